@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where does short-lived memory come from? */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK_MIN = 32 * 1024 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size;
+    max_align_t data[];
+};
+
+static void chunk_add(struct arena *arena, size_t least) {
+    size_t size = arena->chunk ? arena->chunk->size * 2 : CHUNK_MIN;
+    while (size < least)
+        size *= 2;
+    struct arena_chunk *chunk = malloc(sizeof *chunk + size);
+    if (!chunk)
+        memory_exhausted();
+    chunk->older = arena->chunk;
+    chunk->size = size;
+    arena->chunk = chunk;
+    arena->used = 0;
+}
+
+void *arena_take(struct arena *arena, size_t size, size_t align) {
+    must(align > 0 && (align & (align - 1)) == 0);
+    must(size < SIZE_MAX / 4);
+    size_t start = (arena->used + align - 1) & ~(align - 1);
+    if (!arena->chunk || start + size > arena->chunk->size) {
+        chunk_add(arena, size);
+        start = 0;
+    }
+    void *memory = (char *)arena->chunk->data + start;
+    arena->used = start + size;
+    return memset(memory, 0, size);
+}
+
+static void chunks_free(struct arena_chunk *chunk) {
+    while (chunk) {
+        struct arena_chunk *older = chunk->older;
+        free(chunk);
+        chunk = older;
+    }
+}
+
+void arena_reset(struct arena *arena) {
+    if (!arena->chunk)
+        return;
+    chunks_free(arena->chunk->older);
+    arena->chunk->older = NULL;
+    arena->used = 0;
+}
+
+void arena_free(struct arena *arena) {
+    chunks_free(arena->chunk);
+    *arena = (struct arena){0};
+}
+
+struct str arena_copy(struct arena *arena, struct str s) {
+    char *to = arena_new(arena, char, s.len + 1);
+    if (s.len > 0)
+        memcpy(to, s.at, s.len);
+    return (struct str){to, s.len};
+}
+
+char *arena_cstr(struct arena *arena, struct str s) {
+    return (char *)(uintptr_t)arena_copy(arena, s).at;
+}
+
+struct str arena_format(struct arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    must(length >= 0);
+    char *to = arena_new(arena, char, (size_t)length + 1);
+    va_start(args, format);
+    vsnprintf(to, (size_t)length + 1, format, args);
+    va_end(args);
+    return (struct str){to, (size_t)length};
+}

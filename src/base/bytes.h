@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How are numbers and texts laid out in bytes? Varints and length-prefixed runs, the same on every
+ * machine. A reader that runs past the end stays failed and yields zeros: check once, at the end. */
+#pragma once
+
+#include "base/arena.h"
+
+struct writer {
+    struct arena *arena;
+    char *at;
+    size_t len, cap;
+};
+
+void write_byte(struct writer *writer, uint8_t byte);
+void write_varint(struct writer *writer, uint64_t value);
+void write_raw(struct writer *writer, struct str bytes);
+void write_run(struct writer *writer, struct str bytes); /* length, then the bytes */
+
+struct reader {
+    struct str rest;
+    bool failed;
+};
+
+uint8_t read_byte(struct reader *reader);
+uint64_t read_varint(struct reader *reader);
+struct str read_run(struct reader *reader); /* points into what is being read */
+
+static inline uint64_t zigzag(int64_t value) {
+    return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t unzigzag(uint64_t value) {
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is this thing called, for ever? */
+#include "base/id.h"
+
+#include "base/sha256.h"
+
+static const char DIGITS[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+struct id id_make(int64_t time_ms, const uint8_t random[10]) {
+    struct id id;
+    for (int i = 0; i < 6; i++)
+        id.bytes[i] = (uint8_t)((uint64_t)time_ms >> (40 - 8 * i));
+    memcpy(id.bytes + 6, random, 10);
+    return id;
+}
+
+struct id id_derive(struct str space, struct str key) {
+    struct sha256 sha;
+    sha256_begin(&sha);
+    sha256_add(&sha, space.at, space.len);
+    sha256_add(&sha, "", 1);
+    if (key.len > 0)
+        sha256_add(&sha, key.at, key.len);
+    struct hash hash = sha256_end(&sha);
+    struct id id;
+    memcpy(id.bytes, hash.bytes, sizeof id.bytes);
+    return id;
+}
+
+/* 26 digits of 5 bits are 130: the first digit holds only the top 3 bits. */
+void id_format(struct id id, char text[ID_TEXT + 1]) {
+    unsigned __int128 value = 0;
+    for (int i = 0; i < 16; i++)
+        value = value << 8 | id.bytes[i];
+    for (int i = ID_TEXT - 1; i >= 0; i--, value >>= 5)
+        text[i] = DIGITS[(unsigned)value & 31];
+    text[ID_TEXT] = 0;
+}
+
+bool id_parse(struct str text, struct id *ret_id) {
+    if (text.len != ID_TEXT || text.at[0] > '7')
+        return false;
+    unsigned __int128 value = 0;
+    for (size_t i = 0; i < ID_TEXT; i++) {
+        char c = text.at[i];
+        if (c >= 'a' && c <= 'z')
+            c = (char)(c - 'a' + 'A');
+        const char *digit = c ? strchr(DIGITS, c) : NULL;
+        if (!digit)
+            return false;
+        value = value << 5 | (unsigned)(digit - DIGITS);
+    }
+    for (int i = 15; i >= 0; i--, value >>= 8)
+        ret_id->bytes[i] = (uint8_t)value;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is this text that every engine will store, and where may it be cut? */
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct str str_cut_utf8(struct str s, size_t cap) {
+    if (s.len <= cap)
+        return s;
+    size_t end = cap;
+    while (end > 0 && ((unsigned char)s.at[end] & 0xC0) == 0x80)
+        end--;
+    return (struct str){s.at, end};
+}
+
+/* Length of the well-formed character at the start of s, or 0. Table 3-7 of the Unicode standard. */
+static size_t character_length(const unsigned char *s, size_t len) {
+    unsigned char first = s[0];
+    if (first < 0x80)
+        return first != 0;
+    size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+    if (first < 0xC2 || first > 0xF4 || more >= len)
+        return 0;
+    unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i <= more; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return more + 1;
+}
+
+bool str_is_text(struct str s) {
+    const unsigned char *at = (const unsigned char *)s.at;
+    for (size_t i = 0; i < s.len;) {
+        size_t n = character_length(at + i, s.len - i);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}

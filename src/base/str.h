@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is a piece of text? A pointer and a length: never assumed to end in NUL, never owned. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *at;
+    size_t len;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR_ARG(s) (int)(s).len, (s).at /* for %.*s */
+
+static inline struct str str_of(const char *text) {
+    return (struct str){text, text ? strlen(text) : 0};
+}
+
+static inline bool str_equal(struct str a, struct str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline struct str str_cut(struct str s, size_t cap) {
+    return (struct str){s.at, s.len < cap ? s.len : cap};
+}
+
+/* The longest prefix of at most cap bytes that does not end inside a UTF-8 character. */
+struct str str_cut_utf8(struct str s, size_t cap);
+
+/* Well-formed UTF-8 without NUL: what both engines accept as text. */
+bool str_is_text(struct str s);

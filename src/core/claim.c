@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may carry an effect out? */
+#include "core/rules.h"
+
+/* PROTOCOL P8: the owner claims an effect in one commit and acts only after it. Somebody else's claim,
+ * or a second one, decides nothing. From the claim on, the outcome has a deadline. */
+void rule_claim(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    struct effect_slot *slot = goal_effect(goal, d->signal->effect);
+    if (!slot || slot->state != EFFECT_READY || goal->owner != d->signal->host)
+        return;
+    slot->run_host = d->signal->host;
+    slot->until = time_after(d->signal->at, d->policy->act_within);
+    effect_move(d, slot, EFFECT_RUNNING);
+    decide_record(d, RECORD_EFFECT_CLAIMED,
+                  (struct evidence){.rule = STR("effect.claim"),
+                                    .effect = slot->n + 1,
+                                    .host = slot->run_host,
+                                    .fence = goal->fence,
+                                    .threshold = d->policy->act_within});
+}

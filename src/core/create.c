@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does a new goal become? */
+#include "core/rules.h"
+
+/* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. One
+ * that exists already was asked for with the same key (its id derives from the key): it is answered as
+ * it stands. */
+void rule_create(struct deciding *d) {
+    const struct signal *signal = d->signal;
+    if (d->world->goal) {
+        if (!signal->keyed)
+            decide_refuse(d, ERROR_CONFLICT);
+        return;
+    }
+    struct goal *goal = &d->decision->goal;
+    goal->id = signal->goal;
+    goal->owner = signal->host;
+    goal->fence = 1;
+    goal->status = GOAL_ACTIVE;
+    goal->created_at = signal->at;
+    d->decision->title = str_cut_utf8(signal->title, LIMIT_TITLE);
+    decide_record(d, RECORD_GOAL_CREATED,
+                  (struct evidence){.rule = STR("goal.create"), .text = d->decision->title});
+    if (signal->command.len > 0)
+        effect_make(d, (struct effect){.kind = EFFECT_COMMAND,
+                                       .command = str_cut_utf8(signal->command, LIMIT_COMMAND),
+                                       .within = d->policy->act_within});
+}

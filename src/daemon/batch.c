@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a batch of signals become one transaction, and what if its outcome is not known?
+ *
+ *     begin ▸ load ▸ (adopt) ▸ decide ▸ commit ▸ (forward) ▸ end
+ *                                        │  ▲
+ *                               unknown  ▼  │ not committed: the same batch again
+ *                                      resolve ▸ recheck (committed: which goals were in it?)
+ *
+ * Nothing is let go of before its commit is known to stand. A batch that was sent is never stepped
+ * again: it is resolved first. */
+#include "daemon/decide.h"
+
+#include "base/planted.h"
+
+#include <stdlib.h>
+
+/* ---- gathering ---- */
+
+static void batch_add(struct batch *batch, struct input *input) {
+    input->place = batch->input_count;
+    input->applied = false;
+    input->error = ERROR_NONE;
+    batch->inputs[batch->input_count++] = input;
+}
+
+static bool batch_is_full(const struct batch *batch) {
+    return batch->input_count == LIMIT_BATCH_SIGNALS;
+}
+
+static void gather_due(struct ledger *ledger) {
+    struct id id;
+    for (uint32_t i = 0; i < LIMIT_BATCH_SIGNALS && due_pop(&ledger->due, ledger->now.wall, &id);
+         i++)
+        ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_GOAL_DUE, .goal = id});
+}
+
+/* Only as many claims as may be carried out now. */
+static void gather_claims(struct ledger *ledger) {
+    if (atomic_load(&ledger->held))
+        return;
+    for (uint32_t room = LIMIT_ACTS > ledger->acting ? LIMIT_ACTS - ledger->acting : 0;
+         room > 0 && ledger->claims.first && !batch_is_full(&ledger->batch); room--) {
+        struct input *claim = input_pop(&ledger->claims);
+        claim->signal.at = ledger->now.wall;
+        batch_add(&ledger->batch, claim);
+    }
+}
+
+static int by_goal_then_place(const void *a, const void *b) {
+    const struct input *const *x = a, *const *y = b;
+    int order = id_compare((*x)->signal.goal, (*y)->signal.goal);
+    return order ? order : ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
+}
+
+static void make_groups(struct batch *batch) {
+    qsort(batch->inputs, batch->input_count, sizeof batch->inputs[0], by_goal_then_place);
+    batch->groups = arena_new(&batch->arena, struct group, batch->input_count);
+    for (uint32_t i = 0; i < batch->input_count; i++) {
+        struct group *last = batch->group_count ? &batch->groups[batch->group_count - 1] : NULL;
+        if (last && id_equal(batch->inputs[last->from]->signal.goal, batch->inputs[i]->signal.goal))
+            last->to = i + 1;
+        else
+            batch->groups[batch->group_count++] =
+                (struct group){.from = i, .to = i + 1, .commit = NO_COMMIT};
+    }
+}
+
+bool batch_begin(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    must(batch->stage == BATCH_NONE && batch->input_count == 0);
+    gather_due(ledger);
+    gather_claims(ledger);
+    while (ledger->waiting.first && !batch_is_full(batch))
+        batch_add(batch, input_pop(&ledger->waiting));
+    if (batch->input_count == 0)
+        return false;
+    batch->stage = BATCH_LOAD;
+    make_groups(batch);
+    return true;
+}
+
+/* ---- ending ---- */
+
+static void batch_end(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    batch->stage = BATCH_NONE;
+    batch->input_count = batch->group_count = batch->commit_count = 0;
+    batch->from = batch->to = 0;
+    batch->after_join = false;
+    arena_reset(&batch->arena);
+}
+
+/* Back into the queue, to be loaded and decided afresh: certainly nothing of it was committed. */
+static void input_again(struct ledger *ledger, struct input *input) {
+    const struct signal *signal = &input->signal;
+    if (signal->kind == SIGNAL_EFFECT_CLAIM) { /* found again by reading, if it is still mine */
+        ledger_forget_effect(ledger, signal->goal, signal->effect);
+        ledger->read_again = true;
+        input_free(input);
+    } else if (++input->tries > LIMIT_PATIENCE && input->waiter)
+        ledger_answer(ledger, input, ERROR_CONFLICT, NULL);
+    else
+        input_push(&ledger->waiting, input);
+}
+
+void group_again(struct ledger *ledger, struct group *group) {
+    struct batch *batch = &ledger->batch;
+    warm_drop(ledger, batch->inputs[group->from]->signal.goal);
+    for (uint32_t i = group->from; i < group->to; i++) {
+        input_again(ledger, batch->inputs[i]);
+        batch->inputs[i] = NULL;
+    }
+}
+
+bool batch_was_sent(const struct ledger *ledger) {
+    return ledger->batch.stage >= BATCH_COMMIT;
+}
+
+void batch_abandon(struct ledger *ledger, enum error error) {
+    struct batch *batch = &ledger->batch;
+    for (uint32_t i = 0; i < batch->input_count; i++) {
+        struct input *input = batch->inputs[i];
+        batch->inputs[i] = NULL;
+        if (!input)
+            continue;
+        if (error && input->waiter)
+            ledger_answer(ledger, input, error, NULL);
+        else
+            input_again(ledger, input);
+    }
+    arena_free(&batch->arena);
+    batch_end(ledger);
+}
+
+/* ---- loading ---- */
+
+static bool input_makes_fresh_goal(const struct input *input) {
+    return input->signal.kind == SIGNAL_GOAL_CREATE && !input->signal.keyed && input->tries == 0;
+}
+
+static bool group_needs_loading(struct ledger *ledger, struct group *group) {
+    const struct input *first = ledger->batch.inputs[group->from];
+    const struct goal *goal = warm_get(ledger, first->signal.goal);
+    if (goal) {
+        group->goal = *goal;
+        group->exists = group->whole = true;
+    }
+    return !goal && !input_makes_fresh_goal(first);
+}
+
+static bool input_needs_source(const struct input *input) {
+    return input->signal.keyed && input->signal.kind != SIGNAL_GOAL_CREATE;
+}
+
+static bool load_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    struct id *ids = arena_new(&ledger->scratch, struct id, batch->group_count);
+    struct source_key *keys = arena_new(&ledger->scratch, struct source_key, batch->input_count);
+    struct store_request *request = &ledger->request;
+    request->verb = STORE_LOAD;
+    request->ids = ids;
+    request->keys = keys;
+    for (uint32_t i = 0; i < batch->group_count; i++)
+        if (group_needs_loading(ledger, &batch->groups[i]))
+            ids[request->id_count++] = batch->inputs[batch->groups[i].from]->signal.goal;
+    for (uint32_t i = 0; i < batch->input_count; i++)
+        if (input_needs_source(batch->inputs[i]))
+            keys[request->key_count++] =
+                (struct source_key){batch->inputs[i]->signal.goal, batch->inputs[i]->signal.source};
+    return request->id_count + request->key_count > 0;
+}
+
+static void group_loaded(struct ledger *ledger, struct group *group,
+                         const struct goal_loaded *loaded) {
+    bool mine = loaded->goal.owner == ledger->config.host;
+    group->goal = loaded->goal;
+    group->exists = loaded->exists;
+    group->whole = loaded->whole;
+    group->owner = loaded->goal.owner;
+    group->owner_epoch = loaded->owner_epoch;
+    group->forward = loaded->exists && !mine && loaded->owner_lives;
+    group->adopt = loaded->exists && !mine && !loaded->owner_lives;
+    if (loaded->exists && loaded->whole && mine)
+        warm_put(ledger, &loaded->goal);
+}
+
+static void load_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    uint32_t next_id = 0, next_key = 0;
+    for (uint32_t i = 0; i < batch->group_count && next_id < ledger->request.id_count; i++)
+        if (id_equal(ledger->request.ids[next_id],
+                     batch->inputs[batch->groups[i].from]->signal.goal))
+            group_loaded(ledger, &batch->groups[i], &answer->loaded[next_id++]);
+    for (uint32_t i = 0; i < batch->input_count; i++)
+        batch->seen[i] = input_needs_source(batch->inputs[i]) && answer->seen[next_key++];
+}
+
+/* ---- goals whose owner is gone ---- */
+
+static struct group *adopt_first(struct batch *batch) {
+    for (uint32_t i = 0; i < batch->group_count; i++)
+        if (batch->groups[i].adopt)
+            return &batch->groups[i];
+    return NULL;
+}
+
+static void adopt_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    const struct group *first = adopt_first(batch);
+    struct id *ids = arena_new(&ledger->scratch, struct id, batch->group_count);
+    struct store_request *request = &ledger->request;
+    request->verb = STORE_ADOPT;
+    request->victim = (struct host_row){.host = first->owner, .epoch = first->owner_epoch};
+    request->limit = LIMIT_BATCH_SIGNALS;
+    request->only = ids;
+    for (uint32_t i = 0; i < batch->group_count; i++)
+        if (batch->groups[i].adopt && batch->groups[i].owner == first->owner)
+            ids[request->only_count++] = batch->groups[i].goal.id;
+}
+
+/* Whatever came of it, these goals are loaded again: they are mine now, or somebody else's. */
+static void adopt_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    uint32_t owner = adopt_first(batch)->owner;
+    if (answer->outcome == STORE_DONE)
+        lease_meet_owned(ledger, answer);
+    else {
+        ledger->read_again = true;
+        ledger_retry_later(ledger, answer);
+    }
+    for (uint32_t i = 0; i < batch->group_count; i++)
+        if (batch->groups[i].adopt && batch->groups[i].owner == owner) {
+            batch->groups[i].adopt = false;
+            batch->groups[i].forward = true; /* leaves nothing to decide or to forward */
+            group_again(ledger, &batch->groups[i]);
+        }
+}
+
+/* ---- letting go ---- */
+
+static void act_release(struct ledger *ledger, struct input *input, const struct goal *goal) {
+    struct act *act = input->act;
+    input->act = NULL;
+    act->fence = goal->fence;
+    act->reign = atomic_load(&ledger->reign);
+    act->next = NULL;
+    *ledger->acts_end = act;
+    ledger->acts_end = &act->next;
+    if (map_put(&ledger->known, effect_id(act->effect.goal, act->effect.n), (void *)KNOWN_FLYING))
+        ledger->acting++;
+}
+
+static void input_release(struct ledger *ledger, struct input *input, const struct goal *goal,
+                          bool acting) {
+    const struct signal *signal = &input->signal;
+    if (signal->kind == SIGNAL_EFFECT_CLAIM && input->applied && acting && input->act)
+        act_release(ledger, input, goal);
+    else if (signal->kind == SIGNAL_EFFECT_CLAIM || signal->kind == SIGNAL_EFFECT_ENDED ||
+             signal->kind == SIGNAL_EFFECT_LOST)
+        if (!planted(ACT_BEFORE_COMMIT) || signal->kind != SIGNAL_EFFECT_CLAIM)
+            ledger_forget_effect(ledger, signal->goal, signal->effect);
+    input->version = goal->version;
+    input->seq = goal->seq;
+    ledger_answer(ledger, input, input->error, input->why[0] ? input->why : NULL);
+}
+
+static void group_release(struct ledger *ledger, struct group *group, const struct goal *goal,
+                          bool acting) {
+    struct batch *batch = &ledger->batch;
+    for (uint32_t i = group->from; i < group->to; i++) {
+        if (batch->inputs[i])
+            input_release(ledger, batch->inputs[i], goal, acting);
+        batch->inputs[i] = NULL;
+    }
+}
+
+/* The commit stands: keep the goal warm, set its timer, queue what it wants done, answer. After a
+ * deposition the goal may be somebody else's already: then only the answers are given. */
+static void commit_release(struct ledger *ledger, struct goal_commit *commit, struct group *group) {
+    bool mine = !ledger->batch.after_join;
+    const struct goal *goal = &commit->goal;
+    if (mine && (goal->quarantined || commit->keep_hot))
+        warm_drop(ledger, goal->id);
+    else if (mine)
+        warm_put(ledger, goal);
+    if (mine && !due_set(&ledger->due, goal->id, goal->due_at))
+        ledger->read_again = true;
+    for (uint32_t i = 0; mine && i < commit->effect_count; i++) {
+        const struct effect_change *change = &commit->effects[i];
+        if (change->op == EFFECT_OP_MAKE)
+            ledger_meet_effect(ledger,
+                               &(struct effect_entry){goal->id, change->slot, change->body});
+    }
+    group_release(ledger, group, goal, mine);
+}
+
+/* ---- committing ---- */
+
+/* The bug that would let the outside see what may never be stored. */
+static void plant_act_before_commit(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    for (uint32_t c = batch->from; planted(ACT_BEFORE_COMMIT) && c < batch->to; c++) {
+        struct group *group = &batch->groups[batch->commit_group[c]];
+        for (uint32_t i = group->from; i < group->to; i++)
+            if (batch->inputs[i] && batch->inputs[i]->act && batch->inputs[i]->applied)
+                act_release(ledger, batch->inputs[i], &batch->commits[c].goal);
+    }
+}
+
+static void commit_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    ledger->request.verb = STORE_COMMIT;
+    ledger->request.commits = batch->commits + batch->from;
+    ledger->request.commit_count = batch->to - batch->from;
+    ledger->request.batch = batch->number = ledger->batch_number + 1;
+    plant_act_before_commit(ledger);
+}
+
+static void range_next(struct batch *batch) {
+    batch->from = batch->to;
+    batch->to = batch->commit_count;
+}
+
+/* P6: goals that are missing from the answer conflicted: somebody else changed them first. */
+static void range_settle(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    ledger->batch_number++;
+    for (uint32_t i = batch->from; i < batch->to; i++) {
+        struct group *group = &batch->groups[batch->commit_group[i]];
+        if (batch->commits[i].ok) {
+            ledger->commits++;
+            commit_release(ledger, &batch->commits[i], group);
+        } else {
+            ledger->conflicts++;
+            group_again(ledger, group);
+        }
+    }
+    range_next(batch);
+    batch->stage = BATCH_COMMIT;
+}
+
+/* P6: on a data error, bisect; a goal that fails alone is set aside. */
+static void range_refused(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    if (batch->to - batch->from > 1) {
+        batch->to = batch->from + (batch->to - batch->from) / 2;
+        return;
+    }
+    struct group *group = &batch->groups[batch->commit_group[batch->from]];
+    if (decide_refused(ledger, group, &batch->commits[batch->from], answer->error))
+        return; /* its quarantine is committed instead */
+    group_release(ledger, group, &batch->commits[batch->from].goal, false);
+    range_next(batch);
+}
+
+static void commit_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    switch (answer->outcome) {
+    case STORE_DONE:
+        if (answer->held)
+            range_settle(ledger);
+        else
+            ledger_deposed(ledger);
+        break;
+    case STORE_REFUSED: range_refused(ledger, answer); break;
+    case STORE_FAILED: ledger_retry_later(ledger, answer); break;
+    case STORE_UNKNOWN:
+        if (planted(STEP_AGAIN))
+            batch_abandon(ledger, ERROR_NONE);
+        else
+            ledger->batch.stage = BATCH_RESOLVE;
+        ledger_retry_later(ledger, answer);
+        ledger->retry_at =
+            ledger->now.boot; /* resolving need not wait: it opens a new connection */
+        break;
+    }
+}
+
+/* P7: on a new connection raise the epoch: that waits for the ghost, or fences it. Then the batch number
+ * says whether it was committed; if not, the same batch is sent again. Never step again. */
+static void resolve_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    if (!answer->held) {
+        ledger_deposed(ledger);
+        return;
+    }
+    ledger->self.epoch = answer->epoch;
+    ledger->batch.stage = answer->batch == ledger->batch.number ? BATCH_RECHECK : BATCH_COMMIT;
+}
+
+/* The host row was lost with a batch in doubt. Whoever took it has fenced the ghost, so the batch number
+ * read by the join is final. */
+void batch_after_join(struct ledger *ledger, uint64_t stored_batch) {
+    struct batch *batch = &ledger->batch;
+    must(batch->after_join);
+    if (stored_batch == batch->number)
+        batch->stage = BATCH_RECHECK;
+    else
+        batch_abandon(ledger, ERROR_NONE);
+}
+
+/* It was committed, but the answer that named the goals was lost: a goal was in it if its last record
+ * stands. */
+static void recheck_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    struct record_mark *marks =
+        arena_new(&ledger->scratch, struct record_mark, batch->to - batch->from);
+    for (uint32_t i = batch->from; i < batch->to; i++)
+        marks[i - batch->from] = (struct record_mark){
+            batch->commits[i].goal.id, batch->commits[i].goal.seq, batch->commits[i].goal.head};
+    ledger->request.verb = STORE_LOAD;
+    ledger->request.marks = marks;
+    ledger->request.mark_count = batch->to - batch->from;
+}
+
+static void recheck_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    for (uint32_t i = batch->from; i < batch->to; i++)
+        batch->commits[i].ok =
+            batch->commits[i].record_count > 0 && answer->stands[i - batch->from];
+    bool after_join = batch->after_join;
+    ledger->batch_number = batch->number - 1;
+    range_settle(ledger);
+    if (after_join) /* the rest was never sent, and may not be mine any more */
+        batch_abandon(ledger, ERROR_NONE);
+}
+
+/* ---- what belongs to other hosts ---- */
+
+/* Claims, timers and doubts are the owner's own business; a goal that exists answers a repeated create. */
+static bool input_is_forwarded(const struct input *input) {
+    return input &&
+           (input->signal.kind == SIGNAL_GOAL_REPORT || input->signal.kind == SIGNAL_EFFECT_ENDED);
+}
+
+static void forward_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    struct inbox_row *rows = arena_new(&ledger->scratch, struct inbox_row, batch->input_count);
+    ledger->request.verb = STORE_FORWARD;
+    ledger->request.rows = rows;
+    for (uint32_t g = 0; g < batch->group_count; g++)
+        for (uint32_t i = batch->groups[g].from;
+             batch->groups[g].forward && i < batch->groups[g].to; i++) {
+            struct input *input = batch->inputs[i];
+            if (!input_is_forwarded(input))
+                continue;
+            struct signal signal = input->signal;
+            signal.keyed = 1;
+            rows[ledger->request.row_count++] = (struct inbox_row){
+                signal.source, signal.goal, signal_encode(&signal, &ledger->scratch)};
+        }
+}
+
+static void forward_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    if (answer->outcome == STORE_FAILED || answer->outcome == STORE_UNKNOWN) {
+        ledger_retry_later(ledger, answer); /* repeated: the source names it once */
+        return;
+    }
+    for (uint32_t g = 0; g < batch->group_count; g++)
+        for (uint32_t i = batch->groups[g].from;
+             batch->groups[g].forward && i < batch->groups[g].to; i++) {
+            struct input *input = batch->inputs[i];
+            if (!input)
+                continue;
+            input->forwarded = input_is_forwarded(input);
+            if (answer->outcome == STORE_REFUSED)
+                input->error = ERROR_REFUSED_BY_STORE;
+            input_release(ledger, input, &batch->groups[g].goal, false);
+            batch->inputs[i] = NULL;
+        }
+    batch_end(ledger);
+}
+
+/* ---- stage by stage ---- */
+
+static bool batch_forwards(const struct batch *batch) {
+    for (uint32_t g = 0; g < batch->group_count; g++)
+        for (uint32_t i = batch->groups[g].from;
+             batch->groups[g].forward && i < batch->groups[g].to; i++)
+            if (batch->inputs[i])
+                return true;
+    return false;
+}
+
+static void batch_decide(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    decide_all(ledger);
+    batch->from = 0;
+    batch->to = batch->commit_count;
+    batch->stage = BATCH_COMMIT;
+    for (uint32_t g = 0; g < batch->group_count; g++)
+        if (batch->groups[g].commit == NO_COMMIT && !batch->groups[g].forward)
+            group_release(ledger, &batch->groups[g], &batch->groups[g].goal, false);
+}
+
+/* Fill in the next request. A stage with nothing to ask falls through to the next. */
+void batch_request(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    if (batch->stage == BATCH_LOAD && !load_request(ledger)) {
+        ledger->request.verb = STORE_NOTHING;
+        batch_decide(ledger);
+    }
+    if (batch->stage == BATCH_ADOPT && adopt_first(batch))
+        adopt_request(ledger);
+    else if (batch->stage == BATCH_ADOPT)
+        batch_decide(ledger);
+    if (batch->stage == BATCH_COMMIT && batch->from == batch->commit_count)
+        batch->stage = BATCH_FORWARD;
+    if (batch->stage == BATCH_COMMIT)
+        commit_request(ledger);
+    if (batch->stage == BATCH_RESOLVE) {
+        ledger->request.verb = STORE_RESOLVE;
+        ledger->request.batch = batch->number;
+    }
+    if (batch->stage == BATCH_RECHECK)
+        recheck_request(ledger);
+    if (batch->stage == BATCH_FORWARD && batch_forwards(batch))
+        forward_request(ledger);
+    else if (batch->stage == BATCH_FORWARD)
+        batch_end(ledger);
+}
+
+void batch_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    switch (ledger->batch.stage) {
+    case BATCH_LOAD:
+        if (answer->outcome == STORE_DONE) {
+            load_absorb(ledger, answer);
+            ledger->batch.stage = BATCH_ADOPT;
+        } else
+            ledger_retry_later(ledger, answer);
+        break;
+    case BATCH_ADOPT: adopt_absorb(ledger, answer); break;
+    case BATCH_COMMIT: commit_absorb(ledger, answer); break;
+    case BATCH_RESOLVE: resolve_absorb(ledger, answer); break;
+    case BATCH_RECHECK: recheck_absorb(ledger, answer); break;
+    case BATCH_FORWARD: forward_absorb(ledger, answer); break;
+    case BATCH_NONE: must(!"an answer for no batch");
+    }
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How are the signals of a batch stepped, and what if a step breaks? */
+#include "daemon/decide.h"
+
+#include "core/step.h"
+
+#include <stdio.h>
+
+/* What a group is becoming while its signals are stepped one after the other. */
+struct deliberation {
+    struct ledger *ledger;
+    struct arena *arena;
+    struct group *group;
+    struct goal goal; /* so far */
+    bool exists;
+    struct goal_commit *commit; /* NULL: nothing to write so far */
+    uint32_t record_cap;
+};
+
+/* ---- the guarded step ---- */
+
+struct stepping {
+    const struct world *world;
+    const struct signal *signal;
+    const struct policy *policy;
+    struct arena *arena;
+    struct decision *decision;
+};
+
+static void step_call(void *with) {
+    struct stepping *stepping = with;
+    *stepping->decision =
+        step(stepping->world, stepping->signal, stepping->policy, stepping->arena);
+}
+
+/* NULL: the step broke a promise, which is in ret_report. */
+static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
+                                     struct guard_report *ret_report) {
+    struct decision *decision = arena_new(d->arena, struct decision, 1);
+    struct world world = {.goal = d->exists ? &d->goal : NULL, .seen = seen};
+    struct stepping stepping = {&world, &input->signal, &d->ledger->config.policy, d->arena,
+                                decision};
+    enum guard_result result = guard_run(step_call, &stepping, ret_report);
+    if (result == GUARD_MEMORY)
+        memory_exhausted(); /* for the guard around the whole turn */
+    return result == GUARD_WHOLE ? decision : NULL;
+}
+
+/* ---- adding to a commit ---- */
+
+static struct goal_commit *commit_of(struct deliberation *d) {
+    if (d->commit)
+        return d->commit;
+    struct batch *batch = &d->ledger->batch;
+    uint32_t inputs = d->group->to - d->group->from;
+    d->group->commit = batch->commit_count;
+    batch->commit_group[batch->commit_count] = (uint32_t)(d->group - batch->groups);
+    d->commit = &batch->commits[batch->commit_count++];
+    *d->commit = (struct goal_commit){
+        .expected = d->group->exists ? d->group->goal.version : 0,
+        .inbox_done = arena_new(d->arena, struct id, inputs),
+        .seen = arena_new(d->arena, struct id, inputs),
+        .aside = arena_new(d->arena, struct aside_row, inputs),
+    };
+    return d->commit;
+}
+
+static void add_records(struct deliberation *d, const struct decision *decision) {
+    struct goal_commit *commit = d->commit;
+    if (commit->record_count + decision->record_count > d->record_cap) {
+        d->record_cap = d->record_cap * 2 + LIMIT_STEP_RECORDS;
+        struct record *records = arena_new(d->arena, struct record, d->record_cap);
+        if (commit->record_count > 0)
+            memcpy(records, commit->records, commit->record_count * sizeof *records);
+        commit->records = records;
+    }
+    memcpy(commit->records + commit->record_count, decision->records,
+           decision->record_count * sizeof decision->records[0]);
+    commit->record_count += decision->record_count;
+}
+
+/* Two changes of one effect in one batch become one: the statements of a commit do not see each other. */
+static void fold_effect(struct goal_commit *commit, const struct effect_change *change) {
+    for (uint32_t i = 0; i < commit->effect_count; i++) {
+        struct effect_change *before = &commit->effects[i];
+        if (before->slot.n != change->slot.n)
+            continue;
+        if (before->op != EFFECT_OP_MAKE)
+            *before = *change;
+        else if (change->op == EFFECT_OP_MOVE)
+            before->slot = change->slot;
+        else
+            *before = commit->effects[--commit->effect_count];
+        return;
+    }
+    commit->effects[commit->effect_count++] = *change;
+}
+
+static void add_effects(struct deliberation *d, const struct decision *decision) {
+    struct goal_commit *commit = d->commit;
+    if (decision->effect_count == 0)
+        return;
+    struct effect_change *effects =
+        arena_new(d->arena, struct effect_change, commit->effect_count + decision->effect_count);
+    if (commit->effect_count > 0)
+        memcpy(effects, commit->effects, commit->effect_count * sizeof *effects);
+    commit->effects = effects;
+    for (uint32_t i = 0; i < decision->effect_count; i++)
+        fold_effect(commit, &decision->effects[i]);
+}
+
+static void add_decision(struct deliberation *d, const struct decision *decision) {
+    struct goal_commit *commit = commit_of(d);
+    uint64_t version =
+        commit->expected + 1; /* one commit raises it once, however many steps it has */
+    add_records(d, decision);
+    add_effects(d, decision);
+    if (decision->title.len > 0)
+        commit->title = decision->title;
+    d->goal = decision->goal;
+    d->goal.version = version;
+    d->exists = true;
+}
+
+static void add_source(struct deliberation *d, const struct input *input) {
+    struct goal_commit *commit = commit_of(d);
+    if (input->from_inbox)
+        commit->inbox_done[commit->inbox_count++] = input->signal.source;
+    if (input->signal.keyed && input->signal.kind != SIGNAL_GOAL_CREATE && input->applied)
+        commit->seen[commit->seen_count++] = input->signal.source;
+}
+
+/* ---- goals that are set aside ---- */
+
+static bool input_is_kept_aside(const struct input *input) {
+    return input->from_inbox || input->signal.kind == SIGNAL_EFFECT_ENDED;
+}
+
+static void keep_aside(struct deliberation *d, struct input *input, struct str why) {
+    struct goal_commit *commit = commit_of(d);
+    commit->aside[commit->aside_count++] = (struct aside_row){
+        input->signal.source, input->signal.at, why, signal_encode(&input->signal, d->arena)};
+    if (input->from_inbox)
+        commit->inbox_done[commit->inbox_count++] = input->signal.source;
+}
+
+/* The goal is set aside, and what nobody could send again is kept with it. A goal that could not be
+ * decoded keeps its bytes, as evidence. */
+static void quarantine(struct deliberation *d, struct input *input, struct str why) {
+    struct str kept_why = arena_copy(d->arena, str_cut_utf8(why, LIMIT_WHY));
+    struct decision decision =
+        step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, kept_why, d->arena);
+    add_decision(d, &decision);
+    d->commit->keep_hot = true;
+    keep_aside(d, input, kept_why);
+    input->error = ERROR_QUARANTINED;
+    snprintf(input->why, sizeof input->why, "%.*s",
+             STR_ARG(str_cut_utf8(kept_why, sizeof input->why - 1)));
+    d->ledger->quarantined++;
+}
+
+static void meet_quarantined(struct deliberation *d, struct input *input) {
+    input->error = ERROR_QUARANTINED;
+    if (!input_is_kept_aside(input))
+        return;
+    struct str why = STR("arrived while the goal was set aside");
+    struct decision decision =
+        step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, why, d->arena);
+    add_decision(d, &decision);
+    d->commit->keep_hot = true;
+    keep_aside(d, input, why);
+}
+
+/* ---- one signal after the other ---- */
+
+static bool source_is_in(const struct goal_commit *commit, struct id source) {
+    for (uint32_t i = 0; commit && i < commit->seen_count; i++)
+        if (id_equal(commit->seen[i], source))
+            return true;
+    return false;
+}
+
+static void deliberate(struct deliberation *d, struct input *input, bool seen) {
+    struct guard_report report = {.why = "its stored state cannot be decoded"};
+    if (d->exists && d->goal.quarantined) {
+        meet_quarantined(d, input);
+        return;
+    }
+    if (input->signal.kind == SIGNAL_GOAL_CREATE)
+        input->signal.host = d->ledger->config.host;
+    seen = seen || (input->signal.keyed && source_is_in(d->commit, input->signal.source));
+    struct decision *decision =
+        d->exists && !d->group->whole ? NULL : step_guarded(d, input, seen, &report);
+    if (!decision && d->exists)
+        quarantine(d, input, str_of(report.why));
+    else if (!decision) {
+        input->error = ERROR_QUARANTINED;
+        snprintf(input->why, sizeof input->why, "nothing was stored: %.100s", report.why);
+    } else {
+        input->error = decision->error;
+        input->applied = decision->verdict == VERDICT_CHANGE;
+        if (input->applied)
+            add_decision(d, decision);
+        if (input->applied || (input->from_inbox && d->exists))
+            add_source(d, input);
+    }
+}
+
+static void conclude(struct deliberation *d) {
+    struct goal_commit *commit = d->commit;
+    if (!commit) {
+        if (d->exists) /* a timer that rang early is set again */
+            if (!due_set(&d->ledger->due, d->goal.id,
+                         d->goal.quarantined ? TIME_NEVER : goal_due(&d->goal)))
+                d->ledger->read_again = true;
+        return;
+    }
+    d->goal.version = commit->expected + 1;
+    commit->goal = d->goal;
+    commit->view_changed = !d->group->exists || goal_face(&d->group->goal) != goal_face(&d->goal) ||
+                           d->group->goal.quarantined != d->goal.quarantined;
+    commit->hot = shape_encode(&GOAL_HOT, &d->goal, d->arena);
+}
+
+void decide_all(struct ledger *ledger) {
+    struct batch *batch = &ledger->batch;
+    batch->commits = arena_new(&batch->arena, struct goal_commit, batch->group_count);
+    batch->commit_group = arena_new(&batch->arena, uint32_t, batch->group_count);
+    batch->commit_count = 0;
+    for (uint32_t g = 0; g < batch->group_count; g++) {
+        struct group *group = &batch->groups[g];
+        if (group->forward)
+            continue;
+        struct deliberation d = {.ledger = ledger,
+                                 .arena = &batch->arena,
+                                 .group = group,
+                                 .goal = group->goal,
+                                 .exists = group->exists};
+        for (uint32_t i = group->from; i < group->to; i++)
+            deliberate(&d, batch->inputs[i], batch->seen[i]);
+        conclude(&d);
+    }
+}
+
+bool decide_refused(struct ledger *ledger, struct group *group, struct goal_commit *commit,
+                    struct str why) {
+    struct batch *batch = &ledger->batch;
+    bool again = group->exists && !commit->keep_hot;
+    for (uint32_t i = group->from; i < group->to; i++) {
+        struct input *input = batch->inputs[i];
+        input->applied = false;
+        input->error = again ? ERROR_QUARANTINED : ERROR_REFUSED_BY_STORE;
+        snprintf(input->why, sizeof input->why, "%.*s",
+                 STR_ARG(str_cut_utf8(why, sizeof input->why - 1)));
+    }
+    ledger->dropped += group->exists && !again;
+    if (!again)
+        return false;
+    struct deliberation d = {.ledger = ledger,
+                             .arena = &batch->arena,
+                             .group = group,
+                             .goal = group->goal,
+                             .exists = true,
+                             .commit = commit};
+    uint32_t inputs = group->to - group->from;
+    *commit = (struct goal_commit){.expected = group->goal.version,
+                                   .inbox_done = arena_new(d.arena, struct id, inputs),
+                                   .seen = arena_new(d.arena, struct id, inputs),
+                                   .aside = arena_new(d.arena, struct aside_row, inputs)};
+    for (uint32_t i = group->from; i < group->to; i++)
+        quarantine(&d, batch->inputs[i], why);
+    conclude(&d);
+    return true;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who carries effects out? */
+#include "daemon/hands.h"
+
+#include "base/seam.h"
+#include "daemon/clock.h"
+#include "daemon/log.h"
+#include "ports/command.h"
+
+#include <stdlib.h>
+
+enum { PULSE_MS = 100 };
+
+struct doing { /* an act under way */
+    struct hands *hands;
+    struct act *act;
+};
+
+/* The outcome is named by its effect: reporting it twice changes nothing. Without memory it is not reported,
+ * and the effect becomes unconfirmed at its deadline. */
+static void report(struct hands *hands, const struct act *act, enum signal_kind kind, int64_t exit,
+                   struct str tail) {
+    struct signal signal = {.kind = kind,
+                            .source = effect_id(act->effect.goal, act->effect.n),
+                            .goal = act->effect.goal,
+                            .at = clock_wall(),
+                            .actor = STR("overseer"),
+                            .effect = act->effect.n,
+                            .exit = exit,
+                            .text = tail};
+    struct input *input = input_make(&signal, NULL);
+    if (!input || !queue_put(&hands->keeper->queue, input)) {
+        input_free(input);
+        log_error("no memory for an outcome; its effect will stand as unconfirmed");
+    }
+}
+
+static void act_ended(void *with, int64_t exit, struct str tail) {
+    struct doing *doing = with;
+    doing->hands->running--;
+    report(doing->hands, doing->act, SIGNAL_EFFECT_ENDED, exit, tail);
+    free(doing->act);
+    free(doing);
+}
+
+static void act_begin(struct hands *hands, struct act *act) {
+    struct doing *doing = malloc(sizeof *doing);
+    if (!doing || act->effect.kind != EFFECT_COMMAND) {
+        report(hands, act, SIGNAL_EFFECT_ENDED, -1, STR("it could not be started"));
+        free(doing);
+        free(act);
+        return;
+    }
+    *doing = (struct doing){hands, act};
+    hands->running++;
+    seam("between-claim-and-act");
+    command_run(hands->loop, &act->effect, act->fence, act_ended, doing);
+}
+
+/* P8: after the claim is committed, check the deadline and the stop flag, then act. */
+static void act_consider(struct hands *hands, struct act *act) {
+    switch (ledger_may_act(hands->keeper->ledger, act, clock_boot())) {
+    case ACT_NOW: act_begin(hands, act); break;
+    case ACT_LATER:
+        act->next = hands->held;
+        hands->held = act;
+        break;
+    case ACT_NEVER:
+        report(hands, act, SIGNAL_EFFECT_LOST, 0, STR(""));
+        free(act);
+        break;
+    }
+}
+
+static void consider_all(struct hands *hands, struct act *act) {
+    while (act) {
+        struct act *next = act->next;
+        act_consider(hands, act);
+        act = next;
+    }
+}
+
+static void acts_arrived(uv_async_t *async) {
+    struct hands *hands = async->data;
+    pthread_mutex_lock(&hands->lock);
+    struct act *newest = hands->inbox, *oldest = NULL;
+    hands->inbox = NULL;
+    pthread_mutex_unlock(&hands->lock);
+    while (newest) {
+        struct act *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    consider_all(hands, oldest);
+}
+
+static void pulse_beats(uv_timer_t *timer) {
+    struct hands *hands = timer->data;
+    atomic_fetch_add(&hands->pulse, 1);
+    struct act *held = hands->held;
+    hands->held = NULL;
+    consider_all(hands, held);
+}
+
+void hands_start(struct hands *hands, uv_loop_t *loop, struct keeper *keeper) {
+    hands->loop = loop;
+    hands->keeper = keeper;
+    pthread_mutex_init(&hands->lock, NULL);
+    uv_async_init(loop, &hands->arrived, acts_arrived);
+    uv_timer_init(loop, &hands->beat);
+    hands->arrived.data = hands->beat.data = hands;
+    uv_timer_start(&hands->beat, pulse_beats, 0, PULSE_MS);
+}
+
+void hands_take(struct hands *hands, struct act *act) {
+    pthread_mutex_lock(&hands->lock);
+    act->next = hands->inbox;
+    hands->inbox = act;
+    pthread_mutex_unlock(&hands->lock);
+    uv_async_send(&hands->arrived);
+}
+
+void hands_stop(struct hands *hands) {
+    uv_close((uv_handle_t *)&hands->arrived, NULL);
+    uv_close((uv_handle_t *)&hands->beat, NULL);
+}
+
+static void acts_free(struct act *act) {
+    while (act) {
+        struct act *next = act->next;
+        free(act);
+        act = next;
+    }
+}
+
+void hands_end(struct hands *hands) {
+    acts_free(hands->inbox);
+    acts_free(hands->held);
+    pthread_mutex_destroy(&hands->lock);
+}

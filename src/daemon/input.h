@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What travels to the ledger and back? A signal with whom to answer, and an act to be carried out. Each
+ * is one block with one owner at a time, who frees it. */
+#pragma once
+
+#include "model/effect.h"
+#include "model/error.h"
+#include "model/signal.h"
+
+struct act {
+    struct act *next;
+    struct effect effect; /* goal, n and the body's fields */
+    uint64_t fence;       /* of the goal, when it was claimed */
+    uint64_t reign;       /* of the ledger, when it was claimed: see ledger_may_act() */
+};
+
+struct input {
+    struct input *next;
+    void *waiter;    /* whom to answer; NULL: nobody waits */
+    struct act *act; /* claim: what is carried out once the claim is committed */
+    uint32_t tries;  /* conflicts so far */
+    bool from_inbox; /* its row is consumed by the commit that applies it */
+    bool applied;    /* it changed something in the batch in hand */
+    uint32_t place;  /* order of arrival within a batch */
+
+    /* the answer */
+    enum error error;
+    uint64_t version, seq;
+    bool forwarded; /* kept for the host that owns the goal */
+    char why[160];
+
+    struct signal signal; /* its texts follow in the same block */
+};
+
+struct input *input_make(const struct signal *signal, void *waiter); /* NULL: no memory */
+void input_free(struct input *input);
+
+struct act *act_make(struct id goal, uint32_t n, uint32_t kind,
+                     struct str body); /* NULL: no memory */
+
+struct input_list {
+    struct input *first, *last;
+    uint32_t count;
+};
+
+void input_push(struct input_list *list, struct input *input);
+struct input *input_pop(struct input_list *list);
+void input_free_all(struct input_list *list);

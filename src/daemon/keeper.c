@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who turns the ledger? */
+#include "daemon/keeper.h"
+
+#include "daemon/clock.h"
+#include "daemon/guard.h"
+#include "daemon/log.h"
+
+#include <stdio.h>
+
+enum { STOP_WITHIN_SECONDS = 5 };
+
+struct performing {
+    struct keeper *keeper;
+    const struct store_request *request;
+    struct store_answer *answer;
+    struct arena *arena;
+};
+
+static void perform_call(void *with) {
+    struct performing *p = with;
+    store_perform(p->keeper->store, p->request, p->answer, p->arena);
+}
+
+/* Without memory nobody knows how far the request came: its outcome is unknown. */
+static void perform(struct keeper *keeper, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena) {
+    struct performing performing = {keeper, request, answer, arena};
+    struct guard_report report;
+    arena_reset(arena);
+    enum guard_result result = guard_run(perform_call, &performing, &report);
+    if (result == GUARD_BROKEN)
+        must_failed(__FILE__, __LINE__, report.why);
+    if (result == GUARD_MEMORY)
+        *answer = (struct store_answer){.outcome = STORE_UNKNOWN, .error = STR("out of memory")};
+}
+
+static void log_changes(const struct ledger_view *before, const struct ledger_view *now,
+                        const char *trouble) {
+    if (!before->joined && now->joined)
+        log_info("joined the store under epoch %llu", (unsigned long long)now->epoch);
+    if (before->deposed != now->deposed)
+        log_warning("another host took over; joining again");
+    if (before->takeovers != now->takeovers)
+        log_warning("a neighbour stopped beating; its goals are being taken over");
+    if (before->quarantined != now->quarantined)
+        log_error(
+            "a goal was set aside: a decision about it broke a promise, or the database refused it");
+    if (before->dropped != now->dropped)
+        log_error("the database refused a goal and its quarantine: %s", trouble);
+    if (before->trouble.len == 0 && now->trouble.len > 0)
+        log_warning("the store is in trouble: %s", trouble);
+    if (before->trouble.len > 0 && now->trouble.len == 0)
+        log_info("the store answers again");
+}
+
+static void publish(struct keeper *keeper) {
+    struct ledger_view now = ledger_view(keeper->ledger), before = keeper->view;
+    pthread_mutex_lock(&keeper->view_lock);
+    snprintf(keeper->trouble, sizeof keeper->trouble, "%.*s", STR_ARG(now.trouble));
+    keeper->view = now;
+    keeper->view.trouble.at = keeper->trouble;
+    pthread_mutex_unlock(&keeper->view_lock);
+    log_changes(&before, &now, keeper->trouble);
+}
+
+static void let_go(struct keeper *keeper) {
+    for (struct act *act; (act = ledger_take_act(keeper->ledger));)
+        keeper->ports.act(keeper->ports.with, act);
+    for (struct input *input; (input = ledger_take_answered(keeper->ledger));)
+        keeper->ports.answer(keeper->ports.with, input);
+}
+
+static void refuse(struct keeper *keeper, struct input *input, enum error error) {
+    input->error = error;
+    if (input->waiter)
+        keeper->ports.answer(keeper->ports.with, input);
+    else
+        input_free(input);
+}
+
+/* Offer what arrived. Past its bound the ledger takes nothing: whoever waits is told that it is busy, and
+ * outcomes stay here until there is room. */
+static void offer_all(struct keeper *keeper, struct input_list *arrived) {
+    struct input_list kept = {0};
+    for (struct input *input; (input = input_pop(arrived));)
+        if (ledger_offer(keeper->ledger, input))
+            continue;
+        else if (input->waiter)
+            refuse(keeper, input, ERROR_BUSY);
+        else
+            input_push(&kept, input);
+    *arrived = kept;
+}
+
+static struct instant instant_now(struct keeper *keeper) {
+    return (struct instant){clock_wall(), clock_boot(), atomic_load(keeper->pulse)};
+}
+
+static bool may_end(struct keeper *keeper, int64_t stop_at) {
+    struct ledger_view view = ledger_view(keeper->ledger);
+    return clock_boot() >= stop_at || (view.waiting == 0 && !view.in_doubt);
+}
+
+static void *keeper_run(void *with) {
+    struct keeper *keeper = with;
+    struct arena arena = {0};
+    struct store_answer answer;
+    struct input_list arrived = {0};
+    bool answered = false, stopping = false;
+    int64_t stop_at = INT64_MAX;
+    while (!stopping || answered || !may_end(keeper, stop_at)) {
+        struct instant now = instant_now(keeper);
+        const struct store_request *request =
+            ledger_turn(keeper->ledger, answered ? &answer : NULL, now);
+        let_go(keeper);
+        publish(keeper);
+        answered = request != NULL;
+        if (request)
+            perform(keeper, request, &answer, &arena);
+        int64_t until = answered || arrived.first ? 0 : ledger_wakes_at(keeper->ledger, now);
+        struct input_list more = queue_take_all(&keeper->queue, until, &stopping);
+        for (struct input *input; (input = input_pop(&more));)
+            input_push(&arrived, input);
+        offer_all(keeper, &arrived);
+        if (stopping && stop_at == INT64_MAX) {
+            ledger_hold_acts(keeper->ledger, true);
+            stop_at = clock_boot() + SECONDS(STOP_WITHIN_SECONDS);
+        }
+    }
+    for (struct input *input; (input = input_pop(&arrived));)
+        refuse(keeper, input, ERROR_STOPPING);
+    ledger_give_up(keeper->ledger);
+    let_go(keeper);
+    arena_free(&arena);
+    return NULL;
+}
+
+bool keeper_start(struct keeper *keeper) {
+    queue_start(&keeper->queue);
+    pthread_mutex_init(&keeper->view_lock, NULL);
+    return pthread_create(&keeper->thread, NULL, keeper_run, keeper) == 0;
+}
+
+void keeper_stop(struct keeper *keeper) {
+    queue_stop(&keeper->queue);
+    pthread_join(keeper->thread, NULL);
+}
+
+struct ledger_view keeper_view(struct keeper *keeper, char trouble[LIMIT_WHY]) {
+    pthread_mutex_lock(&keeper->view_lock);
+    struct ledger_view view = keeper->view;
+    memcpy(trouble, keeper->trouble, LIMIT_WHY);
+    pthread_mutex_unlock(&keeper->view_lock);
+    view.trouble = str_of(trouble);
+    return view;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who turns the ledger? A thread of its own: it alone touches the ledger and the store it writes to. */
+#pragma once
+
+#include "daemon/ledger.h"
+#include "daemon/queue.h"
+
+#include <stdatomic.h>
+
+struct keeper_ports {                                /* where things go when they are let go of */
+    void (*answer)(void *with, struct input *input); /* takes the input over */
+    void (*act)(void *with, struct act *act);        /* takes the act over */
+    void *with;
+};
+
+struct keeper {
+    struct ledger *ledger;
+    struct store *store;
+    struct queue queue;
+    struct keeper_ports ports;
+    atomic_uint_least64_t *pulse; /* of the I/O loop */
+    pthread_t thread;
+    pthread_mutex_t view_lock;
+    struct ledger_view view; /* as of the last turn */
+    char trouble[LIMIT_WHY];
+};
+
+bool keeper_start(struct keeper *keeper);
+void keeper_stop(
+    struct keeper *keeper); /* commits what waits, as far as the store answers, and ends */
+struct ledger_view keeper_view(struct keeper *keeper, char trouble[LIMIT_WHY]);

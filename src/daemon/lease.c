@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is alive, and who inherits from whom? P2 renew, P3 expiry, P4 take-over. */
+#include "daemon/ledger_state.h"
+
+#include <stdlib.h>
+
+/* P2: by the ledger, and only while the I/O loop moves: a host that cannot act shall not seem alive. */
+void lease_beat(struct ledger *ledger) {
+    ledger->request.verb = STORE_BEAT;
+    ledger->pulse_beaten = ledger->now.pulse;
+}
+
+/* The deadline counts from before the request was sent, on this host's own clock. */
+void lease_absorb_beat(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger->pulse_beaten = ledger->now.pulse - 1; /* this pulse may be used again */
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    if (!answer->held) {
+        ledger_deposed(ledger);
+        return;
+    }
+    ledger->beat_at = ledger->request_sent + ledger->config.beat_every;
+    atomic_store(&ledger->act_until, ledger->request_sent + ledger->config.lease);
+}
+
+void lease_poll(struct ledger *ledger) {
+    ledger->request.verb = STORE_POLL;
+    ledger->request.limit = ledger->inbox_pending == 0 ? LIMIT_INBOX_PAGE : 0;
+}
+
+static struct watched *watched_find(struct ledger *ledger, uint32_t host) {
+    for (uint32_t i = 0; i < ledger->watched_count; i++)
+        if (ledger->watched[i].row.host == host)
+            return &ledger->watched[i];
+    return NULL;
+}
+
+/* A gap between two polls breaks the span: whoever was asleep knows nothing about the others. */
+static bool polls_unbroken(const struct ledger *ledger) {
+    return ledger->last_poll != INT64_MIN &&
+           ledger->request_sent - ledger->last_poll <= 2 * ledger->config.poll_every;
+}
+
+static struct watched watch_again(struct ledger *ledger, const struct host_row *row) {
+    const struct watched *before = polls_unbroken(ledger) ? watched_find(ledger, row->host) : NULL;
+    bool same = before && before->row.epoch == row->epoch && before->row.beat == row->beat;
+    return (struct watched){*row, same ? before->since : ledger->now.boot};
+}
+
+/* P3: dead is whose beat stayed unchanged for the lease on my own clock while every poll of mine in that
+ * span succeeded. The span ends when the last poll was sent, and begins when its first had returned. */
+static bool watched_is_dead(const struct ledger *ledger, const struct watched *watched) {
+    return watched->row.state == HOST_LIVE && ledger->config.lease > 0 &&
+           ledger->request_sent >= time_after(watched->since, ledger->config.lease);
+}
+
+static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {
+    struct signal signal;
+    if (!signal_decode(row->body, &signal))
+        return; /* written by a newer build: it stays for one */
+    signal.source = row->source;
+    signal.keyed = 1; /* its sender may repeat it */
+    struct input *input = input_make(&signal, NULL);
+    if (!input)
+        return; /* it stays, and the next poll brings it again */
+    input->from_inbox = true;
+    ledger->inbox_pending++;
+    input_push(&ledger->waiting, input);
+}
+
+void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer) {
+    ledger->poll_at = time_after(ledger->now.boot, ledger->config.poll_every);
+    if (answer->outcome != STORE_DONE) {
+        ledger->watched_count = 0;
+        ledger->last_poll = INT64_MIN;
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    struct watched fresh[LIMIT_WATCHED_HOSTS];
+    uint32_t count =
+        answer->host_count < LIMIT_WATCHED_HOSTS ? answer->host_count : LIMIT_WATCHED_HOSTS;
+    for (uint32_t i = 0; i < count; i++)
+        fresh[i] = watch_again(ledger, &answer->hosts[i]);
+    memcpy(ledger->watched, fresh, count * sizeof fresh[0]);
+    ledger->watched_count = count;
+    ledger->last_poll = ledger->request_sent;
+    for (uint32_t i = 0; i < count && !ledger->taking && !ledger->adopting; i++) {
+        ledger->victim = fresh[i].row;
+        ledger->taking = watched_is_dead(ledger, &fresh[i]);
+        ledger->adopting = fresh[i].row.state == HOST_LOST;
+    }
+    for (uint32_t i = 0; i < answer->inbox_count; i++)
+        inbox_meet(ledger, &answer->inbox[i]);
+}
+
+/* P4: first the epoch, which fences all of the host's goals at once. */
+void lease_take(struct ledger *ledger) {
+    ledger->request.verb = STORE_TAKE;
+    ledger->request.victim = ledger->victim;
+}
+
+void lease_absorb_take(struct ledger *ledger, const struct store_answer *answer) {
+    ledger->taking = false;
+    ledger->watched_count = 0;
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer); /* the next poll shows what came of it */
+        return;
+    }
+    if (!answer->held)
+        return; /* it lives, or another host was faster */
+    ledger->victim.epoch++;
+    ledger->victim.state = HOST_LOST;
+    ledger->adopting = true;
+    ledger->takeovers++;
+}
+
+void lease_adopt(struct ledger *ledger) {
+    ledger->request.verb = STORE_ADOPT;
+    ledger->request.victim = ledger->victim;
+    ledger->request.limit = LIMIT_ADOPT_PAGE;
+}
+
+void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer) {
+    for (uint32_t i = 0; i < answer->owned_count; i++)
+        if (!due_set(&ledger->due, answer->owned[i].goal, answer->owned[i].due_at))
+            ledger->read_again = true;
+    for (uint32_t i = 0; i < answer->effect_count; i++)
+        ledger_meet_effect(ledger, &answer->effects[i]);
+}
+
+void lease_absorb_adopt(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger->read_again = true; /* some may be mine without my knowing */
+        ledger->adopting = false;
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    lease_meet_owned(ledger, answer);
+    ledger->adopting = answer->more;
+}

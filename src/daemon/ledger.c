@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the ledger want next, and what follows from the answer? */
+#include "daemon/ledger_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ledger *ledger_create(const struct ledger_config *config) {
+    must(config->host > 0);
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    if (!ledger)
+        return NULL;
+    ledger->config = *config;
+    ledger->self = (struct store_self){config->host, config->instance, 0};
+    ledger->acts_end = &ledger->acts;
+    return ledger;
+}
+
+void ledger_free(struct ledger *ledger) {
+    if (!ledger)
+        return;
+    for (uint32_t i = 0; i < ledger->batch.input_count; i++)
+        input_free(ledger->batch.inputs[i]);
+    arena_free(&ledger->batch.arena);
+    arena_free(&ledger->scratch);
+    input_free_all(&ledger->waiting);
+    input_free_all(&ledger->claims);
+    input_free_all(&ledger->answered);
+    for (struct act *act; (act = ledger_take_act(ledger));)
+        free(act);
+    warm_clear(ledger);
+    map_free(&ledger->warm);
+    map_free(&ledger->known);
+    due_free(&ledger->due);
+    free(ledger);
+}
+
+void ledger_give_up(struct ledger *ledger) {
+    for (uint32_t i = 0; i < ledger->batch.input_count; i++)
+        if (ledger->batch.inputs[i])
+            input_push(&ledger->waiting, ledger->batch.inputs[i]);
+    ledger->batch.input_count = 0;
+    for (struct input *input; (input = input_pop(&ledger->waiting));)
+        ledger_answer(ledger, input, ERROR_STOPPING, NULL);
+}
+
+/* ---- goals in memory ---- */
+
+static void warm_unlink(struct ledger *ledger, struct warm *warm) {
+    *(warm->older ? &warm->older->newer : &ledger->oldest) = warm->newer;
+    *(warm->newer ? &warm->newer->older : &ledger->newest) = warm->older;
+}
+
+static void warm_link(struct ledger *ledger, struct warm *warm) {
+    warm->newer = NULL;
+    warm->older = ledger->newest;
+    *(ledger->newest ? &ledger->newest->newer : &ledger->oldest) = warm;
+    ledger->newest = warm;
+}
+
+struct goal *warm_get(struct ledger *ledger, struct id id) {
+    struct warm *warm = map_get(&ledger->warm, id);
+    if (!warm)
+        return NULL;
+    warm_unlink(ledger, warm);
+    warm_link(ledger, warm);
+    return &warm->goal;
+}
+
+void warm_drop(struct ledger *ledger, struct id id) {
+    struct warm *warm = map_remove(&ledger->warm, id);
+    if (!warm)
+        return;
+    warm_unlink(ledger, warm);
+    free(warm);
+}
+
+/* Without memory the goal is simply not kept: it is loaded again when it is needed. */
+void warm_put(struct ledger *ledger, const struct goal *goal) {
+    struct goal *kept = warm_get(ledger, goal->id);
+    if (kept) {
+        *kept = *goal;
+        return;
+    }
+    if (ledger->warm.count >= LIMIT_WARM_GOALS)
+        warm_drop(ledger, ledger->oldest->goal.id);
+    struct warm *warm = malloc(sizeof *warm);
+    if (!warm)
+        return;
+    warm->goal = *goal;
+    if (!map_put(&ledger->warm, goal->id, warm)) {
+        free(warm);
+        return;
+    }
+    warm_link(ledger, warm);
+}
+
+void warm_clear(struct ledger *ledger) {
+    while (ledger->oldest)
+        warm_drop(ledger, ledger->oldest->goal.id);
+}
+
+/* ---- what comes in and goes out ---- */
+
+bool ledger_offer(struct ledger *ledger, struct input *input) {
+    if (ledger->waiting.count >= LIMIT_QUEUE_SIGNALS)
+        return false;
+    input_push(&ledger->waiting, input);
+    return true;
+}
+
+bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
+    signal.at = ledger->now.wall;
+    signal.actor = STR("overseer");
+    struct input *input =
+        ledger->waiting.count < LIMIT_QUEUE_SIGNALS ? input_make(&signal, NULL) : NULL;
+    if (input)
+        input_push(&ledger->waiting, input);
+    else
+        ledger->read_again = true; /* what was not said now is found again by reading */
+    return input != NULL;
+}
+
+void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why) {
+    if (input->from_inbox)
+        ledger->inbox_pending--;
+    if (!input->waiter) {
+        input_free(input);
+        return;
+    }
+    input->error = error;
+    snprintf(input->why, sizeof input->why, "%s", why ? why : "");
+    input_push(&ledger->answered, input);
+}
+
+struct input *ledger_take_answered(struct ledger *ledger) {
+    return input_pop(&ledger->answered);
+}
+
+struct act *ledger_take_act(struct ledger *ledger) {
+    struct act *act = ledger->acts;
+    if (!act)
+        return NULL;
+    ledger->acts = act->next;
+    if (!ledger->acts)
+        ledger->acts_end = &ledger->acts;
+    act->next = NULL;
+    return act;
+}
+
+/* ---- effects: from decided to claimed ---- */
+
+/* A ready effect queues for its claim, once. Whoever finds no room is found again by reading. */
+static void effect_queue(struct ledger *ledger, const struct effect_entry *entry) {
+    struct id id = effect_id(entry->goal, entry->slot.n);
+    struct signal claim = {.kind = SIGNAL_EFFECT_CLAIM,
+                           .goal = entry->goal,
+                           .effect = entry->slot.n,
+                           .host = ledger->config.host,
+                           .actor = STR("overseer")};
+    struct act *act = NULL;
+    struct input *input = NULL;
+    if (ledger->claims.count < LIMIT_CLAIMS)
+        act = act_make(entry->goal, entry->slot.n, entry->slot.kind, entry->body);
+    if (act)
+        input = input_make(&claim, NULL);
+    if (!input || !map_put(&ledger->known, id, (void *)KNOWN_QUEUED)) {
+        free(act);
+        input_free(input);
+        ledger->read_again = true;
+        return;
+    }
+    input->act = act;
+    input_push(&ledger->claims, input);
+}
+
+/* An open effect of a goal that is mine: what is to be done about it? */
+void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry) {
+    if (map_get(&ledger->known, effect_id(entry->goal, entry->slot.n)))
+        return;
+    if (entry->slot.state == EFFECT_READY)
+        effect_queue(ledger, entry);
+    else
+        ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_EFFECT_LOST,
+                                                      .goal = entry->goal,
+                                                      .effect = entry->slot.n});
+}
+
+void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n) {
+    void *known = map_remove(&ledger->known, effect_id(goal, n));
+    if (known == (void *)KNOWN_FLYING)
+        ledger->acting--;
+}
+
+enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now) {
+    if (act->reign != atomic_load(&ledger->reign))
+        return ACT_NEVER;
+    if (atomic_load(&ledger->held) || boot_now >= atomic_load(&ledger->act_until))
+        return ACT_LATER;
+    return ACT_NOW;
+}
+
+void ledger_hold_acts(struct ledger *ledger, bool hold) {
+    atomic_store(&ledger->held, hold);
+}
+
+/* ---- joining and losing the host row ---- */
+
+/* P2: zero rows: deposed, stop acting. What was gathered waits; a batch in doubt stays in doubt until
+ * the next join reads the batch number. */
+void ledger_deposed(struct ledger *ledger) {
+    atomic_store(&ledger->act_until, INT64_MIN);
+    atomic_fetch_add(&ledger->reign, 1);
+    ledger->joined = false;
+    ledger->deposed++;
+    ledger->taking = ledger->adopting = false;
+    ledger->watched_count = 0;
+    if (ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK)
+        ledger->batch.after_join = true;
+    else if (ledger->batch.stage != BATCH_NONE)
+        batch_abandon(ledger, ERROR_NONE);
+    warm_clear(ledger);
+    due_free(&ledger->due);
+    for (struct input *claim; (claim = input_pop(&ledger->claims));) {
+        ledger_forget_effect(ledger, claim->signal.goal, claim->signal.effect);
+        input_free(claim);
+    }
+}
+
+static void join_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    ledger->joined = true;
+    ledger->self.epoch = answer->epoch;
+    ledger->batch_number = answer->batch;
+    ledger->reading = true;
+    ledger->read_after = (struct id){0};
+    ledger->beat_at = ledger->request_sent + ledger->config.beat_every;
+    ledger->poll_at = ledger->now.boot;
+    ledger->last_poll = INT64_MIN;
+    int64_t lease = ledger->config.lease;
+    atomic_store(&ledger->act_until, lease ? ledger->request_sent + lease : INT64_MAX);
+    if (ledger->batch.stage != BATCH_NONE)
+        batch_after_join(ledger, answer->batch);
+}
+
+static void owned_request(struct ledger *ledger) {
+    ledger->request.verb = STORE_OWNED;
+    ledger->request.after = ledger->read_after;
+    ledger->request.limit = LIMIT_OWNED_PAGE;
+    if (id_equal(ledger->read_after, (struct id){0}))
+        ledger->read_again = false;
+}
+
+static void owned_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    lease_meet_owned(ledger, answer);
+    if (answer->owned_count > 0)
+        ledger->read_after = answer->owned[answer->owned_count - 1].goal;
+    ledger->reading = answer->more;
+}
+
+/* ---- the turn ---- */
+
+void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer) {
+    ledger->retry_at = time_after(ledger->now.boot, ledger->config.retry_every);
+    snprintf(ledger->trouble, sizeof ledger->trouble, "%.*s", STR_ARG(answer->error));
+    if (ledger->trouble[0] == 0)
+        snprintf(ledger->trouble, sizeof ledger->trouble, "the store did not answer");
+}
+
+static void absorb(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome == STORE_DONE)
+        ledger->trouble[0] = 0;
+    switch (ledger->request.verb) {
+    case STORE_JOIN: join_absorb(ledger, answer); break;
+    case STORE_OWNED: owned_absorb(ledger, answer); break;
+    case STORE_BEAT: lease_absorb_beat(ledger, answer); break;
+    case STORE_POLL: lease_absorb_poll(ledger, answer); break;
+    case STORE_TAKE: lease_absorb_take(ledger, answer); break;
+    case STORE_ADOPT:
+        if (ledger->request.only_count > 0)
+            batch_absorb(ledger, answer);
+        else
+            lease_absorb_adopt(ledger, answer);
+        break;
+    default: batch_absorb(ledger, answer);
+    }
+}
+
+static bool beat_is_due(const struct ledger *ledger) {
+    return ledger->config.lease > 0 && ledger->now.boot >= ledger->beat_at &&
+           ledger->now.pulse != ledger->pulse_beaten;
+}
+
+/* A full read starts again when an earlier one overflowed and its overflow has been worked off. */
+static void reading_again(struct ledger *ledger) {
+    if (!ledger->read_again || ledger->reading || ledger->claims.count > 0 ||
+        ledger->waiting.count > 0)
+        return;
+    ledger->reading = true;
+    ledger->read_after = (struct id){0};
+}
+
+static void choose(struct ledger *ledger) {
+    arena_reset(&ledger->scratch);
+    ledger->request = (struct store_request){.self = ledger->self, .at = ledger->now.wall};
+    if (ledger->now.boot < ledger->retry_at)
+        return;
+    bool odd = ledger->turns & 1; /* reading and new batches take turns */
+    reading_again(ledger);
+    if (!ledger->joined) {
+        ledger->request.verb = STORE_JOIN;
+        ledger->request.build = ledger->config.build;
+        ledger->request.addr = ledger->config.addr;
+    } else if (ledger->batch.stage == BATCH_RESOLVE)
+        batch_request(ledger);
+    else if (beat_is_due(ledger))
+        lease_beat(ledger);
+    else if (ledger->batch.stage != BATCH_NONE)
+        batch_request(ledger);
+    else if (ledger->taking)
+        lease_take(ledger);
+    else if (ledger->now.boot >= ledger->poll_at)
+        lease_poll(ledger);
+    else if (ledger->adopting && odd)
+        lease_adopt(ledger);
+    else if (ledger->reading && odd)
+        owned_request(ledger);
+    else if (batch_begin(ledger))
+        batch_request(ledger);
+    else if (ledger->adopting)
+        lease_adopt(ledger);
+    else if (ledger->reading)
+        owned_request(ledger);
+}
+
+struct turn {
+    struct ledger *ledger;
+    const struct store_answer *answer;
+};
+
+static void turn_run(void *with) {
+    struct turn *turn = with;
+    if (turn->answer)
+        absorb(turn->ledger, turn->answer);
+    choose(turn->ledger);
+}
+
+const struct store_request *ledger_turn(struct ledger *ledger, const struct store_answer *answer,
+                                        struct instant now) {
+    ledger->now = now;
+    ledger->turns++;
+    struct turn turn = {ledger, answer};
+    struct guard_report report;
+    enum guard_result result = guard_run(turn_run, &turn, &report);
+    if (result == GUARD_BROKEN)
+        must_failed(__FILE__, __LINE__,
+                    report.why); /* outside of a step nothing can be set aside */
+    if (result == GUARD_MEMORY) {
+        if (!batch_was_sent(ledger)) /* else it goes on where it was, once there is memory */
+            batch_abandon(ledger, ERROR_NO_MEMORY);
+        warm_clear(ledger);
+        ledger_retry_later(ledger, &(struct store_answer){.error = STR("out of memory")});
+        ledger->request.verb = STORE_NOTHING;
+    }
+    ledger->request_sent = now.boot;
+    return ledger->request.verb == STORE_NOTHING ? NULL : &ledger->request;
+}
+
+int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
+    int64_t at = INT64_MAX;
+    if (!ledger->joined || ledger->waiting.count > 0 || ledger->batch.stage != BATCH_NONE ||
+        ledger->reading || ledger->taking || ledger->adopting)
+        at = now.boot;
+    if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !atomic_load(&ledger->held))
+        at = now.boot;
+    if (ledger->config.lease > 0 && ledger->beat_at < at)
+        at = ledger->beat_at;
+    if (ledger->poll_at < at)
+        at = ledger->poll_at;
+    int64_t due = due_next(&ledger->due);
+    if (due != TIME_NEVER && now.boot + (due - now.wall) < at)
+        at = now.boot + (due - now.wall);
+    return at > ledger->retry_at ? at : ledger->retry_at;
+}
+
+struct ledger_view ledger_view(const struct ledger *ledger) {
+    return (struct ledger_view){
+        .joined = ledger->joined,
+        .reading = ledger->reading,
+        .in_doubt = ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK,
+        .epoch = ledger->self.epoch,
+        .batch = ledger->batch_number,
+        .reign = atomic_load(&ledger->reign),
+        .waiting = ledger->waiting.count,
+        .claims = ledger->claims.count,
+        .acting = ledger->acting,
+        .turns = ledger->turns,
+        .commits = ledger->commits,
+        .conflicts = ledger->conflicts,
+        .quarantined = ledger->quarantined,
+        .takeovers = ledger->takeovers,
+        .deposed = ledger->deposed,
+        .dropped = ledger->dropped,
+        .trouble = str_of(ledger->trouble),
+    };
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does one thing that happened become one decision that is stored once?
+ *
+ * ledger_turn() is the only place where anything is decided or written. It does no I/O of its own: it
+ * says what it wants from the store next, the caller carries that out and brings the answer back. Time
+ * is handed in. So many ledgers can run in one thread, and every failure can be tried at every point.
+ *
+ *     offer ──▶ waiting ──▶ [ batch: load ▸ step ▸ commit ] ──▶ answered, acts
+ *                              ▲                    │ unknown
+ *                              └── never again ─ resolve (raise the epoch, read the batch number) */
+#pragma once
+
+#include "daemon/input.h"
+#include "store/store.h"
+
+struct instant {
+    int64_t wall;   /* UTC, for records and due times */
+    int64_t boot;   /* since boot, suspend included: for leases; never compared across hosts */
+    uint64_t pulse; /* moves while the I/O loop lives */
+};
+
+struct ledger_config {
+    uint32_t host;
+    uint64_t instance;
+    int64_t lease;      /* 0: this host is alone with its store, and needs none */
+    int64_t beat_every; /* well below the lease */
+    int64_t poll_every;
+    int64_t retry_every; /* after a failed request */
+    struct policy policy;
+    struct str build, addr;
+};
+
+struct ledger;
+
+struct ledger *ledger_create(const struct ledger_config *config); /* NULL: no memory */
+void ledger_free(struct ledger *ledger);
+
+/* Hand a signal over. False when too much waits already: the caller keeps it, and says busy. */
+bool ledger_offer(struct ledger *ledger, struct input *input);
+
+/* What does the ledger want next? `answer` is what came of its last request (NULL when there was none).
+ * NULL: nothing, until something is offered or ledger_wakes_at(). */
+const struct store_request *ledger_turn(struct ledger *ledger, const struct store_answer *answer,
+                                        struct instant now);
+
+/* Boot clock of the next thing to do by itself; the past when something waits. */
+int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now);
+
+/* What was let go of: answers to give, acts to carry out. The caller owns what it takes. */
+struct input *ledger_take_answered(struct ledger *ledger);
+struct act *ledger_take_act(struct ledger *ledger);
+
+/* P8: asked right before an act is carried out, from any thread. */
+enum may_act { ACT_NOW, ACT_LATER /* the lease has to be renewed first */, ACT_NEVER };
+enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now);
+
+/* Stop flag: nothing new is claimed or carried out; deciding and recording go on. */
+void ledger_hold_acts(struct ledger *ledger, bool hold);
+
+/* The process is about to end: whoever still waits is told so. What was sent may or may not stand. */
+void ledger_give_up(struct ledger *ledger);
+
+/* For status and tests. */
+struct ledger_view {
+    bool joined, reading, in_doubt;
+    uint64_t epoch, batch, reign;
+    uint32_t waiting, claims, acting;
+    uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
+    struct str trouble; /* what the store last complained of; empty when it answers */
+};
+struct ledger_view ledger_view(const struct ledger *ledger);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does a ledger remember between two turns? Shared by ledger.c, batch.c and lease.c only. */
+#pragma once
+
+#include "base/due.h"
+#include "base/map.h"
+#include "daemon/guard.h"
+#include "daemon/ledger.h"
+
+#include <stdatomic.h>
+
+/* A goal in memory, in a list by age. A cache: it may be thrown away at any time. */
+struct warm {
+    struct goal goal;
+    struct warm *older, *newer;
+};
+
+enum batch_stage {
+    BATCH_NONE,
+    BATCH_LOAD,    /* goals that are not warm, and sources that may have been applied */
+    BATCH_ADOPT,   /* goals whose owner is gone */
+    BATCH_COMMIT,  /* commits[from, to) */
+    BATCH_RESOLVE, /* the outcome of that commit is unknown */
+    BATCH_RECHECK, /* it was committed: which goals were in it? */
+    BATCH_FORWARD, /* what belongs to other hosts */
+};
+
+/* The inputs for one goal, next to each other in the batch. */
+struct group {
+    uint32_t from, to; /* inputs[from, to) */
+    struct goal goal;  /* before */
+    bool exists, whole;
+    bool forward;   /* another host owns it */
+    bool adopt;     /* nobody does */
+    uint32_t owner; /* then: whose it was */
+    uint64_t owner_epoch;
+    uint32_t commit; /* its place in commits[], or NO_COMMIT */
+};
+
+enum { NO_COMMIT = UINT32_MAX };
+
+struct batch {
+    enum batch_stage stage;
+    struct arena arena;
+    struct input *inputs[LIMIT_BATCH_SIGNALS]; /* in order of goal, then of arrival */
+    bool seen[LIMIT_BATCH_SIGNALS];
+    uint32_t input_count;
+    struct group *groups;
+    uint32_t group_count;
+    struct goal_commit *commits;
+    uint32_t *commit_group; /* whose it is */
+    uint32_t commit_count;
+    uint32_t from, to; /* what is being committed now */
+    uint64_t number;   /* under which number it was sent */
+    bool after_join;   /* in doubt while deposed: only answers can still be given */
+};
+
+struct watched {
+    struct host_row row;
+    int64_t since; /* boot clock at which this beat was first known */
+};
+
+enum known { KNOWN_QUEUED = 1, KNOWN_FLYING };
+
+struct ledger {
+    struct ledger_config config;
+    struct store_self self;
+    bool joined;
+    uint64_t batch_number; /* of the last batch known to be committed */
+    struct instant now;
+    int64_t retry_at; /* boot clock: after a failure, nothing is asked before */
+    char trouble[LIMIT_WHY];
+
+    /* What the answer to the request in hand belongs to. */
+    struct store_request request;
+    int64_t request_sent;
+
+    struct input_list waiting;  /* gathered signals */
+    struct input_list claims;   /* ready effects that want to be claimed, each with its act */
+    struct input_list answered; /* let go of */
+    struct act *acts, **acts_end;
+    struct map known; /* effects that wait for a claim or are being carried out, by effect_id */
+    uint32_t acting;  /* of those, carried out */
+    struct batch batch;
+    struct arena scratch; /* what the request in hand points to */
+
+    struct map warm;
+    struct warm *oldest, *newest;
+    struct due due;
+
+    /* reading what is mine: at start, after a take-over in doubt, after an overflow */
+    bool reading, read_again;
+    struct id read_after;
+
+    /* leases */
+    int64_t beat_at, poll_at, last_poll;
+    uint64_t pulse_beaten;
+    struct watched watched[LIMIT_WATCHED_HOSTS];
+    uint32_t watched_count;
+    struct host_row victim;
+    bool taking, adopting;
+    uint32_t inbox_pending;
+
+    atomic_int_least64_t act_until; /* boot clock */
+    atomic_uint_least64_t reign;    /* raised whenever the host row is lost */
+    atomic_bool held;
+
+    uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
+};
+
+/* ledger.c */
+void ledger_deposed(struct ledger *ledger);
+void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why);
+void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer);
+bool ledger_offer_internal(struct ledger *ledger, struct signal signal);
+void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry);
+void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n);
+struct goal *warm_get(struct ledger *ledger, struct id id);
+void warm_put(struct ledger *ledger, const struct goal *goal);
+void warm_drop(struct ledger *ledger, struct id id);
+void warm_clear(struct ledger *ledger);
+
+/* batch.c */
+bool batch_begin(struct ledger *ledger);   /* false: nothing to do */
+void batch_request(struct ledger *ledger); /* fills ledger->request for the stage */
+void batch_absorb(struct ledger *ledger, const struct store_answer *answer);
+void batch_abandon(struct ledger *ledger, enum error error); /* nothing of it was committed */
+bool batch_was_sent(const struct ledger *ledger);
+void batch_after_join(struct ledger *ledger, uint64_t stored_batch);
+
+/* lease.c */
+void lease_beat(struct ledger *ledger);
+void lease_absorb_beat(struct ledger *ledger, const struct store_answer *answer);
+void lease_poll(struct ledger *ledger);
+void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer);
+void lease_take(struct ledger *ledger);
+void lease_absorb_take(struct ledger *ledger, const struct store_answer *answer);
+void lease_adopt(struct ledger *ledger);
+void lease_absorb_adopt(struct ledger *ledger, const struct store_answer *answer);
+void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who answers questions? */
+#include "daemon/lookup.h"
+
+#include "daemon/guard.h"
+
+struct asking {
+    struct lookups *lookups;
+    struct lookup *lookup;
+    struct store_answer *answer;
+    struct arena *arena;
+};
+
+static void ask_call(void *with) {
+    struct asking *asking = with;
+    store_perform(asking->lookups->store, &asking->lookup->request, asking->answer, asking->arena);
+}
+
+static void ask(struct lookups *lookups, struct lookup *lookup, struct arena *arena) {
+    struct store_answer answer;
+    struct asking asking = {lookups, lookup, &answer, arena};
+    struct guard_report report;
+    arena_reset(arena);
+    if (guard_run(ask_call, &asking, &report) != GUARD_WHOLE)
+        answer = (struct store_answer){.outcome = STORE_FAILED, .error = str_of(report.why)};
+    lookup->done(lookup, &answer);
+}
+
+static struct lookup *next_lookup(struct lookups *lookups) {
+    pthread_mutex_lock(&lookups->lock);
+    while (!lookups->first && !lookups->stopping)
+        pthread_cond_wait(&lookups->changed, &lookups->lock);
+    struct lookup *lookup = lookups->first;
+    if (lookup)
+        lookups->first = lookup->next;
+    if (!lookups->first)
+        lookups->last = NULL;
+    pthread_mutex_unlock(&lookups->lock);
+    return lookup;
+}
+
+static void *lookups_run(void *with) {
+    struct lookups *lookups = with;
+    struct arena arena = {0};
+    for (struct lookup *lookup; (lookup = next_lookup(lookups));)
+        ask(lookups, lookup, &arena);
+    arena_free(&arena);
+    return NULL;
+}
+
+bool lookups_start(struct lookups *lookups, struct store *store) {
+    *lookups = (struct lookups){.store = store};
+    pthread_mutex_init(&lookups->lock, NULL);
+    pthread_cond_init(&lookups->changed, NULL);
+    return pthread_create(&lookups->thread, NULL, lookups_run, lookups) == 0;
+}
+
+void lookups_ask(struct lookups *lookups, struct lookup *lookup) {
+    lookup->next = NULL;
+    pthread_mutex_lock(&lookups->lock);
+    if (lookups->last)
+        lookups->last->next = lookup;
+    else
+        lookups->first = lookup;
+    lookups->last = lookup;
+    pthread_cond_signal(&lookups->changed);
+    pthread_mutex_unlock(&lookups->lock);
+}
+
+void lookups_stop(struct lookups *lookups) {
+    pthread_mutex_lock(&lookups->lock);
+    lookups->stopping = true;
+    pthread_cond_signal(&lookups->changed);
+    pthread_mutex_unlock(&lookups->lock);
+    pthread_join(lookups->thread, NULL);
+    pthread_mutex_destroy(&lookups->lock);
+    pthread_cond_destroy(&lookups->changed);
+}

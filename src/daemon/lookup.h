@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who answers questions? A thread with a connection of its own, which never waits for the ledger. */
+#pragma once
+
+#include "store/store.h"
+
+#include <pthread.h>
+
+struct lookup { /* one question; owned by whoever asked */
+    struct lookup *next;
+    struct store_request request;
+    void (*done)(struct lookup *lookup, const struct store_answer *answer);
+};
+
+struct lookups {
+    struct store *store;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct lookup *first, *last;
+    bool stopping;
+};
+
+bool lookups_start(struct lookups *lookups, struct store *store);
+void lookups_ask(struct lookups *lookups, struct lookup *lookup);
+void lookups_stop(struct lookups *lookups);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can go wrong, what is it called, and what does one do next? */
+#include "model/error.h"
+
+const struct error_row ERRORS[ERROR_COUNT] = {
+    [ERROR_NONE] = {"OK", "Done.", 0, 200, CLASS_NONE},
+    [ERROR_INVALID] = {"E_INVALID",
+                       "The request is not valid. Correct what is named and send it again.", 2, 400,
+                       CLASS_EXPECTED},
+    [ERROR_NOT_FOUND] =
+        {"E_NOT_FOUND",
+         "There is no such goal. `overseer goal show` takes the id that create printed.", 3, 404,
+         CLASS_EXPECTED},
+    [ERROR_CONFLICT] = {"E_CONFLICT",
+                        "Something else changed this goal first. Read it again and retry.", 4, 409,
+                        CLASS_EXPECTED},
+    [ERROR_QUARANTINED] =
+        {"E_QUARANTINED",
+         "The goal is set aside because a decision about it broke a promise; this was "
+         "not applied. See the reason with `overseer goal show`.",
+         5, 409, CLASS_HARD},
+    [ERROR_REFUSED_BY_STORE] =
+        {"E_REFUSED_BY_STORE",
+         "The database refused this row, so nothing was stored. Change the text "
+         "that is named and send it again.",
+         2, 422, CLASS_EXPECTED},
+    [ERROR_BUSY] = {"E_BUSY",
+                    "Too much is waiting to be written. Nothing was stored; try again shortly.", 6,
+                    503, CLASS_TRANSIENT},
+    [ERROR_STORE_AWAY] =
+        {"E_STORE_AWAY",
+         "The database does not answer, so it is not known whether this was stored. "
+         "Repeat the request with the same key once it is back.",
+         6, 503, CLASS_TRANSIENT},
+    [ERROR_NO_MEMORY] = {"E_NO_MEMORY",
+                         "There was no memory left. Nothing was stored; try again shortly.", 6, 503,
+                         CLASS_TRANSIENT},
+    [ERROR_STOPPING] =
+        {"E_STOPPING",
+         "The daemon is stopping. Repeat the request with the same key when it is back.", 6, 503,
+         CLASS_TRANSIENT},
+    [ERROR_UNKNOWN_METHOD] = {"E_UNKNOWN_METHOD",
+                              "There is no such operation. `overseer help` lists them.", 2, 404,
+                              CLASS_EXPECTED},
+};

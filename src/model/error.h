@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can go wrong, what is it called, and what does one do next? One row for each. */
+#pragma once
+
+enum error_class {
+    CLASS_NONE,
+    CLASS_EXPECTED,  /* the caller asked for what cannot be had */
+    CLASS_TRANSIENT, /* the same request may succeed later */
+    CLASS_HARD,      /* a person has to look */
+};
+
+enum error {
+    ERROR_NONE,
+    ERROR_INVALID,
+    ERROR_NOT_FOUND,
+    ERROR_CONFLICT,
+    ERROR_QUARANTINED,
+    ERROR_REFUSED_BY_STORE,
+    ERROR_BUSY,
+    ERROR_STORE_AWAY,
+    ERROR_NO_MEMORY,
+    ERROR_STOPPING,
+    ERROR_UNKNOWN_METHOD,
+    ERROR_COUNT
+};
+
+struct error_row {
+    const char *code;     /* on the wire, stable */
+    const char *sentence; /* what happened, and what to do next */
+    int exit_status;      /* of the command line */
+    int http_status;
+    enum error_class class;
+};
+
+extern const struct error_row ERRORS[ERROR_COUNT];

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a command of the operator's run, and what came of it? */
+#pragma once
+
+#include "model/effect.h"
+
+#include <uv.h>
+
+/* Called once, from the loop. exit: its status; 128 + n when signal n ended it; -1 when it could not be
+ * started; -2 when it took too long and was ended. tail: the end of its output. */
+typedef void command_ended(void *with, int64_t exit, struct str tail);
+
+/* Run effect->command with /bin/sh -c in a process group of its own. It learns its effect id and fence from
+ * OVERSEER_EFFECT and OVERSEER_FENCE. `ended` is called in any case, perhaps before this returns. */
+void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
+                 void *with);

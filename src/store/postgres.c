@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does one request become one PostgreSQL pipeline? */
+#include "store/postgres_state.h"
+
+#include "base/seam.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- parameters ---- */
+
+static void big_endian(uint8_t *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> (8 * (bytes - 1 - i)));
+}
+
+static void param_add(struct pg_params *params, const void *at, size_t len) {
+    must(params->count < PG_MAX_PARAMS);
+    params->values[params->count] = at;
+    params->lengths[params->count] = (int)len;
+    params->formats[params->count++] = 1;
+}
+
+void param_int(struct pg_params *params, int64_t value) {
+    uint8_t *bytes = arena_new(params->arena, uint8_t, 8);
+    big_endian(bytes, (uint64_t)value, 8);
+    param_add(params, bytes, 8);
+}
+
+void param_id(struct pg_params *params, struct id id) {
+    param_add(params,
+              arena_copy(params->arena, (struct str){(const char *)id.bytes, sizeof id.bytes}).at,
+              sizeof id.bytes);
+}
+
+void param_text(struct pg_params *params, struct str text) {
+    param_add(params, text.at ? text.at : "", text.len);
+}
+
+/* Object ids of the element types, as PostgreSQL's catalogue fixes them. */
+static uint32_t type_oid(enum field_type type) {
+    switch (type) {
+    case FIELD_ID: return 2950;
+    case FIELD_ENUM: return 16; /* bool */
+    case FIELD_TEXT: return 25;
+    case FIELD_BYTES: return 17;
+    default: return 20;
+    }
+}
+
+/* Dimensions, whether there are nulls, element type, length, lower bound: written when it is closed. */
+enum { ARRAY_HEADER = 20, EMPTY_ARRAY_HEADER = 12 };
+
+static void array_number(struct pg_array *array, uint64_t value, int bytes) {
+    uint8_t number[8];
+    big_endian(number, value, bytes);
+    write_raw(&array->writer, (struct str){(const char *)number, (size_t)bytes});
+}
+
+struct pg_array array_open(struct arena *arena, enum field_type type) {
+    static const char HEADER[ARRAY_HEADER];
+    struct pg_array array = {.writer = {.arena = arena}, .type = type};
+    write_raw(&array.writer, (struct str){HEADER, sizeof HEADER});
+    return array;
+}
+
+void param_array(struct pg_params *params, struct pg_array *array) {
+    uint8_t *header = (uint8_t *)array->writer.at;
+    big_endian(header, array->count > 0, 4);
+    big_endian(header + 4, 1, 4);
+    big_endian(header + 8, type_oid(array->type), 4);
+    big_endian(header + 12, array->count, 4);
+    big_endian(header + 16, 1, 4);
+    param_add(params, header, array->count ? array->writer.len : EMPTY_ARRAY_HEADER);
+}
+
+void array_int(struct pg_array *array, int64_t value) {
+    array->count++;
+    array_number(array, 8, 4);
+    array_number(array, (uint64_t)value, 8);
+}
+
+void array_bool(struct pg_array *array, bool value) {
+    array->count++;
+    array_number(array, 1, 4);
+    array_number(array, value, 1);
+}
+
+void array_bytes(struct pg_array *array, const void *at, size_t len) {
+    array->count++;
+    array_number(array, len, 4);
+    write_raw(&array->writer, (struct str){at, len});
+}
+
+void array_null(struct pg_array *array) {
+    array->count++;
+    array_number(array, UINT32_MAX, 4);
+}
+
+/* ---- results ---- */
+
+int64_t pg_int(const PGresult *result, int row, int column) {
+    const uint8_t *at = (const uint8_t *)PQgetvalue(result, row, column);
+    int len = PQgetlength(result, row, column);
+    uint64_t value = 0;
+    for (int i = 0; i < len && i < 8; i++)
+        value = value << 8 | at[i];
+    return len == 4 ? (int32_t)value : (int64_t)value;
+}
+
+struct id pg_id(const PGresult *result, int row, int column) {
+    struct id id = {0};
+    if (PQgetlength(result, row, column) == sizeof id.bytes)
+        memcpy(id.bytes, PQgetvalue(result, row, column), sizeof id.bytes);
+    return id;
+}
+
+struct str pg_bytes(const PGresult *result, int row, int column, struct arena *arena) {
+    return arena_copy(arena, (struct str){PQgetvalue(result, row, column),
+                                          (size_t)PQgetlength(result, row, column)});
+}
+
+bool pg_is_null(const PGresult *result, int row, int column) {
+    return PQgetisnull(result, row, column);
+}
+
+struct effect_slot pg_slot(const PGresult *result, int row, int column) {
+    return (struct effect_slot){.n = (uint32_t)pg_int(result, row, column),
+                                .run_host = (uint32_t)pg_int(result, row, column + 1),
+                                .state = (enum effect_state)pg_int(result, row, column + 2),
+                                .kind = (uint32_t)pg_int(result, row, column + 3),
+                                .until = pg_int(result, row, column + 4)};
+}
+
+static void results_clear(struct pg_store *store) {
+    while (store->result_count > 0)
+        PQclear(store->results[--store->result_count]);
+}
+
+/* ---- the connection ---- */
+
+static void disconnect(struct pg_store *store) {
+    results_clear(store);
+    PQfinish(store->connection);
+    store->connection = NULL;
+}
+
+static void answer_error(struct pg_run *run, enum store_outcome outcome, const char *text) {
+    static _Thread_local char kept[LIMIT_WHY];
+    snprintf(kept, sizeof kept, "PostgreSQL: %s", text && *text ? text : "the connection was lost");
+    kept[strcspn(kept, "\n")] = 0;
+    run->answer->outcome = outcome;
+    run->answer->error = str_of(kept);
+    run->answer->held = false;
+    run->failed = true;
+}
+
+static bool execute(struct pg_store *store, const char *sql) {
+    PGresult *result = PQexec(store->connection, sql);
+    ExecStatusType status = PQresultStatus(result);
+    PQclear(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+static bool prepare(struct pg_store *store, int sql) {
+    const struct pg_statement *statement = &PG_STATEMENTS[sql];
+    Oid types[8] = {0};
+    int count = (int)strlen(statement->types);
+    for (int i = 0; i < count; i++)
+        types[i] = type_oid(statement->types[i] == 'u'   ? FIELD_ID
+                            : statement->types[i] == 't' ? FIELD_TEXT
+                                                         : FIELD_INT);
+    char name[16];
+    snprintf(name, sizeof name, "s%d", sql);
+    PGresult *result = PQprepare(store->connection, name, statement->sql, count, types);
+    bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return ok;
+}
+
+/* P1, then the tables, then every statement prepared, so that a request is nothing but its pipeline. */
+static bool session_begin(struct pg_store *store) {
+    if (!execute(store,
+                 "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
+                 "SET lock_timeout = '2s'; SET client_min_messages = warning;"
+                 "SET plan_cache_mode = force_generic_plan; SET synchronous_commit = on"))
+        return false;
+    PGresult *result = PQexec(store->connection, "SELECT to_regclass('aside') IS NOT NULL");
+    bool there = PQresultStatus(result) == PGRES_TUPLES_OK && PQgetvalue(result, 0, 0)[0] == 't';
+    PQclear(result);
+    if (!there && !execute(store, PG_TABLES))
+        return false;
+    for (int i = 0; i < PG_SQL_COUNT; i++)
+        if (!prepare(store, i))
+            return false;
+    return true;
+}
+
+static bool connect(struct pg_run *run) {
+    struct pg_store *store = run->store;
+    const char *keys[] = {"dbname", "connect_timeout", "tcp_user_timeout",
+                          "fallback_application_name", NULL};
+    const char *values[] = {store->uri, "3", "5000", "overseer", NULL};
+    store->connection = PQconnectdbParams(keys, values, 1);
+    if (PQstatus(store->connection) == CONNECTION_OK && session_begin(store) &&
+        PQenterPipelineMode(store->connection))
+        return true;
+    answer_error(run, STORE_FAILED, PQerrorMessage(store->connection));
+    disconnect(store);
+    return false;
+}
+
+/* Records of a day have a partition of their own, made a day ahead. Where that fails, they are kept in
+ * the default partition. */
+static void days_ensure(struct pg_store *store, int64_t at) {
+    int32_t today = time_day(at);
+    if (store->days_until > today + 1)
+        return;
+    PQexitPipelineMode(store->connection);
+    for (int32_t day = today; day < today + 3; day++) {
+        char sql[160];
+        snprintf(
+            sql, sizeof sql,
+            "CREATE TABLE IF NOT EXISTS record_%d PARTITION OF record FOR VALUES FROM (%d) TO (%d)",
+            day, day, day + 1);
+        execute(store, sql);
+    }
+    store->days_until = today + 3;
+    PQenterPipelineMode(store->connection);
+}
+
+/* ---- the pipeline ---- */
+
+void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params) {
+    if (run->failed)
+        return;
+    char name[16];
+    snprintf(name, sizeof name, "s%d", (int)sql);
+    int count = params ? params->count : 0;
+    must(run->sent < PG_MAX_RESULTS);
+    if (seam("query") ||
+        !PQsendQueryPrepared(run->store->connection, name, count, params ? params->values : NULL,
+                             params ? params->lengths : NULL, params ? params->formats : NULL, 1))
+        answer_error(run, STORE_UNKNOWN, PQerrorMessage(run->store->connection));
+    run->sent++;
+    if (sql == PG_BATCH &&
+        seam("inside-transaction-armed")) { /* let the server begin before we stop */
+        PQsendFlushRequest(run->store->connection);
+        PQflush(run->store->connection);
+        seam("inside-transaction");
+    }
+}
+
+/* Wait until libpq has a result, but not for ever: a server that is stopped does not close its socket. */
+static bool wait_readable(PGconn *connection) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t deadline = now.tv_sec * 1000 + now.tv_nsec / 1000000 + 8000;
+    while (PQisBusy(connection)) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t left = deadline - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
+        struct pollfd fd = {.fd = PQsocket(connection), .events = POLLIN};
+        if (left <= 0 || poll(&fd, 1, (int)left) < 0)
+            return false;
+        if (!PQconsumeInput(connection))
+            return false;
+    }
+    return true;
+}
+
+/* Certain is only what the server said: an error means that nothing was committed, and its class says
+ * whether trying again can help. */
+static enum store_outcome outcome_of(const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    if (!state || !severity || strcmp(severity, "ERROR") != 0)
+        return STORE_UNKNOWN;
+    bool data = strncmp(state, "22", 2) == 0 || strncmp(state, "23", 2) == 0 ||
+                strncmp(state, "54", 2) == 0;
+    return data ? STORE_REFUSED : STORE_FAILED;
+}
+
+static void receive_one(struct pg_run *run, PGresult *result) {
+    struct pg_store *store = run->store;
+    store->results[store->result_count++] = result;
+    ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_PIPELINE_ABORTED)
+        return;
+    if (!run->failed)
+        answer_error(run, outcome_of(result), PQresultErrorMessage(result));
+}
+
+bool pg_receive(struct pg_run *run) {
+    PGconn *connection = run->store->connection;
+    if (run->failed || !PQpipelineSync(connection)) {
+        if (!run->failed)
+            answer_error(run, STORE_UNKNOWN, PQerrorMessage(connection));
+        return false;
+    }
+    seam("sent");
+    for (;;) { /* results, each followed by NULL, until the sync */
+        PGresult *result = wait_readable(connection) ? PQgetResult(connection) : NULL;
+        if (!result && (PQstatus(connection) != CONNECTION_OK || PQisBusy(connection))) {
+            answer_error(run, STORE_UNKNOWN, PQerrorMessage(connection));
+            return false;
+        }
+        if (!result)
+            continue;
+        if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
+            PQclear(result);
+            return !run->failed;
+        }
+        if (run->store->result_count == PG_MAX_RESULTS) {
+            PQclear(result);
+            continue;
+        }
+        receive_one(run, result);
+        if (PQstatus(connection) != CONNECTION_OK)
+            return false;
+    }
+}
+
+/* ---- a request ---- */
+
+struct verb_row {
+    void (*run)(struct pg_run *, const struct store_request *);
+    bool writes;
+};
+
+static const struct verb_row VERBS[STORE_VERBS] = {
+    [STORE_JOIN] = {postgres_join, true},       [STORE_OWNED] = {postgres_owned, false},
+    [STORE_BEAT] = {postgres_beat, true},       [STORE_POLL] = {postgres_poll, false},
+    [STORE_TAKE] = {postgres_take, true},       [STORE_ADOPT] = {postgres_adopt, true},
+    [STORE_LOAD] = {postgres_load, false},      [STORE_COMMIT] = {postgres_commit, true},
+    [STORE_RESOLVE] = {postgres_resolve, true}, [STORE_FORWARD] = {postgres_forward, true},
+    [STORE_SHOW] = {postgres_show, false},
+};
+
+/* P7 wants a new connection for a resolve; so does anything after an answer that did not come. */
+static void perform(struct store *base, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena) {
+    struct pg_store *store = (struct pg_store *)base;
+    *answer = (struct store_answer){.outcome = STORE_DONE};
+    results_clear(store);
+    if (store->connection &&
+        (request->verb == STORE_RESOLVE || PQstatus(store->connection) != CONNECTION_OK))
+        disconnect(store);
+    struct pg_run run = {.store = store, .answer = answer, .arena = arena};
+    if (!store->connection && !connect(&run))
+        return;
+    days_ensure(store, request->at);
+    VERBS[request->verb].run(&run, request);
+    results_clear(store);
+    if (answer->outcome == STORE_UNKNOWN) {
+        disconnect(store);
+        if (!VERBS[request->verb].writes)
+            answer->outcome = STORE_FAILED;
+    }
+}
+
+static void close_store(struct store *base) {
+    struct pg_store *store = (struct pg_store *)base;
+    disconnect(store);
+    free(store->uri);
+    free(store);
+}
+
+static const struct store_driver DRIVER = {
+    .name = "postgres", .perform = perform, .close = close_store};
+
+struct store *postgres_open(const char *uri, char *error, size_t error_size) {
+    struct pg_store *store = calloc(1, sizeof *store);
+    if (store)
+        store->uri = strdup(uri);
+    if (!store || !store->uri) {
+        free(store);
+        snprintf(error, error_size, "There is no memory to open the store.");
+        return NULL;
+    }
+    store->store.driver = &DRIVER;
+    return &store->store;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the PostgreSQL driver write? Each transaction goes out as one pipeline: P1. */
+#include "store/postgres_state.h"
+
+#include <stdlib.h>
+
+static bool changed(const PGresult *result) {
+    return atoi(PQcmdTuples((PGresult *)(uintptr_t)result)) > 0;
+}
+
+/* ---- the host row ---- */
+
+static void take_epoch(struct pg_run *run) {
+    const PGresult *result = run->store->results[0];
+    run->answer->held = PQntuples(result) == 1;
+    if (!run->answer->held)
+        return;
+    run->answer->epoch = (uint64_t)pg_int(result, 0, 0);
+    run->answer->batch = (uint64_t)pg_int(result, 0, 1);
+}
+
+void postgres_join(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->self.host);
+    param_int(&params, (int64_t)request->self.instance);
+    param_text(&params, request->build);
+    param_text(&params, request->addr);
+    pg_send(run, PG_JOIN, &params);
+    if (pg_receive(run))
+        take_epoch(run);
+}
+
+void postgres_beat(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->self.host);
+    param_int(&params, (int64_t)request->self.epoch);
+    pg_send(run, PG_BEAT, &params);
+    if (pg_receive(run))
+        run->answer->held = changed(run->store->results[0]);
+}
+
+void postgres_resolve(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->self.host);
+    param_int(&params, (int64_t)request->self.instance);
+    pg_send(run, PG_RESOLVE, &params);
+    if (pg_receive(run))
+        take_epoch(run);
+}
+
+void postgres_take(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->victim.host);
+    param_int(&params, (int64_t)request->victim.epoch);
+    param_int(&params, (int64_t)request->victim.beat);
+    pg_send(run, PG_TAKE, &params);
+    if (pg_receive(run))
+        run->answer->held = changed(run->store->results[0]);
+}
+
+/* ---- adopting ---- */
+
+/* One row for each open effect, and one for a goal without any. */
+static void take_adopted(struct pg_run *run, const PGresult *rows) {
+    struct store_answer *answer = run->answer;
+    uint32_t count = (uint32_t)PQntuples(rows);
+    answer->owned = arena_new(run->arena, struct due_row, count);
+    answer->effects = arena_new(run->arena, struct effect_entry, count);
+    for (int i = 0; i < PQntuples(rows); i++) {
+        struct id goal = pg_id(rows, i, 0);
+        if (answer->owned_count == 0 ||
+            !id_equal(answer->owned[answer->owned_count - 1].goal, goal))
+            answer->owned[answer->owned_count++] = (struct due_row){goal, pg_int(rows, i, 1)};
+        if (!pg_is_null(rows, i, 2))
+            answer->effects[answer->effect_count++] =
+                (struct effect_entry){goal, pg_slot(rows, i, 2), pg_bytes(rows, i, 7, run->arena)};
+    }
+}
+
+/* P4: the two host rows are locked first, in key order, so that neither can change hands meanwhile. */
+void postgres_adopt(struct pg_run *run, const struct store_request *request) {
+    struct pg_params lock = {.arena = run->arena}, inbox = {.arena = run->arena},
+                     gone = {.arena = run->arena};
+    param_int(&lock, request->self.host);
+    param_int(&lock, (int64_t)request->self.epoch);
+    param_int(&lock, request->victim.host);
+    param_int(&lock, (int64_t)request->victim.epoch);
+    struct pg_params page = lock;
+    if (request->only_count == 0)
+        param_int(&page, request->limit);
+    else {
+        struct pg_array only = array_open(run->arena, FIELD_ID);
+        for (uint32_t i = 0; i < request->only_count; i++)
+            array_bytes(&only, request->only[i].bytes, sizeof(struct id));
+        param_array(&page, &only);
+    }
+    param_int(&inbox, request->self.host);
+    param_int(&inbox, request->victim.host);
+    param_int(&gone, request->victim.host);
+    param_int(&gone, (int64_t)request->victim.epoch);
+    pg_send(run, PG_BEGIN, NULL);
+    pg_send(run, PG_ADOPT_LOCK, &lock);
+    pg_send(run, request->only_count ? PG_ADOPT_ONLY : PG_ADOPT_PAGE, &page);
+    pg_send(run, PG_ADOPT_INBOX, &inbox);
+    pg_send(run, PG_ADOPT_GONE, &gone);
+    pg_send(run, PG_COMMIT, NULL);
+    if (!pg_receive(run))
+        return;
+    take_adopted(run, run->store->results[2]);
+    run->answer->more = request->only_count == 0 && run->answer->owned_count == request->limit;
+}
+
+void postgres_forward(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    struct pg_array sources = array_open(run->arena, FIELD_ID),
+                    goals = array_open(run->arena, FIELD_ID),
+                    bodies = array_open(run->arena, FIELD_BYTES);
+    for (uint32_t i = 0; i < request->row_count; i++) {
+        array_bytes(&sources, request->rows[i].source.bytes, sizeof(struct id));
+        array_bytes(&goals, request->rows[i].goal.bytes, sizeof(struct id));
+        array_bytes(&bodies, request->rows[i].body.at, request->rows[i].body.len);
+    }
+    param_array(&params, &sources);
+    param_array(&params, &goals);
+    param_array(&params, &bodies);
+    pg_send(run, PG_FORWARD, &params);
+    pg_receive(run);
+}
+
+/* ---- committing: rows become columns ---- */
+
+/* In the order of the statement's parameters, from $4 on. */
+enum column {
+    UPDATED_GOAL,
+    UPDATED_EXPECTED,
+    UPDATED_VERSION,
+    UPDATED_SEQ,
+    UPDATED_HEAD,
+    UPDATED_DUE,
+    UPDATED_OPEN,
+    UPDATED_ASIDE,
+    UPDATED_HOT,
+    RECORD_DAY,
+    RECORD_N,
+    RECORD_GOAL,
+    RECORD_SEQ,
+    RECORD_AT,
+    RECORD_TYPE,
+    RECORD_CORE,
+    RECORD_POLICY,
+    RECORD_HASH,
+    RECORD_BODY,
+    LEAN_COLUMNS,
+    MADE_GOAL = LEAN_COLUMNS,
+    MADE_FENCE,
+    MADE_VERSION,
+    MADE_SEQ,
+    MADE_HEAD,
+    MADE_DUE,
+    MADE_OPEN,
+    MADE_ASIDE,
+    MADE_HOT,
+    MADE_TITLE,
+    VIEW_GOAL,
+    VIEW_FACE,
+    VIEW_UPDATED,
+    EFFECT_GOAL,
+    EFFECT_N,
+    EFFECT_HOST,
+    EFFECT_STATE_,
+    EFFECT_KIND,
+    EFFECT_UNTIL,
+    EFFECT_BODY,
+    MOVED_GOAL,
+    MOVED_N,
+    MOVED_HOST,
+    MOVED_STATE,
+    MOVED_UNTIL,
+    ENDED_GOAL,
+    ENDED_N,
+    INBOX_GOAL,
+    INBOX_SOURCE,
+    SEEN_GOAL,
+    SEEN_SOURCE,
+    SEEN_AT,
+    ASIDE_GOAL,
+    ASIDE_SOURCE,
+    ASIDE_AT,
+    ASIDE_WHY,
+    ASIDE_BODY,
+    FULL_COLUMNS
+};
+
+/* u uuid, i integer, y bytes, b boolean, t text: one letter a column. */
+static const char COLUMN_TYPES[] = "uiiiyibby"
+                                   "iiuiiiiyyy"
+                                   "uiiiyibbyt"
+                                   "uii"
+                                   "uiiiiiy"
+                                   "uiiii"
+                                   "ui"
+                                   "uu"
+                                   "uui"
+                                   "uuity";
+_Static_assert(sizeof COLUMN_TYPES == FULL_COLUMNS + 1, "one letter for each column");
+
+struct columns {
+    struct pg_array column[FULL_COLUMNS];
+};
+
+static enum field_type column_type(char letter) {
+    switch (letter) {
+    case 'u': return FIELD_ID;
+    case 'y': return FIELD_BYTES;
+    case 'b': return FIELD_ENUM;
+    case 't': return FIELD_TEXT;
+    default: return FIELD_INT;
+    }
+}
+
+static void put_id(struct columns *c, enum column column, struct id id) {
+    array_bytes(&c->column[column], id.bytes, sizeof id.bytes);
+}
+
+static void put_int(struct columns *c, enum column column, uint64_t value) {
+    array_int(&c->column[column], (int64_t)value);
+}
+
+static void put_run(struct columns *c, enum column column, struct str run) {
+    array_bytes(&c->column[column], run.at, run.len);
+}
+
+static void put_hash(struct columns *c, enum column column, const struct hash *hash) {
+    array_bytes(&c->column[column], hash->bytes, sizeof hash->bytes);
+}
+
+/* Updated and new goals have most columns in common, and in the same order. */
+static void put_goal(struct columns *c, const struct goal_commit *commit) {
+    const struct goal *goal = &commit->goal;
+    bool made = commit->expected == 0;
+    enum column first = made ? MADE_VERSION : UPDATED_VERSION;
+    put_id(c, made ? MADE_GOAL : UPDATED_GOAL, goal->id);
+    put_int(c, made ? MADE_FENCE : UPDATED_EXPECTED, made ? goal->fence : commit->expected);
+    put_int(c, first, goal->version);
+    put_int(c, first + 1, goal->seq);
+    put_hash(c, first + 2, &goal->head);
+    put_int(c, first + 3, (uint64_t)goal->due_at);
+    array_bool(&c->column[first + 4], goal_is_open(goal));
+    array_bool(&c->column[first + 5], goal->quarantined);
+    if (commit->keep_hot)
+        array_null(&c->column[first + 6]);
+    else
+        put_run(c, first + 6, commit->hot);
+    if (made)
+        put_run(c, MADE_TITLE, commit->title);
+}
+
+static void put_record(struct columns *c, struct id goal, const struct record *record) {
+    put_int(c, RECORD_DAY, (uint64_t)time_day(record->at));
+    put_int(c, RECORD_N, c->column[RECORD_N].count);
+    put_id(c, RECORD_GOAL, goal);
+    put_int(c, RECORD_SEQ, record->seq);
+    put_int(c, RECORD_AT, (uint64_t)record->at);
+    put_int(c, RECORD_TYPE, record->type);
+    put_int(c, RECORD_CORE, record->core);
+    put_hash(c, RECORD_POLICY, &record->policy);
+    put_hash(c, RECORD_HASH, &record->hash);
+    put_run(c, RECORD_BODY, record->body);
+}
+
+static void put_effect(struct columns *c, struct id goal, const struct effect_change *change) {
+    static const enum column GOAL[] = {EFFECT_GOAL, MOVED_GOAL, ENDED_GOAL};
+    const struct effect_slot *slot = &change->slot;
+    enum column column = GOAL[change->op];
+    put_id(c, column++, goal);
+    put_int(c, column++, slot->n);
+    if (change->op == EFFECT_OP_END)
+        return;
+    put_int(c, column++, slot->run_host);
+    put_int(c, column++, slot->state);
+    if (change->op == EFFECT_OP_MAKE)
+        put_int(c, column++, slot->kind);
+    put_int(c, column++, (uint64_t)slot->until);
+    if (change->op == EFFECT_OP_MAKE)
+        put_run(c, column, change->body);
+}
+
+static void put_sources(struct columns *c, const struct goal_commit *commit) {
+    for (uint32_t i = 0; i < commit->inbox_count; i++) {
+        put_id(c, INBOX_GOAL, commit->goal.id);
+        put_id(c, INBOX_SOURCE, commit->inbox_done[i]);
+    }
+    for (uint32_t i = 0; i < commit->seen_count; i++) {
+        put_id(c, SEEN_GOAL, commit->goal.id);
+        put_id(c, SEEN_SOURCE, commit->seen[i]);
+        put_int(c, SEEN_AT, (uint64_t)commit->goal.updated_at);
+    }
+    for (uint32_t i = 0; i < commit->aside_count; i++) {
+        put_id(c, ASIDE_GOAL, commit->goal.id);
+        put_id(c, ASIDE_SOURCE, commit->aside[i].source);
+        put_int(c, ASIDE_AT, (uint64_t)commit->aside[i].at);
+        put_run(c, ASIDE_WHY, commit->aside[i].why);
+        put_run(c, ASIDE_BODY, commit->aside[i].body);
+    }
+}
+
+static void put_commit(struct columns *c, const struct goal_commit *commit) {
+    put_goal(c, commit);
+    for (uint32_t i = 0; i < commit->record_count; i++)
+        put_record(c, commit->goal.id, &commit->records[i]);
+    for (uint32_t i = 0; i < commit->effect_count; i++)
+        put_effect(c, commit->goal.id, &commit->effects[i]);
+    put_sources(c, commit);
+    if (!commit->view_changed)
+        return;
+    put_id(c, VIEW_GOAL, commit->goal.id);
+    put_int(c, VIEW_FACE, goal_face(&commit->goal));
+    put_int(c, VIEW_UPDATED, (uint64_t)commit->goal.updated_at);
+}
+
+/* Most batches only move goals on: they need a third of the columns. */
+static bool is_lean(const struct columns *c) {
+    for (int column = LEAN_COLUMNS; column < FULL_COLUMNS; column++)
+        if (c->column[column].count > 0)
+            return false;
+    return true;
+}
+
+static int commit_compare(const void *key, const void *at) {
+    return id_compare(*(const struct id *)key, ((const struct goal_commit *)at)->goal.id);
+}
+
+static void take_committed(struct pg_run *run, const struct store_request *request,
+                           const PGresult *rows) {
+    for (int i = 0; i < PQntuples(rows); i++) {
+        struct id id = pg_id(rows, i, 0);
+        struct goal_commit *commit =
+            bsearch(&id, request->commits, request->commit_count, sizeof *commit, commit_compare);
+        if (commit)
+            commit->ok = true;
+    }
+    run->answer->held = changed(run->store->results[1]);
+}
+
+/* P6: the host row, then one statement that hangs everything on the goals that are as they were. */
+void postgres_commit(struct pg_run *run, const struct store_request *request) {
+    struct pg_params batch = {.arena = run->arena};
+    param_int(&batch, request->self.host);
+    param_int(&batch, (int64_t)request->self.epoch);
+    param_int(&batch, (int64_t)request->batch);
+    struct pg_params params = batch;
+    struct columns *c = arena_new(run->arena, struct columns, 1);
+    for (int i = 0; i < FULL_COLUMNS; i++)
+        c->column[i] = array_open(run->arena, column_type(COLUMN_TYPES[i]));
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        request->commits[i].ok = false;
+        put_commit(c, &request->commits[i]);
+    }
+    bool lean = is_lean(c);
+    for (int i = 0; i < (lean ? LEAN_COLUMNS : FULL_COLUMNS); i++)
+        param_array(&params, &c->column[i]);
+    pg_send(run, PG_BEGIN, NULL);
+    pg_send(run, PG_BATCH, &batch);
+    pg_send(run, lean ? PG_COMMIT_LEAN : PG_COMMIT_FULL, &params);
+    pg_send(run, PG_COMMIT, NULL);
+    if (pg_receive(run))
+        take_committed(run, request, run->store->results[2]);
+}

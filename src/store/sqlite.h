@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is the one-host store opened? */
+#pragma once
+
+#include "store/store.h"
+
+struct sqlite_options {
+    const char *path;
+    const char *vfs; /* NULL: the system's */
+    int busy_ms;
+    bool
+        inline_checkpoints; /* else somebody calls sqlite_checkpoint() on a connection of its own */
+};
+
+struct store *sqlite_open(const struct sqlite_options *options, char *error, size_t error_size);
+
+/* Move what is in the write-ahead log into the database, so that it stays small. Own thread, own store. */
+bool sqlite_checkpoint(struct store *store);

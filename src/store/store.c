@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which driver serves this store? */
+#include "store/store.h"
+
+#include "store/postgres.h"
+#include "store/sqlite.h"
+
+#include <stdio.h>
+
+const char *const STORE_VERB_NAMES[STORE_VERBS] = {
+    [STORE_NOTHING] = "nothing", [STORE_JOIN] = "join",       [STORE_OWNED] = "owned",
+    [STORE_BEAT] = "beat",       [STORE_POLL] = "poll",       [STORE_TAKE] = "take",
+    [STORE_ADOPT] = "adopt",     [STORE_LOAD] = "load",       [STORE_COMMIT] = "commit",
+    [STORE_RESOLVE] = "resolve", [STORE_FORWARD] = "forward", [STORE_SHOW] = "show",
+};
+
+static bool starts_with(struct str text, struct str with) {
+    return text.len >= with.len && str_equal(str_cut(text, with.len), with);
+}
+
+struct store *store_open(struct str where, char *error, size_t error_size) {
+    if (starts_with(where, STR("sqlite:"))) {
+        struct sqlite_options options = {.path = where.at + strlen("sqlite:"), .busy_ms = 2000};
+        return sqlite_open(&options, error, error_size);
+    }
+    if (starts_with(where, STR("postgres:")) || starts_with(where, STR("postgresql:")))
+        return postgres_open(where.at, error, error_size);
+    snprintf(error, error_size,
+             "\"%.*s\" is not a store. Use sqlite:PATH, or postgresql://USER@HOST/DATABASE.",
+             STR_ARG(where));
+    return NULL;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked of a store, and what may it answer?
+ *
+ * The ledger asks one thing at a time: it makes a request, somebody performs it, the answer goes back to
+ * the ledger. A request is one transaction. So the same ledger runs on SQLite, on PostgreSQL, on the
+ * model of the tests, and on any of these with failures in between. docs/protocol.md is the protocol;
+ * P1 to P9 below are its clauses. */
+#pragma once
+
+#include "model/decision.h"
+
+/* ---- what came of a request ---- */
+
+enum store_outcome {
+    STORE_DONE,    /* committed, or read */
+    STORE_FAILED,  /* certainly not committed: lock time-out, disk full, not connected */
+    STORE_UNKNOWN, /* the connection broke before the answer */
+    STORE_REFUSED, /* the database will not have this data: not committed, and never will be */
+};
+
+/* ---- who asks ---- */
+
+struct store_self {
+    uint32_t host;
+    uint64_t instance; /* of this process, random: two daemons under one host id are told apart */
+    uint64_t epoch;
+};
+
+/* ---- rows ---- */
+
+struct host_row {
+    uint32_t host;
+    uint64_t epoch, beat, batch;
+    enum host_state state;
+};
+
+struct effect_entry { /* an open effect with its body, as the claims need it */
+    struct id goal;
+    struct effect_slot slot;
+    struct str body;
+};
+
+struct due_row {
+    struct id goal;
+    int64_t due_at;
+};
+
+struct inbox_row {
+    struct id source;
+    struct id goal;
+    struct str body; /* an encoded signal */
+};
+
+struct aside_row { /* a signal kept while its goal is quarantined */
+    struct id source;
+    int64_t at;
+    struct str why;
+    struct str body;
+};
+
+/* What a batch does to one goal. */
+struct goal_commit {
+    struct goal goal;  /* afterwards */
+    uint64_t expected; /* version before; 0: the goal is new */
+    bool view_changed; /* what lists show has changed */
+    bool keep_hot;     /* quarantined: the stored bytes stay as evidence */
+    struct str title;  /* of a new goal */
+    struct str hot;    /* encoded GOAL_HOT */
+    struct record *records;
+    uint32_t record_count;
+    struct effect_change *effects;
+    uint32_t effect_count;
+    struct id *inbox_done; /* inbox rows that are hereby consumed */
+    uint32_t inbox_count;
+    struct id *seen; /* sources to remember */
+    uint32_t seen_count;
+    struct aside_row *aside;
+    uint32_t aside_count;
+
+    bool ok; /* answer: it was committed; otherwise somebody else was first */
+};
+
+struct goal_loaded {
+    struct goal goal;
+    bool exists;
+    bool whole;       /* the hot part could be decoded */
+    bool owner_lives; /* the owner's host row says live */
+    uint64_t owner_epoch;
+};
+
+struct goal_shown {
+    struct str title;
+    struct str why_aside;   /* why it was quarantined; empty: it is not */
+    struct record *records; /* the newest, newest first */
+    uint32_t record_count;
+};
+
+struct record_mark { /* a record that would stand there if a commit had gone through */
+    struct id goal;
+    uint64_t seq;
+    struct hash hash;
+};
+
+struct source_key {
+    struct id goal, source;
+};
+
+/* ---- requests ---- */
+
+enum store_verb {
+    STORE_NOTHING,
+    STORE_JOIN,    /* take the host row: raise its epoch, learn the batch number */
+    STORE_OWNED,   /* a page of open goals that are mine: when they are due, their open effects */
+    STORE_BEAT,    /* P2 renew */
+    STORE_POLL,    /* P3 my neighbours' rows, and my inbox */
+    STORE_TAKE,    /* P4 first half: raise the epoch of a host that does not beat */
+    STORE_ADOPT,   /* P4 second half: a page of its goals becomes mine */
+    STORE_LOAD,    /* P5 goals, then their open effects */
+    STORE_COMMIT,  /* P6 one batch */
+    STORE_RESOLVE, /* P7 was that batch committed? and fence it if not */
+    STORE_FORWARD, /* P9 put signals into the inbox of whoever owns the goal */
+    STORE_SHOW,    /* one goal as people see it; on a reader's own connection */
+    STORE_VERBS
+};
+
+struct store_request {
+    enum store_verb verb;
+    struct store_self self;
+    int64_t at; /* wall clock, for partitions and host rows */
+
+    struct str build, addr; /* join */
+    struct id after;        /* owned: the page begins behind this id */
+    uint32_t limit;         /* owned, adopt, poll, show: rows in a page */
+    struct host_row victim; /* take: as last polled; adopt: its host and epoch now */
+    const struct id *only;  /* adopt: just these goals (else a page of all open ones) */
+    uint32_t only_count;
+    const struct id *ids; /* load, show: in key order */
+    uint32_t id_count;
+    const struct source_key *keys; /* load: have these sources been applied? in key order */
+    uint32_t key_count;
+    const struct record_mark *marks; /* load: do these records stand? */
+    uint32_t mark_count;
+    struct goal_commit *commits; /* commit: in key order of the goals */
+    uint32_t commit_count;
+    uint64_t batch;               /* commit: its number */
+    const struct inbox_row *rows; /* forward */
+    uint32_t row_count;
+};
+
+struct store_answer {
+    enum store_outcome outcome;
+    struct str error; /* what the engine said, when not done */
+
+    bool held;              /* beat, commit, resolve: the host row is still ours; take: taken */
+    uint64_t epoch, batch;  /* join, resolve */
+    struct host_row *hosts; /* poll: neighbours first to last */
+    uint32_t host_count;
+    struct inbox_row *inbox; /* poll */
+    uint32_t inbox_count;
+    struct due_row *owned; /* owned, adopt */
+    uint32_t owned_count;
+    bool more;                    /* owned, adopt: another page may follow */
+    struct effect_entry *effects; /* owned, adopt */
+    uint32_t effect_count;
+    struct goal_loaded *loaded; /* load: one for each id, in the same order */
+    bool *seen;                 /* load: one for each key */
+    bool *stands;               /* load: one for each mark */
+    struct goal_shown shown;    /* show: beside loaded[0] */
+};
+
+/* ---- the driver ---- */
+
+struct store;
+
+struct store_driver {
+    const char *name;
+
+    /* Carry one request out. Everything in the answer comes from the arena. Only allocates before the
+     * transaction begins or after it has ended: see arena.h on what happens without memory. */
+    void (*perform)(struct store *store, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena);
+    void (*close)(struct store *store);
+};
+
+struct store {
+    const struct store_driver *driver;
+};
+
+/* "sqlite:PATH" or a PostgreSQL URI. Creates the tables where there are none. NULL with an error that
+ * says what to do. A store that is away can be opened: its requests fail until it is back. */
+struct store *store_open(struct str where, char *error, size_t error_size);
+
+static inline void store_perform(struct store *store, const struct store_request *request,
+                                 struct store_answer *answer, struct arena *arena) {
+    store->driver->perform(store, request, answer, arena);
+}
+
+static inline void store_close(struct store *store) {
+    if (store)
+        store->driver->close(store);
+}
+
+extern const char *const STORE_VERB_NAMES[STORE_VERBS];
