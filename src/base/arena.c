@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNK_MIN = 32 * 1024 };
+#ifndef ARENA_CHUNK /* the explorer uses small ones: it copies whole worlds */
+#define ARENA_CHUNK (32 * 1024)
+#endif
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -15,7 +17,7 @@ struct arena_chunk {
 };
 
 static void chunk_add(struct arena *arena, size_t least) {
-    size_t size = arena->chunk ? arena->chunk->size * 2 : CHUNK_MIN;
+    size_t size = arena->chunk ? arena->chunk->size * 2 : (size_t)ARENA_CHUNK;
     while (size < least)
         size *= 2;
     struct arena_chunk *chunk = malloc(sizeof *chunk + size);

@@ -20,6 +20,7 @@ static void batch_add(struct batch *batch, struct input *input) {
     input->place = batch->input_count;
     input->applied = false;
     input->error = ERROR_NONE;
+    batch->seen[batch->input_count] = false; /* until the load says otherwise; there may be none */
     batch->inputs[batch->input_count++] = input;
 }
 
@@ -224,10 +225,8 @@ static void adopt_absorb(struct ledger *ledger, const struct store_answer *answe
     uint32_t owner = adopt_first(batch)->owner;
     if (answer->outcome == STORE_DONE)
         lease_meet_owned(ledger, answer);
-    else {
-        ledger->read_again = true;
-        ledger_retry_later(ledger, answer);
-    }
+    else
+        lease_adopt_failed(ledger, answer);
     for (uint32_t i = 0; i < batch->group_count; i++)
         if (batch->groups[i].adopt && batch->groups[i].owner == owner) {
             batch->groups[i].adopt = false;
@@ -274,6 +273,15 @@ static void group_release(struct ledger *ledger, struct group *group, const stru
     }
 }
 
+/* The bug that acts on what is only ready: a crash now, and somebody does it again. */
+static void plant_act_without_claim(struct ledger *ledger, const struct goal *goal) {
+    struct input *claim = ledger->claims.last;
+    if (claim && claim->act) {
+        act_release(ledger, claim, goal);
+        claim->signal.effect = UINT32_MAX;
+    }
+}
+
 /* The commit stands: keep the goal warm, set its timer, queue what it wants done, answer. After a
  * deposition the goal may be somebody else's already: then only the answers are given. */
 static void commit_release(struct ledger *ledger, struct goal_commit *commit, struct group *group) {
@@ -290,6 +298,8 @@ static void commit_release(struct ledger *ledger, struct goal_commit *commit, st
         if (change->op == EFFECT_OP_MAKE)
             ledger_meet_effect(ledger,
                                &(struct effect_entry){goal->id, change->slot, change->body});
+        if (change->op == EFFECT_OP_MAKE && planted(ACT_WITHOUT_CLAIM))
+            plant_act_without_claim(ledger, goal);
     }
     group_release(ledger, group, goal, mine);
 }

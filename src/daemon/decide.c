@@ -189,8 +189,8 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
     if (input->signal.kind == SIGNAL_GOAL_CREATE)
         input->signal.host = d->ledger->config.host;
     seen = seen || (input->signal.keyed && source_is_in(d->commit, input->signal.source));
-    struct decision *decision =
-        d->exists && !d->group->whole ? NULL : step_guarded(d, input, seen, &report);
+    bool undecodable = d->group->exists && !d->group->whole;
+    struct decision *decision = undecodable ? NULL : step_guarded(d, input, seen, &report);
     if (!decision && d->exists)
         quarantine(d, input, str_of(report.why));
     else if (!decision) {

@@ -359,16 +359,26 @@ static void completed(void *with, struct MHD_Connection *connection, void **stat
 
 /* ---- the socket ---- */
 
-/* A socket that somebody answers on belongs to a living daemon; any other is left over. */
-static bool path_is_free(const struct sockaddr_un *address) {
+static bool somebody_answers(const struct sockaddr_un *address) {
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool answered =
         probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
     if (probe >= 0)
         close(probe);
-    if (!answered)
-        unlink(address->sun_path);
-    return !answered;
+    return answered;
+}
+
+/* A socket that somebody answers on belongs to a living daemon; any other is left over. A command that was
+ * just being forked when its daemon was killed keeps the socket for a moment: that is waited for. */
+static bool path_is_free(const struct sockaddr_un *address) {
+    for (int i = 0; i < 20; i++) {
+        if (!somebody_answers(address)) {
+            unlink(address->sun_path);
+            return true;
+        }
+        usleep(50000);
+    }
+    return false;
 }
 
 static int listen_at(const char *path, char *error, size_t error_size) {

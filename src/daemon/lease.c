@@ -130,11 +130,35 @@ void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer) 
         ledger_meet_effect(ledger, &answer->effects[i]);
 }
 
+/* Of unknown outcome, it may even be carried out later: then goals would be mine without my knowing. */
+void lease_adopt_failed(struct ledger *ledger, const struct store_answer *answer) {
+    ledger->fencing = answer->outcome == STORE_UNKNOWN;
+    ledger->adopting = false;
+    ledger_retry_later(ledger, answer);
+}
+
+/* An adoption is bound to my epoch: raising it waits for the ghost, or fences it. Then reading tells. */
+void lease_fence(struct ledger *ledger) {
+    ledger->request.verb = STORE_RESOLVE;
+}
+
+void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    ledger->fencing = false;
+    if (!answer->held) {
+        ledger_deposed(ledger);
+        return;
+    }
+    ledger->self.epoch = answer->epoch;
+    ledger->read_again = true;
+}
+
 void lease_absorb_adopt(struct ledger *ledger, const struct store_answer *answer) {
     if (answer->outcome != STORE_DONE) {
-        ledger->read_again = true; /* some may be mine without my knowing */
-        ledger->adopting = false;
-        ledger_retry_later(ledger, answer);
+        lease_adopt_failed(ledger, answer);
         return;
     }
     lease_meet_owned(ledger, answer);

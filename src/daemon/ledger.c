@@ -129,7 +129,8 @@ void ledger_answer(struct ledger *ledger, struct input *input, enum error error,
         return;
     }
     input->error = error;
-    snprintf(input->why, sizeof input->why, "%s", why ? why : "");
+    if (why != input->why)
+        snprintf(input->why, sizeof input->why, "%s", why ? why : "");
     input_push(&ledger->answered, input);
 }
 
@@ -213,7 +214,7 @@ void ledger_deposed(struct ledger *ledger) {
     atomic_fetch_add(&ledger->reign, 1);
     ledger->joined = false;
     ledger->deposed++;
-    ledger->taking = ledger->adopting = false;
+    ledger->taking = ledger->adopting = ledger->fencing = false;
     ledger->watched_count = 0;
     if (ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK)
         ledger->batch.after_join = true;
@@ -283,6 +284,12 @@ static void absorb(struct ledger *ledger, const struct store_answer *answer) {
     case STORE_BEAT: lease_absorb_beat(ledger, answer); break;
     case STORE_POLL: lease_absorb_poll(ledger, answer); break;
     case STORE_TAKE: lease_absorb_take(ledger, answer); break;
+    case STORE_RESOLVE:
+        if (ledger->batch.stage == BATCH_RESOLVE)
+            batch_absorb(ledger, answer);
+        else
+            lease_absorb_fence(ledger, answer);
+        break;
     case STORE_ADOPT:
         if (ledger->request.only_count > 0)
             batch_absorb(ledger, answer);
@@ -320,6 +327,8 @@ static void choose(struct ledger *ledger) {
         ledger->request.addr = ledger->config.addr;
     } else if (ledger->batch.stage == BATCH_RESOLVE)
         batch_request(ledger);
+    else if (ledger->fencing)
+        lease_fence(ledger);
     else if (beat_is_due(ledger))
         lease_beat(ledger);
     else if (ledger->batch.stage != BATCH_NONE)
@@ -376,7 +385,7 @@ const struct store_request *ledger_turn(struct ledger *ledger, const struct stor
 int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
     int64_t at = INT64_MAX;
     if (!ledger->joined || ledger->waiting.count > 0 || ledger->batch.stage != BATCH_NONE ||
-        ledger->reading || ledger->taking || ledger->adopting)
+        ledger->reading || ledger->taking || ledger->adopting || ledger->fencing)
         at = now.boot;
     if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !atomic_load(&ledger->held))
         at = now.boot;

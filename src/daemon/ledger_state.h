@@ -99,6 +99,7 @@ struct ledger {
     uint32_t watched_count;
     struct host_row victim;
     bool taking, adopting;
+    bool fencing; /* an adoption of unknown outcome may still be on its way: fence it, then read again */
     uint32_t inbox_pending;
 
     atomic_int_least64_t act_until; /* boot clock */
@@ -137,4 +138,7 @@ void lease_take(struct ledger *ledger);
 void lease_absorb_take(struct ledger *ledger, const struct store_answer *answer);
 void lease_adopt(struct ledger *ledger);
 void lease_absorb_adopt(struct ledger *ledger, const struct store_answer *answer);
+void lease_fence(struct ledger *ledger);
+void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer);
+void lease_adopt_failed(struct ledger *ledger, const struct store_answer *answer);
 void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer);

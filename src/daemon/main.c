@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,12 +133,14 @@ static bool is_sqlite(const struct options *options) {
     return strncmp(options->store, "sqlite:", 7) == 0;
 }
 
-/* STORE-07: the kernel drops the lock of a process that is gone, so no time limit is needed. */
+/* STORE-07: the kernel drops the lock of a process that is gone, so no time limit is needed. A record lock,
+ * because flock() would live on in a command that is just being forked when the daemon is killed. */
 static bool instance_lock(struct daemon *daemon) {
     char path[PATH_MAX + 32], text[96];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     snprintf(path, sizeof path, "%s.lock", daemon->options.store + strlen("sqlite:"));
     daemon->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (daemon->lock_fd < 0 || flock(daemon->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    if (daemon->lock_fd < 0 || fcntl(daemon->lock_fd, F_SETLK, &lock) != 0) {
         log_error(
             "The store %s is in use by another daemon, or %s cannot be written: %s. Stop the other one first.",
             daemon->options.store, path, strerror(errno));

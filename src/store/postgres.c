@@ -180,12 +180,16 @@ static bool prepare(struct pg_store *store, int sql) {
     return ok;
 }
 
-/* P1, then the tables, then every statement prepared, so that a request is nothing but its pipeline. */
+/* P1, then the tables, then every statement prepared, so that a request is nothing but its pipeline. A
+ * plan is kept for as long as the session: it must not come from the time when the tables were small, and
+ * by the keys it also takes the rows in key order. */
 static bool session_begin(struct pg_store *store) {
-    if (!execute(store,
-                 "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
-                 "SET lock_timeout = '2s'; SET client_min_messages = warning;"
-                 "SET plan_cache_mode = force_generic_plan; SET synchronous_commit = on"))
+    if (!execute(
+            store,
+            "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
+            "SET lock_timeout = '2s'; SET client_min_messages = warning;"
+            "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off;"
+            "SET synchronous_commit = on"))
         return false;
     PGresult *result = PQexec(store->connection, "SELECT to_regclass('aside') IS NOT NULL");
     bool there = PQresultStatus(result) == PGRES_TUPLES_OK && PQgetvalue(result, 0, 0)[0] == 't';
@@ -233,6 +237,17 @@ static void days_ensure(struct pg_store *store, int64_t at) {
 
 /* ---- the pipeline ---- */
 
+/* P1: a server counts how long a transaction is idle only from a sync on. A long batch leaves libpq in
+ * pieces: without a sync before it, a host that stops halfway would hold its own row for ever. */
+static void sync_midway(struct pg_run *run) {
+    if (run->failed)
+        return;
+    if (!PQpipelineSync(run->store->connection))
+        answer_error(run, STORE_UNKNOWN, PQerrorMessage(run->store->connection));
+    run->syncs++;
+    seam("inside-transaction");
+}
+
 void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params) {
     if (run->failed)
         return;
@@ -245,12 +260,8 @@ void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params
                              params ? params->lengths : NULL, params ? params->formats : NULL, 1))
         answer_error(run, STORE_UNKNOWN, PQerrorMessage(run->store->connection));
     run->sent++;
-    if (sql == PG_BATCH &&
-        seam("inside-transaction-armed")) { /* let the server begin before we stop */
-        PQsendFlushRequest(run->store->connection);
-        PQflush(run->store->connection);
-        seam("inside-transaction");
-    }
+    if (sql == PG_BATCH)
+        sync_midway(run);
 }
 
 /* Wait until libpq has a result, but not for ever: a server that is stopped does not close its socket. */
@@ -300,9 +311,10 @@ bool pg_receive(struct pg_run *run) {
         return false;
     }
     seam("sent");
-    for (;;) { /* results, each followed by NULL, until the sync */
-        PGresult *result = wait_readable(connection) ? PQgetResult(connection) : NULL;
-        if (!result && (PQstatus(connection) != CONNECTION_OK || PQisBusy(connection))) {
+    for (;;) {                                  /* results, each followed by NULL, until the sync */
+        bool ready = wait_readable(connection); /* false: nothing came in time */
+        PGresult *result = ready ? PQgetResult(connection) : NULL;
+        if (!ready || (!result && PQstatus(connection) != CONNECTION_OK)) {
             answer_error(run, STORE_UNKNOWN, PQerrorMessage(connection));
             return false;
         }
@@ -310,6 +322,8 @@ bool pg_receive(struct pg_run *run) {
             continue;
         if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
             PQclear(result);
+            if (run->syncs-- > 0)
+                continue;
             return !run->failed;
         }
         if (run->store->result_count == PG_MAX_RESULTS) {
@@ -338,6 +352,19 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_SHOW] = {postgres_show, false},
 };
 
+/* An error in the middle of a pipeline skips its COMMIT too, and the transaction is left open. */
+static void roll_back(struct pg_store *store, struct arena *arena) {
+    PGTransactionStatusType status = PQtransactionStatus(store->connection);
+    if (status != PQTRANS_INERROR && status != PQTRANS_INTRANS)
+        return;
+    struct store_answer answer = {.outcome = STORE_DONE};
+    struct pg_run run = {.store = store, .answer = &answer, .arena = arena};
+    pg_send(&run, PG_ROLLBACK, NULL);
+    if (!pg_receive(&run))
+        disconnect(store);
+    results_clear(store);
+}
+
 /* P7 wants a new connection for a resolve; so does anything after an answer that did not come. */
 static void perform(struct store *base, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
@@ -357,7 +384,8 @@ static void perform(struct store *base, const struct store_request *request,
         disconnect(store);
         if (!VERBS[request->verb].writes)
             answer->outcome = STORE_FAILED;
-    }
+    } else
+        roll_back(store, arena);
 }
 
 static void close_store(struct store *base) {

@@ -39,25 +39,28 @@ const char *const PG_TABLES =
     "INSERT INTO store VALUES (1, 1) ON CONFLICT DO NOTHING;";
 
 /* P6, in parts. $1 host, $2 epoch, $3 batch. Everything hangs on `ok`: goals that are still as they were
- * read, under a host row that is still ours. */
+ * read, under a host row that is still ours. The host row is looked at once, not for each goal: the
+ * statement before this one has locked it. */
 #define GOALS_IN \
     "u AS (SELECT * FROM unnest($4::uuid[], $5::int8[], $6::int8[], $7::int8[], $8::bytea[], $9::int8[]," \
     " $10::bool[], $11::bool[], $12::bytea[])" \
     " AS u(goal_id, expected, version, seq, head, due_at, open, aside, hot))"
-#define HOST_HELD "h.host_id = $1 AND h.epoch = $2 AND h.batch = $3"
+#define HOST_HELD \
+    "EXISTS (SELECT FROM host h WHERE h.host_id = $1 AND h.epoch = $2 AND h.batch = $3)"
+#define HOST_THERE "EXISTS (SELECT FROM host h WHERE h.host_id = $1 AND $2 >= 0 AND $3 >= 0)"
 #define GOALS_SET \
     "UPDATE goal g SET version = u.version, seq = u.seq, head = u.head, due_at = u.due_at, open = u.open," \
-    " aside = u.aside, hot = coalesce(u.hot, g.hot) FROM u, host h WHERE g.goal_id = u.goal_id"
+    " aside = u.aside, hot = coalesce(u.hot, g.hot) FROM u WHERE g.goal_id = u.goal_id"
 #define OK_CHECKED \
     "ok AS (" GOALS_SET " AND g.version = u.expected AND g.owner = $1 AND " HOST_HELD \
     " RETURNING g.goal_id)"
 #define OK_NO_VERSION \
     "ok AS (" GOALS_SET " AND u.expected > 0 AND " HOST_HELD " RETURNING g.goal_id)"
 #define OK_NO_EPOCH \
-    "ok AS (" GOALS_SET " AND g.version = u.expected AND g.owner = $1 AND h.host_id = $1" \
-    " AND $2 >= 0 AND $3 >= 0 RETURNING g.goal_id)"
+    "ok AS (" GOALS_SET " AND g.version = u.expected AND g.owner = $1 AND " HOST_THERE \
+    " RETURNING g.goal_id)"
 #define RECORDS_IN(from) \
-    "r AS (INSERT INTO record SELECT r.day, pg_current_xact_id()::text::int8, r.n, r.goal_id, r.seq, r.at," \
+    "r AS (INSERT INTO record SELECT r.day, (SELECT pg_current_xact_id()::text::int8), r.n, r.goal_id, r.seq, r.at," \
     " r.type, r.core, r.policy, r.hash, NULL, r.body FROM unnest($13::int8[], $14::int8[], $15::uuid[]," \
     " $16::int8[], $17::int8[], $18::int8[], $19::int8[], $20::bytea[], $21::bytea[], $22::bytea[])" \
     " AS r(day, n, goal_id, seq, at, type, core, policy, hash, body) JOIN " from \
@@ -66,7 +69,7 @@ const char *const PG_TABLES =
     "made AS (INSERT INTO goal SELECT n.goal_id, $1, n.fence, n.version, n.seq, n.head, n.due_at, n.open," \
     " n.aside, n.hot FROM unnest($23::uuid[], $24::int8[], $25::int8[], $26::int8[], $27::bytea[]," \
     " $28::int8[], $29::bool[], $30::bool[], $31::bytea[]) AS n(goal_id, fence, version, seq, head, due_at," \
-    " open, aside, hot), host h WHERE " HOST_HELD " ORDER BY n.goal_id ON CONFLICT DO NOTHING" \
+    " open, aside, hot) WHERE " HOST_HELD " ORDER BY n.goal_id ON CONFLICT DO NOTHING" \
     " RETURNING goal_id), done AS (SELECT goal_id FROM ok UNION ALL SELECT goal_id FROM made)"
 #define TEXTS_IN \
     "t AS (INSERT INTO goal_text SELECT t.goal_id, t.title FROM unnest($23::uuid[], $32::text[])" \
@@ -105,20 +108,32 @@ const char *const PG_TABLES =
      : planted(NO_EPOCH_CHECK) ? statement(OK_NO_EPOCH) \
                                : statement(OK_CHECKED))
 
+/* A page of one host's open goals, in key order. Compared as a pair, so that only the index over (owner,
+ * goal_id) serves: with `owner = $1` a plan may walk through everybody's goals to find a few. */
+#define PAGE(owner, after, limit) \
+    "SELECT goal_id, due_at FROM goal WHERE (owner, goal_id) > (" owner ", " after ")" \
+    " AND owner <= " owner " AND open ORDER BY owner, goal_id LIMIT " limit
+
+/* The open effects of the goals in `from`, a look into the index for each: a page of them is few, whatever
+ * the planner guesses from a LIMIT that it does not know. */
+#define EFFECTS_OF(from) \
+    from " LATERAL (SELECT * FROM effect e WHERE e.goal_id = g.goal_id OFFSET 0) f"
+
 /* P4: goals of a lost host. $1 host, $2 epoch, $3 victim, $4 its epoch, $5 limit or ids. */
 #define ADOPT(which) \
     "WITH allowed AS (SELECT count(*) = 2 AS yes FROM host WHERE (host_id = $1 AND epoch = $2 AND state = 0)" \
     " OR (host_id = $3 AND epoch = $4 AND state > 0))," \
-    " page AS (SELECT goal_id FROM goal WHERE owner = $3 AND " which " FOR UPDATE)," \
-    " g AS (UPDATE goal x SET owner = $1, fence = fence + 1, version = version + 1 FROM page, allowed" \
-    " WHERE x.goal_id = page.goal_id AND x.owner = $3 AND allowed.yes RETURNING x.goal_id, x.due_at)," \
-    " e AS (UPDATE effect SET state = 2 FROM g WHERE effect.goal_id = g.goal_id AND effect.state = 1)" \
+    " page AS (" which " FOR UPDATE)," \
+    " g AS (UPDATE goal x SET owner = $1, fence = fence + 1, version = version + 1 FROM allowed" \
+    " WHERE x.goal_id = ANY (ARRAY(SELECT goal_id FROM page)) AND x.owner = $3 AND allowed.yes RETURNING x.goal_id, x.due_at)," \
+    " e AS (UPDATE effect SET state = 2 WHERE goal_id = ANY (ARRAY(SELECT goal_id FROM g)) AND state = 1)" \
     " SELECT g.goal_id, g.due_at, f.n, f.run_host, CASE f.state WHEN 1 THEN 2 ELSE f.state END, f.kind," \
-    " f.until, f.body FROM g LEFT JOIN effect f ON f.goal_id = g.goal_id ORDER BY g.goal_id, f.n"
+    " f.until, f.body FROM " EFFECTS_OF("g LEFT JOIN") " ON true ORDER BY g.goal_id, f.n"
 
 const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_BEGIN] = {"", "BEGIN"},
     [PG_COMMIT] = {"", "COMMIT"},
+    [PG_ROLLBACK] = {"", "ROLLBACK"},
     [PG_JOIN] = {"iitt",
                  "INSERT INTO host VALUES ($1, $2::int8, 1, 1, 0, 0, $3::text, $4::text)"
                  " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
@@ -127,28 +142,30 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_HOSTS] = {"ii",
                   "SELECT host_id::int8, epoch, beat, batch, state::int8 FROM host"
                   " WHERE host_id <> $1 AND state < 2 ORDER BY host_id < $1, host_id LIMIT $2"},
+    /* What was forwarded to a host that is gone is anybody's: whoever meets it adopts its goal. */
     [PG_INBOX] =
-        {"ii",
-         "SELECT source, goal_id, body FROM inbox WHERE to_host = $1 ORDER BY source LIMIT $2"},
+        {"ii", "SELECT source, goal_id, body FROM inbox WHERE to_host = ANY(ARRAY[$1::int8] ||"
+               " ARRAY(SELECT host_id::int8 FROM host WHERE state = 2)) ORDER BY source LIMIT $2"},
     [PG_TAKE] = {"iii", "UPDATE host SET epoch = epoch + 1, state = 1"
                         " WHERE host_id = $1 AND epoch = $2 AND beat = $3 AND state = 0"},
     [PG_ADOPT_LOCK] = {"iiii", "SELECT host_id FROM host WHERE (host_id = $1 AND epoch = $2) OR"
                                " (host_id = $3 AND epoch = $4) ORDER BY host_id FOR UPDATE"},
-    [PG_ADOPT_PAGE] = {"iiiii", ADOPT("open AND goal_id > '00000000-0000-0000-0000-000000000000'"
-                                      " ORDER BY goal_id LIMIT $5::int8")},
-    [PG_ADOPT_ONLY] = {"iiii", ADOPT("goal_id = ANY($5::uuid[]) ORDER BY goal_id")},
+    [PG_ADOPT_PAGE] = {"iiiii",
+                       ADOPT(PAGE("$3", "'00000000-0000-0000-0000-000000000000'", "$5::int8"))},
+    [PG_ADOPT_ONLY] =
+        {"iiii",
+         ADOPT(
+             "SELECT goal_id FROM goal WHERE owner = $3 AND goal_id = ANY($5::uuid[]) ORDER BY goal_id")},
     [PG_ADOPT_INBOX] = {"ii", "UPDATE inbox i SET to_host = $1 FROM goal g"
                               " WHERE i.to_host = $2 AND g.goal_id = i.goal_id AND g.owner = $1"},
     [PG_ADOPT_GONE] = {"ii",
                        "UPDATE host SET state = 2 WHERE host_id = $1 AND epoch = $2 AND state = 1"
                        " AND NOT EXISTS (SELECT 1 FROM goal WHERE owner = $1 AND open)"},
-    [PG_OWNED] = {"iui",
-                  "SELECT goal_id, due_at FROM goal WHERE owner = $1 AND open AND goal_id > $2"
-                  " ORDER BY goal_id LIMIT $3"},
+    [PG_OWNED] = {"iui", PAGE("$1", "$2", "$3")},
     [PG_OWNED_EFFECTS] =
-        {"iui", "SELECT goal_id, n::int8, run_host::int8, state::int8, kind::int8, until, body"
-                " FROM effect WHERE goal_id IN (SELECT goal_id FROM goal WHERE owner = $1 AND open"
-                " AND goal_id > $2 ORDER BY goal_id LIMIT $3) ORDER BY goal_id, n"},
+        {"iui", "SELECT g.goal_id, f.n::int8, f.run_host::int8, f.state::int8, f.kind::int8,"
+                " f.until, f.body FROM (" PAGE("$1", "$2", "$3") ") g" EFFECTS_OF(
+                    " CROSS JOIN") " ORDER BY g.goal_id, f.n"},
     [PG_GOALS] =
         {"",
          "SELECT g.goal_id, g.owner::int8, g.fence, g.version, g.seq, g.head, g.due_at, g.aside, g.hot,"

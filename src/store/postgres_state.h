@@ -10,6 +10,7 @@
 enum pg_sql {
     PG_BEGIN,
     PG_COMMIT,
+    PG_ROLLBACK,
     PG_JOIN,
     PG_BEAT,
     PG_HOSTS,
@@ -71,6 +72,7 @@ struct pg_run {
     struct arena *arena;
     bool failed;
     int sent;
+    int syncs; /* midway, still to be answered */
 };
 
 extern const char *const PG_TABLES;

@@ -37,6 +37,10 @@ void run_id(struct sqlite_run *run, struct id id) {
                            SQLITE_TRANSIENT));
 }
 
+void run_id_at(struct sqlite_run *run, const struct id *id) {
+    run_blob(run, id->bytes, sizeof id->bytes);
+}
+
 void run_text(struct sqlite_run *run, struct str text) {
     BIND(sqlite3_bind_text(run->statement, ++run->place, text.at ? text.at : "", (int)text.len,
                            SQLITE_STATIC));

@@ -30,6 +30,7 @@ enum sql {
     SQL_SEEN,
     SQL_RECORD_AT,
     SQL_BATCH,
+    SQL_GOAL_MOVE,
     SQL_GOAL_UPDATE,
     SQL_GOAL_INSERT,
     SQL_TEXT_INSERT,
@@ -74,6 +75,8 @@ void run_begin(struct sqlite_run *run, enum sql sql);
 void run_int(struct sqlite_run *run, int64_t value);
 void run_blob(struct sqlite_run *run, const void *at, size_t len);
 void run_id(struct sqlite_run *run, struct id id);
+void run_id_at(struct sqlite_run *run,
+               const struct id *id); /* it stays there until the statement has run */
 void run_text(struct sqlite_run *run, struct str text);
 void run_null(struct sqlite_run *run);
 bool run_row(struct sqlite_run *run); /* false: no more rows, or an error */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How does a disk in memory behave towards SQLite, up to the moment of a power cut? */
-#define _GNU_SOURCE
 #include "lib/memvfs.h"
 
 #include <assert.h>

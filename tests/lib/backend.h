@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where are requests carried out, one statement at a time if it can be had? A pretend network lies between:
+ * a session can go on although nobody waits for it any more. */
+#pragma once
+
+#include "lib/dump.h"
+
+enum session_state { SESSION_RUNS, SESSION_BLOCKED, SESSION_DONE };
+
+struct session {
+    struct session *next;
+    struct arena arena;
+    struct store_request *request; /* a copy: it may outlive its ledger */
+    struct store_answer answer;
+    uint32_t host;
+    uint32_t place; /* the next statement */
+    bool done;
+    bool ghost; /* nobody waits for its answer */
+    bool stuck; /* the rest of its statements never arrived: only the server can end it */
+    void *own;  /* the backend's */
+};
+
+struct backend {
+    const char *name;
+    /* One atom. Blocked: nothing happened, somebody else holds a lock. */
+    enum session_state (*advance)(struct backend *, struct session *);
+    void (*abort)(struct backend *, struct session *);   /* the server rolls it back */
+    void (*host_died)(struct backend *, uint32_t host);  /* its process is gone */
+    void (*dump)(struct backend *, struct dump *, struct arena *);
+    /* Somebody else changes a goal: one version and one record more, in a transaction of its own. False: the row
+     * is locked, nothing was done. */
+    bool (*meddle)(struct backend *, const struct dump_goal *goal, const struct record *record);
+    void (*free)(struct backend *);
+    bool single_statements; /* sessions can interleave inside a transaction */
+};
+
+struct backend *model_backend(void);
+struct backend *sqlite_backend(uint64_t seed);               /* three handles on a disk in memory */
+struct backend *postgres_backend(const char *uri);           /* empties the tables first */
+
+/* SQLite only: its disk, for faults; and a power cut, which ends every connection. */
+struct memdisk *sqlite_backend_disk(struct backend *);
+void sqlite_backend_power_cut(struct backend *);

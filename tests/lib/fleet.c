@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can happen to a fleet, one atom at a time? */
+#include "lib/fleet.h"
+
+#include "store/request.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+static const char *const ATOM_NAMES[ATOM_KINDS] = {
+    [ATOM_TURN] = "turns",        [ATOM_STATEMENT] = "statement", [ATOM_CHECK] = "may I act?",
+    [ATOM_ACT] = "ACTS",          [ATOM_OUTCOME] = "outcome",     [ATOM_ASK] = "is asked",
+    [ATOM_MEDDLE] = "(somebody else changes the goal)",
+    [ATOM_TIME] = "time passes",  [ATOM_LOSE] = "loses its connection", [ATOM_FAIL] = "request fails",
+    [ATOM_ROLLBACK] = "rolled back by the server", [ATOM_STUCK] = "is cut off in mid-transaction",
+    [ATOM_CRASH] = "CRASHES",     [ATOM_RESTART] = "starts again",
+};
+
+/* ---- telling ---- */
+
+static void tell(struct fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tell(struct fleet *fleet, const char *format, ...) {
+    if (!fleet->story)
+        return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(fleet->story, format, args);
+    va_end(args);
+    fputc('\n', fleet->story);
+}
+
+static void violated(struct fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void violated(struct fleet *fleet, const char *format, ...) {
+    if (fleet->violation[0])
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fleet->violation, sizeof fleet->violation, format, args);
+    va_end(args);
+    tell(fleet, "VIOLATION: %s", fleet->violation);
+}
+
+/* ---- sessions ---- */
+
+static void session_add(struct fleet *fleet, struct fleet_host *host, const struct store_request *request) {
+    struct session *session = calloc(1, sizeof *session);
+    must(session != NULL);
+    session->request = request_copy(request, &session->arena);
+    session->host = host->id;
+    session->next = fleet->sessions;
+    fleet->sessions = session;
+    host->session = session;
+}
+
+static void session_free(struct fleet *fleet, struct session *session) {
+    struct session **link = &fleet->sessions;
+    while (*link != session)
+        link = &(*link)->next;
+    *link = session->next;
+    arena_free(&session->arena);
+    free(session);
+}
+
+static void session_drop_done(struct fleet *fleet, struct session *session) {
+    if (session->done && session->ghost)
+        session_free(fleet, session);
+}
+
+static bool verb_writes(enum store_verb verb) {
+    return verb != STORE_OWNED && verb != STORE_POLL && verb != STORE_LOAD;
+}
+
+/* ---- hosts ---- */
+
+struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
+    const struct fleet_host *host = &fleet->hosts[index];
+    return (struct ledger_config){.host = host->id,
+                                  .instance = host->id * 1000 + host->lives,
+                                  .lease = fleet->lease,
+                                  .beat_every = fleet->tick,
+                                  .poll_every = fleet->tick,
+                                  .retry_every = 0,
+                                  .policy = policy_of(fleet->lease * 50),
+                                  .build = STR("test"),
+                                  .addr = STR("")};
+}
+
+static void host_start(struct fleet *fleet, uint32_t index) {
+    struct fleet_host *host = &fleet->hosts[index];
+    host->lives++;
+    struct ledger_config config = fleet_config(fleet, index);
+    host->ledger = ledger_create(&config);
+    must(host->ledger != NULL);
+    host->up = true;
+    host->answered = false;
+}
+
+static void acts_free(struct act *act) {
+    while (act) {
+        struct act *next = act->next;
+        free(act);
+        act = next;
+    }
+}
+
+/* Its process is gone: what it had sent may go on, what it held in its hands is gone. */
+static void host_stop(struct fleet *fleet, struct fleet_host *host) {
+    ledger_free(host->ledger);
+    host->ledger = NULL;
+    host->up = false;
+    acts_free(host->acts);
+    acts_free(host->checked);
+    host->acts = host->checked = NULL;
+    host->outcome_count = 0;
+    arena_free(&host->answer_arena);
+    if (host->session) {
+        host->session->ghost = true;
+        session_drop_done(fleet, host->session);
+    }
+    host->session = NULL;
+}
+
+struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick) {
+    struct fleet *fleet = calloc(1, sizeof *fleet);
+    must(fleet != NULL && hosts <= FLEET_HOSTS);
+    fleet->backend = backend;
+    fleet->host_count = hosts;
+    fleet->lease = lease;
+    fleet->tick = tick;
+    fleet->clock = SECONDS(1700000000);
+    for (uint32_t i = 0; i < hosts; i++) {
+        fleet->hosts[i].id = i + 1;
+        host_start(fleet, i);
+    }
+    return fleet;
+}
+
+void fleet_free(struct fleet *fleet) {
+    for (uint32_t i = 0; i < fleet->host_count; i++) {
+        if (fleet->hosts[i].up)
+            host_stop(fleet, &fleet->hosts[i]);
+        arena_free(&fleet->hosts[i].answer_arena);
+    }
+    while (fleet->sessions)
+        session_free(fleet, fleet->sessions);
+    fleet->backend->free(fleet->backend);
+    free(fleet);
+}
+
+static struct instant host_now(struct fleet *fleet, struct fleet_host *host) {
+    return (struct instant){fleet->clock, fleet->clock, ++host->pulse};
+}
+
+/* ---- what was promised ---- */
+
+uint32_t fleet_ask(struct fleet *fleet, struct asked asked) {
+    must(fleet->asked_count < FLEET_ASKED);
+    fleet->asked[fleet->asked_count] = asked;
+    return fleet->asked_count++;
+}
+
+static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *asked) {
+    struct signal signal = {.kind = asked->kind,
+                            .goal = asked->goal,
+                            .source = asked->source,
+                            .at = fleet->clock,
+                            .keyed = asked->keyed,
+                            .actor = STR("client"),
+                            .title = STR("a goal"),
+                            .text = STR("a report")};
+    if (asked->with_command)
+        signal.command = STR("true");
+    struct input *input = input_make(&signal, asked);
+    must(input != NULL);
+    asked->sent++;
+    if (!ledger_offer(host->ledger, input))
+        input_free(input);
+}
+
+static void answers_take(struct fleet *fleet, struct fleet_host *host) {
+    for (struct input *input; (input = ledger_take_answered(host->ledger));) {
+        struct asked *asked = input->waiter;
+        asked->answered = true;
+        asked->acknowledged = asked->acknowledged || input->error == ERROR_NONE;
+        if (input->error == ERROR_QUARANTINED)
+            violated(fleet, "a goal was quarantined: %s", input->why);
+        tell(fleet, "      host %u answers: %s", host->id, ERRORS[input->error].code);
+        input_free(input);
+    }
+}
+
+static void acts_take(struct fleet_host *host) {
+    struct act **end = &host->acts;
+    while (*end)
+        end = &(*end)->next;
+    for (struct act *act; (act = ledger_take_act(host->ledger)); end = &act->next)
+        *end = act;
+}
+
+static struct acted *acted_find(struct fleet *fleet, struct id goal, uint32_t n) {
+    for (uint32_t i = 0; i < fleet->acted_count; i++)
+        if (id_equal(fleet->acted[i].goal, goal) && fleet->acted[i].n == n)
+            return &fleet->acted[i];
+    must(fleet->acted_count < FLEET_ACTED);
+    struct acted *acted = &fleet->acted[fleet->acted_count++];
+    *acted = (struct acted){.goal = goal, .n = n};
+    return acted;
+}
+
+/* P8: whoever acts must have a committed claim behind it, and nobody acts twice. */
+static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
+    struct arena arena = {0};
+    struct dump dump;
+    fleet->backend->dump(fleet->backend, &dump, &arena);
+    struct acted *acted = acted_find(fleet, act->effect.goal, act->effect.n);
+    struct dump_life life = dump_life(&dump, act->effect.goal, act->effect.n);
+    if (++acted->times > 1)
+        violated(fleet, "effect %u of a goal was acted on twice, by host %u and by host %u", act->effect.n,
+                 acted->host, host->id);
+    if (life.claimed == 0)
+        violated(fleet, "host %u acted on effect %u without a committed claim", host->id, act->effect.n);
+    acted->host = host->id;
+    host->outcomes[host->outcome_count++] = acted;
+    arena_free(&arena);
+}
+
+/* ---- atoms ---- */
+
+static void host_turn(struct fleet *fleet, struct fleet_host *host) {
+    if (host->session && host->session->done) { /* bring the answer home; the rows of a commit are the ledger's */
+        arena_free(&host->answer_arena);
+        host->answer = host->session->answer;
+        host->answered = true;
+        const struct store_request *copy = host->session->request;
+        for (uint32_t i = 0; i < copy->commit_count; i++)
+            host->wanted->commits[i].ok = copy->commits[i].ok;
+        host->answer_arena = host->session->arena;
+        host->session->arena = (struct arena){0};
+        session_free(fleet, host->session);
+        host->session = NULL;
+    }
+    const struct store_request *request =
+        ledger_turn(host->ledger, host->answered ? &host->answer : NULL, host_now(fleet, host));
+    host->answered = false;
+    answers_take(fleet, host);
+    acts_take(host);
+    host->wanted = request;
+    if (request) {
+        session_add(fleet, host, request);
+        tell(fleet, "      host %u wants: %s", host->id, STORE_VERB_NAMES[request->verb]);
+    }
+}
+
+static void hands_check(struct fleet *fleet, struct fleet_host *host) {
+    struct act *act = host->acts;
+    enum may_act may = ledger_may_act(host->ledger, act, fleet->clock);
+    tell(fleet, "      %s", may == ACT_NOW ? "yes" : may == ACT_LATER ? "later" : "never");
+    if (may == ACT_LATER)
+        return;
+    host->acts = act->next;
+    act->next = NULL;
+    if (may == ACT_NOW) {
+        struct act **end = &host->checked;
+        while (*end)
+            end = &(*end)->next;
+        *end = act;
+        return;
+    }
+    struct signal lost = {.kind = SIGNAL_EFFECT_LOST,
+                          .goal = act->effect.goal,
+                          .effect = act->effect.n,
+                          .at = fleet->clock};
+    struct input *input = input_make(&lost, NULL);
+    must(input && ledger_offer(host->ledger, input));
+    free(act);
+}
+
+static void hands_act(struct fleet *fleet, struct fleet_host *host) {
+    struct act *act = host->checked;
+    host->checked = act->next;
+    act_judge(fleet, host, act);
+    free(act);
+}
+
+static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
+    struct acted *acted = host->outcomes[0];
+    memmove(host->outcomes, host->outcomes + 1, --host->outcome_count * sizeof host->outcomes[0]);
+    acted->reported = true;
+    struct signal ended = {.kind = SIGNAL_EFFECT_ENDED,
+                           .source = effect_id(acted->goal, acted->n),
+                           .goal = acted->goal,
+                           .effect = acted->n,
+                           .at = fleet->clock,
+                           .actor = STR("overseer")};
+    struct input *input = input_make(&ended, NULL);
+    must(input && ledger_offer(host->ledger, input));
+}
+
+/* The host hears nothing more. What the server has of it goes on, or is done already. */
+static void host_loses(struct fleet *fleet, struct fleet_host *host) {
+    enum store_verb verb = host->session->request->verb;
+    host->session->ghost = true;
+    session_drop_done(fleet, host->session);
+    host->session = NULL;
+    host->answer = (struct store_answer){.outcome = verb_writes(verb) ? STORE_UNKNOWN : STORE_FAILED};
+    host->answered = true;
+    fleet->faults++;
+}
+
+static void host_fails(struct fleet *fleet, struct fleet_host *host) {
+    session_free(fleet, host->session);
+    host->session = NULL;
+    host->answer = (struct store_answer){.outcome = STORE_FAILED};
+    host->answered = true;
+    fleet->faults++;
+}
+
+static void session_rollback(struct fleet *fleet, struct session *session) {
+    fleet->backend->abort(fleet->backend, session);
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].session == session)
+            host_loses(fleet, &fleet->hosts[i]);
+    if (!session->ghost)
+        return;
+    for (struct session *s = fleet->sessions; s; s = s->next)
+        if (s == session) {
+            session_free(fleet, session);
+            return;
+        }
+}
+
+static void session_advance(struct fleet *fleet, struct session *session) {
+    enum session_state state = fleet->backend->advance(fleet->backend, session);
+    tell(fleet, "      %s %u of host %u%s: %s", STORE_VERB_NAMES[session->request->verb], session->place,
+         session->host, session->ghost ? " (ghost)" : "",
+         state == SESSION_BLOCKED ? "waits for a lock" : state == SESSION_DONE ? "done" : "goes on");
+    session_drop_done(fleet, session);
+}
+
+/* A repair by hand, say: legitimate, in a transaction of its own, and unknown to the goal's owner. */
+static void meddle(struct fleet *fleet, uint32_t which) {
+    struct arena arena = {0};
+    struct dump dump;
+    fleet->backend->dump(fleet->backend, &dump, &arena);
+    const struct dump_goal *goal = which < dump.goal_count ? &dump.goals[which] : NULL;
+    uint8_t number = (uint8_t)fleet->meddled;
+    struct evidence evidence = {.rule = STR("by-hand"),
+                                .source = id_derive(STR("meddle"), (struct str){(const char *)&number, 1})};
+    struct record record = {.type = RECORD_GOAL_REPORTED,
+                            .at = fleet->clock,
+                            .body = shape_encode(&EVIDENCE, &evidence, &arena)};
+    if (goal) {
+        record_seal(&record, goal->id, goal->seq, &goal->head);
+        fleet->meddled += fleet->backend->meddle(fleet->backend, goal, &record);
+    }
+    arena_free(&arena);
+}
+
+void fleet_do(struct fleet *fleet, const struct atom *atom) {
+    struct fleet_host *host = &fleet->hosts[atom->host];
+    fleet->steps++;
+    if (atom->kind != ATOM_STATEMENT)
+        tell(fleet, "%4llu  host %u %s", (unsigned long long)fleet->steps, host->id, ATOM_NAMES[atom->kind]);
+    switch (atom->kind) {
+    case ATOM_TURN: host_turn(fleet, host); break;
+    case ATOM_STATEMENT: session_advance(fleet, atom->session); break;
+    case ATOM_CHECK: hands_check(fleet, host); break;
+    case ATOM_ACT: hands_act(fleet, host); break;
+    case ATOM_OUTCOME: outcome_offer(fleet, host); break;
+    case ATOM_ASK: ask(fleet, host, &fleet->asked[atom->arg]); break;
+    case ATOM_MEDDLE: meddle(fleet, atom->arg); break;
+    case ATOM_TIME: fleet->clock += fleet->tick; break;
+    case ATOM_LOSE: host_loses(fleet, host); break;
+    case ATOM_FAIL: host_fails(fleet, host); break;
+    case ATOM_ROLLBACK: session_rollback(fleet, atom->session); break;
+    case ATOM_STUCK:
+        host->session->stuck = true;
+        host_loses(fleet, host);
+        break;
+    case ATOM_CRASH:
+        host_stop(fleet, host);
+        fleet->backend->host_died(fleet->backend, host->id);
+        fleet->crashes++;
+        break;
+    case ATOM_RESTART: host_start(fleet, atom->host); break;
+    case ATOM_KINDS: break;
+    }
+}
+
+static bool host_wants_turn(struct fleet *fleet, struct fleet_host *host) {
+    if (host->session)
+        return host->session->done;
+    struct instant now = {fleet->clock, fleet->clock, host->pulse};
+    return host->answered || ledger_wakes_at(host->ledger, now) <= fleet->clock;
+}
+
+static bool host_is_cut_off(const struct fleet *fleet, const struct session *session) {
+    const struct session *active = fleet->hosts[session->host - 1].session;
+    return active != session;
+}
+
+static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *atoms) {
+    struct fleet_host *host = &fleet->hosts[index];
+    uint32_t count = 0;
+#define ADD(what) atoms[count++] = (struct atom){.kind = (what), .host = index}
+    if (!host->up) {
+        ADD(ATOM_RESTART);
+        return count;
+    }
+    if (host_wants_turn(fleet, host))
+        ADD(ATOM_TURN);
+    if (host->acts)
+        ADD(ATOM_CHECK);
+    if (host->checked)
+        ADD(ATOM_ACT);
+    if (host->outcome_count > 0)
+        ADD(ATOM_OUTCOME);
+    if (host->session)
+        ADD(ATOM_LOSE);
+    if (host->session && !host->session->done && host->session->place == 0)
+        ADD(ATOM_FAIL);
+    if (host->session && !host->session->done && host->session->place > 0 && fleet->backend->single_statements)
+        ADD(ATOM_STUCK);
+    ADD(ATOM_CRASH);
+#undef ADD
+    return count;
+}
+
+uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        count += host_atoms(fleet, i, atoms + count);
+    for (struct session *s = fleet->sessions; s && count < FLEET_ATOMS - 8; s = s->next) {
+        if (s->done)
+            continue;
+        if (!s->stuck)
+            atoms[count++] = (struct atom){.kind = ATOM_STATEMENT, .host = s->host - 1, .session = s};
+        if (s->stuck || (host_is_cut_off(fleet, s) && s->place > 0) || s->place == 0)
+            atoms[count++] = (struct atom){.kind = ATOM_ROLLBACK, .host = s->host - 1, .session = s};
+    }
+    atoms[count++] = (struct atom){.kind = ATOM_MEDDLE};
+    atoms[count++] = (struct atom){.kind = ATOM_TIME};
+    return count;
+}
+
+/* ---- judging ---- */
+
+static void check_asked(struct fleet *fleet, const struct dump *dump, const struct asked *asked) {
+    uint32_t applied = dump_applied(dump, asked->goal, asked->source);
+    const char *what = SIGNALS[asked->kind].name;
+    if (applied > 1 && (asked->keyed || asked->sent == 1))
+        violated(fleet, "one %s was applied %u times", what, applied);
+    if (asked->acknowledged && applied == 0) {
+        /* a forwarded report is kept in the inbox until its owner applies it */
+        if (dump->inbox_count == 0)
+            violated(fleet, "an acknowledged %s is lost", what);
+    }
+}
+
+bool fleet_check(struct fleet *fleet) {
+    struct arena arena = {0};
+    struct dump dump;
+    fleet->backend->dump(fleet->backend, &dump, &arena);
+    const char *broken = dump_broken(&dump, &arena);
+    if (broken)
+        violated(fleet, "%s", broken);
+    for (uint32_t i = 0; i < fleet->asked_count; i++)
+        check_asked(fleet, &dump, &fleet->asked[i]);
+    for (uint32_t i = 0; i < dump.effect_count; i++)
+        if (dump.effects[i].slot.state == EFFECT_READY)
+            for (uint32_t k = 0; k < fleet->acted_count; k++)
+                if (id_equal(fleet->acted[k].goal, dump.effects[i].goal) &&
+                    fleet->acted[k].n == dump.effects[i].slot.n && fleet->acted[k].times > 0)
+                    violated(fleet, "effect %u was acted on and is still ready", dump.effects[i].slot.n);
+    if (dump.aside_count > 0)
+        violated(fleet, "a goal was set aside");
+    arena_free(&arena);
+    return fleet->violation[0] == 0;
+}
+
+/* When nothing moves any more: no request unanswered by a living host, no inbox row left, no effect waiting,
+ * every doubt asked about, every goal in living hands. */
+static void check_quiet(struct fleet *fleet) {
+    struct arena arena = {0};
+    struct dump dump;
+    fleet->backend->dump(fleet->backend, &dump, &arena);
+    if (dump.inbox_count > 0)
+        violated(fleet, "%u inbox rows are never consumed", dump.inbox_count);
+    for (uint32_t i = 0; i < dump.effect_count; i++) {
+        const struct dump_effect *effect = &dump.effects[i];
+        struct dump_life life = dump_life(&dump, effect->goal, effect->slot.n);
+        if (effect->slot.state != EFFECT_UNCONFIRMED)
+            violated(fleet, "an effect stays %s for ever", EFFECT_STATE[effect->slot.state].name);
+        else if (life.unconfirmed == 0)
+            violated(fleet, "an effect is unconfirmed, and nobody is asked");
+    }
+    for (uint32_t i = 0; i < fleet->acted_count; i++) {
+        struct dump_life life = dump_life(&dump, fleet->acted[i].goal, fleet->acted[i].n);
+        if (fleet->acted[i].reported && life.ended == 0 && life.unconfirmed == 0)
+            violated(fleet, "a reported outcome is lost");
+    }
+    for (uint32_t i = 0; i < dump.goal_count; i++)
+        for (uint32_t h = 0; h < dump.host_count; h++)
+            if (dump.goals[i].open && dump.hosts[h].host == dump.goals[i].owner && dump.hosts[h].state != HOST_LIVE)
+                violated(fleet, "a goal belongs to a host that is %s", HOST_STATE[dump.hosts[h].state].name);
+    arena_free(&arena);
+}
+
+static bool atom_heals(const struct atom *atom) {
+    switch (atom->kind) {
+    case ATOM_TURN:
+    case ATOM_STATEMENT:
+    case ATOM_CHECK:
+    case ATOM_ACT:
+    case ATOM_OUTCOME:
+    case ATOM_RESTART: return true;
+    case ATOM_ROLLBACK: return atom->session->stuck;
+    default: return false;
+    }
+}
+
+static uint64_t commits_of(const struct fleet *fleet) {
+    uint64_t commits = 0;
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].up)
+            commits += ledger_view(fleet->hosts[i].ledger).commits;
+    return commits;
+}
+
+static bool fleet_is_busy(const struct fleet *fleet) {
+    for (uint32_t i = 0; i < fleet->host_count; i++) {
+        const struct fleet_host *host = &fleet->hosts[i];
+        struct ledger_view view = ledger_view(host->ledger);
+        if (host->acts || host->checked || host->outcome_count || !view.joined || view.waiting || view.claims)
+            return true;
+    }
+    return false;
+}
+
+/* Everybody runs in turn; time passes only when nobody can move. Quiet is: a few leases without a commit. */
+bool fleet_heal(struct fleet *fleet) {
+    uint64_t commits = 0;
+    int quiet = 0;
+    for (int round = 0; round < 4000 && quiet < 12 && !fleet->violation[0]; round++) {
+        struct atom atoms[FLEET_ATOMS];
+        bool moved = false;
+        for (int inner = 0; inner < 400 && !fleet->violation[0]; inner++) {
+            uint32_t count = fleet_atoms(fleet, atoms), healing = 0;
+            for (uint32_t i = 0; i < count; i++)
+                if (atom_heals(&atoms[i]))
+                    atoms[healing++] = atoms[i];
+            if (healing == 0)
+                break;
+            fleet_do(fleet, &atoms[(uint32_t)inner % healing]);
+            moved = true;
+        }
+        (void)moved;
+        fleet->clock += fleet->tick;
+        quiet = commits_of(fleet) == commits && !fleet_is_busy(fleet) ? quiet + 1 : 0;
+        commits = commits_of(fleet);
+    }
+    if (quiet < 12)
+        violated(fleet, "the fleet does not come to rest");
+    fleet_check(fleet);
+    check_quiet(fleet);
+    return fleet->violation[0] == 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can happen to a fleet, one atom at a time? Several real ledgers in one thread, a backend, pretend
+ * hands and clients, and a truth that remembers what was promised to whom. Whoever picks the atoms (the
+ * explorer all of them, the simulator by seed, a story by hand) decides what happens. */
+#pragma once
+
+#include "daemon/ledger.h"
+#include "lib/backend.h"
+
+#include <stdio.h>
+
+enum { FLEET_HOSTS = 3, FLEET_ATOMS = 256, FLEET_ASKED = 256, FLEET_ACTED = 128 };
+
+enum atom_kind {
+    ATOM_TURN,      /* a host takes its answer and says what it wants next */
+    ATOM_STATEMENT, /* the server runs one statement of a session */
+    ATOM_CHECK,     /* hands ask whether they may act */
+    ATOM_ACT,       /* hands act */
+    ATOM_OUTCOME,   /* what came of it reaches the ledger */
+    ATOM_ASK,       /* a client asks for a goal, or reports */
+    ATOM_MEDDLE,    /* somebody else changes a goal in the store */
+    ATOM_TIME,      /* a little time passes */
+    ATOM_LOSE,      /* a host loses its connection; the server goes on with what it has */
+    ATOM_FAIL,      /* a request fails before it begins */
+    ATOM_ROLLBACK,  /* the server ends a session: rolled back */
+    ATOM_STUCK,     /* only a part of a session's statements arrived */
+    ATOM_CRASH,     /* a host dies */
+    ATOM_RESTART,
+    ATOM_KINDS
+};
+
+struct atom {
+    enum atom_kind kind;
+    uint32_t host;           /* index */
+    struct session *session; /* statement, rollback */
+    uint32_t arg;            /* ask: what; meddle: with which goal */
+};
+
+struct asked { /* what a client asked for, and what it was told */
+    enum signal_kind kind;
+    struct id goal, source;
+    bool with_command, keyed;
+    bool answered, acknowledged;
+    uint32_t sent; /* how often */
+};
+
+struct acted { /* what was really done outside */
+    struct id goal;
+    uint32_t n, times;
+    uint32_t host;
+    bool reported;
+};
+
+struct fleet_host {
+    uint32_t id;
+    bool up;
+    uint32_t lives; /* how often it was started */
+    struct ledger *ledger;
+    struct session *session; /* the answer it waits for */
+    const struct store_request *wanted; /* the ledger's own copy of that request */
+    bool answered;           /* `answer` is to be taken */
+    struct store_answer answer;
+    struct arena answer_arena;
+    struct act *acts;    /* in its hands, not yet looked at */
+    struct act *checked; /* may be done now */
+    struct acted *outcomes[FLEET_ACTED];
+    uint32_t outcome_count;
+    uint64_t pulse;
+    bool frozen; /* the simulator does not let it run */
+};
+
+struct fleet {
+    struct backend *backend;
+    struct fleet_host hosts[FLEET_HOSTS];
+    uint32_t host_count;
+    struct session *sessions; /* all that are not done, and those whose answer is awaited */
+    int64_t clock;            /* everybody's: wall and boot move together */
+    int64_t tick;
+    int64_t lease;
+    struct asked asked[FLEET_ASKED];
+    uint32_t asked_count;
+    struct acted acted[FLEET_ACTED];
+    uint32_t acted_count;
+    char violation[512]; /* empty: none */
+    FILE *story;         /* every atom in words, when wanted */
+    uint64_t steps;
+    uint32_t crashes, faults, meddled;
+};
+
+struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick);
+void fleet_free(struct fleet *fleet);
+
+/* What can happen now, faults and all. */
+uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]);
+void fleet_do(struct fleet *fleet, const struct atom *atom);
+
+/* A new thing to ask for; atoms of kind ATOM_ASK with this index deliver it, again and again. */
+uint32_t fleet_ask(struct fleet *fleet, struct asked asked);
+
+/* Does the store contradict itself, or what was promised? Fills in fleet->violation. */
+bool fleet_check(struct fleet *fleet);
+
+/* No more faults: let everything run until nothing moves. Then everything promised must be so. */
+bool fleet_heal(struct fleet *fleet);
+
+/* Everything that can make a difference later, as one number; times only relative to now. */
+uint64_t fleet_digest(struct fleet *fleet);
+
+struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index);

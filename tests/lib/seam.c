@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where does a running test stop a daemon, or let it fail? At seams that it arms while the daemon runs, in
+ * a file that OVERSEER_SEAM_FILE names. One line for each:
+ *
+ *     stop inside-transaction 3     SIGSTOP at the 3rd hit from now
+ *     fail query 17                 the 17th query from now cannot be sent
+ *
+ * Each line comes true once. A file that was replaced, by rename, is read again: that arms anew, and
+ * forgets what was armed before. */
+#include "base/seam.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_ARMED = 8, NAME_SIZE = 64 };
+
+struct armed {
+    bool stops; /* otherwise it fails */
+    char name[NAME_SIZE];
+    long hits_left; /* 0: has come true */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct armed armed[MAX_ARMED];
+    int count;
+    struct stat file; /* as it was when it was read */
+} seams = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool file_is_same(const struct stat *now) {
+    const struct stat *before = &seams.file;
+    return now->st_ino == before->st_ino && now->st_size == before->st_size &&
+           now->st_mtim.tv_sec == before->st_mtim.tv_sec &&
+           now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+static void line_read(const char *line) {
+    struct armed armed = {0};
+    char verb[8];
+    if (seams.count == MAX_ARMED ||
+        sscanf(line, "%7s %63s %ld", verb, armed.name, &armed.hits_left) != 3 ||
+        armed.hits_left < 1)
+        return;
+    armed.stops = strcmp(verb, "stop") == 0;
+    if (armed.stops || strcmp(verb, "fail") == 0)
+        seams.armed[seams.count++] = armed;
+}
+
+static void file_read(void) {
+    const char *path = getenv("OVERSEER_SEAM_FILE");
+    struct stat now = {0};
+    bool there = path && stat(path, &now) == 0;
+    if (there ? file_is_same(&now) : seams.count == 0)
+        return;
+    seams.count = 0;
+    seams.file = now;
+    FILE *file = there ? fopen(path, "re") : NULL;
+    char line[128];
+    while (file && fgets(line, sizeof line, file))
+        line_read(line);
+    if (file)
+        fclose(file);
+}
+
+static struct armed *armed_find(const char *name) {
+    for (int i = 0; i < seams.count; i++)
+        if (seams.armed[i].hits_left > 0 && strcmp(seams.armed[i].name, name) == 0)
+            return &seams.armed[i];
+    return NULL;
+}
+
+/* Not under the lock when it stops: the others are stopped as well, but they do go on again. */
+bool seam(const char *name) {
+    pthread_mutex_lock(&seams.lock);
+    file_read();
+    struct armed *armed = armed_find(name);
+    bool comes_true = armed && --armed->hits_left == 0;
+    bool stops = comes_true && armed->stops;
+    pthread_mutex_unlock(&seams.lock);
+    if (stops)
+        raise(SIGSTOP);
+    return comes_true && !stops;
+}
