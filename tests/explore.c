@@ -86,7 +86,8 @@ static void world_settle(struct explorer *e) {
 }
 
 static void world_begin(struct explorer *e) {
-    struct id goal = id_derive(STR("explore"), STR("goal")), report = id_derive(STR("explore"), STR("report"));
+    struct id goal = id_derive(STR("explore"), STR("goal")),
+              report = id_derive(STR("explore"), STR("report"));
     e->fleet = fleet_create(model_backend(), 2, 1000, 1000);
     world_settle(e);
     fleet_ask(e->fleet, (struct asked){.kind = SIGNAL_GOAL_CREATE,
@@ -97,7 +98,8 @@ static void world_begin(struct explorer *e) {
     if (e->budget.report) {
         fleet_do(e->fleet, &(struct atom){.kind = ATOM_ASK});
         world_settle(e);
-        fleet_ask(e->fleet, (struct asked){.kind = SIGNAL_GOAL_REPORT, .goal = goal, .source = report});
+        fleet_ask(e->fleet,
+                  (struct asked){.kind = SIGNAL_GOAL_REPORT, .goal = goal, .source = report});
     }
     e->fleet->steps = 0;
     e->ticks_used = 0;
@@ -110,7 +112,8 @@ static bool atom_allowed(const struct explorer *e, const struct atom *atom) {
     case ATOM_LOSE:
     case ATOM_FAIL:
     case ATOM_STUCK: return fleet->faults < e->budget.faults;
-    case ATOM_ROLLBACK: return atom->session->stuck || atom->session->ghost || fleet->faults < e->budget.faults;
+    case ATOM_ROLLBACK:
+        return atom->session->stuck || atom->session->ghost || fleet->faults < e->budget.faults;
     case ATOM_CRASH: return fleet->crashes < e->budget.crashes;
     case ATOM_MEDDLE: return fleet->meddled < e->budget.meddles;
     default: return true;
@@ -155,7 +158,8 @@ static void world_do(struct explorer *e, const struct atom *atom) {
 
 static uint64_t world_digest(struct explorer *e) {
     uint64_t digest = fleet_digest(e->fleet);
-    return (digest ^ e->ticks_used * 0x9E3779B97F4A7C15u) + e->fleet->faults * 31u + e->fleet->crashes * 1009u + e->fleet->meddled * 65537u;
+    return (digest ^ e->ticks_used * 0x9E3779B97F4A7C15u) + e->fleet->faults * 31u +
+           e->fleet->crashes * 1009u + e->fleet->meddled * 65537u;
 }
 
 static void world_replay(struct explorer *e, uint32_t depth, FILE *story) {
@@ -179,7 +183,8 @@ static void story_print(struct explorer *e, bool healed) {
     if (healed) {
         e->fleet->story = NULL;
         fleet_heal(e->fleet);
-        printf("      … then everything is left to run, without faults.\nVIOLATION: %s\n", e->fleet->violation);
+        printf("      … then everything is left to run, without faults.\nVIOLATION: %s\n",
+               e->fleet->violation);
     }
 }
 
@@ -277,12 +282,15 @@ int main(int argc, char **argv) {
     clock_t begin = clock();
     world_begin(&e);
     search(&e);
-    printf("explore: %llu states, %llu transitions, deepest %llu, %llu brought to rest, %.1f s%s, %d violations\n",
-           (unsigned long long)e.visited_count, (unsigned long long)e.transitions, (unsigned long long)e.deepest,
-           (unsigned long long)e.quiet, (double)(clock() - begin) / CLOCKS_PER_SEC,
-           e.cut ? " (cut: not all were visited)" : "", e.violated);
+    printf(
+        "explore: %llu states, %llu transitions, deepest %llu, %llu brought to rest, %.1f s%s, %d violations\n",
+        (unsigned long long)e.visited_count, (unsigned long long)e.transitions,
+        (unsigned long long)e.deepest, (unsigned long long)e.quiet,
+        (double)(clock() - begin) / CLOCKS_PER_SEC, e.cut ? " (cut: not all were visited)" : "",
+        e.violated);
     if (!e.violated && !e.cut && PLANTED == PLANTED_NONE)
-        proof_passed("explore", "two hosts, one goal, one effect: every interleaving", "STORE-06 ASSIGN-14");
+        proof_passed("explore", "two hosts, one goal, one effect: every interleaving",
+                     "STORE-06 ASSIGN-14");
     fleet_free(e.fleet);
     outside_free(e.visited);
     return e.violated ? 1 : 0;

@@ -81,11 +81,13 @@ static void client_moves(struct sim *sim) {
         report_ask(sim);
     struct asked *asked = &fleet->asked[pick(sim, fleet->asked_count)];
     uint32_t host = pick(sim, fleet->host_count);
-    if (asked->acknowledged || (asked->sent > 0 && !asked->keyed) || asked->sent > 3 || !fleet->hosts[host].up)
+    if (asked->acknowledged || (asked->sent > 0 && !asked->keyed) || asked->sent > 3 ||
+        !fleet->hosts[host].up)
         return;
     if (asked->kind == SIGNAL_GOAL_REPORT && !fleet->asked[0].acknowledged && chance(sim, 500))
         return;
-    fleet_do(fleet, &(struct atom){.kind = ATOM_ASK, .host = host, .arg = (uint32_t)(asked - fleet->asked)});
+    fleet_do(fleet, &(struct atom){
+                        .kind = ATOM_ASK, .host = host, .arg = (uint32_t)(asked - fleet->asked)});
 }
 
 /* ---- the disk ---- */
@@ -136,16 +138,16 @@ static void disk_fault(struct sim *sim, const struct atom *atom) {
 /* ---- one run ---- */
 
 static const uint32_t WEIGHTS[ATOM_KINDS] = {
-    [ATOM_TURN] = 100, [ATOM_STATEMENT] = 100, [ATOM_CHECK] = 60, [ATOM_ACT] = 60,    [ATOM_OUTCOME] = 50,
-    [ATOM_TIME] = 25,  [ATOM_LOSE] = 6,        [ATOM_FAIL] = 4,   [ATOM_ROLLBACK] = 4, [ATOM_STUCK] = 4,
-    [ATOM_CRASH] = 1,  [ATOM_RESTART] = 25,
+    [ATOM_TURN] = 100,   [ATOM_STATEMENT] = 100, [ATOM_CHECK] = 60, [ATOM_ACT] = 60,
+    [ATOM_OUTCOME] = 50, [ATOM_TIME] = 25,       [ATOM_LOSE] = 6,   [ATOM_FAIL] = 4,
+    [ATOM_ROLLBACK] = 4, [ATOM_STUCK] = 4,       [ATOM_CRASH] = 1,  [ATOM_RESTART] = 25,
 };
 
 /* Faults of one kind come in swarms: a seed switches some of them off altogether. */
 static uint32_t weight_of(const struct sim *sim, const struct atom *atom, uint64_t swarm) {
     const struct fleet *fleet = sim->fleet;
-    if (fleet->hosts[atom->host].frozen && atom->kind != ATOM_TIME && atom->kind != ATOM_STATEMENT &&
-        atom->kind != ATOM_ROLLBACK)
+    if (fleet->hosts[atom->host].frozen && atom->kind != ATOM_TIME &&
+        atom->kind != ATOM_STATEMENT && atom->kind != ATOM_ROLLBACK)
         return 0;
     if (atom->kind == ATOM_ROLLBACK && atom->session->stuck)
         return 20;
@@ -156,7 +158,8 @@ static uint32_t weight_of(const struct sim *sim, const struct atom *atom, uint64
     return WEIGHTS[atom->kind];
 }
 
-static const struct atom *atom_pick(struct sim *sim, const struct atom *atoms, uint32_t count, uint64_t swarm) {
+static const struct atom *atom_pick(struct sim *sim, const struct atom *atoms, uint32_t count,
+                                    uint64_t swarm) {
     uint32_t total = 0;
     for (uint32_t i = 0; i < count; i++)
         total += weight_of(sim, &atoms[i], swarm);
@@ -236,7 +239,8 @@ static bool run_one(const struct plan *plan, uint64_t seed, struct totals *total
         fleet_heal(sim.fleet);
     bool ok = sim.fleet->violation[0] == 0;
     if (!ok)
-        printf("seed %llu on %s: %s\n", (unsigned long long)seed, sim.fleet->backend->name, sim.fleet->violation);
+        printf("seed %llu on %s: %s\n", (unsigned long long)seed, sim.fleet->backend->name,
+               sim.fleet->violation);
     totals->steps += sim.fleet->steps;
     totals->crashes += sim.fleet->crashes;
     totals->faults += sim.fleet->faults;
@@ -252,12 +256,10 @@ static bool run_one(const struct plan *plan, uint64_t seed, struct totals *total
 }
 
 static bool options_read(struct plan *plan, int argc, char **argv) {
-    static const struct option LONG[] = {{"seed", required_argument, NULL, 's'},
-                                         {"runs", required_argument, NULL, 'r'},
-                                         {"steps", required_argument, NULL, 't'},
-                                         {"backend", required_argument, NULL, 'b'},
-                                         {"story", no_argument, NULL, 'y'},
-                                         {0}};
+    static const struct option LONG[] = {
+        {"seed", required_argument, NULL, 's'},  {"runs", required_argument, NULL, 'r'},
+        {"steps", required_argument, NULL, 't'}, {"backend", required_argument, NULL, 'b'},
+        {"story", no_argument, NULL, 'y'},       {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;)
         switch (option) {
         case 's': plan->seed = strtoull(optarg, NULL, 10); break;
@@ -282,13 +284,15 @@ int main(int argc, char **argv) {
         if (!run_one(&plan, seed, &t) && (PLANTED != PLANTED_NONE || t.violations >= 10))
             break;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction, %llu faults,"
-           " %llu acts, %llu acknowledged, %.1f s, %llu violations\n",
-           plan.backend, (unsigned long long)(seed - plan.seed), (unsigned long long)t.steps,
-           (unsigned long long)t.crashes, (unsigned long long)t.power_cuts, (unsigned long long)t.deaths,
-           (unsigned long long)t.faults, (unsigned long long)t.acts, (unsigned long long)t.acknowledged,
-           (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
-           (unsigned long long)t.violations);
+    printf(
+        "sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction, %llu faults,"
+        " %llu acts, %llu acknowledged, %.1f s, %llu violations\n",
+        plan.backend, (unsigned long long)(seed - plan.seed), (unsigned long long)t.steps,
+        (unsigned long long)t.crashes, (unsigned long long)t.power_cuts,
+        (unsigned long long)t.deaths, (unsigned long long)t.faults, (unsigned long long)t.acts,
+        (unsigned long long)t.acknowledged,
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
+        (unsigned long long)t.violations);
     if (t.violations == 0 && PLANTED == PLANTED_NONE && plan.runs >= 100)
         proof_passed("sim", plan.backend, "STORE-02 STORE-06 ASSIGN-14 EVENT-04");
     return t.violations ? 1 : 0;

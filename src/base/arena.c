@@ -30,7 +30,7 @@ static void chunk_add(struct arena *arena, size_t least) {
 }
 
 void *arena_take(struct arena *arena, size_t size, size_t align) {
-    must(align > 0 && (align & (align - 1)) == 0);
+    must(align > 0 && (align & (align - 1)) == 0 && align <= alignof(max_align_t));
     must(size < SIZE_MAX / 4);
     size_t start = (arena->used + align - 1) & ~(align - 1);
     if (!arena->chunk || start + size > arena->chunk->size) {
@@ -75,6 +75,7 @@ char *arena_cstr(struct arena *arena, struct str s) {
 }
 
 struct str arena_format(struct arena *arena, const char *format, ...) {
+    must(format != NULL);
     va_list args;
     va_start(args, format);
     int length = vsnprintf(NULL, 0, format, args);

@@ -74,7 +74,8 @@ struct str read_run(struct reader *reader) {
         return (struct str){0};
     }
     struct str run = {reader->rest.at, (size_t)len};
-    reader->rest.at += len;
+    if (len > 0)
+        reader->rest.at += len;
     reader->rest.len -= (size_t)len;
     return run;
 }

@@ -2,6 +2,8 @@
 /* Which day is it, and how is that written? */
 #include "base/time.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 
 static const int64_t DAY = SECONDS(86400);
@@ -12,6 +14,7 @@ int32_t time_day(int64_t at_us) {
 }
 
 int64_t time_after(int64_t at_us, int64_t span_us) {
+    must(span_us >= 0);
     return at_us > TIME_NEVER - span_us ? TIME_NEVER : at_us + span_us;
 }
 
@@ -30,7 +33,7 @@ static void date_of(int32_t day, int *year, int *month, int *mday) {
 
 void time_format(int64_t at_us, char text[TIME_TEXT + 1]) {
     int32_t day = time_day(at_us);
-    int64_t rest = at_us - (int64_t)day * DAY;
+    int64_t rest = at_us % DAY < 0 ? at_us % DAY + DAY : at_us % DAY;
     int year, month, mday, second = (int)(rest / 1000000), micro = (int)(rest % 1000000);
     date_of(day, &year, &month, &mday);
     char wide[80];

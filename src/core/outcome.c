@@ -2,7 +2,8 @@
 /* What follows from an outcome, and from one that will not come? */
 #include "core/rules.h"
 
-/* Exit status 0 of the operator's own command completes the goal; anything else asks a person. An
+/* Exit status 0 of the operator's own command completes an active goal that waits for nothing else; any other
+ * status asks a person. An
  * outcome for an effect that is not open any more was reported before, and decides nothing. A late one
  * for an unconfirmed effect settles the doubt. */
 void rule_ended(struct deciding *d) {
@@ -21,16 +22,18 @@ void rule_ended(struct deciding *d) {
     decide_record(d, RECORD_EFFECT_ENDED, evidence);
     goal->last_exit = d->signal->exit;
     evidence.text = (struct str){0};
-    if (d->signal->exit == 0 && goal->status == GOAL_ACTIVE) {
-        goal->need = NEED_NOTHING;
-        goal_move(d, GOAL_COMPLETED);
-        evidence.rule = STR("command.succeeded");
-        decide_record(d, RECORD_GOAL_COMPLETED, evidence);
-    } else {
+    if (d->signal->exit != 0) {
         goal->need = NEED_FAILED;
         evidence.rule = STR("command.failed");
         decide_record(d, RECORD_GOAL_NEEDS_PERSON, evidence);
+        return;
     }
+    goal->need = goal_has_effect(goal, EFFECT_UNCONFIRMED) ? NEED_UNCONFIRMED : NEED_NOTHING;
+    if (goal->open_count > 0 || goal->status != GOAL_ACTIVE)
+        return;
+    goal_move(d, GOAL_COMPLETED);
+    evidence.rule = STR("command.succeeded");
+    decide_record(d, RECORD_GOAL_COMPLETED, evidence);
 }
 
 /* PROTOCOL, the table of effects: a command is done at most once. Whoever had claimed it is gone, so it

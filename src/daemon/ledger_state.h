@@ -99,7 +99,8 @@ struct ledger {
     uint32_t watched_count;
     struct host_row victim;
     bool taking, adopting;
-    bool fencing; /* an adoption of unknown outcome may still be on its way: fence it, then read again */
+    bool
+        fencing; /* an adoption of unknown outcome may still be on its way: fence it, then read again */
     uint32_t inbox_pending;
 
     atomic_int_least64_t act_until; /* boot clock */

@@ -34,7 +34,7 @@ int64_t goal_due(const struct goal *goal) {
     return due;
 }
 
-static bool has_effect(const struct goal *goal, enum effect_state state) {
+bool goal_has_effect(const struct goal *goal, enum effect_state state) {
     for (uint32_t i = 0; i < goal->open_count; i++)
         if (goal->open[i].state == state)
             return true;
@@ -44,9 +44,9 @@ static bool has_effect(const struct goal *goal, enum effect_state state) {
 enum face goal_face(const struct goal *goal) {
     if (goal->quarantined || goal->need != NEED_NOTHING)
         return FACE_NEEDS_YOU;
-    if (goal->status == GOAL_COMPLETED)
+    if (goal->status != GOAL_ACTIVE && goal->status != GOAL_PAUSED)
         return FACE_DONE;
-    return has_effect(goal, EFFECT_RUNNING) ? FACE_WORKING : FACE_QUEUED;
+    return goal_has_effect(goal, EFFECT_RUNNING) ? FACE_WORKING : FACE_QUEUED;
 }
 
 static const char *effects_broken(const struct goal *goal) {

@@ -45,4 +45,5 @@ const char *goal_broken(const struct goal *goal);
 bool goal_is_open(const struct goal *goal);
 enum face goal_face(const struct goal *goal);
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n); /* NULL: not open */
-int64_t goal_due(const struct goal *goal);                      /* what due_at has to be */
+bool goal_has_effect(const struct goal *goal, enum effect_state state);
+int64_t goal_due(const struct goal *goal); /* what due_at has to be */

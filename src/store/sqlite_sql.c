@@ -83,8 +83,9 @@ const char *const SQLITE_STATEMENTS[SQL_COUNT] = {
         planted(NO_EPOCH_CHECK)
             ? "UPDATE host SET batch = ?3 WHERE host_id = ?1 AND ?2 >= 0 AND ?3 > 0"
             : "UPDATE host SET batch = ?3 WHERE host_id = ?1 AND epoch = ?2 AND batch = ?3 - 1",
-    [SQL_GOAL_MOVE] = "UPDATE goal SET version = ?1, seq = ?2, head = ?3, due_at = ?4, hot = ?5"
-                      " WHERE goal_id = ?6 AND version = ?7 AND owner = ?8 AND open = ?9 AND aside = ?10",
+    [SQL_GOAL_MOVE] =
+        "UPDATE goal SET version = ?1, seq = ?2, head = ?3, due_at = ?4, hot = ?5"
+        " WHERE goal_id = ?6 AND version = ?7 AND owner = ?8 AND open = ?9 AND aside = ?10",
     [SQL_GOAL_UPDATE] =
         planted(NO_VERSION_CHECK)
             ? "UPDATE goal SET version = ?1, seq = ?2, head = ?3, due_at = ?4, open = ?5, aside = ?6,"

@@ -24,8 +24,8 @@ struct backend {
     const char *name;
     /* One atom. Blocked: nothing happened, somebody else holds a lock. */
     enum session_state (*advance)(struct backend *, struct session *);
-    void (*abort)(struct backend *, struct session *);   /* the server rolls it back */
-    void (*host_died)(struct backend *, uint32_t host);  /* its process is gone */
+    void (*abort)(struct backend *, struct session *);  /* the server rolls it back */
+    void (*host_died)(struct backend *, uint32_t host); /* its process is gone */
     void (*dump)(struct backend *, struct dump *, struct arena *);
     /* Somebody else changes a goal: one version and one record more, in a transaction of its own. False: the row
      * is locked, nothing was done. */
@@ -35,8 +35,8 @@ struct backend {
 };
 
 struct backend *model_backend(void);
-struct backend *sqlite_backend(uint64_t seed);               /* three handles on a disk in memory */
-struct backend *postgres_backend(const char *uri);           /* empties the tables first */
+struct backend *sqlite_backend(uint64_t seed);     /* three handles on a disk in memory */
+struct backend *postgres_backend(const char *uri); /* empties the tables first */
 
 /* SQLite only: its disk, for faults; and a power cut, which ends every connection. */
 struct memdisk *sqlite_backend_disk(struct backend *);

@@ -37,13 +37,15 @@ static uint64_t mix_host_row(uint64_t d, const struct host_row *row) {
 
 static uint64_t mix_inputs(uint64_t d, const struct input_list *list) {
     for (const struct input *input = list->first; input; input = input->next)
-        d = mix(mix_id(mix(d, input->signal.kind), input->signal.source), input->signal.effect * 2 + input->from_inbox);
+        d = mix(mix_id(mix(d, input->signal.kind), input->signal.source),
+                input->signal.effect * 2 + input->from_inbox);
     return mix(d, list->count);
 }
 
 static uint64_t mix_commits(uint64_t d, const struct goal_commit *commits, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        d = mix(mix_hash(mix(mix_id(d, commits[i].goal.id), commits[i].expected), &commits[i].goal.head),
+        d = mix(mix_hash(mix(mix_id(d, commits[i].goal.id), commits[i].expected),
+                         &commits[i].goal.head),
                 commits[i].ok * 4u + commits[i].inbox_count);
     return d;
 }
@@ -74,7 +76,8 @@ static uint64_t mix_leases(uint64_t d, const struct ledger *l, int64_t now) {
 
 static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     d = mix(mix(mix(d, l->joined), l->self.epoch), l->batch_number);
-    d = mix_inputs(mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting), &l->claims);
+    d = mix_inputs(mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting),
+                   &l->claims);
     for (const struct warm *warm = l->oldest; warm; warm = warm->newer)
         d = mix_goal(d, &warm->goal);
     d = mix(mix(d, l->due.count), l->due.count ? (uint64_t)(l->due.entries[0].at - now) : 0);
@@ -84,11 +87,13 @@ static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
 
 static uint64_t mix_acts(uint64_t d, const struct act *act, const struct ledger *l) {
     for (; act; act = act->next)
-        d = mix(mix_id(d, act->effect.goal), act->effect.n * 2 + (act->reign == atomic_load(&l->reign)));
+        d = mix(mix_id(d, act->effect.goal),
+                act->effect.n * 2 + (act->reign == atomic_load(&l->reign)));
     return mix(d, 7);
 }
 
-static uint64_t mix_answer(uint64_t d, const struct store_answer *answer, const struct store_request *request) {
+static uint64_t mix_answer(uint64_t d, const struct store_answer *answer,
+                           const struct store_request *request) {
     d = mix(mix(mix(mix(d, answer->outcome), answer->held), answer->epoch), answer->batch);
     for (uint32_t i = 0; i < answer->host_count; i++)
         d = mix_host_row(d, &answer->hosts[i]);
@@ -99,7 +104,8 @@ static uint64_t mix_answer(uint64_t d, const struct store_answer *answer, const 
     for (uint32_t i = 0; i < answer->effect_count; i++)
         d = mix_slot(d, &answer->effects[i].slot);
     for (uint32_t i = 0; request && answer->loaded && i < request->id_count; i++)
-        d = mix(mix_goal(d, &answer->loaded[i].goal), answer->loaded[i].owner_lives * 2u + answer->loaded[i].exists);
+        d = mix(mix_goal(d, &answer->loaded[i].goal),
+                answer->loaded[i].owner_lives * 2u + answer->loaded[i].exists);
     for (uint32_t i = 0; request && answer->stands && i < request->mark_count; i++)
         d = mix(d, answer->stands[i]);
     for (uint32_t i = 0; request && answer->seen && i < request->key_count; i++)
@@ -112,7 +118,8 @@ static uint64_t mix_sessions(uint64_t d, const struct fleet *fleet) {
     uint64_t sum = 0;
     for (const struct session *s = fleet->sessions; s; s = s->next) {
         const struct store_request *r = s->request;
-        uint64_t one = mix(mix(mix(s->host, r->verb), s->place), s->done * 4u + s->ghost * 2u + s->stuck);
+        uint64_t one =
+            mix(mix(mix(s->host, r->verb), s->place), s->done * 4u + s->ghost * 2u + s->stuck);
         one = mix(mix(mix(one, r->self.epoch), r->batch), r->self.instance);
         one = mix_host_row(mix_commits(one, r->commits, r->commit_count), &r->victim);
         for (uint32_t i = 0; i < r->row_count; i++)
@@ -128,7 +135,8 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     backend->dump(backend, &dump, &arena);
     for (uint32_t i = 0; i < dump.goal_count; i++) {
         const struct dump_goal *goal = &dump.goals[i];
-        d = mix_hash(mix(mix(mix(mix_id(d, goal->id), goal->owner), goal->fence), goal->version), &goal->head);
+        d = mix_hash(mix(mix(mix(mix_id(d, goal->id), goal->owner), goal->fence), goal->version),
+                     &goal->head);
     }
     for (uint32_t i = 0; i < dump.effect_count; i++)
         d = mix_slot(d, &dump.effects[i].slot);
@@ -153,7 +161,8 @@ uint64_t fleet_digest(struct fleet *fleet) {
             d = mix_answer(d, &host->answer, host->wanted);
     }
     for (uint32_t i = 0; i < fleet->asked_count; i++)
-        d = mix(d, fleet->asked[i].sent * 4 + fleet->asked[i].answered * 2 + fleet->asked[i].acknowledged);
+        d = mix(d, fleet->asked[i].sent * 4 + fleet->asked[i].answered * 2 +
+                       fleet->asked[i].acknowledged);
     for (uint32_t i = 0; i < fleet->acted_count; i++)
         d = mix(d, fleet->acted[i].times * 2 + fleet->acted[i].reported);
     return d;

@@ -42,7 +42,8 @@ struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) 
 }
 
 /* Records of one goal: 1, 2, 3 … each sealed behind the one before, up to the goal's own head. */
-static const char *chain_broken(const struct dump *dump, const struct dump_goal *goal, struct arena *arena) {
+static const char *chain_broken(const struct dump *dump, const struct dump_goal *goal,
+                                struct arena *arena) {
     uint64_t seq = 0;
     struct hash head = {0};
     for (uint32_t i = 0; i < dump->record_count; i++) {
@@ -50,33 +51,38 @@ static const char *chain_broken(const struct dump *dump, const struct dump_goal 
             continue;
         struct record record = dump->records[i].record, sealed = record;
         if (record.seq != seq + 1)
-            return arena_format(arena, "record %llu of a goal follows record %llu", (unsigned long long)record.seq,
-                                (unsigned long long)seq)
+            return arena_format(arena, "record %llu of a goal follows record %llu",
+                                (unsigned long long)record.seq, (unsigned long long)seq)
                 .at;
         record_seal(&sealed, goal->id, seq, &head);
         if (!hash_equal(&sealed.hash, &record.hash))
-            return arena_format(arena, "record %llu does not continue its chain", (unsigned long long)record.seq).at;
+            return arena_format(arena, "record %llu does not continue its chain",
+                                (unsigned long long)record.seq)
+                .at;
         seq = record.seq;
         head = record.hash;
     }
     if (seq != goal->seq || !hash_equal(&head, &goal->head))
-        return arena_format(arena, "a goal says seq %llu, its newest record is %llu", (unsigned long long)goal->seq,
-                            (unsigned long long)seq)
+        return arena_format(arena, "a goal says seq %llu, its newest record is %llu",
+                            (unsigned long long)goal->seq, (unsigned long long)seq)
             .at;
     return NULL;
 }
 
-static const char *effect_broken(const struct dump *dump, const struct dump_effect *effect, struct arena *arena) {
+static const char *effect_broken(const struct dump *dump, const struct dump_effect *effect,
+                                 struct arena *arena) {
     struct dump_life life = dump_life(dump, effect->goal, effect->slot.n);
     bool claimed = effect->slot.state != EFFECT_READY;
     if (life.decided != 1 || life.ended != 0 || (life.claimed == 1) != claimed || life.claimed > 1)
-        return arena_format(arena, "an open effect in state %s was decided %u, claimed %u, ended %u times",
-                            EFFECT_STATE[effect->slot.state].name, life.decided, life.claimed, life.ended)
+        return arena_format(
+                   arena, "an open effect in state %s was decided %u, claimed %u, ended %u times",
+                   EFFECT_STATE[effect->slot.state].name, life.decided, life.claimed, life.ended)
             .at;
     return NULL;
 }
 
-static const char *goal_dump_broken(const struct dump *dump, const struct dump_goal *goal, struct arena *arena) {
+static const char *goal_dump_broken(const struct dump *dump, const struct dump_goal *goal,
+                                    struct arena *arena) {
     struct goal whole = {.id = goal->id,
                          .owner = goal->owner,
                          .fence = goal->fence,
@@ -94,8 +100,8 @@ static const char *goal_dump_broken(const struct dump *dump, const struct dump_g
     for (uint32_t n = 0; n < whole.effects_made; n++) {
         struct dump_life life = dump_life(dump, goal->id, n);
         if (life.decided != 1 || life.ended > 1 || life.claimed > 1)
-            return arena_format(arena, "effect %u was decided %u, claimed %u, ended %u times", n, life.decided,
-                                life.claimed, life.ended)
+            return arena_format(arena, "effect %u was decided %u, claimed %u, ended %u times", n,
+                                life.decided, life.claimed, life.ended)
                 .at;
         ended += life.ended;
     }

@@ -8,17 +8,26 @@
 #include <stdlib.h>
 
 static const char *const ATOM_NAMES[ATOM_KINDS] = {
-    [ATOM_TURN] = "turns",        [ATOM_STATEMENT] = "statement", [ATOM_CHECK] = "may I act?",
-    [ATOM_ACT] = "ACTS",          [ATOM_OUTCOME] = "outcome",     [ATOM_ASK] = "is asked",
+    [ATOM_TURN] = "turns",
+    [ATOM_STATEMENT] = "statement",
+    [ATOM_CHECK] = "may I act?",
+    [ATOM_ACT] = "ACTS",
+    [ATOM_OUTCOME] = "outcome",
+    [ATOM_ASK] = "is asked",
     [ATOM_MEDDLE] = "(somebody else changes the goal)",
-    [ATOM_TIME] = "time passes",  [ATOM_LOSE] = "loses its connection", [ATOM_FAIL] = "request fails",
-    [ATOM_ROLLBACK] = "rolled back by the server", [ATOM_STUCK] = "is cut off in mid-transaction",
-    [ATOM_CRASH] = "CRASHES",     [ATOM_RESTART] = "starts again",
+    [ATOM_TIME] = "time passes",
+    [ATOM_LOSE] = "loses its connection",
+    [ATOM_FAIL] = "request fails",
+    [ATOM_ROLLBACK] = "rolled back by the server",
+    [ATOM_STUCK] = "is cut off in mid-transaction",
+    [ATOM_CRASH] = "CRASHES",
+    [ATOM_RESTART] = "starts again",
 };
 
 /* ---- telling ---- */
 
-static void tell(struct fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tell(struct fleet *fleet, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void tell(struct fleet *fleet, const char *format, ...) {
     if (!fleet->story)
         return;
@@ -29,7 +38,8 @@ static void tell(struct fleet *fleet, const char *format, ...) {
     fputc('\n', fleet->story);
 }
 
-static void violated(struct fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void violated(struct fleet *fleet, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void violated(struct fleet *fleet, const char *format, ...) {
     if (fleet->violation[0])
         return;
@@ -42,7 +52,8 @@ static void violated(struct fleet *fleet, const char *format, ...) {
 
 /* ---- sessions ---- */
 
-static void session_add(struct fleet *fleet, struct fleet_host *host, const struct store_request *request) {
+static void session_add(struct fleet *fleet, struct fleet_host *host,
+                        const struct store_request *request) {
     struct session *session = calloc(1, sizeof *session);
     must(session != NULL);
     session->request = request_copy(request, &session->arena);
@@ -168,6 +179,8 @@ static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *aske
                             .actor = STR("client"),
                             .title = STR("a goal"),
                             .text = STR("a report")};
+    if (asked->text)
+        signal.title = signal.text = str_of(asked->text);
     if (asked->with_command)
         signal.command = STR("true");
     struct input *input = input_make(&signal, asked);
@@ -182,7 +195,9 @@ static void answers_take(struct fleet *fleet, struct fleet_host *host) {
         struct asked *asked = input->waiter;
         asked->answered = true;
         asked->acknowledged = asked->acknowledged || input->error == ERROR_NONE;
-        if (input->error == ERROR_QUARANTINED)
+        asked->error = input->error;
+        asked->forwarded = input->forwarded;
+        if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
             violated(fleet, "a goal was quarantined: %s", input->why);
         tell(fleet, "      host %u answers: %s", host->id, ERRORS[input->error].code);
         input_free(input);
@@ -215,11 +230,13 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
     struct acted *acted = acted_find(fleet, act->effect.goal, act->effect.n);
     struct dump_life life = dump_life(&dump, act->effect.goal, act->effect.n);
     if (++acted->times > 1)
-        violated(fleet, "effect %u of a goal was acted on twice, by host %u and by host %u", act->effect.n,
-                 acted->host, host->id);
+        violated(fleet, "effect %u of a goal was acted on twice, by host %u and by host %u",
+                 act->effect.n, acted->host, host->id);
     if (life.claimed == 0)
-        violated(fleet, "host %u acted on effect %u without a committed claim", host->id, act->effect.n);
+        violated(fleet, "host %u acted on effect %u without a committed claim", host->id,
+                 act->effect.n);
     acted->host = host->id;
+    acted->exit = fleet->next_exit;
     host->outcomes[host->outcome_count++] = acted;
     arena_free(&arena);
 }
@@ -227,7 +244,8 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
 /* ---- atoms ---- */
 
 static void host_turn(struct fleet *fleet, struct fleet_host *host) {
-    if (host->session && host->session->done) { /* bring the answer home; the rows of a commit are the ledger's */
+    if (host->session &&
+        host->session->done) { /* bring the answer home; the rows of a commit are the ledger's */
         arena_free(&host->answer_arena);
         host->answer = host->session->answer;
         host->answered = true;
@@ -291,6 +309,7 @@ static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
                            .goal = acted->goal,
                            .effect = acted->n,
                            .at = fleet->clock,
+                           .exit = acted->exit,
                            .actor = STR("overseer")};
     struct input *input = input_make(&ended, NULL);
     must(input && ledger_offer(host->ledger, input));
@@ -302,7 +321,8 @@ static void host_loses(struct fleet *fleet, struct fleet_host *host) {
     host->session->ghost = true;
     session_drop_done(fleet, host->session);
     host->session = NULL;
-    host->answer = (struct store_answer){.outcome = verb_writes(verb) ? STORE_UNKNOWN : STORE_FAILED};
+    host->answer =
+        (struct store_answer){.outcome = verb_writes(verb) ? STORE_UNKNOWN : STORE_FAILED};
     host->answered = true;
     fleet->faults++;
 }
@@ -318,22 +338,20 @@ static void host_fails(struct fleet *fleet, struct fleet_host *host) {
 static void session_rollback(struct fleet *fleet, struct session *session) {
     fleet->backend->abort(fleet->backend, session);
     for (uint32_t i = 0; i < fleet->host_count; i++)
-        if (fleet->hosts[i].session == session)
-            host_loses(fleet, &fleet->hosts[i]);
-    if (!session->ghost)
-        return;
-    for (struct session *s = fleet->sessions; s; s = s->next)
-        if (s == session) {
-            session_free(fleet, session);
+        if (fleet->hosts[i].session == session) {
+            host_loses(fleet, &fleet->hosts[i]); /* which frees it: it is done, and nobody waits */
             return;
         }
+    session_free(fleet, session);
 }
 
 static void session_advance(struct fleet *fleet, struct session *session) {
     enum session_state state = fleet->backend->advance(fleet->backend, session);
-    tell(fleet, "      %s %u of host %u%s: %s", STORE_VERB_NAMES[session->request->verb], session->place,
-         session->host, session->ghost ? " (ghost)" : "",
-         state == SESSION_BLOCKED ? "waits for a lock" : state == SESSION_DONE ? "done" : "goes on");
+    tell(fleet, "      %s %u of host %u%s: %s", STORE_VERB_NAMES[session->request->verb],
+         session->place, session->host, session->ghost ? " (ghost)" : "",
+         state == SESSION_BLOCKED ? "waits for a lock"
+         : state == SESSION_DONE  ? "done"
+                                  : "goes on");
     session_drop_done(fleet, session);
 }
 
@@ -344,8 +362,9 @@ static void meddle(struct fleet *fleet, uint32_t which) {
     fleet->backend->dump(fleet->backend, &dump, &arena);
     const struct dump_goal *goal = which < dump.goal_count ? &dump.goals[which] : NULL;
     uint8_t number = (uint8_t)fleet->meddled;
-    struct evidence evidence = {.rule = STR("by-hand"),
-                                .source = id_derive(STR("meddle"), (struct str){(const char *)&number, 1})};
+    struct evidence evidence = {
+        .rule = STR("by-hand"),
+        .source = id_derive(STR("meddle"), (struct str){(const char *)&number, 1})};
     struct record record = {.type = RECORD_GOAL_REPORTED,
                             .at = fleet->clock,
                             .body = shape_encode(&EVIDENCE, &evidence, &arena)};
@@ -360,7 +379,8 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     struct fleet_host *host = &fleet->hosts[atom->host];
     fleet->steps++;
     if (atom->kind != ATOM_STATEMENT)
-        tell(fleet, "%4llu  host %u %s", (unsigned long long)fleet->steps, host->id, ATOM_NAMES[atom->kind]);
+        tell(fleet, "%4llu  host %u %s", (unsigned long long)fleet->steps, host->id,
+             ATOM_NAMES[atom->kind]);
     switch (atom->kind) {
     case ATOM_TURN: host_turn(fleet, host); break;
     case ATOM_STATEMENT: session_advance(fleet, atom->session); break;
@@ -402,7 +422,10 @@ static bool host_is_cut_off(const struct fleet *fleet, const struct session *ses
 static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *atoms) {
     struct fleet_host *host = &fleet->hosts[index];
     uint32_t count = 0;
-#define ADD(what) atoms[count++] = (struct atom){.kind = (what), .host = index}
+#define ADD(what) \
+    atoms[count++] = (struct atom) { \
+        .kind = (what), .host = index \
+    }
     if (!host->up) {
         ADD(ATOM_RESTART);
         return count;
@@ -419,7 +442,8 @@ static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *ato
         ADD(ATOM_LOSE);
     if (host->session && !host->session->done && host->session->place == 0)
         ADD(ATOM_FAIL);
-    if (host->session && !host->session->done && host->session->place > 0 && fleet->backend->single_statements)
+    if (host->session && !host->session->done && host->session->place > 0 &&
+        fleet->backend->single_statements)
         ADD(ATOM_STUCK);
     ADD(ATOM_CRASH);
 #undef ADD
@@ -434,9 +458,11 @@ uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]) {
         if (s->done)
             continue;
         if (!s->stuck)
-            atoms[count++] = (struct atom){.kind = ATOM_STATEMENT, .host = s->host - 1, .session = s};
+            atoms[count++] =
+                (struct atom){.kind = ATOM_STATEMENT, .host = s->host - 1, .session = s};
         if (s->stuck || (host_is_cut_off(fleet, s) && s->place > 0) || s->place == 0)
-            atoms[count++] = (struct atom){.kind = ATOM_ROLLBACK, .host = s->host - 1, .session = s};
+            atoms[count++] =
+                (struct atom){.kind = ATOM_ROLLBACK, .host = s->host - 1, .session = s};
     }
     atoms[count++] = (struct atom){.kind = ATOM_MEDDLE};
     atoms[count++] = (struct atom){.kind = ATOM_TIME};
@@ -471,8 +497,9 @@ bool fleet_check(struct fleet *fleet) {
             for (uint32_t k = 0; k < fleet->acted_count; k++)
                 if (id_equal(fleet->acted[k].goal, dump.effects[i].goal) &&
                     fleet->acted[k].n == dump.effects[i].slot.n && fleet->acted[k].times > 0)
-                    violated(fleet, "effect %u was acted on and is still ready", dump.effects[i].slot.n);
-    if (dump.aside_count > 0)
+                    violated(fleet, "effect %u was acted on and is still ready",
+                             dump.effects[i].slot.n);
+    if (dump.aside_count > 0 && !fleet->may_quarantine)
         violated(fleet, "a goal was set aside");
     arena_free(&arena);
     return fleet->violation[0] == 0;
@@ -501,8 +528,10 @@ static void check_quiet(struct fleet *fleet) {
     }
     for (uint32_t i = 0; i < dump.goal_count; i++)
         for (uint32_t h = 0; h < dump.host_count; h++)
-            if (dump.goals[i].open && dump.hosts[h].host == dump.goals[i].owner && dump.hosts[h].state != HOST_LIVE)
-                violated(fleet, "a goal belongs to a host that is %s", HOST_STATE[dump.hosts[h].state].name);
+            if (dump.goals[i].open && dump.hosts[h].host == dump.goals[i].owner &&
+                dump.hosts[h].state != HOST_LIVE)
+                violated(fleet, "a goal belongs to a host that is %s",
+                         HOST_STATE[dump.hosts[h].state].name);
     arena_free(&arena);
 }
 
@@ -531,7 +560,8 @@ static bool fleet_is_busy(const struct fleet *fleet) {
     for (uint32_t i = 0; i < fleet->host_count; i++) {
         const struct fleet_host *host = &fleet->hosts[i];
         struct ledger_view view = ledger_view(host->ledger);
-        if (host->acts || host->checked || host->outcome_count || !view.joined || view.waiting || view.claims)
+        if (host->acts || host->checked || host->outcome_count || !view.joined || view.waiting ||
+            view.claims)
             return true;
     }
     return false;

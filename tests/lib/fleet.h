@@ -41,6 +41,9 @@ struct asked { /* what a client asked for, and what it was told */
     struct id goal, source;
     bool with_command, keyed;
     bool answered, acknowledged;
+    enum error error; /* of the last answer */
+    bool forwarded;
+    const char *text; /* title or report; NULL: any */
     uint32_t sent; /* how often */
 };
 
@@ -48,6 +51,7 @@ struct acted { /* what was really done outside */
     struct id goal;
     uint32_t n, times;
     uint32_t host;
+    int64_t exit; /* what came of it */
     bool reported;
 };
 
@@ -56,9 +60,9 @@ struct fleet_host {
     bool up;
     uint32_t lives; /* how often it was started */
     struct ledger *ledger;
-    struct session *session; /* the answer it waits for */
+    struct session *session;            /* the answer it waits for */
     const struct store_request *wanted; /* the ledger's own copy of that request */
-    bool answered;           /* `answer` is to be taken */
+    bool answered;                      /* `answer` is to be taken */
     struct store_answer answer;
     struct arena answer_arena;
     struct act *acts;    /* in its hands, not yet looked at */
@@ -82,6 +86,8 @@ struct fleet {
     struct acted acted[FLEET_ACTED];
     uint32_t acted_count;
     char violation[512]; /* empty: none */
+    int64_t next_exit;   /* with which status commands end */
+    bool may_quarantine; /* a goal that is set aside is no violation */
     FILE *story;         /* every atom in words, when wanted */
     uint64_t steps;
     uint32_t crashes, faults, meddled;

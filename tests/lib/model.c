@@ -33,7 +33,8 @@ struct model_host {
     do { \
         if ((count) == (cap)) { \
             size_t more = (cap) ? (cap)*2 : 16; \
-            void *grown = arena_take(&(model)->arena, more * sizeof *(array), alignof(max_align_t)); \
+            void *grown = \
+                arena_take(&(model)->arena, more * sizeof *(array), alignof(max_align_t)); \
             if (count) \
                 memcpy(grown, (array), (count) * sizeof *(array)); \
             (array) = grown; \
@@ -65,7 +66,7 @@ struct model {
 
 /* What a transaction has done and not committed. */
 struct pending {
-    bool batched;                    /* commit: the host row is ours */
+    bool batched; /* commit: the host row is ours */
     bool applied;
     struct id adopted[MAX_LOCKS];
     uint32_t adopted_count;
@@ -115,7 +116,8 @@ static void unlock_all(struct model *model, struct session *session) {
     model->reserved_count = kept;
 }
 
-static bool reserved_by_other(const struct model *model, struct id goal, const struct session *session) {
+static bool reserved_by_other(const struct model *model, struct id goal,
+                              const struct session *session) {
     for (uint32_t i = 0; i < model->reserved_count; i++)
         if (id_equal(model->reserved[i].goal, goal) && model->reserved[i].by != session)
             return true;
@@ -209,7 +211,8 @@ static enum session_state owned(struct model *model, struct session *session) {
     answer->owned = arena_new(&session->arena, struct due_row, model->goal_count);
     for (uint32_t i = 0; i < model->goal_count; i++) {
         const struct dump_goal *goal = &model->goals[i].row;
-        if (goal->owner == request->self.host && goal->open && id_compare(goal->id, request->after) > 0)
+        if (goal->owner == request->self.host && goal->open &&
+            id_compare(goal->id, request->after) > 0)
             answer->owned[answer->owned_count++] = (struct due_row){goal->id, goal->due_at};
     }
     if (answer->owned_count > 0)
@@ -225,11 +228,13 @@ static void poll_hosts(struct model *model, struct session *session) {
     struct store_answer *answer = &session->answer;
     uint32_t self = session->request->self.host;
     answer->hosts = arena_new(&session->arena, struct host_row, LIMIT_WATCHED_HOSTS);
-    for (uint32_t after = self, seen = 0; seen < MAX_HOSTS && answer->host_count < LIMIT_WATCHED_HOSTS; seen++) {
+    for (uint32_t after = self, seen = 0;
+         seen < MAX_HOSTS && answer->host_count < LIMIT_WATCHED_HOSTS; seen++) {
         const struct model_host *next = NULL;
         for (uint32_t i = 0; i < model->host_count; i++) {
             const struct host_row *row = &model->hosts[i].row;
-            uint32_t away = row->host - after - 1, best = next ? next->row.host - after - 1 : UINT32_MAX;
+            uint32_t away = row->host - after - 1,
+                     best = next ? next->row.host - after - 1 : UINT32_MAX;
             if (row->host != self && row->state != HOST_GONE && away < best)
                 next = &model->hosts[i];
         }
@@ -247,7 +252,8 @@ static enum session_state poll_all(struct model *model, struct session *session)
     poll_hosts(model, session);
     answer->inbox = arena_new(&session->arena, struct inbox_row, model->inbox_count);
     for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (model->inbox[i].to_host == session->request->self.host && answer->inbox_count < session->request->limit)
+        if (model->inbox[i].to_host == session->request->self.host &&
+            answer->inbox_count < session->request->limit)
             answer->inbox[answer->inbox_count++] = model->inbox[i].row;
     return SESSION_DONE;
 }
@@ -284,14 +290,16 @@ static void load_effects(struct model *model, struct goal_loaded *loaded) {
 
 static bool source_seen(struct model *model, const struct source_key *key) {
     for (uint32_t i = 0; i < model->seen_count; i++)
-        if (id_equal(model->seen[i].goal, key->goal) && id_equal(model->seen[i].source, key->source))
+        if (id_equal(model->seen[i].goal, key->goal) &&
+            id_equal(model->seen[i].source, key->source))
             return true;
     return false;
 }
 
 static bool record_stands(struct model *model, const struct record_mark *mark) {
     for (uint32_t i = 0; i < model->record_count; i++)
-        if (id_equal(model->records[i].goal, mark->goal) && model->records[i].record.seq == mark->seq &&
+        if (id_equal(model->records[i].goal, mark->goal) &&
+            model->records[i].record.seq == mark->seq &&
             hash_equal(&model->records[i].record.hash, &mark->hash))
             return true;
     return false;
@@ -325,8 +333,8 @@ static enum session_state load(struct model *model, struct session *session) {
 static enum session_state batch_lock(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct model_host *host = host_find(model, request->self.host);
-    bool match = host && (planted(NO_EPOCH_CHECK) ||
-                          (host->row.epoch == request->self.epoch && host->row.batch == request->batch - 1));
+    bool match = host && (planted(NO_EPOCH_CHECK) || (host->row.epoch == request->self.epoch &&
+                                                      host->row.batch == request->batch - 1));
     if (match && locked_by_other(host->locked, session))
         return SESSION_BLOCKED;
     if (match) {
@@ -384,10 +392,11 @@ static enum session_state commit_apply(struct model *model, struct session *sess
     return SESSION_RUNS;
 }
 
-static void effect_change_apply(struct model *model, struct id goal, const struct effect_change *change) {
+static void effect_change_apply(struct model *model, struct id goal,
+                                const struct effect_change *change) {
     uint32_t at = 0;
-    while (at < model->effect_count &&
-           (!id_equal(model->effects[at].goal, goal) || model->effects[at].slot.n != change->slot.n))
+    while (at < model->effect_count && (!id_equal(model->effects[at].goal, goal) ||
+                                        model->effects[at].slot.n != change->slot.n))
         at++;
     if (change->op == EFFECT_OP_MAKE) {
         GROW(model, model->effects, model->effect_count, model->effect_cap);
@@ -431,7 +440,8 @@ static void goal_apply(struct model *model, const struct goal_commit *commit) {
     if (!goal) {
         GROW(model, model->goals, model->goal_count, model->goal_cap);
         goal = &model->goals[model->goal_count++];
-        *goal = (struct model_goal){.row = {.id = now->id, .owner = now->owner, .fence = now->fence}};
+        *goal =
+            (struct model_goal){.row = {.id = now->id, .owner = now->owner, .fence = now->fence}};
     }
     goal->row.version = now->version;
     goal->row.seq = now->seq;
@@ -457,8 +467,8 @@ static enum session_state commit_end(struct model *model, struct session *sessio
 }
 
 static enum session_state commit(struct model *model, struct session *session) {
-    static enum session_state (*const STATEMENTS[])(struct model *, struct session *) = {batch_lock, commit_apply,
-                                                                                         commit_end};
+    static enum session_state (*const STATEMENTS[])(struct model *, struct session *) = {
+        batch_lock, commit_apply, commit_end};
     return STATEMENTS[session->place](model, session);
 }
 
@@ -467,8 +477,8 @@ static enum session_state commit(struct model *model, struct session *session) {
 static bool adopt_allowed(struct model *model, const struct store_request *request) {
     const struct model_host *self = host_find(model, request->self.host);
     const struct model_host *victim = host_find(model, request->victim.host);
-    return self && self->row.epoch == request->self.epoch && self->row.state == HOST_LIVE && victim &&
-           victim->row.epoch == request->victim.epoch && victim->row.state != HOST_LIVE;
+    return self && self->row.epoch == request->self.epoch && self->row.state == HOST_LIVE &&
+           victim && victim->row.epoch == request->victim.epoch && victim->row.state != HOST_LIVE;
 }
 
 static enum session_state adopt_lock(struct model *model, struct session *session) {
@@ -502,7 +512,8 @@ static enum session_state adopt_page(struct model *model, struct session *sessio
     const struct store_request *request = session->request;
     struct pending *pending = pending_of(session);
     for (uint32_t i = 0; i < model->goal_count; i++)
-        if (adopt_wants(request, &model->goals[i].row) && locked_by_other(model->goals[i].locked, session))
+        if (adopt_wants(request, &model->goals[i].row) &&
+            locked_by_other(model->goals[i].locked, session))
             return SESSION_BLOCKED;
     struct due_row *rows = arena_new(&session->arena, struct due_row, model->goal_count);
     uint32_t count = 0;
@@ -539,16 +550,19 @@ static bool is_adopted(const struct pending *pending, struct id goal) {
 }
 
 /* Rows for the victim whose goal is now ours, by this transaction or before. */
-static bool inbox_moves(struct model *model, struct session *session, const struct model_inbox *row) {
+static bool inbox_moves(struct model *model, struct session *session,
+                        const struct model_inbox *row) {
     const struct store_request *request = session->request;
     const struct model_goal *goal = goal_find(model, row->row.goal);
     return row->to_host == request->victim.host && goal &&
-           (goal->row.owner == request->self.host || is_adopted(pending_of(session), row->row.goal));
+           (goal->row.owner == request->self.host ||
+            is_adopted(pending_of(session), row->row.goal));
 }
 
 static enum session_state adopt_inbox(struct model *model, struct session *session) {
     for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (inbox_moves(model, session, &model->inbox[i]) && locked_by_other(model->inbox[i].locked, session))
+        if (inbox_moves(model, session, &model->inbox[i]) &&
+            locked_by_other(model->inbox[i].locked, session))
             return SESSION_BLOCKED;
     for (uint32_t i = 0; i < model->inbox_count; i++)
         if (inbox_moves(model, session, &model->inbox[i]))
@@ -558,7 +572,8 @@ static enum session_state adopt_inbox(struct model *model, struct session *sessi
 
 static void adopt_effects(struct model *model, const struct pending *pending) {
     for (uint32_t i = 0; i < model->effect_count; i++)
-        if (is_adopted(pending, model->effects[i].goal) && model->effects[i].slot.state == EFFECT_RUNNING)
+        if (is_adopted(pending, model->effects[i].goal) &&
+            model->effects[i].slot.state == EFFECT_RUNNING)
             model->effects[i].slot.state = EFFECT_UNCONFIRMED;
 }
 
@@ -580,14 +595,15 @@ static enum session_state adopt_end(struct model *model, struct session *session
     }
     adopt_effects(model, pending);
     struct model_host *victim = host_find(model, request->victim.host);
-    if (victim && victim->row.epoch == request->victim.epoch && victim->row.state == HOST_LOST && !rest)
+    if (victim && victim->row.epoch == request->victim.epoch && victim->row.state == HOST_LOST &&
+        !rest)
         victim->row.state = HOST_GONE;
     return SESSION_DONE;
 }
 
 static enum session_state adopt(struct model *model, struct session *session) {
-    static enum session_state (*const STATEMENTS[])(struct model *, struct session *) = {adopt_lock, adopt_page,
-                                                                                         adopt_inbox, adopt_end};
+    static enum session_state (*const STATEMENTS[])(struct model *, struct session *) = {
+        adopt_lock, adopt_page, adopt_inbox, adopt_end};
     return STATEMENTS[session->place](model, session);
 }
 
@@ -598,7 +614,8 @@ static enum session_state forward(struct model *model, struct session *session) 
     for (uint32_t i = 0; i < request->row_count; i++) {
         const struct model_goal *goal = goal_find(model, request->rows[i].goal);
         const struct model_inbox *row = inbox_find(model, request->rows[i].source);
-        if ((goal && locked_by_other(goal->locked, session)) || (row && locked_by_other(row->locked, session)))
+        if ((goal && locked_by_other(goal->locked, session)) ||
+            (row && locked_by_other(row->locked, session)))
             return SESSION_BLOCKED;
     }
     for (uint32_t i = 0; i < request->row_count; i++) {
@@ -620,9 +637,10 @@ static enum session_state forward(struct model *model, struct session *session) 
 /* ---- the backend ---- */
 
 static enum session_state (*const VERBS[STORE_VERBS])(struct model *, struct session *) = {
-    [STORE_JOIN] = join,     [STORE_OWNED] = owned, [STORE_BEAT] = beat,       [STORE_POLL] = poll_all,
-    [STORE_TAKE] = take,     [STORE_ADOPT] = adopt, [STORE_LOAD] = load,       [STORE_COMMIT] = commit,
-    [STORE_RESOLVE] = resolve, [STORE_FORWARD] = forward,
+    [STORE_JOIN] = join,       [STORE_OWNED] = owned,   [STORE_BEAT] = beat,
+    [STORE_POLL] = poll_all,   [STORE_TAKE] = take,     [STORE_ADOPT] = adopt,
+    [STORE_LOAD] = load,       [STORE_COMMIT] = commit, [STORE_RESOLVE] = resolve,
+    [STORE_FORWARD] = forward,
 };
 
 static enum session_state advance(struct backend *backend, struct session *session) {
@@ -678,7 +696,8 @@ static void model_dump(struct backend *backend, struct dump *dump, struct arena 
     }
 }
 
-static bool meddle(struct backend *backend, const struct dump_goal *row, const struct record *record) {
+static bool meddle(struct backend *backend, const struct dump_goal *row,
+                   const struct record *record) {
     struct model *model = (struct model *)backend;
     struct model_goal *goal = goal_find(model, row->id);
     if (!goal || goal->locked)

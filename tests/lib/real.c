@@ -29,8 +29,10 @@ static struct store *handle_of(struct real *real, uint32_t host) {
         return real->handles[host];
     if (real->disk) {
         memdisk_owner(real->disk, (int)host);
-        struct sqlite_options options = {
-            .path = "/store.db", .vfs = memdisk_vfs(real->disk), .busy_ms = 0, .inline_checkpoints = true};
+        struct sqlite_options options = {.path = "/store.db",
+                                         .vfs = memdisk_vfs(real->disk),
+                                         .busy_ms = 0,
+                                         .inline_checkpoints = true};
         real->handles[host] = sqlite_open(&options, error, sizeof error);
     } else
         real->handles[host] = store_open(str_of(real->uri), error, sizeof error);
@@ -85,10 +87,13 @@ struct memdisk *sqlite_backend_disk(struct backend *backend) {
 /* Columns by letter: i integer, y bytes. The same order in both engines. */
 enum table { TABLE_GOALS, TABLE_RECORDS, TABLE_EFFECTS, TABLE_HOSTS, TABLE_COUNTS, TABLES };
 static const char *const QUERIES[TABLES] = {
-    [TABLE_GOALS] = "SELECT goal_id, owner, fence, version, seq, head, due_at, open, aside, hot FROM goal"
-                    " ORDER BY goal_id",
-    [TABLE_RECORDS] = "SELECT goal_id, seq, at, type, core, policy, hash, body FROM record ORDER BY goal_id, seq",
-    [TABLE_EFFECTS] = "SELECT goal_id, n, run_host, state, kind, until FROM effect ORDER BY goal_id, n",
+    [TABLE_GOALS] =
+        "SELECT goal_id, owner, fence, version, seq, head, due_at, open, aside, hot FROM goal"
+        " ORDER BY goal_id",
+    [TABLE_RECORDS] =
+        "SELECT goal_id, seq, at, type, core, policy, hash, body FROM record ORDER BY goal_id, seq",
+    [TABLE_EFFECTS] =
+        "SELECT goal_id, n, run_host, state, kind, until FROM effect ORDER BY goal_id, n",
     [TABLE_HOSTS] = "SELECT host_id, epoch, beat, batch, state FROM host ORDER BY host_id",
     [TABLE_COUNTS] = "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM seen),"
                      " (SELECT count(*) FROM aside)",
@@ -175,9 +180,9 @@ static void effect_take(struct dump *dump, const struct row *row) {
 }
 
 static void host_take(struct dump *dump, const struct row *row) {
-    dump->hosts[dump->host_count++] =
-        (struct host_row){(uint32_t)row_int(row, 0), (uint64_t)row_int(row, 1), (uint64_t)row_int(row, 2),
-                          (uint64_t)row_int(row, 3), (enum host_state)row_int(row, 4)};
+    dump->hosts[dump->host_count++] = (struct host_row){
+        (uint32_t)row_int(row, 0), (uint64_t)row_int(row, 1), (uint64_t)row_int(row, 2),
+        (uint64_t)row_int(row, 3), (enum host_state)row_int(row, 4)};
 }
 
 static void counts_take(struct dump *dump, const struct row *row) {
@@ -186,8 +191,8 @@ static void counts_take(struct dump *dump, const struct row *row) {
     dump->aside_count = (uint32_t)row_int(row, 2);
 }
 
-static void (*const TAKES[TABLES])(struct dump *, const struct row *) = {goal_take, record_take, effect_take,
-                                                                         host_take, counts_take};
+static void (*const TAKES[TABLES])(struct dump *, const struct row *) = {
+    goal_take, record_take, effect_take, host_take, counts_take};
 
 static void rooms_make(struct dump *dump, struct arena *arena) {
     *dump = (struct dump){0};
@@ -202,15 +207,18 @@ static void sqlite_dump(struct backend *backend, struct dump *dump, struct arena
     rooms_make(dump, arena);
     if (!real->check) {
         memdisk_owner(real->disk, CHECKER);
-        must(sqlite3_open_v2("/store.db", &real->check, SQLITE_OPEN_READWRITE, memdisk_vfs(real->disk)) == SQLITE_OK);
+        must(sqlite3_open_v2("/store.db", &real->check, SQLITE_OPEN_READWRITE,
+                             memdisk_vfs(real->disk)) == SQLITE_OK);
     }
     for (enum table table = 0; table < TABLES; table++) {
         struct row row = {.arena = arena};
-        must(sqlite3_prepare_v2(real->check, QUERIES[table], -1, &row.statement, NULL) == SQLITE_OK);
+        must(sqlite3_prepare_v2(real->check, QUERIES[table], -1, &row.statement, NULL) ==
+             SQLITE_OK);
         while (sqlite3_step(row.statement) == SQLITE_ROW)
             TAKES[table](dump, &row);
         if (sqlite3_finalize(row.statement) != SQLITE_OK) {
-            fprintf(stderr, "the store cannot be read: %s (%d)\n", sqlite3_errmsg(real->check), sqlite3_extended_errcode(real->check));
+            fprintf(stderr, "the store cannot be read: %s (%d)\n", sqlite3_errmsg(real->check),
+                    sqlite3_extended_errcode(real->check));
             abort();
         }
     }
@@ -222,8 +230,8 @@ static void sqlite_dump(struct backend *backend, struct dump *dump, struct arena
     "INSERT INTO record (day, tx, n, goal_id, seq, at, type, core, policy, hash, body)" \
     " VALUES (0, $1, 0, $2, $3, $4, $5, $6, $7, $8, $9)"
 
-static void sqlite_run(struct real *real, const char *sql, const struct str *blobs, const int64_t *ints,
-                       const char *order) {
+static void sqlite_run(struct real *real, const char *sql, const struct str *blobs,
+                       const int64_t *ints, const char *order) {
     sqlite3_stmt *statement;
     must(sqlite3_prepare_v2(real->check, sql, -1, &statement, NULL) == SQLITE_OK);
     for (int i = 0; order[i]; i++)
@@ -237,8 +245,8 @@ static void sqlite_run(struct real *real, const char *sql, const struct str *blo
     sqlite3_finalize(statement);
 }
 
-static void postgres_run(struct real *real, const char *sql, const struct str *blobs, const int64_t *ints,
-                         const char *order) {
+static void postgres_run(struct real *real, const char *sql, const struct str *blobs,
+                         const int64_t *ints, const char *order) {
     const char *values[16];
     int lengths[16], formats[16], count = 0;
     char texts[16][24];
@@ -258,11 +266,13 @@ static void postgres_run(struct real *real, const char *sql, const struct str *b
     PQclear(result);
 }
 
-static bool meddle(struct backend *backend, const struct dump_goal *goal, const struct record *record) {
+static bool meddle(struct backend *backend, const struct dump_goal *goal,
+                   const struct record *record) {
     struct real *real = (struct real *)backend;
     void (*run)(struct real *, const char *, const struct str *, const int64_t *, const char *) =
         real->disk ? sqlite_run : postgres_run;
-    struct str head = {(const char *)record->hash.bytes, 32}, id = {(const char *)goal->id.bytes, 16};
+    struct str head = {(const char *)record->hash.bytes, 32},
+               id = {(const char *)goal->id.bytes, 16};
     struct str policy = {(const char *)record->policy.bytes, 32};
     if (real->disk)
         must(sqlite3_exec(real->check, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
@@ -270,7 +280,9 @@ static bool meddle(struct backend *backend, const struct dump_goal *goal, const 
         PQclear(PQexec(real->server, "BEGIN"));
     run(real, MEDDLE_GOAL, (struct str[]){head, id}, (int64_t[]){(int64_t)record->seq}, "iyy");
     run(real, MEDDLE_RECORD, (struct str[]){id, policy, head, record->body},
-        (int64_t[]){-(int64_t)++real->meddled, (int64_t)record->seq, record->at, record->type, record->core}, "iyiiiiyyy");
+        (int64_t[]){-(int64_t)++real->meddled, (int64_t)record->seq, record->at, record->type,
+                    record->core},
+        "iyiiiiyyy");
     if (real->disk)
         must(sqlite3_exec(real->check, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
     else
@@ -308,9 +320,12 @@ void sqlite_backend_power_cut(struct backend *backend) {
 static struct real *real_make(const char *name) {
     struct real *real = calloc(1, sizeof *real);
     must(real != NULL);
-    real->backend = (struct backend){
-        .name = name, .advance = advance, .abort = abort_session, .host_died = host_died, .meddle = meddle,
-        .free = real_free};
+    real->backend = (struct backend){.name = name,
+                                     .advance = advance,
+                                     .abort = abort_session,
+                                     .host_died = host_died,
+                                     .meddle = meddle,
+                                     .free = real_free};
     return real;
 }
 
@@ -330,9 +345,12 @@ struct backend *postgres_backend(const char *uri) {
     must(PQstatus(real->server) == CONNECTION_OK);
     struct store_answer answer; /* makes the tables */
     struct arena arena = {0};
-    store_perform(handle_of(real, 0), &(struct store_request){.verb = STORE_POLL, .self.host = 1}, &answer, &arena);
+    store_perform(handle_of(real, 0), &(struct store_request){.verb = STORE_POLL, .self.host = 1},
+                  &answer, &arena);
     must(answer.outcome == STORE_DONE);
     arena_free(&arena);
-    PQclear(PQexec(real->server, "TRUNCATE host, goal, goal_text, goal_view, effect, inbox, record, seen, aside"));
+    PQclear(
+        PQexec(real->server,
+               "TRUNCATE host, goal, goal_text, goal_view, effect, inbox, record, seen, aside"));
     return &real->backend;
 }

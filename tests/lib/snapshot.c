@@ -4,8 +4,8 @@
 
 #include "base/must.h"
 
-#include <stdlib.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 void *__real_malloc(size_t size);

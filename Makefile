@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Everything is built by meson; each target says what it shows.
+
+SEED ?= 1
+RUNS ?= 10000
+SECONDS ?= 60
+JOBS ?= $(shell nproc)
+
+PROOFS = $(CURDIR)/build/proofs.txt
+export OVERSEER_PROOFS = $(PROOFS)
+PG = tests/lib/with-postgres
+PLANTED = act-before-commit no-version-check no-epoch-check step-again act-without-claim
+
+all: build/build.ninja
+	@ninja -C build -j $(JOBS)
+
+build/build.ninja:
+	@meson setup build >/dev/null
+
+build/check/build.ninja:
+	@meson setup build/check -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Doptimization=1 >/dev/null
+
+build/tsan/build.ninja:
+	@CC=clang meson setup build/tsan -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debug -Doptimization=1 >/dev/null
+
+# Under a minute, with ASan and UBSan: unit tests, stories, a sample of the simulator.
+check: build/check/build.ninja
+	@ninja -C build/check -j $(JOBS)
+	@meson test -C build/check --suite unit --print-errorlogs
+
+story: all
+	@$(PG) build/tests/story tests/stories/*.story
+
+# Every interleaving within the budgets, and each planted bug found.
+explore: all
+	@tests/prove/explore
+
+sim: all
+	@build/tests/sim --seed $(SEED) --runs $(RUNS)
+
+e2e: all
+	@$(PG) tests/e2e/quick
+
+fault: all
+	@tests/fault/run
+
+fuzz: all
+	@tests/fuzz/run $(SECONDS)
+
+bench: all
+	@tests/bench/run
+
+tidy:
+	@tools/tidy
+
+cover:
+	@tests/prove/cover
+
+# Everything in full, resumable; writes docs/proof.md.
+prove: all
+	@tests/prove/prove
+
+trace:
+	@tools/trace
+
+install: all
+	@DESTDIR="$(DESTDIR)" meson install -C build --no-rebuild
+
+clean:
+	@rm -rf build
+
+.PHONY: all check story explore sim e2e fault fuzz bench tidy cover prove trace install clean

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do the fault tests work with? Real daemons, real databases, and the way in through the socket."""
+import atexit
+import http.client
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("OVERSEER_BUILD", TOP / "build"))
+OVERSEERD = BUILD / "overseerd"
+OVERSEERD_SEAMS = BUILD / "tests" / "e2e" / "overseerd-seams"
+OVERSEER = BUILD / "overseer"
+
+DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Unreachable(Exception):
+    """No answer came: it is not known whether the request was carried out."""
+
+
+class Broken(Exception):
+    """The test cannot go on: something that was promised does not hold."""
+
+
+def wait_until(what, question, within, every=0.02):
+    """The first true answer, or Broken."""
+    end = time.monotonic() + within
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        if time.monotonic() >= end:
+            raise Broken(f"not within {within:g} s: {what}")
+        time.sleep(every)
+
+
+def id_text(raw):
+    value, text = int.from_bytes(raw, "big"), ""
+    for _ in range(26):
+        text = DIGITS[value & 31] + text
+        value >>= 5
+    return text
+
+
+def goal_text(raw):
+    return "goal_" + id_text(raw)
+
+
+# ---- the way in ----
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("overseer", timeout=timeout)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Client:
+    """One keep-alive connection. Not for two threads at once."""
+
+    def __init__(self, path, timeout=30):
+        self.path, self.timeout, self.connection = path, timeout, None
+
+    def request(self, method, url, body=None):
+        try:
+            if not self.connection:
+                self.connection = UnixConnection(self.path, self.timeout)
+            self.connection.request(method, url, body)
+            response = self.connection.getresponse()
+            return response.status, json.loads(response.read())
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            raise Unreachable(f"{type(error).__name__}: {error}") from error
+
+    def call(self, method, params):
+        """(HTTP status, result or None, error or None)."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        status, answer = self.request("POST", "/rpc", body)
+        return status, answer.get("result"), answer.get("error")
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+
+# ---- the daemon ----
+
+STARTED = []
+
+
+def end_all():
+    for process in STARTED:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+atexit.register(end_all)
+
+
+class Daemon:
+    def __init__(self, folder, store, name="overseerd", program=OVERSEERD, options=(), environment=None):
+        self.socket = Path(folder) / f"{name}.sock"
+        self.log = Path(folder) / f"{name}.log"
+        self.command = [str(program), "--store", store, "--socket", str(self.socket), *options]
+        self.environment = {**os.environ, **(environment or {})}
+        self.process = None
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env=self.environment)
+        STARTED.append(self.process)
+
+    def health(self, timeout=2):
+        client = Client(self.socket, timeout)
+        try:
+            return client.request("GET", "/healthz")[1]
+        except Unreachable:
+            return {}
+        finally:
+            client.close()
+
+    def alive(self):
+        if self.process.poll() is not None:
+            raise Broken(f"the daemon ended by itself with {self.process.returncode}: {self.log_tail()}")
+        return True
+
+    def wait_joined(self, within=15, also_well=False):
+        def joined():
+            self.alive()
+            health = self.health()
+            return health.get("joined") and (health["ok"] or not also_well)
+        return wait_until("the daemon has joined its store", joined, within, every=0.005)
+
+    def kill(self):
+        self.alive()
+        self.process.kill()
+        self.process.wait()
+        STARTED.remove(self.process)
+
+    def stop(self, within=15):
+        """As systemd would."""
+        self.alive()
+        self.process.terminate()
+        try:
+            code = self.process.wait(within)
+        except subprocess.TimeoutExpired as error:
+            raise Broken(f"the daemon does not stop within {within} s") from error
+        STARTED.remove(self.process)
+        if code != 0:
+            raise Broken(f"the daemon ended with {code} after SIGTERM: {self.log_tail()}")
+
+    def signal(self, number):
+        self.alive()
+        os.kill(self.pid, number)
+
+    def is_stopped(self):
+        self.alive()
+        return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+    def log_tail(self, lines=5):
+        return " / ".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def promises_broken(self):
+        """Lines of its log that must never be there."""
+        bad = ("a promise is broken", "Sanitizer", "runtime error", "out of memory")
+        return [line for line in self.log.read_text(errors="replace").splitlines() if any(word in line for word in bad)]
+
+
+# ---- databases ----
+
+# Columns that the tests look at: i integer, b bytes or an id, t text.
+TABLES = {
+    "host": "host_id:i epoch:i beat:i batch:i state:i",
+    "goal": "goal_id:b owner:i fence:i version:i seq:i head:b due_at:i open:i aside:i hot:b",
+    "goal_text": "goal_id:b title:t",
+    "goal_view": "goal_id:b face:i",
+    "effect": "goal_id:b n:i run_host:i state:i kind:i until:i",
+    "record": "goal_id:b seq:i at:i type:i core:i policy:b hash:b body_hash:b body:b tx:i",
+    "inbox": "source:b to_host:i goal_id:b",
+    "seen": "goal_id:b source:b",
+    "aside": "goal_id:b source:b why:t",
+}
+UUIDS = {"goal_id", "source"}
+
+
+def columns_of(table):
+    return [column.split(":") for column in TABLES[table].split()]
+
+
+class Sqlite:
+    engine = "sqlite"
+
+    def __init__(self, folder):
+        self.path = Path(folder) / "overseer.db"
+        self.uri = f"sqlite:{self.path}"
+
+    def connect(self):
+        return sqlite3.connect(self.path, timeout=10, isolation_level=None, check_same_thread=False)
+
+    def run(self, sql, *values):
+        with self.connect() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def read(self, table, where="1 = 1"):
+        columns = columns_of(table)
+        connection = self.connect()
+        rows = connection.execute(f"SELECT {', '.join(name for name, _ in columns)} FROM {table} WHERE {where}")
+        names = [name for name, _ in columns]
+        out = [dict(zip(names, row)) for row in rows]
+        connection.close()
+        return out
+
+    def count(self, what):
+        return int(self.run(f"SELECT count(*) FROM {what}")[0][0])
+
+    def id(self, raw):
+        return f"x'{raw.hex()}'"
+
+    def bytes(self, raw):
+        return f"x'{raw.hex()}'"
+
+    def sound(self):
+        return self.run("PRAGMA integrity_check")[0][0]
+
+
+class Psql:
+    """A psql that stays: a question costs no process."""
+
+    def __init__(self, database):
+        self.process = subprocess.Popen(
+            [os.environ["PGBIN"] + "/psql", "-XqAtF\t", "-P", "null=\\N", "-d", database], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        STARTED.append(self.process)
+
+    def ask(self, sql):
+        self.process.stdin.write(f"{sql};\n\\echo =end=\n")
+        self.process.stdin.flush()
+        rows = []
+        for line in self.process.stdout:
+            line = line.rstrip("\n")
+            if line == "=end=":
+                return rows
+            if line.startswith(("ERROR:", "FATAL:", "psql:")):
+                raise Broken(f"psql: {line} for {sql[:200]}")
+            rows.append(line.split("\t"))
+        raise Broken("psql went away")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        STARTED.remove(self.process)
+
+
+class Postgres:
+    """A database of its own in the server that tests/lib/with-postgres started."""
+    engine = "postgres"
+
+    def __init__(self, name):
+        self.name = name
+        self.bin, self.data, self.host = os.environ["PGBIN"], os.environ["PGDATA"], os.environ["PGHOST"]
+        self.uri = f"postgresql:///{name}?host={self.host}&user=overseer"
+        self.as_server = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        subprocess.run([f"{self.bin}/createdb", name], check=True, timeout=60)
+
+    def connect(self):
+        return Psql(self.name)
+
+    def run(self, sql):
+        done = subprocess.run([f"{self.bin}/psql", "-XqAtF\t", "-P", "null=\\N", "-v", "ON_ERROR_STOP=1", "-d", self.name],
+                              input=sql, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise Broken(f"psql: {done.stderr.strip()}")
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def read(self, table, where="true"):
+        columns = columns_of(table)
+
+        def shown(name, kind):
+            if kind == "b":
+                return f"encode({'uuid_send(' + name + ')' if name in UUIDS else name}, 'hex')"
+            return f"{name}::int8" if kind == "i" and name not in ("open", "aside") else \
+                f"{name}::int" if kind == "i" else f"encode(convert_to({name}, 'UTF8'), 'hex')"
+
+        def value(text, kind):
+            if text == "\\N":
+                return None
+            return int(text) if kind == "i" else bytes.fromhex(text) if kind == "b" else bytes.fromhex(text).decode()
+        rows = self.run(f"SELECT {', '.join(shown(*column) for column in columns)} FROM {table} WHERE {where}")
+        return [{name: value(text, kind) for (name, kind), text in zip(columns, row)} for row in rows]
+
+    def count(self, what):
+        return int(self.run(f"SELECT count(*) FROM {what}")[0][0])
+
+    def id(self, raw):
+        return f"'{raw.hex()}'::uuid"
+
+    def bytes(self, raw):
+        return f"'\\x{raw.hex()}'::bytea"
+
+    def sound(self):
+        return "ok"
+
+    # the server itself
+
+    def control(self, *words, within=60):
+        done = subprocess.run([*self.as_server, f"{self.bin}/pg_ctl", "-D", self.data, "-w", *words], cwd="/",
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=within)
+        return done.returncode == 0
+
+    def server_stop(self, mode):
+        if not self.control("-m", mode, "stop"):
+            raise Broken(f"PostgreSQL does not stop ({mode})")
+
+    def server_start(self):
+        if not self.control("-l", str(Path(self.data).parent / "log"), "start"):
+            raise Broken("PostgreSQL does not start again")
+
+
+def folder_make(name):
+    """Under /tmp: a socket's path must be short."""
+    folder = Path(tempfile.mkdtemp(prefix=f"overseer-{name}.", dir="/tmp"))
+    if not os.environ.get("OVERSEER_KEEP"):
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def store_make(engine, folder, name="e2e"):
+    return Sqlite(folder) if engine == "sqlite" else Postgres(f"{name}_{os.getpid()}")
+
+
+def under_postgres(arguments):
+    """Start this program again with a PostgreSQL of its own, unless there is one."""
+    if "OVERSEER_TEST_PG" in os.environ:
+        return
+    os.environ.setdefault("PG_SHARED_BUFFERS", "64MB")
+    program = str(TOP / "tests" / "lib" / "with-postgres")
+    os.execv(program, [program, *arguments])
+
+
+def seam_arm(path, line):
+    """By rename, so that the daemon reads all of it or nothing."""
+    new = Path(str(path) + ".new")
+    new.write_text(line + "\n")
+    new.rename(path)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What fails next? One kind of thing at a time: its Nth occurrence, and with `for_us` every later one too
+ * until that much pretend time has passed. */
+#pragma once
+
+#include "lib/memvfs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault {
+    FAULT_NONE,
+    FAULT_ALLOC,  /* malloc, calloc, realloc, strdup in our own code */
+    FAULT_ARENA,  /* an arena needs a new chunk, wherever it is asked */
+    FAULT_JSON,   /* an allocation inside jansson */
+    FAULT_ENGINE, /* an allocation inside SQLite */
+    FAULT_WRITE,  /* of the disk */
+    FAULT_FULL,
+    FAULT_SYNC,
+    FAULT_READ,
+    FAULT_QUERY, /* a PostgreSQL query cannot be sent */
+    FAULT_LINE,  /* the connection to PostgreSQL breaks, before or behind a call of libpq */
+    FAULTS
+};
+
+extern const char *const FAULT_NAMES[FAULTS];
+
+/* Once, before anything uses SQLite or jansson. */
+void faults_install(void);
+
+void fault_arm(enum fault kind, struct memdisk *disk, uint64_t nth, int64_t for_us);
+void fault_disarm(void);
+bool fault_struck(void); /* since it was armed */
+
+/* What the test itself does meanwhile is not to fail. */
+void fault_pause(bool paused);
+
+/* Before each request: a disk that is to fail for a while fails again. */
+void fault_renew(void);

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens on the whole path of a request? */
+#include "fault/world.h"
+
+#include "fault/faults.h"
+#include "fault/pretend.h"
+#include "ops/op.h"
+#include "store/sqlite_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { DAEMON = 1, SWEEP_EVERY = 20 };
+
+static struct world *current;
+
+void violated(struct world *world, const char *format, ...) {
+    if (world->violation[0])
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(world->violation, sizeof world->violation, format, args);
+    va_end(args);
+}
+
+/* ---- the store, watched ---- */
+
+struct watched_store {
+    struct store store;
+    struct store *inner;
+};
+
+/* A process whose disk operation did not end is dead: from here on it only looks as if it went on. */
+static void death_look(void) {
+    if (current->disk && current->wal_pages && !memdisk_armed(current->disk, MEMDISK_DIE))
+        pretend_dead = true;
+}
+
+static void watched_perform(struct store *base, const struct store_request *request,
+                            struct store_answer *answer, struct arena *arena) {
+    struct watched_store *watched = (struct watched_store *)base;
+    pretend_pass(MILLISECONDS(1));
+    if (pretend_dead) {
+        *answer = (struct store_answer){.outcome = STORE_FAILED};
+        return;
+    }
+    if (current->disk)
+        memdisk_owner(current->disk, DAEMON);
+    fault_renew();
+    store_perform(watched->inner, request, answer, arena);
+    struct sqlite_store *engine = (struct sqlite_store *)watched->inner;
+    if (current->wal_pages && engine->db)
+        sqlite3_wal_autocheckpoint(engine->db, current->wal_pages);
+    death_look();
+}
+
+static void watched_close(struct store *base) {
+    store_close(((struct watched_store *)base)->inner);
+    free(base);
+}
+
+static const struct store_driver WATCHED = {"watched", watched_perform, watched_close};
+
+static struct store *engine_open(struct world *world, char *error, size_t error_size) {
+    struct sqlite_options options = {.path = "/store.db"};
+    if (!world->disk)
+        return store_open(str_of(world->uri), error, error_size);
+    memdisk_owner(world->disk, DAEMON);
+    options.vfs = memdisk_vfs(world->disk);
+    struct store *store = sqlite_open(&options, error, error_size);
+    death_look();
+    return store;
+}
+
+static struct store *watched_open(struct world *world, char *error, size_t error_size) {
+    struct store *inner = engine_open(world, error, error_size);
+    if (!inner)
+        return NULL;
+    struct watched_store *watched = calloc(1, sizeof *watched);
+    must(watched != NULL);
+    *watched = (struct watched_store){{&WATCHED}, inner};
+    return &watched->store;
+}
+
+/* ---- a life, as main.c has it ---- */
+
+static void answer_given(void *with, struct input *input) {
+    struct world *world = with;
+    door_answer(world->door, input);
+}
+
+static void act_given(void *with, struct act *act) {
+    struct world *world = with;
+    hands_take(&world->hands, act);
+}
+
+static struct ledger *ledger_of(const struct world *world) {
+    static uint64_t instance = 1;
+    int64_t lease = world->disk ? 0 : SECONDS(10);
+    struct ledger_config config = {.host = 1,
+                                   .instance = ++instance,
+                                   .lease = lease,
+                                   .beat_every = lease / 4,
+                                   .poll_every = lease ? lease / 8 : SECONDS(1),
+                                   .retry_every = MILLISECONDS(100),
+                                   .policy = policy_of(world->act_within),
+                                   .build = STR("fault"),
+                                   .addr = STR("")};
+    return ledger_create(&config);
+}
+
+static const char *socket_path(void) {
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/overseer-fault-%d.sock", (int)getpid());
+    return path;
+}
+
+static bool parts_open(struct world *world, char *error, size_t error_size) {
+    world->reader = watched_open(world, error, error_size);
+    world->writer = world->reader ? watched_open(world, error, error_size) : NULL;
+    world->keeper.store = world->writer;
+    world->keeper.ledger = world->writer ? ledger_of(world) : NULL;
+    if (!world->keeper.ledger || !lookups_start(&world->lookups, world->reader))
+        return false;
+    world->keeper.ports = (struct keeper_ports){answer_given, act_given, world};
+    world->keeper.pulse = &world->hands.pulse;
+    hands_start(&world->hands, &world->loop, &world->keeper);
+    world->door = door_open(socket_path(), &world->keeper, &world->lookups, error, error_size);
+    return world->door && keeper_start(&world->keeper);
+}
+
+static void act_counted(const struct effect *effect) {
+    if (!str_equal(effect->command, STR("true")))
+        violated(current, "another command was run than was sent: %.*s", STR_ARG(effect->command));
+    for (uint32_t i = 0; i < current->acted_count; i++)
+        if (id_equal(current->acted[i].goal, effect->goal) && current->acted[i].n == effect->n) {
+            current->acted[i].times++;
+            violated(current, "an effect was acted on twice");
+            return;
+        }
+    must(current->acted_count < WORLD_ACTED);
+    current->acted[current->acted_count++] = (struct acted){effect->goal, effect->n, 1};
+}
+
+static void checkpoint(struct world *world) {
+    char error[256];
+    if (!world->disk || world->idles % (uint64_t)world->checkpoint_every)
+        return;
+    if (!world->checkpoints)
+        world->checkpoints = engine_open(world, error, sizeof error);
+    memdisk_owner(world->disk, DAEMON);
+    if (world->checkpoints && !pretend_dead)
+        sqlite_checkpoint(world->checkpoints);
+    death_look();
+}
+
+static void lookups_answer(struct world *world) {
+    if (!world->lookups.first)
+        return;
+    world->lookups.stopping = true; /* its thread ends when it has nothing to do */
+    thread_run(&world->lookups);
+    world->lookups.stopping = false;
+}
+
+static void idle(void) {
+    struct world *world = current;
+    pretend_pass(MILLISECONDS(50));
+    must(++world->idles < 100000);
+    checkpoint(world);
+    if (pretend_dead) {
+        world_stop(world);
+        return;
+    }
+    commands_end();
+    loop_run();
+    lookups_answer(world);
+    if (world->idles % SWEEP_EVERY == 0)
+        door_sweep(world->door);
+    http_resume_all();
+    world->script(world);
+}
+
+bool world_open(struct world *world, char *error, size_t error_size) {
+    current = world;
+    pretend_idle = idle;
+    pretend_act = act_counted;
+    world->keeper = (struct keeper){0};
+    world->lookups = (struct lookups){0};
+    world->hands = (struct hands){0};
+    world->door = NULL;
+    world->reader = world->writer = world->checkpoints = NULL;
+    snprintf(error, error_size, "There is no memory to start.");
+    if (parts_open(world, error, error_size))
+        return true;
+    ledger_free(world->keeper.ledger);
+    store_close(world->writer);
+    store_close(world->reader);
+    return false;
+}
+
+void world_run(struct world *world) {
+    thread_run(&world->keeper);
+}
+
+void world_stop(struct world *world) {
+    queue_stop(&world->keeper.queue);
+}
+
+void world_close(struct world *world) {
+    door_shut(world->door);
+    keeper_stop(&world->keeper);
+    lookups_answer(world);
+    lookups_stop(&world->lookups);
+    loop_run();
+    commands_end();
+    http_resume_all();
+    door_close(world->door);
+    hands_stop(&world->hands);
+    hands_end(&world->hands);
+    queue_end(&world->keeper.queue);
+    ledger_free(world->keeper.ledger);
+    store_close(world->writer);
+    store_close(world->reader);
+    store_close(world->checkpoints);
+}
+
+bool world_is_quiet(struct world *world) {
+    struct ledger_view view = ledger_view(world->keeper.ledger);
+    return view.joined && !view.reading && !view.in_doubt && view.waiting == 0 &&
+           view.claims == 0 && view.acting == 0 && !commands_run() && view.trouble.len == 0;
+}
+
+/* ---- clients ---- */
+
+/* As the door names what has a key: see docs/decisions/0002-keys-name-things.md. */
+static struct id source_of(const char *method, struct id goal, const char *key) {
+    struct id of_key = id_derive(str_of(method), str_of(key));
+    return id_derive((struct str){(const char *)goal.bytes, sizeof goal.bytes},
+                     (struct str){(const char *)of_key.bytes, sizeof of_key.bytes});
+}
+
+struct ask ask_create(const char *key, bool with_command) {
+    struct ask ask = {.kind = ASK_CREATE, .with_command = with_command};
+    snprintf(ask.key, sizeof ask.key, "%s", key);
+    ask.source = ask.goal = source_of("goal.create", (struct id){0}, key);
+    return ask;
+}
+
+struct ask ask_report(const char *key, struct id goal) {
+    struct ask ask = {.kind = ASK_REPORT, .goal = goal};
+    snprintf(ask.key, sizeof ask.key, "%s", key);
+    ask.source = source_of("goal.report", goal, key);
+    return ask;
+}
+
+struct ask ask_show(struct id goal) {
+    return (struct ask){.kind = ASK_SHOW, .goal = goal};
+}
+
+static const char *const METHODS[] = {"goal.create", "goal.report", "goal.show"};
+
+void ask_send(struct ask *ask) {
+    char goal[GOAL_ID_TEXT + 1], params[256], body[512];
+    goal_id_format(ask->goal, goal);
+    if (ask->kind == ASK_CREATE)
+        snprintf(params, sizeof params, "\"title\": \"tidy %s\", \"key\": \"%s\"%s", ask->key,
+                 ask->key, ask->with_command ? ", \"command\": \"true\"" : "");
+    else if (ask->kind == ASK_REPORT)
+        snprintf(params, sizeof params, "\"goal\": \"%s\", \"text\": \"halfway\", \"key\": \"%s\"",
+                 goal, ask->key);
+    else
+        snprintf(params, sizeof params, "\"goal\": \"%s\"", goal);
+    snprintf(body, sizeof body,
+             "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"%s\", \"params\": {%s}}",
+             METHODS[ask->kind], params);
+    ask->times++;
+    ask->sent = http_post(body);
+}
+
+static enum error error_named(const char *code) {
+    for (enum error error = ERROR_NONE + 1; code && error < ERROR_COUNT; error++)
+        if (strcmp(ERRORS[error].code, code) == 0)
+            return error;
+    return ERROR_NONE;
+}
+
+/* The table's code, HTTP status and sentence, and the same exit status. */
+static void error_take(struct world *world, struct ask *ask, json_t *error, unsigned status) {
+    json_t *data = json_object_get(error, "data");
+    const char *message = json_string_value(json_object_get(error, "message"));
+    ask->error = error_named(json_string_value(json_object_get(data, "code")));
+    const struct error_row *row = &ERRORS[ask->error];
+    if (ask->error == ERROR_NONE || !message || !strstr(message, row->sentence) ||
+        (int)status != row->http_status ||
+        json_integer_value(json_object_get(data, "exit")) != row->exit_status)
+        violated(world, "%s was answered with an error that is in no table: %u %s",
+                 METHODS[ask->kind], status, ask->sent->text ? ask->sent->text : "(nothing)");
+    if (message && strstr(message, ".c:"))
+        violated(world, "a promise broke: %s", message);
+}
+
+static void result_take(struct world *world, struct ask *ask, json_t *result) {
+    char goal[GOAL_ID_TEXT + 1];
+    goal_id_format(ask->goal, goal);
+    const char *named = json_string_value(json_object_get(result, "goalId"));
+    ask->acknowledged = true;
+    ask->error = ERROR_NONE;
+    snprintf(ask->answer, sizeof ask->answer, "%s", ask->sent->text);
+    if (!named || strcmp(named, goal) != 0 || ask->sent->status != 200)
+        violated(world, "%s was answered with %u %s", METHODS[ask->kind], ask->sent->status,
+                 ask->sent->text);
+}
+
+bool ask_settled(struct world *world, struct ask *ask) {
+    if (!ask->sent)
+        return true;
+    if (!ask->sent->done)
+        return false;
+    fault_pause(true);
+    json_t *json = ask->sent->text ? json_loads(ask->sent->text, 0, NULL) : NULL;
+    json_t *result = json_object_get(json, "result");
+    if (ask->sent->status == 0)
+        violated(world, "%s: the connection was closed without an answer", METHODS[ask->kind]);
+    else if (result)
+        result_take(world, ask, result);
+    else
+        error_take(world, ask, json_object_get(json, "error"), ask->sent->status);
+    json_decref(json);
+    fault_pause(false);
+    http_free(ask->sent);
+    ask->sent = NULL;
+    return true;
+}
+
+void ask_forget(struct ask *ask) {
+    if (ask->sent)
+        http_free(ask->sent);
+    ask->sent = NULL;
+    ask->error = ERROR_STORE_AWAY; /* nobody said anything */
+}
+
+/* ---- looking into the store ---- */
+
+uint32_t world_acted(const struct world *world, struct id goal, uint32_t n) {
+    for (uint32_t i = 0; i < world->acted_count; i++)
+        if (id_equal(world->acted[i].goal, goal) && world->acted[i].n == n)
+            return world->acted[i].times;
+    return 0;
+}
+
+struct dump_life world_life(struct world *world, struct id goal, uint32_t n,
+                            enum effect_state *ret_state) {
+    struct arena arena = {0};
+    struct dump dump;
+    world->backend->dump(world->backend, &dump, &arena);
+    struct dump_life life = dump_life(&dump, goal, n);
+    *ret_state = EFFECT_ENDED;
+    for (uint32_t i = 0; i < dump.effect_count; i++)
+        if (id_equal(dump.effects[i].goal, goal) && dump.effects[i].slot.n == n)
+            *ret_state = dump.effects[i].slot.state;
+    arena_free(&arena);
+    return life;
+}
+
+static void judge_ask(struct world *world, const struct dump *dump, const struct ask *ask) {
+    uint32_t applied = dump_applied(dump, ask->goal, ask->source);
+    if (applied > 1)
+        violated(world, "%s %s was applied %u times", METHODS[ask->kind], ask->key, applied);
+    if (ask->acknowledged && applied == 0)
+        violated(world, "an acknowledged %s %s is lost", METHODS[ask->kind], ask->key);
+    bool denied = ask->error == ERROR_NO_MEMORY || ask->error == ERROR_BUSY;
+    if (denied && ask->times == 1 && applied > 0)
+        violated(world, "%s %s was stored, and its caller was told %s", METHODS[ask->kind],
+                 ask->key, ERRORS[ask->error].sentence);
+}
+
+static void judge_acted(struct world *world, const struct dump *dump, const struct acted *acted) {
+    struct dump_life life = dump_life(dump, acted->goal, acted->n);
+    if (life.claimed != 1)
+        violated(world, "an effect was acted on, and its claim is not in the store");
+    for (uint32_t i = 0; i < dump->effect_count; i++)
+        if (id_equal(dump->effects[i].goal, acted->goal) &&
+            dump->effects[i].slot.n == acted->n && dump->effects[i].slot.state == EFFECT_READY)
+            violated(world, "an effect was acted on and is ready again");
+}
+
+void world_judge(struct world *world, const struct ask *asks, uint32_t count) {
+    struct arena arena = {0};
+    struct dump dump;
+    world->backend->dump(world->backend, &dump, &arena);
+    const char *broken = dump_broken(&dump, &arena);
+    if (broken)
+        violated(world, "%s", broken);
+    if (dump.aside_count > 0)
+        violated(world, "a goal was set aside");
+    for (uint32_t i = 0; i < count; i++)
+        if (asks[i].kind != ASK_SHOW)
+            judge_ask(world, &dump, &asks[i]);
+    for (uint32_t i = 0; i < world->acted_count; i++)
+        judge_acted(world, &dump, &world->acted[i]);
+    arena_free(&arena);
+}

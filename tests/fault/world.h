@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens on the whole path of a request? The daemon's own door, queue, keeper, ledger, hands and
+ * lookups in one thread, on pretend ground (pretend.h), with a real store; and clients who remember what
+ * they were told. */
+#pragma once
+
+#include "daemon/door.h"
+#include "daemon/hands.h"
+#include "lib/backend.h"
+#include "lib/memvfs.h"
+
+struct acted { /* what was really done outside */
+    struct id goal;
+    uint32_t n, times;
+};
+
+enum { WORLD_ACTED = 512, ANSWER_SIZE = 16384 };
+
+struct world {
+    struct backend *backend; /* looks into the store from outside */
+    struct memdisk *disk;    /* NULL: PostgreSQL */
+    const char *uri;
+    int64_t act_within;
+    int wal_pages; /* not 0: a checkpoint whenever the log has so many */
+    int checkpoint_every;
+
+    void (*script)(struct world *); /* runs whenever the ledger has nothing to do */
+    void *with;                     /* the script's */
+
+    struct keeper keeper;
+    struct lookups lookups;
+    struct hands hands;
+    struct door *door;
+    struct store *reader, *writer, *checkpoints;
+    uv_loop_t loop;
+    uint64_t idles;
+
+    struct acted acted[WORLD_ACTED];
+    uint32_t acted_count;
+    char violation[512]; /* the first; empty: none */
+};
+
+void violated(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A life of the daemon. False: it could not be started, and the error says why. */
+bool world_open(struct world *world, char *error, size_t error_size);
+void world_run(struct world *world); /* until the script stops it */
+void world_stop(struct world *world);
+void world_close(struct world *world);
+
+bool world_is_quiet(struct world *world); /* nothing waits, nothing is being done */
+
+/* ---- clients ---- */
+
+enum ask_kind { ASK_CREATE, ASK_REPORT, ASK_SHOW };
+
+struct ask {
+    enum ask_kind kind;
+    char key[32];
+    bool with_command;
+    struct id goal, source;
+    struct MHD_Connection *sent; /* under way */
+    uint32_t times;              /* sent */
+    bool acknowledged;
+    enum error error;         /* in the last answer */
+    char answer[ANSWER_SIZE]; /* the last, when it was a result */
+};
+
+struct ask ask_create(const char *key, bool with_command);
+struct ask ask_report(const char *key, struct id goal);
+struct ask ask_show(struct id goal);
+
+void ask_send(struct ask *ask);
+/* True: nothing is under way any more. An answer that is neither a result nor an error from the table is a
+ * violation. */
+bool ask_settled(struct world *world, struct ask *ask);
+void ask_forget(struct ask *ask); /* its process died */
+
+/* ---- looking into the store ---- */
+
+/* Does it contradict itself, or what somebody was told, or what was done outside? */
+void world_judge(struct world *world, const struct ask *asks, uint32_t count);
+struct dump_life world_life(struct world *world, struct id goal, uint32_t n,
+                            enum effect_state *ret_state);
+uint32_t world_acted(const struct world *world, struct id goal, uint32_t n);

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What might a ledger ask? Requests at random, made from what the tables hold or held some time ago: epochs,
+ * batches, versions and beats are right, or were right once. */
+#include "rc/rc.h"
+
+#include <stdlib.h>
+
+/* ---- chance ---- */
+
+static uint64_t next_random(struct asker *asker) {
+    uint64_t z = (asker->random += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+uint32_t ask_pick(struct asker *asker, uint32_t count) {
+    return (uint32_t)(next_random(asker) % count);
+}
+
+bool ask_chance(struct asker *asker, uint32_t percent) {
+    return ask_pick(asker, 100) < percent;
+}
+
+static struct id random_id(struct asker *asker) {
+    struct id id;
+    uint64_t high = next_random(asker), low = next_random(asker);
+    memcpy(id.bytes, &high, 8);
+    memcpy(id.bytes + 8, &low, 8);
+    return id;
+}
+
+static int id_order(const void *a, const void *b) {
+    return id_compare(*(const struct id *)a, *(const struct id *)b);
+}
+
+/* The number of goals that exist from the beginning is random too; the others can be made meanwhile. */
+void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena) {
+    *asker = (struct asker){.arena = arena,
+                            .random = seed * 0xD1342543DE82EF95u,
+                            .loose_batches = asker->loose_batches};
+    asker->hosts = 2 + ask_pick(asker, 2);
+    for (uint32_t i = 0; i < MAX_GOALS; i++)
+        asker->goals[i] = random_id(asker);
+    qsort(asker->goals, MAX_GOALS, sizeof *asker->goals, id_order);
+    for (uint32_t i = 0; i < MAX_SOURCES; i++)
+        asker->sources[i] =
+            (struct inbox_row){random_id(asker), asker->goals[ask_pick(asker, MAX_GOALS)],
+                               arena_format(arena, "signal %u", i)};
+}
+
+/* ---- what is known ---- */
+
+static const struct dump *view_any(struct asker *asker) {
+    static const struct dump EMPTY;
+    if (asker->view_count == 0)
+        return &EMPTY;
+    uint32_t newest = asker->view_count - 1;
+    return &asker->views[ask_chance(asker, 75) ? newest : ask_pick(asker, asker->view_count)];
+}
+
+static struct host_row host_in(const struct dump *view, uint32_t host) {
+    for (uint32_t i = 0; i < view->host_count; i++)
+        if (view->hosts[i].host == host)
+            return view->hosts[i];
+    return (struct host_row){.host = host};
+}
+
+static struct store_request *request_make(struct asker *asker, enum store_verb verb,
+                                          const struct dump *view, uint32_t host) {
+    struct store_request *request = arena_new(asker->arena, struct store_request, 1);
+    asker->number++;
+    *request = (struct store_request){
+        .verb = verb,
+        .self = {host, asker->instances[host][ask_chance(asker, 10)], host_in(view, host).epoch},
+        .at = RC_AT,
+        .limit = 1 + ask_pick(asker, 4)};
+    return request;
+}
+
+static struct store_request *request_any(struct asker *asker, enum store_verb verb, uint32_t host) {
+    return request_make(asker, verb, view_any(asker), host);
+}
+
+/* ---- one goal of a commit ---- */
+
+static void effect_add(struct goal_commit *commit, enum effect_op op, struct effect_slot slot,
+                       struct str body) {
+    commit->effects[commit->effect_count++] = (struct effect_change){op, slot, body};
+}
+
+static void effects_change(struct asker *asker, struct goal_commit *commit, uint32_t host) {
+    struct goal *goal = &commit->goal;
+    commit->effects = arena_new(asker->arena, struct effect_change, LIMIT_OPEN_EFFECTS + 1);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < goal->open_count; i++) {
+        struct effect_slot slot = goal->open[i];
+        if (slot.state == EFFECT_READY && ask_chance(asker, 50)) {
+            slot.state = EFFECT_RUNNING;
+            slot.run_host = host;
+            slot.until = RC_AT + SECONDS(asker->number);
+            effect_add(commit, EFFECT_OP_MOVE, slot, (struct str){0});
+        } else if (ask_chance(asker, 30)) {
+            effect_add(commit, EFFECT_OP_END, slot, (struct str){0});
+            continue;
+        }
+        goal->open[kept++] = slot;
+    }
+    goal->open_count = kept;
+    if (goal->open_count < LIMIT_OPEN_EFFECTS && ask_chance(asker, 50)) {
+        struct effect_slot made = {.n = goal->effects_made++, .kind = 1};
+        goal->open[goal->open_count++] = made;
+        effect_add(commit, EFFECT_OP_MAKE, made,
+                   arena_format(asker->arena, "effect of %llu", (unsigned long long)asker->number));
+    }
+}
+
+static void sources_use(struct asker *asker, struct goal_commit *commit) {
+    commit->inbox_done = arena_new(asker->arena, struct id, MAX_SOURCES);
+    commit->seen = arena_new(asker->arena, struct id, MAX_SOURCES);
+    for (uint32_t i = 0; i < MAX_SOURCES; i++)
+        if (id_equal(asker->sources[i].goal, commit->goal.id) && ask_chance(asker, 60)) {
+            commit->seen[commit->seen_count++] = asker->sources[i].source;
+            if (ask_chance(asker, 80))
+                commit->inbox_done[commit->inbox_count++] = asker->sources[i].source;
+        }
+}
+
+static void set_aside(struct asker *asker, struct goal_commit *commit) {
+    commit->goal.quarantined = commit->keep_hot = true;
+    commit->aside = arena_new(asker->arena, struct aside_row, 1);
+    commit->aside[commit->aside_count++] =
+        (struct aside_row){random_id(asker), RC_AT, STR("for a test"), STR("a signal")};
+}
+
+static void records_add(struct asker *asker, struct goal_commit *commit) {
+    struct goal *goal = &commit->goal;
+    commit->record_count = 1 + ask_pick(asker, 2);
+    commit->records = arena_new(asker->arena, struct record, commit->record_count);
+    for (uint32_t i = 0; i < commit->record_count; i++) {
+        struct record *record = &commit->records[i];
+        *record = (struct record){
+            .type = RECORD_GOAL_REPORTED,
+            .at = RC_AT + (int64_t)asker->number,
+            .core = 1,
+            .body = arena_format(asker->arena, "request %llu", (unsigned long long)asker->number)};
+        record_seal(record, goal->id, goal->seq, &goal->head);
+        goal->seq = record->seq;
+        goal->head = record->hash;
+    }
+}
+
+/* Everything that hangs on a goal follows from its row: when the version is right, the rest is. */
+static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_t host, bool lean) {
+    struct goal *goal = &commit->goal;
+    commit->expected = goal->version++;
+    goal->updated_at = RC_AT + (int64_t)asker->number;
+    goal->reports++;
+    records_add(asker, commit);
+    if (!lean) {
+        commit->view_changed = ask_chance(asker, 50);
+        effects_change(asker, commit, host);
+        sources_use(asker, commit);
+        if (commit->expected > 0 && ask_chance(asker, 5))
+            set_aside(asker, commit);
+    }
+    if (commit->expected > 0 && goal->open_count == 0 && ask_chance(asker, 20))
+        goal->status = GOAL_COMPLETED;
+    goal->due_at = goal_due(goal);
+    commit->hot = shape_encode(&GOAL_HOT, goal, asker->arena);
+}
+
+static void goal_new(struct asker *asker, struct goal_commit *commit, struct id id, uint32_t host) {
+    commit->goal = (struct goal){.id = id, .owner = host, .fence = 1, .created_at = RC_AT};
+    commit->title = arena_format(asker->arena, "goal %llu", (unsigned long long)asker->number);
+    commit_fill(asker, commit, host, false);
+}
+
+static void goal_known(struct asker *asker, struct goal_commit *commit, const struct dump *view,
+                       const struct dump_goal *row, uint32_t host, bool lean) {
+    struct goal *goal = &commit->goal;
+    *goal = (struct goal){.id = row->id,
+                          .owner = row->owner,
+                          .fence = row->fence,
+                          .version = row->version,
+                          .seq = row->seq,
+                          .head = row->head,
+                          .quarantined = row->aside};
+    must(shape_decode(&GOAL_HOT, row->hot, goal));
+    for (uint32_t i = 0; i < view->effect_count; i++)
+        if (id_equal(view->effects[i].goal, row->id) && goal->open_count < LIMIT_OPEN_EFFECTS)
+            goal->open[goal->open_count++] = view->effects[i].slot;
+    commit_fill(asker, commit, host, lean);
+}
+
+/* ---- commits ---- */
+
+static struct store_request *commit_begin(struct asker *asker, const struct dump *view,
+                                          uint32_t host) {
+    struct store_request *request = request_make(asker, STORE_COMMIT, view, host);
+    request->batch = host_in(view, host).batch + 1;
+    request->commits = arena_new(asker->arena, struct goal_commit, MAX_GOALS);
+    return request;
+}
+
+/* From the beginning on, a host has the goals whose place fits; the last ones are left for later. */
+struct store_request *ask_make(struct asker *asker, uint32_t host) {
+    struct store_request *request = commit_begin(asker, &asker->views[asker->view_count - 1], host);
+    for (uint32_t i = 0; i < MAX_GOALS; i++)
+        if (id_hash(asker->goals[i]) % 3 > 0 && i % asker->hosts + 1 == host)
+            goal_new(asker, &request->commits[request->commit_count++], asker->goals[i], host);
+    asker->batches[asker->batch_count++] = request;
+    return request;
+}
+
+static bool commit_wants(struct asker *asker, const struct dump_goal *row, uint32_t host) {
+    return ask_chance(asker, !row ? 20 : row->owner == host ? 60 : 8);
+}
+
+/* A batch number is given to one batch only, so that a second one is the first sent again (P7). */
+static struct store_request *batch_again(struct asker *asker, const struct store_request *request) {
+    for (uint32_t i = 0; i < asker->batch_count && !asker->loose_batches; i++) {
+        struct store_request *before = asker->batches[i];
+        if (before->self.host == request->self.host && before->batch == request->batch &&
+            before->self.epoch == request->self.epoch)
+            return before;
+    }
+    return NULL;
+}
+
+static struct store_request *ask_commit(struct asker *asker, uint32_t host) {
+    const struct dump *view = view_any(asker);
+    struct store_request *request = commit_begin(asker, view, host);
+    struct store_request *before = batch_again(asker, request);
+    if (before)
+        return before;
+    bool lean = ask_chance(asker, 30);
+    for (uint32_t i = 0; i < MAX_GOALS; i++) {
+        const struct dump_goal *row = dump_goal(view, asker->goals[i]);
+        struct goal_commit *commit = &request->commits[request->commit_count];
+        if (!commit_wants(asker, row, host) || (lean && !row))
+            continue;
+        request->commit_count++;
+        if (row)
+            goal_known(asker, commit, view, row, host, lean);
+        else
+            goal_new(asker, commit, asker->goals[i], host);
+    }
+    asker->batches[asker->batch_count++] = request;
+    return request;
+}
+
+/* ---- the others ---- */
+
+struct store_request *ask_join(struct asker *asker, uint32_t host) {
+    asker->instances[host][1] = asker->instances[host][0];
+    asker->instances[host][0] = 1000 * host + asker->number + 1;
+    struct store_request *request = request_any(asker, STORE_JOIN, host);
+    request->self.instance = asker->instances[host][0];
+    request->build = STR("test");
+    request->addr = STR("here");
+    return request;
+}
+
+struct store_request *ask_forward(struct asker *asker) {
+    struct store_request *request =
+        request_any(asker, STORE_FORWARD, 1 + ask_pick(asker, asker->hosts));
+    struct inbox_row *rows = arena_new(asker->arena, struct inbox_row, MAX_SOURCES);
+    for (uint32_t i = 0; i < MAX_SOURCES; i++)
+        if (ask_chance(asker, 35))
+            rows[request->row_count++] = asker->sources[i];
+    if (request->row_count == 0)
+        rows[request->row_count++] = asker->sources[ask_pick(asker, MAX_SOURCES)];
+    request->rows = rows;
+    return request;
+}
+
+struct store_request *ask_take(struct asker *asker, uint32_t host) {
+    const struct dump *view = view_any(asker);
+    struct store_request *request = request_make(asker, STORE_TAKE, view, host);
+    request->victim = host_in(view, 1 + ask_pick(asker, asker->hosts));
+    return request;
+}
+
+static struct store_request *ask_adopt(struct asker *asker, uint32_t host) {
+    const struct dump *view = view_any(asker);
+    struct store_request *request = request_make(asker, STORE_ADOPT, view, host);
+    uint32_t victim = 1 + (host + ask_pick(asker, asker->hosts - 1)) % asker->hosts;
+    request->victim = host_in(view, victim);
+    if (ask_chance(asker, 50))
+        return request;
+    struct id *only = arena_new(asker->arena, struct id, MAX_GOALS);
+    for (uint32_t i = 0; i < MAX_GOALS; i++) {
+        const struct dump_goal *row = dump_goal(view, asker->goals[i]);
+        if (row && ask_chance(asker, row->owner == victim ? 60 : 10))
+            only[request->only_count++] = asker->goals[i];
+    }
+    request->only = only;
+    return request;
+}
+
+static int key_order(const void *a, const void *b) {
+    const struct source_key *x = a, *y = b;
+    int order = id_compare(x->goal, y->goal);
+    return order ? order : id_compare(x->source, y->source);
+}
+
+static void load_fill(struct asker *asker, struct store_request *request, const struct dump *view,
+                      uint32_t percent) {
+    struct id *ids = arena_new(asker->arena, struct id, MAX_GOALS);
+    struct source_key *keys = arena_new(asker->arena, struct source_key, MAX_SOURCES);
+    struct record_mark *marks = arena_new(asker->arena, struct record_mark, view->record_count);
+    for (uint32_t i = 0; i < MAX_GOALS; i++)
+        if (ask_chance(asker, percent))
+            ids[request->id_count++] = asker->goals[i];
+    for (uint32_t i = 0; i < MAX_SOURCES; i++)
+        if (ask_chance(asker, percent))
+            keys[request->key_count++] =
+                (struct source_key){asker->sources[i].goal, asker->sources[i].source};
+    qsort(keys, request->key_count, sizeof *keys, key_order);
+    for (uint32_t i = 0; i < view->record_count; i++)
+        if (ask_chance(asker, percent / 2)) {
+            const struct dump_record *row = &view->records[i];
+            marks[request->mark_count++] = (struct record_mark){
+                row->goal, row->record.seq + ask_chance(asker, 20), row->record.hash};
+        }
+    request->ids = ids;
+    request->keys = keys;
+    request->marks = marks;
+}
+
+static struct store_request *ask_load(struct asker *asker, uint32_t host) {
+    const struct dump *view = view_any(asker);
+    struct store_request *request = request_make(asker, STORE_LOAD, view, host);
+    while (request->id_count + request->key_count + request->mark_count == 0)
+        load_fill(asker, request, view, 20 + ask_pick(asker, 60));
+    return request;
+}
+
+struct store_request *ask_everything(struct asker *asker) {
+    const struct dump *view = &asker->views[asker->view_count - 1];
+    struct store_request *request = request_make(asker, STORE_LOAD, view, 1);
+    load_fill(asker, request, view, 100);
+    return request;
+}
+
+struct store_request *ask_mail(struct asker *asker, uint32_t host) {
+    struct store_request *request = request_any(asker, STORE_POLL, host);
+    request->limit = MAX_SOURCES + 1;
+    return request;
+}
+
+struct store_request *ask_owned(struct asker *asker, uint32_t host) {
+    struct store_request *request = request_any(asker, STORE_OWNED, host);
+    request->limit = MAX_GOALS + 1;
+    return request;
+}
+
+static struct store_request *ask_page(struct asker *asker, uint32_t host) {
+    struct store_request *request = request_any(asker, STORE_OWNED, host);
+    if (ask_chance(asker, 50))
+        request->after = asker->goals[ask_pick(asker, MAX_GOALS)];
+    return request;
+}
+
+struct store_request *ask_anything(struct asker *asker) {
+    uint32_t host = 1 + ask_pick(asker, asker->hosts), dice = ask_pick(asker, 100);
+    if (dice < 38)
+        return ask_commit(asker, host);
+    if (dice < 54)
+        return ask_adopt(asker, host);
+    if (dice < 66)
+        return ask_forward(asker);
+    if (dice < 74)
+        return ask_take(asker, host);
+    if (dice < 80)
+        return request_any(asker, STORE_BEAT, host);
+    if (dice < 84)
+        return request_any(asker, STORE_RESOLVE, host);
+    if (dice < 91)
+        return ask_load(asker, host);
+    if (dice < 94)
+        return request_any(asker, STORE_POLL, host);
+    return dice < 97 ? ask_page(asker, host) : ask_join(asker, host);
+}

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does the model of tests/lib/model.c do what PostgreSQL does? Sessions with random requests run in both, with
+ * the same interleaving of statements. Compared are: who waits for a lock, every answer, and the tables.
+ *
+ *     test_model_postgres [--seed N] [--runs N] [--story] [--loose-batches]
+ *
+ * Not compared, because the model leaves it out on purpose: deadlocks (a scenario ends where the server finds
+ * one), time-outs (none is reached here), and the tx of a record. */
+#include "rc/rc.h"
+
+#include "store/request.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 8, SHOWN = 5 };
+
+/* ---- the map: which statements of the driver are which atoms of the model ---- */
+
+struct statement {
+    const char *name;
+    uint32_t atoms; /* of the model, once it has been sent */
+    bool together;  /* nobody gets in between it and the next one */
+};
+
+/* BEGIN does nothing by itself. What the model reads in one atom is read by the driver in several statements
+ * with nobody in between. ADOPT_GONE has no atom of its own: the model does it at the commit, and others may
+ * come between the two here. */
+static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
+    [STORE_JOIN] = {{"JOIN", 1, false}},
+    [STORE_BEAT] = {{"BEAT", 1, false}},
+    [STORE_TAKE] = {{"TAKE", 1, false}},
+    [STORE_RESOLVE] = {{"RESOLVE", 1, false}},
+    [STORE_FORWARD] = {{"FORWARD", 1, false}},
+    [STORE_POLL] = {{"HOSTS", 0, true}, {"INBOX", 1, false}},
+    [STORE_OWNED] = {{"OWNED", 0, true}, {"OWNED_EFFECTS", 1, false}},
+    [STORE_COMMIT] = {{"BEGIN", 0, true},
+                      {"BATCH", 1, false},
+                      {"COMMIT_x", 1, false},
+                      {"COMMIT", 1, false}},
+    [STORE_ADOPT] = {{"BEGIN", 0, true},
+                     {"ADOPT_LOCK", 1, false},
+                     {"ADOPT_PAGE", 1, false},
+                     {"ADOPT_INBOX", 1, false},
+                     {"ADOPT_GONE", 0, false},
+                     {"COMMIT", 1, false}},
+};
+
+struct asked {
+    const struct store_request *request; /* as it was made */
+    struct store_request *sent;          /* the driver's copy */
+    struct statement script[MAX_SCRIPT];
+    int count, next;
+    bool waited; /* for a lock, in PostgreSQL */
+};
+
+/* Load sends only what is wanted: the goals are one atom, all the rest is the other. */
+static void script_load(struct asked *asked) {
+    const struct store_request *request = asked->request;
+    if (request->id_count > 0) {
+        asked->script[asked->count++] = (struct statement){"GOALS", 1, false};
+        asked->script[asked->count++] = (struct statement){"EFFECTS", 0, true};
+    }
+    if (request->key_count > 0)
+        asked->script[asked->count++] = (struct statement){"SEEN", 0, true};
+    if (request->mark_count > 0)
+        asked->script[asked->count++] = (struct statement){"MARKS", 0, true};
+    asked->script[asked->count - 1].atoms = request->id_count > 0 ? 1 : 2;
+    asked->script[asked->count - 1].together = false;
+}
+
+static void script_make(struct asked *asked) {
+    if (asked->request->verb == STORE_LOAD) {
+        script_load(asked);
+        return;
+    }
+    memcpy(asked->script, MAP[asked->request->verb], sizeof asked->script);
+    while (asked->count < MAX_SCRIPT && asked->script[asked->count].name)
+        asked->count++;
+}
+
+/* ---- the model's world, which can be made again from its log ---- */
+
+struct world {
+    struct backend *backend;
+    struct session sessions[MAX_ASKED];
+    enum session_state states[MAX_ASKED];
+    uint32_t owes[MAX_ASKED]; /* atoms: what was sent and could not be done yet */
+};
+
+struct entry {
+    uint32_t asked, atoms;
+    bool later; /* PostgreSQL makes it wait */
+};
+
+struct rc {
+    struct arena arena;
+    struct asker asker;
+    struct lane lanes[MAX_LANES];
+    uint32_t lane_count;
+    int at[MAX_LANES]; /* what each lane has been asked, or -1 */
+    struct asked asked[MAX_ASKED];
+    uint32_t asked_count;
+    struct world *world;
+    struct entry log[MAX_LOG];
+    uint32_t log_count;
+    PGconn *monitor;
+    struct backend *server;
+    FILE *story;
+    char *told;
+    size_t told_size;
+    bool over; /* there was a difference or a deadlock: this scenario is of no use any more */
+    uint64_t seed, statements, blocked, excused, deadlocks, differences;
+};
+
+static void world_free(struct world *world) {
+    if (!world)
+        return;
+    for (uint32_t i = 0; i < MAX_ASKED; i++)
+        arena_free(&world->sessions[i].arena);
+    world->backend->free(world->backend);
+    free(world);
+}
+
+static bool world_run(struct rc *rc, struct world *world, struct entry entry) {
+    struct session *session = &world->sessions[entry.asked];
+    if (!session->request) {
+        session->request = request_copy(rc->asked[entry.asked].request, &session->arena);
+        session->host = session->request->self.host;
+    }
+    world->owes[entry.asked] += entry.atoms;
+    while (world->owes[entry.asked] > 0 && !entry.later) {
+        enum session_state state = world->backend->advance(world->backend, session);
+        world->states[entry.asked] = state;
+        if (state == SESSION_BLOCKED)
+            return false;
+        world->owes[entry.asked]--;
+    }
+    return true;
+}
+
+static void world_again(struct rc *rc, uint32_t entries) {
+    world_free(rc->world);
+    rc->world = calloc(1, sizeof *rc->world);
+    must(rc->world != NULL);
+    rc->world->backend = model_backend();
+    rc->log_count = entries;
+    for (uint32_t i = 0; i < entries; i++)
+        world_run(rc, rc->world, rc->log[i]);
+}
+
+static bool world_do(struct rc *rc, struct entry entry) {
+    must(rc->log_count < MAX_LOG);
+    rc->log[rc->log_count++] = entry;
+    return world_run(rc, rc->world, entry);
+}
+
+/* ---- comparing ---- */
+
+static void difference(struct rc *rc, const char *what) {
+    rc->over = true;
+    rc->differences++;
+    fflush(rc->story);
+    if (rc->differences <= SHOWN)
+        printf("---- seed %llu ----\n%s== %s\n", (unsigned long long)rc->seed, rc->told, what);
+}
+
+static const char *tables_differ(struct rc *rc) {
+    struct dump model, real;
+    rc->world->backend->dump(rc->world->backend, &model, &rc->arena);
+    rc->server->dump(rc->server, &real, &rc->arena);
+    return dumps_differ(&model, &real, &rc->arena);
+}
+
+static const char *lane_differs(struct rc *rc, uint32_t lane) {
+    uint32_t asked = (uint32_t)rc->at[lane];
+    const struct lane *real = &rc->lanes[lane];
+    if (rc->world->owes[asked] > 0 && !real->blocked)
+        return arena_format(&rc->arena, "lane %u waits in the model, not in PostgreSQL", lane).at;
+    if (!real->done)
+        return NULL;
+    const struct session *model = &rc->world->sessions[asked];
+    if (rc->world->states[asked] != SESSION_DONE)
+        return "PostgreSQL has answered, the model has not";
+    const char *what = answers_differ(model->request, &model->answer, rc->asked[asked].sent,
+                                      &real->answer, &rc->arena);
+    if (what)
+        return arena_format(&rc->arena, "lane %u, answer: %s %.*s", lane, what,
+                            STR_ARG(real->answer.error))
+            .at;
+    return NULL;
+}
+
+static const char *lanes_differ(struct rc *rc) {
+    const char *what = NULL;
+    for (uint32_t i = 0; i < rc->lane_count && !what; i++)
+        if (rc->at[i] >= 0)
+            what = lane_differs(rc, i);
+    return what;
+}
+
+/* ---- who waits ---- */
+
+static bool pid_has_waited(const struct rc *rc, int pid) {
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0 && rc->lanes[i].pid == pid && rc->asked[rc->at[i]].waited)
+            return true;
+    return false;
+}
+
+/* PostgreSQL has locks that the model does not: those a statement got before it had to wait for another, and
+ * those it waited for in vain, because the row had changed meanwhile. With them fewer interleavings are
+ * possible, not others. So whoever waits only in PostgreSQL must wait for somebody who has waited. */
+static bool wait_is_excused(const struct rc *rc, uint32_t lane) {
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT unnest(pg_blocking_pids(%d))", rc->lanes[lane].pid);
+    PGresult *pids = PQexec(rc->monitor, sql);
+    bool excused = false;
+    for (int i = 0; i < PQntuples(pids); i++)
+        excused = excused || pid_has_waited(rc, atoi(PQgetvalue(pids, i, 0)));
+    PQclear(pids);
+    return excused;
+}
+
+/* Whoever waits in PostgreSQL would wait in the model too. */
+static void waits_check(struct rc *rc) {
+    for (uint32_t i = 0; i < rc->lane_count && !rc->over; i++) {
+        if (rc->at[i] < 0 || !rc->lanes[i].blocked)
+            continue;
+        uint32_t base = rc->log_count;
+        rc->asked[rc->at[i]].waited = true;
+        if (!world_do(rc, (struct entry){.asked = (uint32_t)rc->at[i]}))
+            continue;
+        world_again(rc, base);
+        rc->excused++;
+        if (!wait_is_excused(rc, i))
+            difference(
+                rc,
+                arena_format(&rc->arena, "lane %u waits in PostgreSQL, not in the model", i).at);
+    }
+}
+
+/* ---- one step in both worlds ---- */
+
+/* Lanes that waited and do not any more, in one of their orders. */
+struct woken {
+    uint32_t asked[MAX_LANES];
+    uint32_t count;
+};
+
+static struct woken woken_find(const struct rc *rc, uint32_t but) {
+    struct woken woken = {0};
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0 && (uint32_t)rc->at[i] != but && !rc->lanes[i].blocked &&
+            rc->world->owes[rc->at[i]] > 0)
+            woken.asked[woken.count++] = (uint32_t)rc->at[i];
+    return woken;
+}
+
+static uint32_t orders_of(uint32_t count) {
+    return count < 2 ? 1 : count * orders_of(count - 1);
+}
+
+static struct woken woken_order(struct woken from, uint32_t number) {
+    struct woken to = {0};
+    for (uint32_t left = from.count; left > 0; number /= left, left--) {
+        uint32_t pick = number % left;
+        to.asked[to.count++] = from.asked[pick];
+        memmove(&from.asked[pick], &from.asked[pick + 1], (left - 1 - pick) * sizeof from.asked[0]);
+    }
+    return to;
+}
+
+/* Whom a lock goes to when several wait is PostgreSQL's affair, and a race. Some order must explain what it did;
+ * when more than one woke up, the tables have to agree as well. */
+static void explain(struct rc *rc, struct entry entry) {
+    struct woken woken = woken_find(rc, entry.asked);
+    uint32_t base = rc->log_count;
+    const char *first = NULL;
+    for (uint32_t number = 0; number < orders_of(woken.count); number++) {
+        if (number > 0)
+            world_again(rc, base);
+        world_do(rc, entry);
+        struct woken order = woken_order(woken, number);
+        for (uint32_t i = 0; i < order.count; i++)
+            world_do(rc, (struct entry){.asked = order.asked[i]});
+        const char *what = lanes_differ(rc);
+        if (!what && woken.count > 1)
+            what = tables_differ(rc);
+        if (!what)
+            return;
+        first = first ? first : what;
+    }
+    difference(rc, first);
+}
+
+static void lane_tell(struct rc *rc, uint32_t lane, const char *name) {
+    fprintf(rc->story, "  lane %u %s", lane, name);
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0 && (rc->lanes[i].blocked || rc->lanes[i].done))
+            fprintf(rc->story, ", %u %s", i, rc->lanes[i].blocked ? "waits" : "has its answer");
+    fprintf(rc->story, "\n");
+}
+
+static bool deadlocked(struct rc *rc) {
+    for (uint32_t i = 0; i < rc->lane_count && !rc->over; i++)
+        if (rc->at[i] >= 0 && rc->lanes[i].deadlock) {
+            rc->deadlocks++;
+            rc->over = true;
+        }
+    return rc->over;
+}
+
+static void view_keep(struct rc *rc) {
+    struct asker *asker = &rc->asker;
+    if (asker->view_count < MAX_VIEWS)
+        rc->world->backend->dump(rc->world->backend, &asker->views[asker->view_count++],
+                                 &rc->arena);
+}
+
+static void answers_take(struct rc *rc) {
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0 && rc->lanes[i].done) {
+            lane_idle(&rc->lanes[i]);
+            rc->at[i] = -1;
+            view_keep(rc);
+        }
+}
+
+static void step(struct rc *rc, uint32_t lane) {
+    uint32_t number = (uint32_t)rc->at[lane], atoms = 0;
+    struct asked *asked = &rc->asked[number];
+    const struct statement *statement;
+    do {
+        statement = &asked->script[asked->next++];
+        atoms += statement->atoms;
+        lane_send(&rc->lanes[lane]);
+        rc->statements++;
+        if (!lanes_settle(rc->monitor, rc->lanes, rc->lane_count)) {
+            difference(rc, "PostgreSQL does not come to rest");
+            return;
+        }
+        lane_tell(rc, lane, statement->name);
+    } while (statement->together && !rc->lanes[lane].blocked && !rc->lanes[lane].done);
+    rc->blocked += rc->lanes[lane].blocked;
+    if (deadlocked(rc))
+        return;
+    explain(rc, (struct entry){number, atoms, rc->lanes[lane].blocked});
+    if (!rc->over)
+        waits_check(rc);
+    if (!rc->over)
+        answers_take(rc);
+}
+
+/* ---- asking ---- */
+
+static void goal_tell(struct rc *rc, struct id id) {
+    for (uint32_t i = 0; i < MAX_GOALS; i++)
+        if (id_equal(rc->asker.goals[i], id))
+            fprintf(rc->story, " G%u", i);
+}
+
+static void request_tell(struct rc *rc, uint32_t lane, const struct store_request *request) {
+    fprintf(rc->story, "lane %u: %s of host %u, epoch %llu", lane, STORE_VERB_NAMES[request->verb],
+            request->self.host, (unsigned long long)request->self.epoch);
+    if (request->verb == STORE_TAKE || request->verb == STORE_ADOPT)
+        fprintf(rc->story, ", victim %u, epoch %llu, limit %u:", request->victim.host,
+                (unsigned long long)request->victim.epoch, request->limit);
+    if (request->verb == STORE_COMMIT)
+        fprintf(rc->story, ", batch %llu:", (unsigned long long)request->batch);
+    for (uint32_t i = 0; i < request->only_count; i++)
+        goal_tell(rc, request->only[i]);
+    for (uint32_t i = 0; i < request->row_count; i++) {
+        goal_tell(rc, request->rows[i].goal);
+        fprintf(rc->story, "/%02x", request->rows[i].source.bytes[0]);
+    }
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        const struct goal_commit *commit = &request->commits[i];
+        goal_tell(rc, commit->goal.id);
+        fprintf(rc->story, "@%llu", (unsigned long long)commit->expected);
+        for (uint32_t k = 0; k < commit->inbox_count; k++)
+            fprintf(rc->story, "/%02x", commit->inbox_done[k].bytes[0]);
+    }
+    fprintf(rc->story, "\n");
+}
+
+static void ask(struct rc *rc, uint32_t lane, const struct store_request *request) {
+    must(rc->asked_count < MAX_ASKED);
+    struct asked *asked = &rc->asked[rc->asked_count];
+    *asked = (struct asked){.request = request, .sent = request_copy(request, &rc->arena)};
+    script_make(asked);
+    rc->at[lane] = (int)rc->asked_count++;
+    request_tell(rc, lane, request);
+    lane_ask(&rc->lanes[lane], asked->sent, asked->count);
+}
+
+/* From beginning to end, with nobody else about. */
+static void serve(struct rc *rc, const struct store_request *request) {
+    if (rc->over)
+        return;
+    ask(rc, 0, request);
+    while (!rc->over && rc->at[0] >= 0)
+        step(rc, 0);
+}
+
+/* ---- a scenario ---- */
+
+static void prologue(struct rc *rc) {
+    struct asker *asker = &rc->asker;
+    for (uint32_t host = 1; host <= asker->hosts; host++) {
+        serve(rc, ask_join(asker, host));
+        serve(rc, ask_make(asker, host));
+    }
+    serve(rc, ask_forward(asker));
+    if (ask_chance(asker, 50))
+        serve(rc, ask_take(asker, 1));
+}
+
+/* A lane that can do something: idle and there is more to ask, or not waiting for a lock. */
+static int lane_pick(struct rc *rc, uint32_t left) {
+    uint32_t able[MAX_LANES], count = 0;
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0 ? !rc->lanes[i].blocked : left > 0)
+            able[count++] = i;
+    return count ? (int)able[ask_pick(&rc->asker, count)] : -1;
+}
+
+static bool lanes_busy(const struct rc *rc) {
+    for (uint32_t i = 0; i < rc->lane_count; i++)
+        if (rc->at[i] >= 0)
+            return true;
+    return false;
+}
+
+/* Everybody waits for somebody: the server finds out before long. */
+static void wait_for_deadlock(struct rc *rc) {
+    for (int i = 0; i < 300 && !rc->over; i++) {
+        usleep(10000);
+        lanes_settle(rc->monitor, rc->lanes, rc->lane_count);
+        deadlocked(rc);
+    }
+    if (!rc->over)
+        difference(rc, "all wait, and PostgreSQL finds no deadlock");
+}
+
+static void interleave(struct rc *rc) {
+    uint32_t left = 6 + ask_pick(&rc->asker, 9);
+    while (!rc->over) {
+        int lane = lane_pick(rc, left);
+        if (lane < 0 && lanes_busy(rc))
+            wait_for_deadlock(rc);
+        if (lane < 0)
+            return;
+        if (rc->at[lane] < 0) {
+            ask(rc, (uint32_t)lane, ask_anything(&rc->asker));
+            left--;
+        } else
+            step(rc, (uint32_t)lane);
+    }
+}
+
+static void epilogue(struct rc *rc) {
+    for (uint32_t host = 1; host <= rc->asker.hosts; host++) {
+        serve(rc, ask_mail(&rc->asker, host));
+        serve(rc, ask_owned(&rc->asker, host));
+    }
+    serve(rc, ask_everything(&rc->asker));
+    const char *what = rc->over ? NULL : tables_differ(rc);
+    if (what)
+        difference(rc, arena_format(&rc->arena, "in the end: %s", what).at);
+}
+
+static void execute(struct rc *rc, const char *sql) {
+    PGresult *result = PQexec(rc->monitor, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK) {
+        fprintf(stderr, "rc: %s: %s\n", sql, PQerrorMessage(rc->monitor));
+        exit(2);
+    }
+    PQclear(result);
+}
+
+static void scenario_end(struct rc *rc, bool story) {
+    for (uint32_t i = 0; i < rc->lane_count; i++) {
+        lane_drain(&rc->lanes[i]);
+        lane_idle(&rc->lanes[i]);
+    }
+    fclose(rc->story);
+    if (story)
+        printf("---- seed %llu ----\n%s", (unsigned long long)rc->seed, rc->told);
+    free(rc->told);
+    arena_reset(&rc->arena);
+}
+
+static void scenario(struct rc *rc, bool story) {
+    execute(rc, "TRUNCATE host, goal, goal_text, goal_view, effect, inbox, record, seen, aside");
+    rc->over = false;
+    rc->asked_count = 0;
+    rc->story = open_memstream(&rc->told, &rc->told_size);
+    must(rc->story != NULL);
+    ask_begin(&rc->asker, rc->seed, &rc->arena);
+    rc->lane_count = 2 + ask_pick(&rc->asker, MAX_LANES - 1);
+    for (uint32_t i = 0; i < MAX_LANES; i++)
+        rc->at[i] = -1;
+    world_again(rc, 0);
+    prologue(rc);
+    interleave(rc);
+    epilogue(rc);
+    scenario_end(rc, story);
+}
+
+/* ---- the program ---- */
+
+/* A server of our own: nothing runs there but us, and what it wrote may be lost. */
+static void open_all(struct rc *rc, const char *uri) {
+    rc->server = postgres_backend(uri);
+    rc->monitor = PQconnectdb(uri);
+    must(PQstatus(rc->monitor) == CONNECTION_OK);
+    execute(rc, "ALTER SYSTEM SET autovacuum = off");
+    execute(rc, "ALTER SYSTEM SET fsync = off");
+    execute(rc, "ALTER SYSTEM SET deadlock_timeout = '50ms'");
+    execute(rc, "SELECT pg_reload_conf()");
+    PQclear(PQprepare(rc->monitor, "waiting", "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted",
+                      0, NULL));
+    for (uint32_t i = 0; i < MAX_LANES; i++)
+        lane_open(&rc->lanes[i], uri);
+}
+
+static void close_all(struct rc *rc) {
+    for (uint32_t i = 0; i < MAX_LANES; i++)
+        lane_close(&rc->lanes[i]);
+    world_free(rc->world);
+    PQfinish(rc->monitor);
+    rc->server->free(rc->server);
+    arena_free(&rc->arena);
+}
+
+int main(int argc, char **argv) {
+    static const struct option OPTIONS[] = {{"seed", required_argument, NULL, 's'},
+                                            {"runs", required_argument, NULL, 'r'},
+                                            {"story", no_argument, NULL, 't'},
+                                            {"loose-batches", no_argument, NULL, 'l'},
+                                            {0}};
+    static struct rc rc = {.seed = 1};
+    unsigned long long runs = 400;
+    bool story = false;
+    for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;)
+        switch (option) {
+        case 's': rc.seed = strtoull(optarg, NULL, 10); break;
+        case 'r': runs = strtoull(optarg, NULL, 10); break;
+        case 't': story = true; break;
+        case 'l': rc.asker.loose_batches = true; break;
+        default: return 2;
+        }
+    const char *uri = getenv("OVERSEER_TEST_PG");
+    if (!uri) {
+        fprintf(stderr, "rc: run this under tests/lib/with-postgres.\n");
+        return 2;
+    }
+    open_all(&rc, uri);
+    for (unsigned long long i = 0; i < runs; i++, rc.seed++)
+        scenario(&rc, story);
+    close_all(&rc);
+    printf("rc: only PostgreSQL knows of %llu waits and of %llu deadlocks\n",
+           (unsigned long long)rc.excused, (unsigned long long)rc.deadlocks);
+    printf("rc: %llu scenarios, %llu statements, %llu blocked, %llu differences\n", runs,
+           (unsigned long long)rc.statements, (unsigned long long)rc.blocked,
+           (unsigned long long)rc.differences);
+    return rc.differences > 0;
+}

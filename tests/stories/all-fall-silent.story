@@ -1,0 +1,12 @@
+story "Nobody takes the fleet after an outage of everybody"
+fleet 3 hosts, lease 4s
+goal g1
+freeze host 1
+freeze host 2
+freeze host 3
+wait 1m
+thaw host 1
+thaw host 2
+thaw host 3
+wait 10s
+expect g1 owned by host 1

@@ -1,0 +1,11 @@
+story "A commit that the server would carry out later is fenced first"
+fleet 1 hosts, lease 4s
+goal g1
+host 1 loses the answer of its next commit, which is later
+host 1 hears of g1 that "half of it is done"
+wait 1s
+expect the answer about g1 is OK
+expect g1 has 1 reports
+ghosts go on
+wait 1s
+expect g1 has 1 reports

@@ -1,0 +1,1107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Do the nouns keep their stored bytes, their tables and their promises? */
+#include "chain.h"
+
+#include "model/decision.h"
+
+/* ---- the field codec, on a shape with every type ---- */
+
+enum { TEXT_CAP = 8, BYTES_CAP = 300 };
+
+struct every {
+    int64_t number, when;
+    uint64_t large;
+    uint32_t small;
+    enum need choice;
+    struct id id;
+    struct hash hash;
+    struct str text, bytes;
+    uint32_t unstored;
+};
+
+static const struct field EVERY_FIELD[] = {
+    {"number", FIELD_INT, 1, FIELD_OF(every, number), 0, 0, NULL, ""},
+    {"when", FIELD_TIME, 2, FIELD_OF(every, when), 0, 0, NULL, ""},
+    {"large", FIELD_UINT, 3, FIELD_OF(every, large), 0, 0, NULL, ""},
+    {"small", FIELD_U32, 4, FIELD_OF(every, small), 0, 0, NULL, ""},
+    {"choice", FIELD_ENUM, 5, FIELD_OF(every, choice), 0, 0, &NEED_NAMES, ""},
+    {"id", FIELD_ID, 6, FIELD_OF(every, id), 0, 0, NULL, ""},
+    {"hash", FIELD_HASH, 7, FIELD_OF(every, hash), 0, 0, NULL, ""},
+    {"text", FIELD_TEXT, 8, FIELD_OF(every, text), TEXT_CAP, 0, NULL, ""},
+    {"bytes", FIELD_BYTES, 200, FIELD_OF(every, bytes), BYTES_CAP, 0, NULL, ""},
+    {"unstored", FIELD_U32, 0, FIELD_OF(every, unstored), 0, 0, NULL, ""},
+};
+static const struct shape EVERY = SHAPE("every", 3, EVERY_FIELD);
+
+#define ID_HEX "101112131415161718191a1b1c1d1e1f"
+#define HASH_HEX ID_HEX ID_HEX
+
+static struct id id_example(void) {
+    struct id id;
+    for (int i = 0; i < 16; i++)
+        id.bytes[i] = (uint8_t)(0x10 + i);
+    return id;
+}
+
+static bool every_same(const struct every *a, const struct every *b) {
+    return a->number == b->number && a->when == b->when && a->large == b->large &&
+           a->small == b->small && a->choice == b->choice && id_equal(a->id, b->id) &&
+           hash_equal(&a->hash, &b->hash) && str_equal(a->text, b->text) &&
+           str_equal(a->bytes, b->bytes) && a->unstored == b->unstored;
+}
+
+/* Encodes to these bytes, and these bytes decode to it. */
+static void every_is(struct every every, const char *hex) {
+    struct arena arena = {0};
+    assert_string_equal(hex_of(shape_encode(&EVERY, &every, &arena)), hex);
+    struct str bytes = hex_bytes(hex);
+    struct every back = {0};
+    check(shape_decode(&EVERY, bytes, &back), "%s", hex);
+    every.unstored = 0;
+    check(every_same(&every, &back), "%s", hex);
+    bytes_free(bytes);
+    arena_free(&arena);
+}
+
+static void test_fields_of_every_type_have_their_bytes(void **state) {
+    (void)state;
+    struct hash hash;
+    memcpy(hash.bytes, id_example().bytes, 16);
+    memcpy(hash.bytes + 16, id_example().bytes, 16);
+    every_is((struct every){.number = -1}, "030201");
+    every_is((struct every){.number = INT64_MAX}, "0302feffffffffffffffff01");
+    every_is((struct every){.number = INT64_MIN}, "0302ffffffffffffffffff01");
+    every_is((struct every){.when = 64}, "03048001");
+    every_is((struct every){.when = INT64_MIN}, "0304ffffffffffffffffff01");
+    every_is((struct every){.large = UINT64_MAX}, "0306ffffffffffffffffff01");
+    every_is((struct every){.small = UINT32_MAX}, "0308ffffffff0f");
+    every_is((struct every){.choice = NEED_UNCONFIRMED}, "030a02");
+    every_is((struct every){.id = id_example()}, "030d10" ID_HEX);
+    every_is((struct every){.hash = hash}, "030f20" HASH_HEX);
+    every_is((struct every){.text = STR("abcdefgh")}, "0311086162636465666768");
+    every_is((struct every){.bytes = STR("\xFF\0\x80")}, "03910303ff0080");
+    every_is((struct every){.number = 1, .small = 5, .text = STR("\xC3\xA4"), .bytes = STR("z")},
+             "03020208051102c3a49103017a");
+}
+
+static void test_fields_that_are_zero_are_left_out(void **state) {
+    (void)state;
+    every_is((struct every){0}, "03");
+    every_is((struct every){.unstored = 77}, "03");
+    every_is((struct every){.text = STR("")}, "03");
+    every_is((struct every){.large = 1, .unstored = 77}, "030601");
+}
+
+static bool every_decodes(const char *hex, struct every *ret) {
+    struct str bytes = hex_bytes(hex);
+    bool decoded = shape_decode(&EVERY, bytes, ret);
+    bytes_free(bytes);
+    return decoded;
+}
+
+static void test_fields_of_a_newer_build_are_skipped(void **state) {
+    (void)state;
+    static const char *const ROWS[] = {
+        "030805",                       /* nothing unknown */
+        "031280010805",                 /* 9, a number, before */
+        "0308051207",                   /* and after */
+        "0313036162630805",             /* 9, a run */
+        "03130200000805",               /* a run of what would be no text */
+        "03feffffffffffffffff01010805", /* the largest number there is */
+        "03ffffffffffffffffff01000805", /* the same, with an empty run */
+        "fe0805",                       /* a newer version */
+        "010805",                       /* an older one */
+        "0308070805",                   /* said twice: the last one counts */
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct every every = {0};
+        check(every_decodes(ROWS[i], &every), "%s", ROWS[i]);
+        check(every_same(&every, &(struct every){.small = 5}), "%s", ROWS[i]);
+    }
+}
+
+static void test_fields_refuse_what_is_not_theirs(void **state) {
+    (void)state;
+    static const struct {
+        const char *hex, *why;
+    } ROWS[] = {
+        {"", "nothing at all"},
+        {"00", "version 0"},
+        {"000805", "version 0 with a field"},
+        {"030001", "number 0"},
+        {"030100", "number 0 with a run"},
+        {"0303020000", "a run for a number"},
+        {"03050100", "a run for a time"},
+        {"03070100", "a run for a large number"},
+        {"03090100", "a run for a small number"},
+        {"030b0101", "a run for a choice"},
+        {"030c05", "a number for an id"},
+        {"030e05", "a number for a hash"},
+        {"031005", "a number for a text"},
+        {"03900305", "a number for bytes"},
+        {"03088080808010", "a small number of 33 bits"},
+        {"0308ffffffffffffffffff01", "a small number of 64 bits"},
+        {"030a03", "a choice past its table"},
+        {"030a8080808010", "a choice that is 0 in 32 bits"},
+        {"030d0f101112131415161718191a1b1c1d1e", "an id of 15 bytes"},
+        {"030d11" ID_HEX "20", "an id of 17 bytes"},
+        {"030d00", "an id of none"},
+        {"030f1f" ID_HEX "101112131415161718191a1b1c1d1e", "a hash of 31 bytes"},
+        {"030f10" ID_HEX, "a hash of 16 bytes"},
+        {"031109616263646566676869", "a text over its cap"},
+        {"031101ff", "a text that is not UTF-8"},
+        {"03110100", "a text with NUL"},
+        {"031103eda080", "a text with a surrogate"},
+        {"031102c3", "a text that is cut"},
+        {"0308", "a tag without a value"},
+        {"030880", "half a value"},
+        {"0388", "half a tag"},
+        {"03880005", "a tag that is not the shortest"},
+        {"03088500", "a value that is not the shortest"},
+        {"0312", "an unknown number without a value"},
+        {"03130200", "an unknown run that is cut"},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct every every = {0};
+        check(!every_decodes(ROWS[i].hex, &every), "%s: %s", ROWS[i].why, ROWS[i].hex);
+    }
+}
+
+static void test_bytes_end_at_their_cap(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    char *filled = memset(arena_new(&arena, char, BYTES_CAP + 1), 0xFE, BYTES_CAP + 1);
+    struct every every = {.bytes = {filled, BYTES_CAP}}, back = {0};
+    assert_true(shape_decode(&EVERY, shape_encode(&EVERY, &every, &arena), &back));
+    assert_true(every_same(&every, &back));
+    every.bytes.len++;
+    assert_false(shape_decode(&EVERY, shape_encode(&EVERY, &every, &arena), &back));
+    arena_free(&arena);
+}
+
+static void test_every_cut_of_an_encoding_is_refused_or_a_prefix(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct every full = {.number = -7, .large = 1u << 20, .id = id_example(), .text = STR("abc")};
+    struct str whole = shape_encode(&EVERY, &full, &arena);
+    assert_string_equal(hex_of(whole), "03020d068080400d10" ID_HEX "1103616263");
+    for (size_t len = 0; len < whole.len; len++) {
+        char *exact = malloc(len + 1);
+        assert_non_null(exact);
+        memcpy(exact, whole.at, len);
+        struct every back = {0};
+        bool at_a_border = len == 1 || len == 3 || len == 7 || len == 25;
+        check(shape_decode(&EVERY, (struct str){exact, len}, &back) == at_a_border, "%zu bytes",
+              len);
+        free(exact);
+    }
+    arena_free(&arena);
+}
+
+/* ---- the golden corpus ---- */
+
+union thing {
+    struct signal signal;
+    struct effect effect;
+    struct goal goal;
+    struct evidence evidence;
+};
+
+struct coding {
+    struct str (*encode)(const union thing *, struct arena *);
+    bool (*decode)(struct str bytes, union thing *ret);
+    bool (*same)(const union thing *, const union thing *);
+};
+
+static struct str signal_write(const union thing *thing, struct arena *arena) {
+    return signal_encode(&thing->signal, arena);
+}
+
+static bool signal_read(struct str bytes, union thing *ret) {
+    return signal_decode(bytes, &ret->signal);
+}
+
+static bool signal_same(const union thing *left, const union thing *right) {
+    const struct signal *a = &left->signal, *b = &right->signal;
+    return a->kind == b->kind && id_equal(a->source, b->source) && id_equal(a->goal, b->goal) &&
+           a->at == b->at && a->keyed == b->keyed && str_equal(a->actor, b->actor) &&
+           str_equal(a->title, b->title) && str_equal(a->command, b->command) &&
+           str_equal(a->text, b->text) && a->effect == b->effect && a->host == b->host &&
+           a->exit == b->exit;
+}
+
+static struct str effect_write(const union thing *thing, struct arena *arena) {
+    struct effect effect = thing->effect;
+    effect.kind = EFFECT_COMMAND;
+    return effect_encode(&effect, arena);
+}
+
+static bool effect_read(struct str bytes, union thing *ret) {
+    return effect_decode(EFFECT_COMMAND, bytes, &ret->effect);
+}
+
+static bool effect_same(const union thing *a, const union thing *b) {
+    return str_equal(a->effect.command, b->effect.command) &&
+           a->effect.within == b->effect.within && a->effect.kind == b->effect.kind &&
+           a->effect.n == b->effect.n && id_equal(a->effect.goal, b->effect.goal);
+}
+
+static struct str hot_write(const union thing *thing, struct arena *arena) {
+    return shape_encode(&GOAL_HOT, &thing->goal, arena);
+}
+
+static bool hot_read(struct str bytes, union thing *ret) {
+    return shape_decode(&GOAL_HOT, bytes, &ret->goal);
+}
+
+static bool hot_same(const union thing *left, const union thing *right) {
+    const struct goal *a = &left->goal, *b = &right->goal;
+    return a->status == b->status && a->need == b->need && a->created_at == b->created_at &&
+           a->updated_at == b->updated_at && a->reports == b->reports &&
+           a->effects_made == b->effects_made && a->last_exit == b->last_exit &&
+           a->version == b->version && a->open_count == b->open_count;
+}
+
+static struct str evidence_write(const union thing *thing, struct arena *arena) {
+    return shape_encode(&EVIDENCE, &thing->evidence, arena);
+}
+
+static bool evidence_read(struct str bytes, union thing *ret) {
+    return shape_decode(&EVIDENCE, bytes, &ret->evidence);
+}
+
+static bool evidence_same(const union thing *left, const union thing *right) {
+    const struct evidence *a = &left->evidence, *b = &right->evidence;
+    return str_equal(a->rule, b->rule) && a->signal == b->signal &&
+           id_equal(a->source, b->source) && str_equal(a->actor, b->actor) &&
+           a->effect == b->effect && a->host == b->host && a->fence == b->fence &&
+           a->exit == b->exit && a->threshold == b->threshold && str_equal(a->text, b->text);
+}
+
+static const struct coding OF_SIGNAL = {signal_write, signal_read, signal_same};
+static const struct coding OF_EFFECT = {effect_write, effect_read, effect_same};
+static const struct coding OF_HOT = {hot_write, hot_read, hot_same};
+static const struct coding OF_EVIDENCE = {evidence_write, evidence_read, evidence_same};
+static const struct coding *const CODINGS[] = {&OF_SIGNAL, &OF_EFFECT, &OF_HOT, &OF_EVIDENCE};
+
+#define AT 1794701782123456
+#define SOURCE_BYTES \
+    { \
+        { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } \
+    }
+#define GOAL_BYTES \
+    { \
+        { 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 } \
+    }
+#define SIGNAL_SAMPLE(k, ...) \
+    { \
+        .signal = { \
+            .kind = (k), \
+            .source = SOURCE_BYTES, \
+            .goal = GOAL_BYTES, \
+            .at = AT, \
+            .keyed = 1, \
+            .actor = STR("agnes"), \
+            __VA_ARGS__ \
+        } \
+    }
+
+/* One row for each file: what `full` holds; `minimal` holds nothing, of a signal its kind. */
+static const struct golden {
+    const char *name;
+    const struct coding *coding;
+    size_t fields; /* in full */
+    union thing full;
+    union thing minimal;
+} GOLDEN[] = {
+    {"signal.goal.create",
+     &OF_SIGNAL,
+     7,
+     SIGNAL_SAMPLE(SIGNAL_GOAL_CREATE,
+                   .title = STR("Gr\xC3\xBC\xC3\x9F"
+                                "e ordnen"),
+                   .command = STR("make check && echo \"ok\"\n")),
+     {.signal = {.kind = SIGNAL_GOAL_CREATE}}},
+    {"signal.goal.report",
+     &OF_SIGNAL,
+     6,
+     SIGNAL_SAMPLE(SIGNAL_GOAL_REPORT, .text = STR("half of it \xF0\x9F\x92\xA9")),
+     {.signal = {.kind = SIGNAL_GOAL_REPORT}}},
+    {"signal.goal.due",
+     &OF_SIGNAL,
+     5,
+     SIGNAL_SAMPLE(SIGNAL_GOAL_DUE, .exit = 0),
+     {.signal = {.kind = SIGNAL_GOAL_DUE}}},
+    {"signal.effect.claim",
+     &OF_SIGNAL,
+     7,
+     SIGNAL_SAMPLE(SIGNAL_EFFECT_CLAIM, .effect = 300, .host = UINT32_MAX),
+     {.signal = {.kind = SIGNAL_EFFECT_CLAIM}}},
+    {"signal.effect.ended",
+     &OF_SIGNAL,
+     8,
+     SIGNAL_SAMPLE(SIGNAL_EFFECT_ENDED, .effect = 2, .exit = -1, .text = STR("not found\n")),
+     {.signal = {.kind = SIGNAL_EFFECT_ENDED}}},
+    {"signal.effect.lost",
+     &OF_SIGNAL,
+     6,
+     SIGNAL_SAMPLE(SIGNAL_EFFECT_LOST, .effect = 127),
+     {.signal = {.kind = SIGNAL_EFFECT_LOST}}},
+    {"effect.command",
+     &OF_EFFECT,
+     2,
+     {.effect = {.command = STR("make check"), .within = 1800000000}},
+     {.effect = {.within = 0}}},
+    {"goal.hot",
+     &OF_HOT,
+     7,
+     {.goal = {.status = GOAL_COMPLETED,
+               .need = NEED_FAILED,
+               .created_at = AT,
+               .updated_at = AT + 5,
+               .reports = 300,
+               .effects_made = 128,
+               .last_exit = -9}},
+     {.goal = {.reports = 0}}},
+    {"evidence",
+     &OF_EVIDENCE,
+     10,
+     {.evidence = {.rule = STR("effect.outcome"),
+                   .signal = SIGNAL_EFFECT_ENDED,
+                   .source = SOURCE_BYTES,
+                   .actor = STR("agnes"),
+                   .effect = 1,
+                   .host = 7,
+                   .fence = 1ull << 40,
+                   .exit = -1,
+                   .threshold = 1800000000,
+                   .text = STR("said: \xC3\xBC")}},
+     {.evidence = {.exit = 0}}},
+};
+
+/* The lines of hexadecimal after a label, joined; the bytes stand in a block of their own. */
+static struct str golden_read(const char *name, const char *label) {
+    const char *tests = getenv("OVERSEER_TESTS");
+    char path[512], line[256], hex[4096] = "";
+    snprintf(path, sizeof path, "%s/golden/%s.hex", tests ? tests : "tests", name);
+    FILE *file = fopen(path, "r");
+    check(file != NULL, "%s cannot be read; OVERSEER_TESTS names the folder of the tests", path);
+    bool inside = false, found = false;
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (strspn(line, "0123456789abcdef") != strlen(line)) {
+            inside = strcmp(line, label) == 0;
+            found = found || inside;
+        } else if (inside) {
+            strncat(hex, line, sizeof hex - strlen(hex) - 1);
+        }
+    }
+    fclose(file);
+    check(found, "%s has no %s", path, label);
+    return hex_bytes(hex);
+}
+
+static void golden_holds(const struct golden *golden, const char *label, const union thing *thing) {
+    struct arena arena = {0};
+    struct str bytes = golden_read(golden->name, label);
+    const char *stored = hex_of(bytes), *encoded = hex_of(golden->coding->encode(thing, &arena));
+    check(strcmp(stored, encoded) == 0, "%s, %s:\n  %s\n  %s", golden->name, label, stored,
+          encoded);
+    union thing back;
+    memset(&back, 0, sizeof back);
+    check(golden->coding->decode(bytes, &back), "%s, %s", golden->name, label);
+    check(golden->coding->same(thing, &back), "%s, %s decoded to something else", golden->name,
+          label);
+    bytes_free(bytes);
+    arena_free(&arena);
+}
+
+static void test_golden_bytes_are_written_and_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < count_of(GOLDEN); i++) {
+        golden_holds(&GOLDEN[i], "full", &GOLDEN[i].full);
+        golden_holds(&GOLDEN[i], "minimal", &GOLDEN[i].minimal);
+    }
+}
+
+/* Counted in the bytes, so that a new field without a golden value is noticed. */
+static size_t fields_in(struct str bytes, size_t head) {
+    struct reader reader = {.rest = {bytes.at + head, bytes.len - head}};
+    size_t count = 0;
+    for (; reader.rest.len > 0; count++)
+        if (read_varint(&reader) & 1)
+            read_run(&reader);
+        else
+            read_varint(&reader);
+    return count;
+}
+
+static size_t fields_declared(const struct golden *golden) {
+    enum { COMMON = 5 };
+    if (golden->coding == &OF_SIGNAL)
+        return COMMON + SIGNALS[golden->full.signal.kind].count;
+    if (golden->coding == &OF_EFFECT)
+        return EFFECTS[EFFECT_COMMAND].shape.count;
+    return golden->coding == &OF_HOT ? GOAL_HOT.count : EVIDENCE.count;
+}
+
+static void test_golden_covers_every_kind_and_every_field(void **state) {
+    (void)state;
+    for (size_t i = 0; i < count_of(GOLDEN); i++) {
+        struct str bytes = golden_read(GOLDEN[i].name, "full");
+        size_t count = fields_in(bytes, GOLDEN[i].coding == &OF_SIGNAL ? 2 : 1);
+        bytes_free(bytes);
+        check(count == GOLDEN[i].fields, "%s has %zu fields", GOLDEN[i].name, count);
+        check(count == fields_declared(&GOLDEN[i]), "%s declares more or fewer", GOLDEN[i].name);
+    }
+    for (uint32_t kind = SIGNAL_NONE + 1; kind < SIGNAL_KINDS; kind++) {
+        size_t i = 0;
+        while (i < count_of(GOLDEN) && GOLDEN[i].full.signal.kind != kind)
+            i++;
+        check(i < count_of(GOLDEN) && GOLDEN[i].coding == &OF_SIGNAL, "signal %u has no example",
+              kind);
+        assert_string_equal(GOLDEN[i].name + strlen("signal."), SIGNALS[kind].name);
+        assert_string_equal(SIGNALS[kind].name, SIGNAL_NAMES.name[kind]);
+    }
+    assert_int_equal(SIGNAL_NAMES.count, SIGNAL_KINDS);
+    assert_int_equal(EFFECT_KINDS, EFFECT_COMMAND + 1);
+}
+
+static void test_signals_refuse_what_is_none(void **state) {
+    (void)state;
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0107",
+                                     "018001", "018000", "01ffff", "01012004", "0103240161"};
+    for (size_t i = 0; i < count_of(NO); i++) {
+        struct signal signal;
+        struct str bytes = hex_bytes(NO[i]);
+        bool decoded = signal_decode(bytes, &signal);
+        bytes_free(bytes);
+        check(!decoded, "%s", NO[i]);
+    }
+}
+
+/* The fields of one kind are unknown numbers to another. */
+static void test_signals_take_no_field_of_another_kind(void **state) {
+    (void)state;
+    struct signal signal;
+    memset(&signal, 0xFF, sizeof signal);
+    struct str bytes = hex_bytes("010620052207230161");
+    assert_true(signal_decode(bytes, &signal));
+    union thing expected = {.signal = {.kind = SIGNAL_EFFECT_LOST, .effect = 5}};
+    assert_true(signal_same(&expected, &(union thing){.signal = signal}));
+    bytes_free(bytes);
+}
+
+static void test_signals_end_at_their_limits(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    char *long_text = memset(arena_new(&arena, char, LIMIT_SIGNAL_BODY), 'x', LIMIT_SIGNAL_BODY);
+    struct signal back;
+    for (size_t more = 0; more <= 1; more++) {
+        const struct signal rows[] = {
+            {.kind = SIGNAL_GOAL_CREATE, .title = {long_text, LIMIT_TITLE + more}},
+            {.kind = SIGNAL_GOAL_CREATE, .command = {long_text, LIMIT_COMMAND + more}},
+            {.kind = SIGNAL_GOAL_REPORT, .text = {long_text, LIMIT_REPORT + more}},
+            {.kind = SIGNAL_EFFECT_ENDED, .text = {long_text, LIMIT_OUTPUT + more}},
+            {.kind = SIGNAL_GOAL_DUE, .actor = {long_text, LIMIT_ACTOR + more}},
+        };
+        for (size_t i = 0; i < count_of(rows); i++)
+            check(signal_decode(signal_encode(&rows[i], &arena), &back) == (more == 0),
+                  "row %zu, %zu past its cap", i, more);
+    }
+    struct writer writer = {.arena = &arena};
+    write_raw(&writer, STR("\x01\x03\xFF\x01")); /* a run of the unknown number 127 */
+    write_run(&writer, (struct str){long_text, LIMIT_SIGNAL_BODY - 6});
+    assert_int_equal(writer.len, LIMIT_SIGNAL_BODY);
+    assert_true(signal_decode((struct str){writer.at, writer.len}, &back));
+    write_raw(&writer, STR("\x06\x02"));
+    assert_false(signal_decode((struct str){writer.at, writer.len}, &back));
+    arena_free(&arena);
+}
+
+/* ---- bytes from anywhere ---- */
+
+enum { STRANGE = 200000, STRANGE_MAX = 400 };
+
+static bool text_is_kept(struct str text, size_t cap, struct str bytes) {
+    bool inside = text.at >= bytes.at && text.at + text.len <= bytes.at + bytes.len;
+    return text.len == 0 || (text.len <= cap && str_is_text(text) && inside);
+}
+
+static bool thing_is_kept(const struct coding *coding, const union thing *thing, struct str bytes) {
+    const struct signal *signal = &thing->signal;
+    const struct evidence *evidence = &thing->evidence;
+    if (coding == &OF_SIGNAL)
+        return signal->kind > SIGNAL_NONE && signal->kind < SIGNAL_KINDS &&
+               text_is_kept(signal->actor, LIMIT_ACTOR, bytes) &&
+               text_is_kept(signal->title, LIMIT_TITLE, bytes) &&
+               text_is_kept(signal->command, LIMIT_COMMAND, bytes) &&
+               text_is_kept(signal->text, LIMIT_REPORT, bytes);
+    if (coding == &OF_EFFECT)
+        return text_is_kept(thing->effect.command, LIMIT_COMMAND, bytes);
+    if (coding == &OF_HOT)
+        return thing->goal.status < GOAL_STATUSES && thing->goal.need < NEEDS;
+    return evidence->signal < SIGNAL_KINDS && text_is_kept(evidence->rule, 64, bytes) &&
+           text_is_kept(evidence->actor, LIMIT_ACTOR, bytes) &&
+           text_is_kept(evidence->text, LIMIT_RECORD_BODY, bytes);
+}
+
+/* Whatever is accepted is whole, and its own encoding says the same. */
+static bool strange_decodes(const struct coding *coding, struct str bytes, struct arena *arena) {
+    union thing thing, again;
+    memset(&thing, 0, sizeof thing);
+    memset(&again, 0, sizeof again);
+    if (!coding->decode(bytes, &thing))
+        return false;
+    check(thing_is_kept(coding, &thing, bytes), "%s", hex_of(bytes));
+    struct str encoded = coding->encode(&thing, arena);
+    check(encoded.len <= bytes.len, "%s became longer", hex_of(bytes));
+    check(coding->decode(encoded, &again) && coding->same(&thing, &again), "%s", hex_of(bytes));
+    return true;
+}
+
+static size_t mutate(char *bytes, size_t len, struct chance *chance) {
+    size_t at = len ? chance_below(chance, (uint32_t)len) : 0;
+    switch (chance_below(chance, 6)) {
+    case 0: return at; /* cut */
+    case 1:            /* one more byte */
+        memmove(bytes + at + 1, bytes + at, len - at);
+        bytes[at] = (char)chance_next(chance);
+        return len + 1;
+    case 2: /* one less */
+        if (len > 0)
+            memmove(bytes + at, bytes + at + 1, len - at - 1);
+        return len - (len > 0);
+    case 3: /* a part again, at the end */
+        if (len - at > 40)
+            return len;
+        memmove(bytes + len, bytes + at, len - at);
+        return len + (len - at);
+    case 4: bytes[at] = (char)(bytes[at] ^ (1 << chance_below(chance, 8))); return len + (len == 0);
+    default: bytes[at] = (char)chance_next(chance); return len + (len == 0);
+    }
+}
+
+static size_t strange_make(char *bytes, const struct str *golden, int round,
+                           struct chance *chance) {
+    if (round % 4 == 0) {
+        size_t len = chance_below(chance, 60);
+        chance_fill(chance, bytes, len + 2);
+        bytes[0] = chance_in(chance, 2) ? 1 : bytes[0];
+        bytes[1] = chance_in(chance, 2) ? (char)chance_below(chance, SIGNAL_KINDS + 1) : bytes[1];
+        return len;
+    }
+    struct str from = golden[chance_below(chance, count_of(GOLDEN))];
+    size_t len = from.len;
+    memcpy(bytes, from.at, len);
+    for (uint32_t i = 0, count = 1 + chance_below(chance, 4); i < count; i++)
+        len = mutate(bytes, len, chance);
+    return len;
+}
+
+static void test_strange_bytes_never_do_harm(void **state) {
+    (void)state;
+    struct chance chance = {77};
+    struct arena arena = {0};
+    struct str golden[count_of(GOLDEN)];
+    for (size_t i = 0; i < count_of(GOLDEN); i++)
+        golden[i] = golden_read(GOLDEN[i].name, "full");
+    int decoded = 0;
+    for (int round = 0; round < STRANGE; round++) {
+        char bytes[STRANGE_MAX];
+        size_t len = strange_make(bytes, golden, round, &chance);
+        char *exact = malloc(len + (len == 0));
+        assert_non_null(exact);
+        memcpy(exact, bytes, len);
+        for (size_t c = 0; c < count_of(CODINGS); c++)
+            decoded += strange_decodes(CODINGS[c], (struct str){exact, len}, &arena);
+        free(exact);
+        arena_reset(&arena);
+    }
+    assert_true(decoded > STRANGE / 10 && decoded < STRANGE * 2); /* some of both */
+    for (size_t i = 0; i < count_of(GOLDEN); i++)
+        bytes_free(golden[i]);
+    arena_free(&arena);
+}
+
+/* ---- small things of signals, effects, policies and names ---- */
+
+static void test_a_copied_signal_stands_by_itself(void **state) {
+    (void)state;
+    char actor[] = "agnes", title[] = "title", command[] = "command", text[] = "text";
+    struct signal from = {.kind = SIGNAL_GOAL_CREATE,
+                          .at = 5,
+                          .actor = str_of(actor),
+                          .title = str_of(title),
+                          .command = str_of(command),
+                          .text = str_of(text)};
+    assert_int_equal(signal_text_size(&from), 5 + 5 + 7 + 4);
+    char *room = malloc(signal_text_size(&from));
+    struct signal to;
+    signal_copy(&to, &from, room);
+    assert_true(signal_same(&(union thing){.signal = from}, &(union thing){.signal = to}));
+    memset(actor, 'x', 5);
+    memset(title, 'x', 5);
+    memset(command, 'x', 7);
+    memset(text, 'x', 4);
+    assert_true(str_equal(to.actor, STR("agnes")));
+    assert_true(str_equal(to.title, STR("title")));
+    assert_true(str_equal(to.command, STR("command")));
+    assert_true(str_equal(to.text, STR("text")));
+    free(room);
+    struct signal bare = {.kind = SIGNAL_GOAL_DUE};
+    assert_int_equal(signal_text_size(&bare), 0);
+    signal_copy(&to, &bare, actor);
+    assert_int_equal(signal_text_size(&to), 0);
+}
+
+static void test_an_effect_has_one_id_for_ever(void **state) {
+    (void)state;
+    struct id goal = GOAL_BYTES, other = SOURCE_BYTES;
+    struct id first = effect_id(goal, 0), later = effect_id(goal, 258);
+    assert_string_equal(hex_of((struct str){(char *)first.bytes, 16}),
+                        "63fd7e7fff85eb3fb38f486ceca0397d");
+    assert_string_equal(hex_of((struct str){(char *)later.bytes, 16}),
+                        "0fc3816d4fb29cf583e820b2648373f8");
+    assert_false(id_equal(first, effect_id(other, 0)));
+}
+
+static void test_an_effect_of_no_kind_decodes_to_nothing(void **state) {
+    (void)state;
+    struct effect effect = {.n = 9};
+    assert_false(effect_decode(EFFECT_NONE, STR("\x01"), &effect));
+    assert_false(effect_decode(EFFECT_KINDS, STR("\x01"), &effect));
+    assert_true(effect_decode(EFFECT_COMMAND, STR("\x01"), &effect));
+    assert_int_equal(effect.n, 9);
+}
+
+static void test_a_policy_is_named_by_its_hash(void **state) {
+    (void)state;
+    struct policy policy = policy_of(1800000000), other = policy_of(1800000001);
+    assert_int_equal(policy.act_within, 1800000000);
+    assert_string_equal(hex_of(hash_str(&policy.hash)),
+                        "68f3b4c946fbc707cf02abaa9e12c361aeb62402563bb78b69942ef393626e5c");
+    assert_false(hash_equal(&policy.hash, &other.hash));
+}
+
+static void test_names_are_found_whole(void **state) {
+    (void)state;
+    uint32_t value = 99;
+    for (uint32_t i = 0; i < RECORD_NAMES.count; i++) {
+        assert_true(names_find(&RECORD_NAMES, str_of(RECORD_NAMES.name[i]), &value));
+        assert_int_equal(value, i);
+    }
+    assert_int_equal(RECORD_NAMES.count, RECORD_TYPES);
+    value = 99;
+    assert_false(names_find(&GOAL_STATUS_NAMES, STR("done"), &value));
+    assert_false(names_find(&GOAL_STATUS_NAMES, STR("activ"), &value));
+    assert_false(names_find(&GOAL_STATUS_NAMES, STR("activee"), &value));
+    assert_false(names_find(&GOAL_STATUS_NAMES, STR(""), &value));
+    static const char *const GAP[] = {"a", NULL, "c"};
+    const struct names with_gap = {GAP, count_of(GAP)};
+    assert_false(names_find(&with_gap, STR("b"), &value));
+    assert_int_equal(value, 99);
+    assert_true(names_find(&with_gap, STR("c"), &value));
+    assert_int_equal(value, 2);
+}
+
+/* ---- status machines: written out by hand; a column for each state that may follow ---- */
+
+struct machine_row {
+    const char *name, *next;
+};
+
+static const struct machine_row GOALS[GOAL_STATUSES] = {
+    /* to: active paused completed cancelled archived */
+    [GOAL_ACTIVE] = {"active", "-xxx-"},       [GOAL_PAUSED] = {"paused", "x--x-"},
+    [GOAL_COMPLETED] = {"completed", "----x"}, [GOAL_CANCELLED] = {"cancelled", "----x"},
+    [GOAL_ARCHIVED] = {"archived", "-----"},
+};
+
+static const struct machine_row EFFECT_ROWS[EFFECT_STATES] = {
+    /* to: ready running unconfirmed ended */
+    [EFFECT_READY] = {"ready", "-x--"},
+    [EFFECT_RUNNING] = {"running", "--xx"},
+    [EFFECT_UNCONFIRMED] = {"unconfirmed", "---x"},
+    [EFFECT_ENDED] = {"ended", "----"},
+};
+
+static const struct machine_row HOSTS[HOST_STATES] = {
+    /* to: live lost gone */
+    [HOST_LIVE] = {"live", "xx-"},
+    [HOST_LOST] = {"lost", "x-x"},
+    [HOST_GONE] = {"gone", "x--"},
+};
+
+static void machine_is(const struct status_row *rows, const struct machine_row *expected,
+                       uint32_t count) {
+    for (uint32_t from = 0; from < count; from++) {
+        assert_string_equal(rows[from].name, expected[from].name);
+        assert_int_equal(strlen(expected[from].next), count);
+        assert_int_equal(rows[from].next >> count, 0);
+        for (uint32_t to = 0; to < count; to++)
+            check((rows[from].next >> to & 1) == (expected[from].next[to] == 'x'), "%s to %s",
+                  expected[from].name, expected[to].name);
+    }
+}
+
+static void test_states_follow_each_other_as_drawn(void **state) {
+    (void)state;
+    machine_is(GOAL_STATUS, GOALS, GOAL_STATUSES);
+    machine_is(EFFECT_STATE, EFFECT_ROWS, EFFECT_STATES);
+    machine_is(HOST_STATE, HOSTS, HOST_STATES);
+    for (uint32_t from = 0; from < GOAL_STATUSES; from++)
+        for (uint32_t to = 0; to < GOAL_STATUSES; to++)
+            check(goal_status_may_become(from, to) == (GOALS[from].next[to] == 'x'), "%s to %s",
+                  GOALS[from].name, GOALS[to].name);
+    for (uint32_t from = 0; from < EFFECT_STATES; from++)
+        for (uint32_t to = 0; to < EFFECT_STATES; to++)
+            check(effect_state_may_become(from, to) == (EFFECT_ROWS[from].next[to] == 'x'),
+                  "%s to %s", EFFECT_ROWS[from].name, EFFECT_ROWS[to].name);
+}
+
+static void test_states_have_one_name_everywhere(void **state) {
+    (void)state;
+    assert_int_equal(GOAL_STATUS_NAMES.count, GOAL_STATUSES);
+    for (uint32_t i = 0; i < GOAL_STATUSES; i++)
+        assert_string_equal(GOAL_STATUS_NAMES.name[i], GOAL_STATUS[i].name);
+    assert_int_equal(EFFECT_STATE_NAMES.count, EFFECT_STATES);
+    for (uint32_t i = 0; i < EFFECT_STATES; i++)
+        assert_string_equal(EFFECT_STATE_NAMES.name[i], EFFECT_STATE[i].name);
+    assert_int_equal(NEED_NAMES.count, NEEDS);
+    assert_int_equal(FACE_NAMES.count, FACES);
+    assert_string_equal(FACE_NAMES.name[FACE_NEEDS_YOU], "needs you");
+    assert_string_equal(NEED_NAMES.name[NEED_UNCONFIRMED], "unconfirmed");
+}
+
+/* ---- errors ---- */
+
+/* What one is told to do, and where to look. */
+static bool says_what_to_do(const char *sentence) {
+    static const char *const DO[] = {"Correct ",  "Read it again", "See the reason", "Change ",
+                                     "try again", "Repeat ",       "`overseer "};
+    for (size_t i = 0; i < count_of(DO); i++)
+        if (strstr(sentence, DO[i]))
+            return true;
+    return false;
+}
+
+static void error_is_whole(const struct error_row *row) {
+    check(strncmp(row->code, "E_", 2) == 0, "%s", row->code);
+    check(strspn(row->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(row->code), "%s", row->code);
+    check(row->sentence[strlen(row->sentence) - 1] == '.', "%s", row->code);
+    const char *first_end = strstr(row->sentence, ". ");
+    check(first_end != NULL, "%s says only what happened", row->code);
+    check(says_what_to_do(first_end), "%s does not say what to do next", row->code);
+    check(row->exit_status > 0 && row->exit_status < 64, "%s", row->code);
+    switch (row->class) {
+    case CLASS_EXPECTED: check(row->http_status / 100 == 4, "%s", row->code); break;
+    case CLASS_TRANSIENT: check(row->http_status == 503, "%s", row->code); break;
+    case CLASS_HARD: check(row->http_status >= 400, "%s", row->code); break;
+    default: check(false, "%s has no class", row->code);
+    }
+}
+
+static void test_errors_say_what_happened_and_what_to_do_next(void **state) {
+    (void)state;
+    assert_string_equal(ERRORS[ERROR_NONE].code, "OK");
+    assert_int_equal(ERRORS[ERROR_NONE].exit_status, 0);
+    assert_int_equal(ERRORS[ERROR_NONE].http_status, 200);
+    for (int i = 0; i < ERROR_COUNT; i++) {
+        check(ERRORS[i].code != NULL && ERRORS[i].sentence != NULL, "error %d has no row", i);
+        if (i != ERROR_NONE)
+            error_is_whole(&ERRORS[i]);
+        for (int j = 0; j < i; j++)
+            check(strcmp(ERRORS[i].code, ERRORS[j].code) != 0, "%s twice", ERRORS[i].code);
+    }
+}
+
+/* Callers compare codes and scripts exit statuses: these are never to change. */
+static void test_error_codes_on_the_wire_are_stable(void **state) {
+    (void)state;
+    static const struct {
+        enum error error;
+        const char *code;
+        int exit_status, http_status;
+    } ROWS[] = {
+        {ERROR_INVALID, "E_INVALID", 2, 400},
+        {ERROR_NOT_FOUND, "E_NOT_FOUND", 3, 404},
+        {ERROR_CONFLICT, "E_CONFLICT", 4, 409},
+        {ERROR_QUARANTINED, "E_QUARANTINED", 5, 409},
+        {ERROR_REFUSED_BY_STORE, "E_REFUSED_BY_STORE", 2, 422},
+        {ERROR_BUSY, "E_BUSY", 6, 503},
+        {ERROR_STORE_AWAY, "E_STORE_AWAY", 6, 503},
+        {ERROR_NO_MEMORY, "E_NO_MEMORY", 6, 503},
+        {ERROR_STOPPING, "E_STOPPING", 6, 503},
+        {ERROR_UNKNOWN_METHOD, "E_UNKNOWN_METHOD", 2, 404},
+    };
+    assert_int_equal(count_of(ROWS), ERROR_COUNT - 1);
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        const struct error_row *row = &ERRORS[ROWS[i].error];
+        assert_string_equal(row->code, ROWS[i].code);
+        assert_int_equal(row->exit_status, ROWS[i].exit_status);
+        assert_int_equal(row->http_status, ROWS[i].http_status);
+    }
+}
+
+/* ---- what is always true of a goal ---- */
+
+static struct goal goal_whole(void) {
+    return (struct goal){
+        .version = 4,
+        .seq = 6,
+        .due_at = 700,
+        .effects_made = 5,
+        .open =
+            {{.n = 1, .kind = EFFECT_COMMAND, .state = EFFECT_RUNNING, .run_host = 2, .until = 900},
+             {.n = 2, .kind = EFFECT_COMMAND, .state = EFFECT_READY},
+             {.n = 4, .kind = EFFECT_COMMAND, .state = EFFECT_UNCONFIRMED, .run_host = 3}},
+        .open_count = 3,
+    };
+}
+
+static void breaks(const char *promise, struct goal goal) {
+    const char *broken = goal_broken(&goal);
+    check(broken && strcmp(broken, promise) == 0, "%s, not %s", promise,
+          broken ? broken : "nothing");
+}
+
+#define BREAKS(promise, ...) \
+    do { \
+        struct goal goal = goal_whole(); \
+        __VA_ARGS__; \
+        breaks(promise, goal); \
+    } while (0)
+
+static void test_a_goal_says_which_promise_is_broken(void **state) {
+    (void)state;
+    BREAKS("a goal without a version or a record", goal.version = 0);
+    BREAKS("a goal without a version or a record", goal.seq = 0);
+    BREAKS("a status out of its table", goal.status = GOAL_STATUSES);
+    BREAKS("a status out of its table", goal.need = NEEDS);
+    BREAKS("too many open effects", goal.open_count = LIMIT_OPEN_EFFECTS + 1);
+    BREAKS("completed with something open", goal.status = GOAL_COMPLETED);
+    BREAKS("completed with something open", goal.status = GOAL_COMPLETED; goal.open_count = 0;
+           goal.need = NEED_FAILED);
+    BREAKS("due later than its earliest deadline", goal.due_at = 901);
+    BREAKS("due later than its earliest deadline", goal.due_at = TIME_NEVER);
+    BREAKS("an open effect has ended", goal.open[1].state = EFFECT_ENDED);
+    BREAKS("an open effect has ended", goal.open[2].state = EFFECT_STATES);
+    BREAKS("an effect was never made", goal.effects_made = 4);
+    BREAKS("effects are out of order", goal.open[1].n = 0);
+    BREAKS("effects are out of order", goal.open[1].n = 1);
+    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[1].run_host = 1);
+    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[0].run_host = 0);
+    BREAKS("an effect is claimed by nobody, or ready and claimed", goal.open[2].run_host = 0);
+}
+
+static void test_a_whole_goal_breaks_nothing(void **state) {
+    (void)state;
+    struct goal goal = goal_whole();
+    assert_null(goal_broken(&goal));
+    goal.due_at = 900; /* in time */
+    assert_null(goal_broken(&goal));
+    goal.due_at = 0; /* early is not late */
+    assert_null(goal_broken(&goal));
+    goal.need = NEED_UNCONFIRMED;
+    assert_null(goal_broken(&goal));
+    struct goal done = {.version = 1, .seq = 1, .due_at = TIME_NEVER, .status = GOAL_COMPLETED};
+    assert_null(goal_broken(&done));
+    struct goal full = {.version = 1,
+                        .seq = 1,
+                        .effects_made = LIMIT_OPEN_EFFECTS,
+                        .open_count = LIMIT_OPEN_EFFECTS};
+    for (uint32_t i = 0; i < LIMIT_OPEN_EFFECTS; i++)
+        full.open[i].n = i;
+    assert_null(goal_broken(&full));
+}
+
+static void test_a_goal_finds_its_effects_and_its_deadline(void **state) {
+    (void)state;
+    struct goal goal = goal_whole();
+    assert_ptr_equal(goal_effect(&goal, 1), &goal.open[0]);
+    assert_ptr_equal(goal_effect(&goal, 4), &goal.open[2]);
+    assert_null(goal_effect(&goal, 0));
+    assert_null(goal_effect(&goal, 3));
+    assert_true(goal_due(&goal) == 900);
+    goal.open[1] =
+        (struct effect_slot){.n = 2, .state = EFFECT_RUNNING, .run_host = 2, .until = 800};
+    assert_true(goal_due(&goal) == 800);
+    goal.open_count = 1;
+    assert_true(goal_due(&goal) == 900);
+    assert_null(goal_effect(&goal, 4));
+    goal.open[0].state = EFFECT_UNCONFIRMED;
+    assert_true(goal_due(&goal) == TIME_NEVER);
+}
+
+static void test_a_goal_shows_one_word_to_people(void **state) {
+    (void)state;
+    static const struct {
+        enum goal_status status;
+        enum need need;
+        bool quarantined;
+        uint32_t open;
+        enum effect_state effect;
+        enum face face;
+        bool is_open;
+    } ROWS[] = {
+        {GOAL_ACTIVE, NEED_NOTHING, false, 0, 0, FACE_QUEUED, true},
+        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_READY, FACE_QUEUED, true},
+        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
+        {GOAL_ACTIVE, NEED_UNCONFIRMED, false, 1, EFFECT_UNCONFIRMED, FACE_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_FAILED, false, 0, 0, FACE_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_FAILED, false, 1, EFFECT_RUNNING, FACE_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_NOTHING, true, 1, EFFECT_RUNNING, FACE_NEEDS_YOU, true},
+        {GOAL_COMPLETED, NEED_NOTHING, false, 0, 0, FACE_DONE, false},
+        {GOAL_COMPLETED, NEED_NOTHING, true, 0, 0, FACE_NEEDS_YOU, false},
+        {GOAL_PAUSED, NEED_NOTHING, false, 0, 0, FACE_QUEUED, true},
+        {GOAL_PAUSED, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
+        {GOAL_CANCELLED, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct goal goal = {.status = ROWS[i].status,
+                            .need = ROWS[i].need,
+                            .quarantined = ROWS[i].quarantined,
+                            .open_count = ROWS[i].open,
+                            .open = {{.state = ROWS[i].effect}}};
+        check(goal_face(&goal) == ROWS[i].face, "row %zu shows %s", i,
+              FACE_NAMES.name[goal_face(&goal)]);
+        check(goal_is_open(&goal) == ROWS[i].is_open, "row %zu", i);
+    }
+    struct goal ended = {.status = GOAL_CANCELLED};
+    assert_false(goal_is_open(&ended));
+    ended.status = GOAL_ARCHIVED;
+    assert_false(goal_is_open(&ended));
+}
+
+/* ---- the chain of records ---- */
+
+static struct record record_example(void) {
+    struct record record = {.type = RECORD_EFFECT_ENDED, .at = AT, .core = 1, .body = STR("body")};
+    memset(record.policy.bytes, 0xBB, sizeof record.policy.bytes);
+    return record;
+}
+
+static void test_a_record_is_sealed_with_everything_before_it(void **state) {
+    (void)state;
+    struct id goal = GOAL_BYTES;
+    struct hash head;
+    memset(head.bytes, 0xAA, sizeof head.bytes);
+    struct record record = record_example();
+    record_seal(&record, goal, 9, &head);
+    assert_int_equal(record.seq, 10);
+    assert_string_equal(hex_of(hash_str(&record.body_hash)),
+                        "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5");
+    assert_string_equal(hex_of(hash_str(&record.hash)),
+                        "80021d415b2d563c97185d944b8c31c1b3fb28d4780ebef88d43e8da6a4b8c69");
+    struct hash none = {{0}};
+    struct record first = {
+        .type = RECORD_GOAL_CREATED, .at = -1, .core = 1, .policy = record.policy};
+    record_seal(&first, goal, 0, &none);
+    assert_int_equal(first.seq, 1);
+    assert_string_equal(hex_of(hash_str(&first.hash)),
+                        "03ad5fe48b1882b0ca8bc4e28b5a5d3ccaf4d695d8a1646b6027210d1305c335");
+}
+
+struct link {
+    struct record record;
+    struct id goal;
+    uint64_t last_seq;
+    struct hash head;
+};
+
+static struct hash link_hash(struct link link) {
+    record_seal(&link.record, link.goal, link.last_seq, &link.head);
+    return link.record.hash;
+}
+
+#define CHANGED(...) \
+    do { \
+        struct link link = whole; \
+        __VA_ARGS__; \
+        struct hash hash = link_hash(link); \
+        check(!hash_equal(&hash, &sealed), "not covered: " #__VA_ARGS__); \
+    } while (0)
+
+static void test_a_changed_record_breaks_the_chain(void **state) {
+    (void)state;
+    const struct link whole = {record_example(), GOAL_BYTES, 9, {{7}}};
+    const struct hash sealed = link_hash(whole);
+    struct hash again = link_hash(whole);
+    assert_true(hash_equal(&sealed, &again));
+    CHANGED(link.record.type = RECORD_EFFECT_CLAIMED);
+    CHANGED(link.record.at++);
+    CHANGED(link.record.at = -link.record.at);
+    CHANGED(link.record.core++);
+    CHANGED(link.record.policy.bytes[0] ^= 1);
+    CHANGED(link.record.policy.bytes[31] ^= 1);
+    CHANGED(link.record.body = STR("Body"));
+    CHANGED(link.record.body = STR("bod"));
+    CHANGED(link.record.body = STR(""));
+    CHANGED(link.last_seq++);
+    CHANGED(link.last_seq += 1ull << 40);
+    CHANGED(link.head.bytes[0] ^= 1);
+    CHANGED(link.head.bytes[31] ^= 1);
+    CHANGED(link.goal.bytes[0] ^= 1);
+    CHANGED(link.goal.bytes[15] ^= 1);
+}
+
+/* The columns alone are hashed: the chain still verifies after a body has been dropped. */
+static void test_a_chain_verifies_without_its_bodies(void **state) {
+    (void)state;
+    struct id goal = GOAL_BYTES;
+    struct record records[5];
+    struct hash head = {{0}};
+    for (uint64_t i = 0; i < count_of(records); i++) {
+        records[i] = record_example();
+        records[i].at += (int64_t)i;
+        record_seal(&records[i], goal, i, &head);
+        head = records[i].hash;
+        records[i].body = (struct str){0};
+    }
+    struct hash before = {{0}};
+    for (size_t i = 0; i < count_of(records); i++) {
+        assert_int_equal(records[i].seq, i + 1);
+        struct hash hash = hash_of_columns(&records[i], goal, before);
+        assert_true(hash_equal(&hash, &records[i].hash));
+        struct record changed = records[i];
+        changed.body_hash.bytes[5] ^= 4;
+        hash = hash_of_columns(&changed, goal, before);
+        assert_false(hash_equal(&hash, &records[i].hash));
+        before = records[i].hash;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields_of_every_type_have_their_bytes),
+        cmocka_unit_test(test_fields_that_are_zero_are_left_out),
+        cmocka_unit_test(test_fields_of_a_newer_build_are_skipped),
+        cmocka_unit_test(test_fields_refuse_what_is_not_theirs),
+        cmocka_unit_test(test_bytes_end_at_their_cap),
+        cmocka_unit_test(test_every_cut_of_an_encoding_is_refused_or_a_prefix),
+        cmocka_unit_test(test_golden_bytes_are_written_and_read),
+        cmocka_unit_test(test_golden_covers_every_kind_and_every_field),
+        cmocka_unit_test(test_signals_refuse_what_is_none),
+        cmocka_unit_test(test_signals_take_no_field_of_another_kind),
+        cmocka_unit_test(test_signals_end_at_their_limits),
+        cmocka_unit_test(test_strange_bytes_never_do_harm),
+        cmocka_unit_test(test_a_copied_signal_stands_by_itself),
+        cmocka_unit_test(test_an_effect_has_one_id_for_ever),
+        cmocka_unit_test(test_an_effect_of_no_kind_decodes_to_nothing),
+        cmocka_unit_test(test_a_policy_is_named_by_its_hash),
+        cmocka_unit_test(test_names_are_found_whole),
+        cmocka_unit_test(test_states_follow_each_other_as_drawn),
+        cmocka_unit_test(test_states_have_one_name_everywhere),
+        cmocka_unit_test(test_errors_say_what_happened_and_what_to_do_next),
+        cmocka_unit_test(test_error_codes_on_the_wire_are_stable),
+        cmocka_unit_test(test_a_goal_says_which_promise_is_broken),
+        cmocka_unit_test(test_a_whole_goal_breaks_nothing),
+        cmocka_unit_test(test_a_goal_finds_its_effects_and_its_deadline),
+        cmocka_unit_test(test_a_goal_shows_one_word_to_people),
+        cmocka_unit_test(test_a_record_is_sealed_with_everything_before_it),
+        cmocka_unit_test(test_a_changed_record_breaks_the_chain),
+        cmocka_unit_test(test_a_chain_verifies_without_its_bodies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
