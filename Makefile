@@ -25,8 +25,16 @@ build/tsan/build.ninja:
 
 # Under a minute, with ASan and UBSan: unit tests, stories, a sample of the simulator.
 check: build/check/build.ninja
-	@ninja -C build/check -j $(JOBS)
-	@meson test -C build/check --suite unit --print-errorlogs
+	@ninja -C build/check -j $(JOBS) overseerd tests/story tests/sim tests/unit/test_base tests/unit/test_model \
+		tests/unit/test_core
+	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
+	@tests/e2e/smoke.py build/check/overseerd
+
+# The daemon's threads.
+tsan: build/tsan/build.ninja
+	@ninja -C build/tsan -j $(JOBS) overseerd
+	@tests/e2e/smoke.py build/tsan/overseerd
+	@$(PG) sh -c 'tests/e2e/smoke.py build/tsan/overseerd "$$OVERSEER_TEST_PG"'
 
 story: all
 	@$(PG) build/tests/story tests/stories/*.story
@@ -69,4 +77,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all check story explore sim e2e fault fuzz bench tidy cover prove trace install clean
+.PHONY: all check tsan story explore sim e2e fault fuzz bench tidy cover prove trace install clean

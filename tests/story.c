@@ -78,7 +78,7 @@ static bool atom_runs(struct story *story, const struct atom *atom) {
     }
 }
 
-static void settle(struct story *story) {
+static void run_to_rest(struct story *story) {
     struct fleet *fleet = story->fleet;
     for (int i = 0; i < 3000 && !fleet->violation[0]; i++) {
         struct atom atoms[FLEET_ATOMS];
@@ -94,17 +94,22 @@ static void settle(struct story *story) {
         else
             fleet_do(fleet, atom);
     }
-    fleet_check(fleet);
-    if (fleet->violation[0])
-        fails(story, "%s", fleet->violation);
+}
+
+static void settle(struct story *story) {
+    run_to_rest(story);
+    fleet_check(story->fleet);
+    if (story->fleet->violation[0])
+        fails(story, "%s", story->fleet->violation);
 }
 
 static void pass_time(struct story *story, int64_t until) {
     while (story->fleet->clock < until && !story->failure[0]) {
         int64_t left = until - story->fleet->clock;
         story->fleet->clock += left < story->fleet->tick ? left : story->fleet->tick;
-        settle(story);
+        run_to_rest(story);
     }
+    settle(story);
 }
 
 /* ---- words ---- */

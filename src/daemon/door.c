@@ -30,7 +30,7 @@ struct call {
     int64_t since;
     char *body;
     size_t length;
-    bool too_long;
+    bool too_long, no_memory; /* the body */
     json_t *id; /* of the JSON-RPC request */
     struct op_args args;
     const struct op *op;
@@ -112,18 +112,39 @@ void door_sweep(struct door *door) {
 
 /* ---- answers ---- */
 
-static enum MHD_Result send_json(struct MHD_Connection *connection, unsigned status, json_t *json) {
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    struct MHD_Response *response =
-        text ? MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free)
-             : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+static enum MHD_Result send_response(struct MHD_Connection *connection, int status,
+                                     struct MHD_Response *response) {
     if (!response)
         return MHD_NO;
     MHD_add_response_header(response, "Content-Type", "application/json");
-    enum MHD_Result result = MHD_queue_response(connection, text ? status : 503, response);
+    enum MHD_Result result = MHD_queue_response(connection, (unsigned)status, response);
     MHD_destroy_response(response);
     return result;
+}
+
+/* An error by its sentence alone, when there is no memory for more. */
+static enum MHD_Result send_plainly(struct MHD_Connection *connection, enum error error) {
+    const struct error_row *row = &ERRORS[error];
+    char text[768];
+    int length = snprintf(text, sizeof text,
+                          "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":"
+                          "\"%s\",\"data\":{\"code\":\"%s\",\"exit\":%d}}}",
+                          -32000 - (int)error, row->sentence, row->code, row->exit_status);
+    return send_response(
+        connection, row->http_status,
+        MHD_create_response_from_buffer((size_t)length, text, MHD_RESPMEM_MUST_COPY));
+}
+
+/* otherwise: what is said when there is no memory for the answer. */
+static enum MHD_Result send_json(struct MHD_Connection *connection, int status, json_t *json,
+                                 enum error otherwise) {
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text)
+        return send_plainly(connection, otherwise);
+    return send_response(
+        connection, status,
+        MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free));
 }
 
 static enum MHD_Result send_error(struct call *call, enum error error, const char *why) {
@@ -134,7 +155,7 @@ static enum MHD_Result send_error(struct call *call, enum error error, const cha
     json_t *json = json_pack("{s:s, s:o, s:{s:i, s:s, s:{s:s, s:i}}}", "jsonrpc", "2.0", "id", id,
                              "error", "code", -32000 - (int)error, "message", message, "data",
                              "code", row->code, "exit", row->exit_status);
-    return send_json(call->connection, (unsigned)row->http_status, json);
+    return send_json(call->connection, row->http_status, json, error);
 }
 
 static json_t *written_json(const struct input *input) {
@@ -146,6 +167,7 @@ static json_t *written_json(const struct input *input) {
                      "seq", (json_int_t)input->seq);
 }
 
+/* Without memory to say that a write was stored, it is as if the database had not answered. */
 static enum MHD_Result send_result(struct call *call) {
     if (call->input) {
         call->error = call->input->error;
@@ -155,7 +177,8 @@ static enum MHD_Result send_result(struct call *call) {
         return send_error(call, call->error, call->why);
     json_t *result = call->input ? written_json(call->input) : json_incref(call->result);
     json_t *json = json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", call->id, "result", result);
-    return send_json(call->connection, call->input && call->input->forwarded ? 202 : 200, json);
+    return send_json(call->connection, call->input && call->input->forwarded ? 202 : 200, json,
+                     call->input ? ERROR_STORE_AWAY : ERROR_NO_MEMORY);
 }
 
 static enum MHD_Result send_health(struct call *call) {
@@ -166,7 +189,7 @@ static enum MHD_Result send_health(struct call *call) {
         "joined", view.joined, "epoch", (json_int_t)view.epoch, "commits", (json_int_t)view.commits,
         "waiting", (int)view.waiting, "acting", (int)view.acting, "takeovers",
         (json_int_t)view.takeovers, "trouble", trouble, "version", OVERSEER_VERSION);
-    return send_json(call->connection, view.joined ? 200 : 503, json);
+    return send_json(call->connection, view.joined ? 200 : 503, json, ERROR_NO_MEMORY);
 }
 
 void door_answer(struct door *door, struct input *input) {
@@ -263,8 +286,13 @@ static bool call_parse(struct call *call) {
                  LIMIT_JSON_DEPTH);
         return false;
     }
+    json_ran_short();
     call->request =
         json_loadb(call->body ? call->body : "", call->length, JSON_REJECT_DUPLICATES, &error);
+    if (json_ran_short()) {
+        call->error = ERROR_NO_MEMORY;
+        return false;
+    }
     if (!call->request) {
         snprintf(call->why, sizeof call->why, "Line %d, column %d: %s.", error.line, error.column,
                  error.text);
@@ -294,6 +322,8 @@ static enum MHD_Result call_begin(struct call *call, const char *url, const char
         return send_health(call);
     if (strcmp(method, "POST") != 0 || strcmp(url, "/rpc") != 0)
         return send_error(call, ERROR_UNKNOWN_METHOD, "There is POST /rpc and GET /healthz.");
+    if (call->no_memory)
+        return send_error(call, ERROR_NO_MEMORY, "");
     if (call->too_long) {
         snprintf(call->why, sizeof call->why, "The request is over %d bytes.", LIMIT_HTTP_BODY);
         return send_error(call, ERROR_INVALID, call->why);
@@ -304,10 +334,10 @@ static enum MHD_Result call_begin(struct call *call, const char *url, const char
 }
 
 static void body_add(struct call *call, const char *data, size_t size) {
-    char *body =
-        call->length + size <= LIMIT_HTTP_BODY ? realloc(call->body, call->length + size) : NULL;
+    call->too_long = call->length + size > LIMIT_HTTP_BODY;
+    char *body = call->too_long ? NULL : realloc(call->body, call->length + size);
     if (!body) {
-        call->too_long = true;
+        call->no_memory = !call->too_long;
         return;
     }
     memcpy(body + call->length, data, size);
@@ -333,10 +363,10 @@ static enum MHD_Result handle(void *with, struct MHD_Connection *connection, con
     struct call *call = *state;
     if (!call) {
         *state = call_make(with, connection);
-        return *state ? MHD_YES : MHD_NO;
+        return *state ? MHD_YES : send_plainly(connection, ERROR_NO_MEMORY);
     }
     if (*size > 0) {
-        if (!call->too_long)
+        if (!call->too_long && !call->no_memory)
             body_add(call, data, *size);
         *size = 0;
         return MHD_YES;
@@ -421,6 +451,7 @@ struct door *door_open(const char *path, struct keeper *keeper, struct lookups *
     door->keeper = keeper;
     door->lookups = lookups;
     door->path = strdup(path);
+    json_watch();
     pthread_mutex_init(&door->lock, NULL);
     /* Poll, not epoll: libmicrohttpd 0.9.75 loses wake-ups in its epoll thread with many suspended connections. */
     door->http = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,

@@ -136,9 +136,12 @@ static void *keeper_run(void *with) {
     return NULL;
 }
 
-bool keeper_start(struct keeper *keeper) {
+void keeper_prepare(struct keeper *keeper) {
     queue_start(&keeper->queue);
     pthread_mutex_init(&keeper->view_lock, NULL);
+}
+
+bool keeper_start(struct keeper *keeper) {
     return pthread_create(&keeper->thread, NULL, keeper_run, keeper) == 0;
 }
 

@@ -25,6 +25,7 @@ struct keeper {
     char trouble[LIMIT_WHY];
 };
 
+void keeper_prepare(struct keeper *keeper); /* its queue can be filled from now on */
 bool keeper_start(struct keeper *keeper);
 void keeper_stop(
     struct keeper *keeper); /* commits what waits, as far as the store answers, and ends */

@@ -215,6 +215,7 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
         return false;
     daemon->keeper.ports = (struct keeper_ports){answer_given, act_given, daemon};
     daemon->keeper.pulse = &daemon->hands.pulse;
+    keeper_prepare(&daemon->keeper);
     uv_loop_init(&daemon->loop);
     hands_start(&daemon->hands, &daemon->loop, &daemon->keeper);
     daemon->door = door_open(options->socket, &daemon->keeper, &daemon->lookups, error, error_size);

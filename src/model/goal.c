@@ -44,9 +44,9 @@ bool goal_has_effect(const struct goal *goal, enum effect_state state) {
 enum face goal_face(const struct goal *goal) {
     if (goal->quarantined || goal->need != NEED_NOTHING)
         return FACE_NEEDS_YOU;
-    if (goal->status != GOAL_ACTIVE && goal->status != GOAL_PAUSED)
-        return FACE_DONE;
-    return goal_has_effect(goal, EFFECT_RUNNING) ? FACE_WORKING : FACE_QUEUED;
+    if (goal_has_effect(goal, EFFECT_RUNNING))
+        return FACE_WORKING;
+    return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED ? FACE_QUEUED : FACE_DONE;
 }
 
 static const char *effects_broken(const struct goal *goal) {

@@ -51,6 +51,7 @@ static json_t *result(const struct store_answer *answer, enum error *ret_error) 
     *ret_error = loaded->exists ? ERROR_NONE : ERROR_NOT_FOUND;
     if (!loaded->exists)
         return NULL;
+    json_ran_short();
     json_t *json = goal_json(&loaded->goal, shown);
     json_t *effects = json_array(), *records = json_array();
     for (uint32_t i = 0; i < loaded->goal.open_count; i++)
@@ -62,9 +63,11 @@ static json_t *result(const struct store_answer *answer, enum error *ret_error) 
     if (shown->why_aside.len > 0)
         json_object_set_new(json, "quarantined",
                             json_stringn(shown->why_aside.at, shown->why_aside.len));
-    if (!json)
-        *ret_error = ERROR_NO_MEMORY;
-    return json;
+    if (json && !json_ran_short())
+        return json;
+    json_decref(json); /* a part of it may be missing */
+    *ret_error = ERROR_NO_MEMORY;
+    return NULL;
 }
 
 const struct op OP_GOAL_SHOW = {

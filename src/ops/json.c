@@ -6,6 +6,31 @@
 
 #include <stdio.h>
 
+static json_malloc_t plain_take;
+static _Thread_local bool ran_short;
+
+static void *watched_take(size_t size) {
+    void *memory = plain_take(size);
+    ran_short = ran_short || !memory;
+    return memory;
+}
+
+void json_watch(void) {
+    json_malloc_t take;
+    json_free_t give;
+    json_get_alloc_funcs(&take, &give);
+    if (take == watched_take)
+        return;
+    plain_take = take;
+    json_set_alloc_funcs(watched_take, give);
+}
+
+bool json_ran_short(void) {
+    bool did = ran_short;
+    ran_short = false;
+    return did;
+}
+
 static json_t *json_hex(const uint8_t *bytes, size_t count) {
     char text[2 * 32 + 1];
     for (size_t i = 0; i < count; i++)

@@ -14,5 +14,11 @@ bool json_put_fields(json_t *object, const struct field *fields, size_t count, c
 bool json_get_fields(json_t *object, const struct field *fields, size_t count, void *ret, char *why,
                      size_t why_size);
 
+/* jansson does not always say that it had no memory: a text that it reads may then lack a character. So its
+ * allocations are watched, from the first call on. */
+void json_watch(void);
+/* Was it short of memory, in this thread, since this was last asked? */
+bool json_ran_short(void);
+
 /* Deeper than this is refused before it is parsed. */
 bool json_depth_is_at_most(struct str text, int depth);

@@ -163,8 +163,8 @@ static bool phase_verdict(struct path *path) {
     json_int_t reports;
     json_t *json = json_loads(path->asks[SHOW].answer, 0, NULL);
     shown_take(json_object_get(json, "result"), &state, &effect, &reports);
-    if (!strstr(path->asks[SHOW].answer, "\"title\":\"tidy a\"") ||
-        !strstr(path->asks[SHOW].answer, "\"text\":\"halfway\""))
+    if (!strstr(path->asks[SHOW].answer, "\"title\":\"" ASK_TITLE " a\"") ||
+        !strstr(path->asks[SHOW].answer, "\"text\":\"" ASK_TEXT "\""))
         violated(world, "something else was stored than was sent: %s", path->asks[SHOW].answer);
     if (reports != 1)
         violated(world, "the goal shows %lld reports instead of one", (long long)reports);

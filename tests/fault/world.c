@@ -132,7 +132,7 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
 }
 
 static void act_counted(const struct effect *effect) {
-    if (!str_equal(effect->command, STR("true")))
+    if (!str_equal(effect->command, STR(ASK_COMMAND)))
         violated(current, "another command was run than was sent: %.*s", STR_ARG(effect->command));
     for (uint32_t i = 0; i < current->acted_count; i++)
         if (id_equal(current->acted[i].goal, effect->goal) && current->acted[i].n == effect->n) {
@@ -265,10 +265,10 @@ void ask_send(struct ask *ask) {
     char goal[GOAL_ID_TEXT + 1], params[256], body[512];
     goal_id_format(ask->goal, goal);
     if (ask->kind == ASK_CREATE)
-        snprintf(params, sizeof params, "\"title\": \"tidy %s\", \"key\": \"%s\"%s", ask->key,
-                 ask->key, ask->with_command ? ", \"command\": \"true\"" : "");
+        snprintf(params, sizeof params, "\"title\": \"" ASK_TITLE " %s\", \"key\": \"%s\"%s", ask->key,
+                 ask->key, ask->with_command ? ", \"command\": \"" ASK_COMMAND "\"" : "");
     else if (ask->kind == ASK_REPORT)
-        snprintf(params, sizeof params, "\"goal\": \"%s\", \"text\": \"halfway\", \"key\": \"%s\"",
+        snprintf(params, sizeof params, "\"goal\": \"%s\", \"text\": \"" ASK_TEXT "\", \"key\": \"%s\"",
                  goal, ask->key);
     else
         snprintf(params, sizeof params, "\"goal\": \"%s\"", goal);

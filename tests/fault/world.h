@@ -52,6 +52,11 @@ bool world_is_quiet(struct world *world); /* nothing waits, nothing is being don
 
 /* ---- clients ---- */
 
+/* Longer than what jansson keeps without growing, so that growing can fail. */
+#define ASK_TITLE "tidy the changelog, for"
+#define ASK_COMMAND "make changelog && git add changelog && echo tidied at last"
+#define ASK_TEXT "half of the entries have been sorted, and some of them twice"
+
 enum ask_kind { ASK_CREATE, ASK_REPORT, ASK_SHOW };
 
 struct ask {

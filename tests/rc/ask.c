@@ -159,10 +159,11 @@ static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_
     records_add(asker, commit);
     if (!lean) {
         commit->view_changed = ask_chance(asker, 50);
-        effects_change(asker, commit, host);
         sources_use(asker, commit);
         if (commit->expected > 0 && ask_chance(asker, 5))
             set_aside(asker, commit);
+        else
+            effects_change(asker, commit, host);
     }
     if (commit->expected > 0 && goal->open_count == 0 && ask_chance(asker, 20))
         goal->status = GOAL_COMPLETED;

@@ -84,7 +84,7 @@ static const char *loads_differ(const void *x, const void *y) {
     DIFFER(whole);
     DIFFER(owner_lives);
     DIFFER(owner_epoch);
-    return a->whole || !a->exists ? goals_differ(&a->goal, &b->goal) : NULL;
+    return a->whole ? goals_differ(&a->goal, &b->goal) : NULL;
 }
 
 static const char *flags_differ(const void *x, const void *y) {

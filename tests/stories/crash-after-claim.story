@@ -6,12 +6,12 @@ expect g1 is working
 crash host 1
 hands work
 start host 1
-wait 10m
+wait 2m
 expect the command of g1 was run 0 times
 expect g1 needs unconfirmed
 expect the records of g1 to be "goal.created effect.decided effect.claimed effect.unconfirmed"
 crash host 1
 start host 1
-wait 10m
+wait 2m
 # said once, however often the host starts
 expect the records of g1 to be "goal.created effect.decided effect.claimed effect.unconfirmed"
