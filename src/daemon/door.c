@@ -140,8 +140,10 @@ static enum MHD_Result send_json(struct MHD_Connection *connection, int status, 
                                  enum error otherwise) {
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
-    if (!text)
+    if (json_ran_short() || !text) {
+        free(text);
         return send_plainly(connection, otherwise);
+    }
     return send_response(
         connection, status,
         MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free));

@@ -4,6 +4,7 @@
 
 #include "base/seam.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,9 +274,10 @@ static bool wait_readable(PGconn *connection) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         int64_t left = deadline - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
         struct pollfd fd = {.fd = PQsocket(connection), .events = POLLIN};
-        if (left <= 0 || poll(&fd, 1, (int)left) < 0)
-            return false;
-        if (!PQconsumeInput(connection))
+        int ready = left > 0 ? poll(&fd, 1, (int)left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue; /* a command of ours ended, say */
+        if (ready <= 0 || !PQconsumeInput(connection))
             return false;
     }
     return true;

@@ -30,7 +30,13 @@ class Door(http.client.HTTPConnection):
     def call(self, method, **params):
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         self.request("POST", "/rpc", body)
-        return json.loads(self.getresponse().read())
+        answer = json.loads(self.getresponse().read())
+        if "result" not in answer and error_of(answer) not in EXPECTED:
+            raise AssertionError(f"{method} {params}: {answer}")
+        return answer
+
+
+EXPECTED = ("E_INVALID", "E_NOT_FOUND", "E_UNKNOWN_METHOD")
 
 
 def error_of(answer):

@@ -26,7 +26,6 @@ static const int64_t STICKY_FOR = SECONDS(3);
 
 struct path {
     struct world world;
-    enum fault kind;
     struct ask asks[ASKS];
     bool (*const *phases)(struct path *); /* what is still to come; each returns true when it is over */
     int64_t since;                        /* of the phase in hand */
@@ -120,9 +119,7 @@ static bool phase_judge(struct path *path) {
 
 /* An outcome that was lost leaves its effect running until its time is over. */
 static bool phase_expire(struct path *path) {
-    enum effect_state state;
-    world_life(&path->world, path->asks[A].goal, 0, &state);
-    if (state == EFFECT_RUNNING)
+    if (world_fate(&path->world, path->asks[A].goal, 0).state == EFFECT_RUNNING)
         pretend_pass(path->world.act_within);
     return true;
 }
@@ -144,16 +141,16 @@ static void shown_take(json_t *result, const char **ret_state, const char **ret_
 /* Done and acted on once; or not started, and said so; or unconfirmed, and shown as such. */
 static bool end_is_fair(struct path *path, const char *state, const char *effect) {
     struct world *world = &path->world;
-    enum effect_state stored;
-    struct dump_life life = world_life(world, path->asks[A].goal, 0, &stored);
+    struct fate fate = world_fate(world, path->asks[A].goal, 0);
+    struct dump_life life = fate.life;
     uint32_t acted = world_acted(world, path->asks[A].goal, 0);
-    path->unconfirmed = stored == EFFECT_UNCONFIRMED;
+    path->unconfirmed = fate.state == EFFECT_UNCONFIRMED;
     if (life.decided != 1 || life.claimed != 1 || acted > 1)
         return false;
-    if (stored == EFFECT_UNCONFIRMED)
+    if (fate.state == EFFECT_UNCONFIRMED)
         return life.unconfirmed == 1 && effect && strcmp(effect, "unconfirmed") == 0 &&
                strcmp(state, FACE_NAMES.name[FACE_NEEDS_YOU]) == 0;
-    return stored == EFFECT_ENDED && life.ended == 1 && !effect &&
+    return fate.state == EFFECT_ENDED && life.ended == 1 && !effect &&
            strcmp(state, FACE_NAMES.name[acted ? FACE_DONE : FACE_NEEDS_YOU]) == 0;
 }
 
@@ -253,6 +250,11 @@ static void postgres_begin(struct world *world, struct backend *backend) {
 
 /* ---- every N ---- */
 
+struct plan {
+    enum fault kind;
+    uint64_t every, sticky_every, restart_every; /* 1: all */
+};
+
 struct tally {
     uint64_t points, violations, unconfirmed;
 };
@@ -271,12 +273,12 @@ static void on_abort(int number) {
 }
 
 /* False: the fault was not reached. */
-static bool try_nth(struct backend *postgres, enum fault kind, uint64_t n, bool sticky,
+static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t n, bool sticky,
                     struct tally *tally) {
     static struct path path;
-    path = (struct path){.kind = kind};
+    path = (struct path){.phases = NULL};
     struct world *world = &path.world;
-    kind_now = kind;
+    kind_now = plan->kind;
     n_now = n;
     sticky_now = sticky;
     if (postgres)
@@ -291,10 +293,10 @@ static bool try_nth(struct backend *postgres, enum fault kind, uint64_t n, bool 
     path.asks[B] = ask_create("b", false);
     path.asks[REPORT] = ask_report("r", path.asks[A].goal);
     path.asks[SHOW] = ask_show(path.asks[A].goal);
-    fault_arm(kind, world->disk, n, sticky ? STICKY_FOR : 0);
+    fault_arm(plan->kind, world->disk, n, sticky ? STICKY_FOR : 0);
     live(&path, FIRST_LIFE);
     fault_disarm();
-    if (!world->violation[0])
+    if (!world->violation[0] && n % plan->restart_every == 0)
         live(&path, SECOND_LIFE);
     for (int i = 0; i < ASKS; i++)
         ask_forget(&path.asks[i]);
@@ -302,7 +304,7 @@ static bool try_nth(struct backend *postgres, enum fault kind, uint64_t n, bool 
         world->backend->free(world->backend);
     if (world->violation[0]) {
         tally->violations++;
-        printf("fault %s on %s, N = %llu%s: %s\n", FAULT_NAMES[kind],
+        printf("fault %s on %s, N = %llu%s: %s\n", FAULT_NAMES[plan->kind],
                postgres ? "postgres" : "sqlite", (unsigned long long)n, sticky ? ", sticky" : "",
                world->violation);
     }
@@ -313,18 +315,13 @@ static bool try_nth(struct backend *postgres, enum fault kind, uint64_t n, bool 
 
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
-struct plan {
-    enum fault kind;
-    uint64_t every, sticky_every; /* 1: all */
-};
-
 static struct tally try_kind(struct backend *postgres, const struct plan *plan) {
     struct tally single = {0}, sticky = {0};
     uint64_t n = 1;
-    while (try_nth(postgres, plan->kind, n, false, &single) && single.violations < 5)
+    while (try_nth(postgres, plan, n, false, &single) && single.violations < 5)
         n += plan->every;
     for (uint64_t s = 1; s < n && sticky.violations < 5; s += plan->sticky_every)
-        try_nth(postgres, plan->kind, s, true, &sticky);
+        try_nth(postgres, plan, s, true, &sticky);
     if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) {
         printf("fault %s: memory is lost\n", FAULT_NAMES[plan->kind]);
         single.violations++;
@@ -343,21 +340,23 @@ static struct tally try_kind(struct backend *postgres, const struct plan *plan) 
 }
 
 static const struct plan SQLITE_PLAN[] = {
-    {FAULT_ALLOC, 1, 1}, {FAULT_ARENA, 1, 1}, {FAULT_JSON, 1, 1},   {FAULT_WRITE, 1, 1},
-    {FAULT_FULL, 1, 1},  {FAULT_SYNC, 1, 1},  {FAULT_READ, 1, 1}, {FAULT_ENGINE, 1, 50}};
-static const struct plan POSTGRES_PLAN[] = {{FAULT_QUERY, 1, 3},
-                                            {FAULT_LINE, 1, 10},
-                                            {FAULT_ALLOC, 10, 50},
-                                            {FAULT_ARENA, 20, 100},
-                                            {FAULT_JSON, 20, 100}};
+    {FAULT_ALLOC, 1, 1, 1}, {FAULT_ARENA, 1, 1, 1}, {FAULT_JSON, 1, 5, 5},
+    {FAULT_WRITE, 1, 2, 2}, {FAULT_FULL, 1, 2, 2},  {FAULT_SYNC, 1, 1, 1},
+    {FAULT_READ, 1, 1, 1},  {FAULT_ENGINE, 1, 40, 20}};
+static const struct plan POSTGRES_PLAN[] = {{FAULT_QUERY, 1, 3, 1},
+                                            {FAULT_LINE, 1, 10, 5},
+                                            {FAULT_ALLOC, 10, 50, 1},
+                                            {FAULT_ARENA, 20, 100, 1},
+                                            {FAULT_JSON, 20, 100, 1}};
 
 static int try_plan(struct backend *postgres, const struct plan *plans, size_t count,
                     const struct plan *only) {
     uint64_t violations = 0;
     for (size_t i = 0; i < count; i++)
         if (!only->kind || only->kind == plans[i].kind) {
-            struct plan plan = {plans[i].kind, only->every ? only->every : plans[i].every,
-                                only->sticky_every ? only->sticky_every : plans[i].sticky_every};
+            struct plan plan = plans[i];
+            if (only->every)
+                plan = (struct plan){plan.kind, only->every, only->every, 1};
             struct tally tally = try_kind(postgres, &plan);
             violations += tally.violations + (tally.points == 0);
         }
@@ -387,7 +386,7 @@ static bool options_take(struct options *options, int argc, char **argv) {
             break;
         case 'n': options->n = strtoull(optarg, NULL, 10); break;
         case 'e':
-            options->only.every = options->only.sticky_every = strtoull(optarg, NULL, 10);
+            options->only.every = strtoull(optarg, NULL, 10);
             break;
         case 's': options->sticky = true; break;
         default: return false;
@@ -399,7 +398,7 @@ static bool options_take(struct options *options, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    struct options options = {0};
+    struct options options = {.only.restart_every = 1};
     if (!options_take(&options, argc, argv)) {
         fprintf(stderr, "usage: nth sqlite|postgres [--kind K] [--n N] [--every STEP] [--sticky]\n");
         return 2;
@@ -417,7 +416,7 @@ int main(int argc, char **argv) {
     int code;
     if (options.n) {
         struct tally tally = {0};
-        bool reached = try_nth(postgres, options.only.kind, options.n, options.sticky, &tally);
+        bool reached = try_nth(postgres, &options.only, options.n, options.sticky, &tally);
         printf("%s, %llu violations\n", reached ? "reached" : "not reached",
                (unsigned long long)tally.violations);
         code = tally.violations > 0;
@@ -428,5 +427,6 @@ int main(int argc, char **argv) {
     if (postgres)
         postgres->free(postgres);
     PQfinish(server);
+    worlds_end();
     return code;
 }

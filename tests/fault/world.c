@@ -113,7 +113,7 @@ static struct ledger *ledger_of(const struct world *world) {
 
 static const char *socket_path(void) {
     static char path[64];
-    snprintf(path, sizeof path, "/tmp/overseer-fault-%d.sock", (int)getpid());
+    snprintf(path, sizeof path, "/dev/shm/overseer-fault-%d.sock", (int)getpid());
     return path;
 }
 
@@ -350,18 +350,23 @@ uint32_t world_acted(const struct world *world, struct id goal, uint32_t n) {
     return 0;
 }
 
-struct dump_life world_life(struct world *world, struct id goal, uint32_t n,
-                            enum effect_state *ret_state) {
-    struct arena arena = {0};
+static struct arena dump_arena; /* kept: a dump needs large rooms */
+
+static void dump_take(struct world *world, struct dump *dump) {
+    fault_pause(true);
+    arena_reset(&dump_arena);
+    world->backend->dump(world->backend, dump, &dump_arena);
+    fault_pause(false);
+}
+
+struct fate world_fate(struct world *world, struct id goal, uint32_t n) {
     struct dump dump;
-    world->backend->dump(world->backend, &dump, &arena);
-    struct dump_life life = dump_life(&dump, goal, n);
-    *ret_state = EFFECT_ENDED;
+    dump_take(world, &dump);
+    struct fate fate = {dump_life(&dump, goal, n), EFFECT_ENDED};
     for (uint32_t i = 0; i < dump.effect_count; i++)
         if (id_equal(dump.effects[i].goal, goal) && dump.effects[i].slot.n == n)
-            *ret_state = dump.effects[i].slot.state;
-    arena_free(&arena);
-    return life;
+            fate.state = dump.effects[i].slot.state;
+    return fate;
 }
 
 static void judge_ask(struct world *world, const struct dump *dump, const struct ask *ask) {
@@ -387,10 +392,9 @@ static void judge_acted(struct world *world, const struct dump *dump, const stru
 }
 
 void world_judge(struct world *world, const struct ask *asks, uint32_t count) {
-    struct arena arena = {0};
     struct dump dump;
-    world->backend->dump(world->backend, &dump, &arena);
-    const char *broken = dump_broken(&dump, &arena);
+    dump_take(world, &dump);
+    const char *broken = dump_broken(&dump, &dump_arena);
     if (broken)
         violated(world, "%s", broken);
     if (dump.aside_count > 0)
@@ -400,5 +404,8 @@ void world_judge(struct world *world, const struct ask *asks, uint32_t count) {
             judge_ask(world, &dump, &asks[i]);
     for (uint32_t i = 0; i < world->acted_count; i++)
         judge_acted(world, &dump, &world->acted[i]);
-    arena_free(&arena);
+}
+
+void worlds_end(void) {
+    arena_free(&dump_arena);
 }

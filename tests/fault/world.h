@@ -85,6 +85,12 @@ void ask_forget(struct ask *ask); /* its process died */
 
 /* Does it contradict itself, or what somebody was told, or what was done outside? */
 void world_judge(struct world *world, const struct ask *asks, uint32_t count);
-struct dump_life world_life(struct world *world, struct id goal, uint32_t n,
-                            enum effect_state *ret_state);
+
+struct fate { /* of an effect, as the store has it */
+    struct dump_life life;
+    enum effect_state state;
+};
+struct fate world_fate(struct world *world, struct id goal, uint32_t n);
 uint32_t world_acted(const struct world *world, struct id goal, uint32_t n);
+
+void worlds_end(void); /* after the last */

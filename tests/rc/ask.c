@@ -263,12 +263,15 @@ struct store_request *ask_join(struct asker *asker, uint32_t host) {
     return request;
 }
 
+/* Only to goals that exist, as a ledger does, or to a single one that may not. PostgreSQL leaves out a goal
+ * that is made while the statement waits for another; the model, which looks anew, does not. */
 struct store_request *ask_forward(struct asker *asker) {
+    const struct dump *view = view_any(asker);
     struct store_request *request =
-        request_any(asker, STORE_FORWARD, 1 + ask_pick(asker, asker->hosts));
+        request_make(asker, STORE_FORWARD, view, 1 + ask_pick(asker, asker->hosts));
     struct inbox_row *rows = arena_new(asker->arena, struct inbox_row, MAX_SOURCES);
     for (uint32_t i = 0; i < MAX_SOURCES; i++)
-        if (ask_chance(asker, 35))
+        if (dump_goal(view, asker->sources[i].goal) && ask_chance(asker, 35))
             rows[request->row_count++] = asker->sources[i];
     if (request->row_count == 0)
         rows[request->row_count++] = asker->sources[ask_pick(asker, MAX_SOURCES)];
