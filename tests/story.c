@@ -34,7 +34,8 @@ struct story {
     char failure[512];
 };
 
-static void fails(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void fails(struct story *story, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void fails(struct story *story, const char *format, ...) {
     if (story->failure[0])
         return;
@@ -48,7 +49,8 @@ static void fails(struct story *story, const char *format, ...) {
 
 static bool loses_now(struct story *story, const struct atom *atom) {
     struct fleet_host *host = &story->fleet->hosts[atom->host];
-    return story->losing == atom->host + 1 && host->session && host->session->request->verb == STORE_COMMIT;
+    return story->losing == atom->host + 1 && host->session &&
+           host->session->request->verb == STORE_COMMIT;
 }
 
 /* The answer of this commit is lost, and the server has finished it, never begun it, or finishes it later. */
@@ -57,9 +59,11 @@ static void lose(struct story *story, const struct atom *atom) {
     struct session *session = fleet->hosts[atom->host].session;
     story->losing = 0;
     while (story->how == LOSE_COMMITTED && !session->done)
-        fleet_do(fleet, &(struct atom){.kind = ATOM_STATEMENT, .host = atom->host, .session = session});
+        fleet_do(fleet,
+                 &(struct atom){.kind = ATOM_STATEMENT, .host = atom->host, .session = session});
     if (story->how == LOSE_NOT)
-        fleet_do(fleet, &(struct atom){.kind = ATOM_ROLLBACK, .host = atom->host, .session = session});
+        fleet_do(fleet,
+                 &(struct atom){.kind = ATOM_ROLLBACK, .host = atom->host, .session = session});
     else
         fleet_do(fleet, &(struct atom){.kind = ATOM_LOSE, .host = atom->host});
 }
@@ -189,9 +193,10 @@ static void s_report(struct story *story, char **said) {
 static void s_create_and_report(struct story *story, char **said) {
     struct named *named = goal_of(story, said[0]);
     goal_at(story, said[0], "1", false);
-    named->asked = fleet_ask(story->fleet, (struct asked){.kind = SIGNAL_GOAL_REPORT,
-                                                          .goal = named->goal,
-                                                          .source = id_derive(STR("story"), STR("at once"))});
+    named->asked =
+        fleet_ask(story->fleet, (struct asked){.kind = SIGNAL_GOAL_REPORT,
+                                               .goal = named->goal,
+                                               .source = id_derive(STR("story"), STR("at once"))});
     ask_again(story, named, 0);
 }
 static void s_hands_idle(struct story *story, char **said) {
@@ -322,7 +327,9 @@ static void e_acted(struct story *story, char **said) {
 }
 static void e_answer(struct story *story, char **said) {
     const struct asked *asked = &story->fleet->asked[goal_of(story, said[0])->asked];
-    const char *code = !asked->answered ? "nothing" : asked->forwarded ? "forwarded" : ERRORS[asked->error].code;
+    const char *code = !asked->answered   ? "nothing"
+                       : asked->forwarded ? "forwarded"
+                                          : ERRORS[asked->error].code;
     if (strcmp(code, said[1]) != 0)
         fails(story, "the answer about %s is %s", said[0], code);
 }
@@ -444,10 +451,12 @@ static bool head_read(struct story *story, FILE *file, uint32_t *hosts, int64_t 
             return false;
         snprintf(story->title, sizeof story->title, "%s", words[1]);
         for (int i = 3; i < count; i++)
-            snprintf(story->proves + strlen(story->proves), sizeof story->proves - strlen(story->proves), "%s%s",
-                     i > 3 ? " " : "", words[i]);
+            snprintf(story->proves + strlen(story->proves),
+                     sizeof story->proves - strlen(story->proves), "%s%s", i > 3 ? " " : "",
+                     words[i]);
     }
-    if (!fgets(line, sizeof line, file) || words_of(line, words) != 5 || strcmp(words[0], "fleet") != 0)
+    if (!fgets(line, sizeof line, file) || words_of(line, words) != 5 ||
+        strcmp(words[0], "fleet") != 0)
         return false;
     story->line++;
     *hosts = (uint32_t)strtoul(words[1], NULL, 10);
@@ -462,7 +471,9 @@ static bool story_run(const char *path, struct backend *backend) {
     uint32_t hosts = 0;
     int64_t lease = 0;
     if (!file || !head_read(&story, file, &hosts, &lease)) {
-        printf("FAILED %s:%d: a story begins with: story \"title\" proves …; fleet N hosts, lease D\n", path, story.line);
+        printf(
+            "FAILED %s:%d: a story begins with: story \"title\" proves …; fleet N hosts, lease D\n",
+            path, story.line);
         backend->free(backend);
         return false;
     }
@@ -494,7 +505,8 @@ int main(int argc, char **argv) {
     int passed = 0, failed = 0;
     const char *server = getenv("OVERSEER_TEST_PG");
     for (int i = 1; i < argc; i++) {
-        struct backend *backends[] = {model_backend(), sqlite_backend(1), server ? postgres_backend(server) : NULL};
+        struct backend *backends[] = {model_backend(), sqlite_backend(1),
+                                      server ? postgres_backend(server) : NULL};
         for (size_t k = 0; k < count_of(backends); k++)
             if (backends[k]) {
                 bool ok = story_run(argv[i], backends[k]);

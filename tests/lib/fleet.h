@@ -44,7 +44,7 @@ struct asked { /* what a client asked for, and what it was told */
     enum error error; /* of the last answer */
     bool forwarded;
     const char *text; /* title or report; NULL: any */
-    uint32_t sent; /* how often */
+    uint32_t sent;    /* how often */
 };
 
 struct acted { /* what was really done outside */

@@ -317,11 +317,14 @@ static bool deadlocked(struct rc *rc) {
     return rc->over;
 }
 
+/* The view outlives the world it was taken from. */
 static void view_keep(struct rc *rc) {
-    struct asker *asker = &rc->asker;
-    if (asker->view_count < MAX_VIEWS)
-        rc->world->backend->dump(rc->world->backend, &asker->views[asker->view_count++],
-                                 &rc->arena);
+    if (rc->asker.view_count == MAX_VIEWS)
+        return;
+    struct dump *view = &rc->asker.views[rc->asker.view_count++];
+    rc->world->backend->dump(rc->world->backend, view, &rc->arena);
+    for (uint32_t i = 0; i < view->goal_count; i++)
+        view->goals[i].hot = arena_copy(&rc->arena, view->goals[i].hot);
 }
 
 static void answers_take(struct rc *rc) {
