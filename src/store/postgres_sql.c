@@ -114,25 +114,20 @@ const char *const PG_TABLES =
     "SELECT goal_id, due_at FROM goal WHERE (owner, goal_id) > (" owner ", " after ")" \
     " AND owner <= " owner " AND open ORDER BY owner, goal_id LIMIT " limit
 
-/* A page is few goals, but from a LIMIT that it does not know the planner guesses a tenth of the table. An
- * array of ids is looked up by the key in any case. */
-#define IDS_OF(from) "ANY (ARRAY(SELECT goal_id FROM " from "))"
-
-/* P4: goals of a lost host. $1 host, $2 epoch, $3 victim, $4 its epoch, $5 limit or ids. */
+/* P4: goals of a lost host. $1 host, $2 epoch, $3 victim, $4 its epoch, $5 limit or ids. A page is few
+ * goals, but from a LIMIT that it does not know the planner guesses a tenth of the table: so the ids go on
+ * as arrays, and effects are looked up for each goal, which leaves it nothing but the keys. */
 #define ADOPT(which) \
     "WITH allowed AS (SELECT count(*) = 2 AS yes FROM host WHERE (host_id = $1 AND epoch = $2 AND state = 0)" \
     " OR (host_id = $3 AND epoch = $4 AND state > 0))," \
     " page AS (" which " FOR UPDATE)," \
     " g AS (UPDATE goal x SET owner = $1, fence = fence + 1, version = version + 1 FROM allowed" \
-    " WHERE x.goal_id = " IDS_OF( \
-        "page") " AND x.owner = $3 AND allowed.yes" \
-                " RETURNING x.goal_id, x.due_at)," \
-                " e AS (UPDATE effect SET state = 2 WHERE goal_id = " IDS_OF( \
-                    "g") " AND state = 1)" \
-                         " SELECT g.goal_id, g.due_at, f.n, f.run_host, CASE f.state WHEN 1 THEN 2 ELSE f.state END, f.kind," \
-                         " f.until, f.body FROM g LEFT JOIN (SELECT * FROM effect WHERE goal_id = " IDS_OF( \
-                             "g") ") f" \
-                                  " USING (goal_id) ORDER BY g.goal_id, f.n"
+    " WHERE x.goal_id = ANY (ARRAY(SELECT goal_id FROM page)) AND x.owner = $3 AND allowed.yes" \
+    " RETURNING x.goal_id, x.due_at)," \
+    " e AS (UPDATE effect SET state = 2 WHERE goal_id = ANY (ARRAY(SELECT goal_id FROM g)) AND state = 1)" \
+    " SELECT g.goal_id, g.due_at, f.n, f.run_host, CASE f.state WHEN 1 THEN 2 ELSE f.state END, f.kind," \
+    " f.until, f.body FROM g LEFT JOIN LATERAL (SELECT * FROM effect WHERE effect.goal_id = g.goal_id" \
+    " OFFSET 0) f ON true ORDER BY g.goal_id, f.n"
 
 const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_BEGIN] = {"", "BEGIN"},
@@ -169,7 +164,8 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_OWNED_EFFECTS] =
         {"iui",
          "SELECT goal_id, n::int8, run_host::int8, state::int8, kind::int8, until, body FROM effect"
-         " WHERE goal_id = " IDS_OF("(" PAGE("$1", "$2", "$3") ") g") " ORDER BY goal_id, n"},
+         " WHERE goal_id = ANY (ARRAY(SELECT goal_id FROM (" PAGE(
+             "$1", "$2", "$3") ") g)) ORDER BY goal_id, n"},
     [PG_GOALS] =
         {"",
          "SELECT g.goal_id, g.owner::int8, g.fence, g.version, g.seq, g.head, g.due_at, g.aside, g.hot,"

@@ -141,8 +141,7 @@ static int connect(struct sqlite_store *store) {
 /* ---- a request ---- */
 
 struct verb_row {
-    void (*run)(struct sqlite_run *, const struct store_request *, struct store_answer *,
-                struct arena *);
+    sqlite_verb *run;
     enum sql begin;
 };
 

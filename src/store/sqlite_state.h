@@ -88,29 +88,12 @@ void run_end(struct sqlite_run *run);
 /* A statement without rows; true when it changed something. */
 bool run_change(struct sqlite_run *run);
 
-/* sqlite_read.c */
-void sqlite_load(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_poll(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_owned(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                  struct arena *);
-void sqlite_show(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_effects_of(struct sqlite_run *run, struct store_answer *, struct arena *);
+/* One for each verb, run inside its transaction. */
+typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *request,
+                         struct store_answer *answer, struct arena *arena);
+sqlite_verb sqlite_load, sqlite_poll, sqlite_owned, sqlite_show; /* sqlite_read.c */
+sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt,
+    sqlite_resolve; /* sqlite_write.c */
+sqlite_verb sqlite_forward, sqlite_commit;
 
-/* sqlite_write.c */
-void sqlite_join(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_beat(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_take(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                 struct arena *);
-void sqlite_adopt(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                  struct arena *);
-void sqlite_resolve(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                    struct arena *);
-void sqlite_forward(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                    struct arena *);
-void sqlite_commit(struct sqlite_run *run, const struct store_request *, struct store_answer *,
-                   struct arena *);
+void sqlite_effects_of(struct sqlite_run *run, struct store_answer *answer, struct arena *arena);

@@ -3,6 +3,15 @@
 #include "base/planted.h"
 #include "store/sqlite_state.h"
 
+static void take_epoch(struct sqlite_run *run, struct store_answer *answer) {
+    answer->held = run_row(run);
+    if (answer->held) {
+        answer->epoch = (uint64_t)row_int(run);
+        answer->batch = (uint64_t)row_int(run);
+    }
+    run_end(run);
+}
+
 void sqlite_join(struct sqlite_run *run, const struct store_request *request,
                  struct store_answer *answer, struct arena *arena) {
     (void)arena;
@@ -11,12 +20,7 @@ void sqlite_join(struct sqlite_run *run, const struct store_request *request,
     run_int(run, (int64_t)request->self.instance);
     run_text(run, request->build);
     run_text(run, request->addr);
-    if (run_row(run)) {
-        answer->held = true;
-        answer->epoch = (uint64_t)row_int(run);
-        answer->batch = (uint64_t)row_int(run);
-    }
-    run_end(run);
+    take_epoch(run, answer);
 }
 
 void sqlite_beat(struct sqlite_run *run, const struct store_request *request,
@@ -112,12 +116,7 @@ void sqlite_resolve(struct sqlite_run *run, const struct store_request *request,
     run_begin(run, SQL_RESOLVE);
     run_int(run, request->self.host);
     run_int(run, (int64_t)request->self.instance);
-    if (run_row(run)) {
-        answer->held = true;
-        answer->epoch = (uint64_t)row_int(run);
-        answer->batch = (uint64_t)row_int(run);
-    }
-    run_end(run);
+    take_epoch(run, answer);
 }
 
 void sqlite_forward(struct sqlite_run *run, const struct store_request *request,

@@ -7,6 +7,7 @@
 #include "base/seam.h"
 #include "store/postgres_state.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -145,9 +146,9 @@ static int completions(struct lane *lane) {
     ssize_t got = recv(lane->socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
     int count = 0;
     for (ssize_t at = 0; at + 5 <= got;) {
-        const uint8_t *length = (const uint8_t *)bytes + at + 1;
-        ssize_t size =
-            (ssize_t)((uint32_t)length[0] << 24 | length[1] << 16 | length[2] << 8 | length[3]) + 1;
+        uint32_t length;
+        memcpy(&length, bytes + at + 1, sizeof length);
+        ssize_t size = (ssize_t)ntohl(length) + 1;
         if (at + size > got)
             break;
         if (bytes[at] == 'E')
