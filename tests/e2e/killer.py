@@ -15,6 +15,7 @@ leaves the store and the logs in place.
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -196,6 +197,7 @@ def main():
         under_postgres([sys.executable, *sys.argv])
     if not OVERSEERD.exists():
         sys.exit(f"There is no {OVERSEERD}: build it first, or name the folder with OVERSEER_BUILD.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     try:
         return 0 if options.run(options) else 1
     except Broken as error:

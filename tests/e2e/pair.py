@@ -252,7 +252,7 @@ def sigstop(options):
         raise Broken(f"there is no {OVERSEERD_SEAMS}")
     count = min(options.pairs, options.times)
     pairs = [Pair(i, (options.times + i) // count, options.seed, max(options.rest, 0.06)) for i in range(count)]
-    threads = [threading.Thread(target=pair.run) for pair in pairs]
+    threads = [threading.Thread(target=pair.run, daemon=True) for pair in pairs]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ASKS = 4, A = 0, B = 1, REPORT = 2, SHOW = 3 };
+/* C is there before anything fails, and is reported on while the daemon does not know it yet. */
+enum { A, B, REPORT, SHOW, C, REPORT_C, ASKS };
 
 static const int64_t STICKY_FOR = SECONDS(3);
 
@@ -45,6 +46,13 @@ static bool phase_create(struct path *path) {
     path->repeated = path->calm;
     ask_send(&path->asks[A]);
     ask_send(&path->asks[B]);
+    if (path->asks[C].acknowledged)
+        ask_send(&path->asks[REPORT_C]);
+    return true;
+}
+
+static bool phase_prepare(struct path *path) {
+    ask_send(&path->asks[C]);
     return true;
 }
 
@@ -180,6 +188,8 @@ static bool phase_verdict(struct path *path) {
     return true;
 }
 
+static bool (*const LIFE_BEFORE[])(struct path *) = {phase_prepare, phase_answered, NULL};
+
 static bool (*const FIRST_LIFE[])(struct path *) = {
     phase_create, phase_answered, phase_settle, phase_report,   phase_answered, phase_show,
     phase_answered, phase_calm,   phase_show,   phase_answered, phase_compare,  phase_judge,
@@ -195,7 +205,8 @@ static void script(struct world *world) {
     while (*path->phases && !world->violation[0] && (*path->phases)(path)) {
         path->phases++;
         path->since = pretend_now();
-        if (path->phases[-1] == phase_create || path->phases[-1] == phase_report)
+        if (path->phases[-1] == phase_create || path->phases[-1] == phase_report ||
+            path->phases[-1] == phase_prepare)
             return; /* a request needs a turn of the ledger */
     }
     if (!*path->phases || world->violation[0])
@@ -287,6 +298,10 @@ static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t 
     path.asks[B] = ask_create("b", false);
     path.asks[REPORT] = ask_report("r", path.asks[A].goal);
     path.asks[SHOW] = ask_show(path.asks[A].goal);
+    path.asks[C] = ask_create("c", false);
+    path.asks[REPORT_C] = ask_report("r", path.asks[C].goal);
+    if (postgres)
+        live(&path, LIFE_BEFORE);
     fault_arm(plan->kind, world->disk, n, sticky ? STICKY_FOR : 0);
     live(&path, FIRST_LIFE);
     fault_disarm();

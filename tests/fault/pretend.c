@@ -36,7 +36,7 @@ int64_t clock_wall(void) {
 
 int64_t clock_boot(void) {
     must(++asked < 1000000); /* otherwise somebody spins */
-    return ++now_us;
+    return now_us += pretend_dead ? MILLISECONDS(100) : 20; /* a corpse need not take its time */
 }
 
 void random_bytes(void *to, unsigned long count) {

@@ -151,9 +151,12 @@ static void checkpoint(struct world *world) {
     if (!world->checkpoints)
         world->checkpoints = engine_open(world, error, sizeof error);
     memdisk_owner(world->disk, DAEMON);
-    if (world->checkpoints && !pretend_dead)
+    if (pretend_dead)
+        return;
+    if (world->checkpoints)
         sqlite_checkpoint(world->checkpoints);
     death_look();
+    world->died_in_checkpoint += pretend_dead;
 }
 
 static void lookups_answer(struct world *world) {

@@ -34,6 +34,7 @@ struct world {
     struct store *reader, *writer, *checkpoints;
     uv_loop_t loop;
     uint64_t idles;
+    uint64_t died_in_checkpoint;
 
     struct acted acted[WORLD_ACTED];
     uint32_t acted_count;

@@ -247,14 +247,27 @@ static void poll_hosts(struct model *model, struct session *session) {
     }
 }
 
+static int by_source(const void *a, const void *b) {
+    return id_compare(((const struct inbox_row *)a)->source, ((const struct inbox_row *)b)->source);
+}
+
+/* What was forwarded to a host that is gone is anybody's. */
+static bool inbox_is_for(struct model *model, const struct model_inbox *row, uint32_t host) {
+    const struct model_host *to = host_find(model, row->to_host);
+    return row->to_host == host || (to && to->row.state == HOST_GONE);
+}
+
 static enum session_state poll_all(struct model *model, struct session *session) {
     struct store_answer *answer = &session->answer;
     poll_hosts(model, session);
     answer->inbox = arena_new(&session->arena, struct inbox_row, model->inbox_count);
     for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (model->inbox[i].to_host == session->request->self.host &&
-            answer->inbox_count < session->request->limit)
+        if (inbox_is_for(model, &model->inbox[i], session->request->self.host))
             answer->inbox[answer->inbox_count++] = model->inbox[i].row;
+    if (answer->inbox_count > 0)
+        qsort(answer->inbox, answer->inbox_count, sizeof *answer->inbox, by_source);
+    if (answer->inbox_count > session->request->limit)
+        answer->inbox_count = session->request->limit;
     return SESSION_DONE;
 }
 
@@ -350,6 +363,11 @@ static bool goal_matches(const struct model_goal *goal, const struct store_reque
            (goal->row.version == commit->expected && goal->row.owner == request->self.host);
 }
 
+static bool commit_fits(const struct model_goal *goal, const struct store_request *request,
+                        const struct goal_commit *commit) {
+    return commit->expected == 0 ? !goal : goal && goal_matches(goal, request, commit);
+}
+
 /* First find out whether anything has to be waited for, then lock, so that a blocked statement did nothing. */
 static bool commit_would_wait(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
@@ -361,13 +379,28 @@ static bool commit_would_wait(struct model *model, struct session *session) {
             return true;
         if (commit->expected == 0 && reserved_by_other(model, commit->goal.id, session))
             return true;
-        for (uint32_t k = 0; k < commit->inbox_count; k++) {
+        for (uint32_t k = 0; commit_fits(goal, request, commit) && k < commit->inbox_count; k++) {
             const struct model_inbox *row = inbox_find(model, commit->inbox_done[k]);
             if (row && locked_by_other(row->locked, session))
                 return true;
         }
     }
     return false;
+}
+
+static void commit_lock(struct model *model, struct session *session,
+                        const struct goal_commit *commit, struct model_goal *goal) {
+    for (uint32_t k = 0; k < commit->inbox_count; k++) {
+        struct model_inbox *row = inbox_find(model, commit->inbox_done[k]);
+        if (row)
+            row->locked = session;
+    }
+    if (goal) {
+        goal->locked = session;
+        return;
+    }
+    must(model->reserved_count < MAX_LOCKS);
+    model->reserved[model->reserved_count++] = (struct reserved){commit->goal.id, session};
 }
 
 static enum session_state commit_apply(struct model *model, struct session *session) {
@@ -381,13 +414,9 @@ static enum session_state commit_apply(struct model *model, struct session *sess
     for (uint32_t i = 0; i < request->commit_count; i++) {
         struct goal_commit *commit = &request->commits[i];
         struct model_goal *goal = goal_find(model, commit->goal.id);
-        commit->ok = commit->expected == 0 ? !goal : goal && goal_matches(goal, request, commit);
-        if (commit->ok && goal)
-            goal->locked = session;
-        if (commit->ok && !goal) {
-            must(model->reserved_count < MAX_LOCKS);
-            model->reserved[model->reserved_count++] = (struct reserved){commit->goal.id, session};
-        }
+        commit->ok = commit_fits(goal, request, commit);
+        if (commit->ok)
+            commit_lock(model, session, commit, goal);
     }
     return SESSION_RUNS;
 }
@@ -428,6 +457,8 @@ static void children_apply(struct model *model, const struct goal_commit *commit
     for (uint32_t i = 0; i < commit->inbox_count; i++)
         inbox_remove(model, commit->inbox_done[i]);
     for (uint32_t i = 0; i < commit->seen_count; i++) {
+        if (source_seen(model, &(struct source_key){commit->goal.id, commit->seen[i]}))
+            continue;
         GROW(model, model->seen, model->seen_count, model->seen_cap);
         model->seen[model->seen_count++] = (struct source_key){commit->goal.id, commit->seen[i]};
     }
@@ -511,10 +542,6 @@ static bool adopt_wants(const struct store_request *request, const struct dump_g
 static enum session_state adopt_page(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct pending *pending = pending_of(session);
-    for (uint32_t i = 0; i < model->goal_count; i++)
-        if (adopt_wants(request, &model->goals[i].row) &&
-            locked_by_other(model->goals[i].locked, session))
-            return SESSION_BLOCKED;
     struct due_row *rows = arena_new(&session->arena, struct due_row, model->goal_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < model->goal_count; i++)
@@ -524,6 +551,9 @@ static enum session_state adopt_page(struct model *model, struct session *sessio
         qsort(rows, count, sizeof *rows, by_goal);
     if (request->only_count == 0 && count > request->limit)
         count = request->limit;
+    for (uint32_t i = 0; i < count; i++)
+        if (locked_by_other(goal_find(model, rows[i].goal)->locked, session))
+            return SESSION_BLOCKED;
     for (uint32_t i = 0; i < count; i++)
         goal_find(model, rows[i].goal)->locked = session;
     session->answer.owned = rows;
