@@ -373,14 +373,16 @@ static void perform(struct store *base, const struct store_request *request,
     struct pg_store *store = (struct pg_store *)base;
     *answer = (struct store_answer){.outcome = STORE_DONE};
     results_clear(store);
-    if (store->connection &&
-        (request->verb == STORE_RESOLVE || PQstatus(store->connection) != CONNECTION_OK))
+    if (store->connection && (store->at_work || request->verb == STORE_RESOLVE ||
+                              PQstatus(store->connection) != CONNECTION_OK))
         disconnect(store);
     struct pg_run run = {.store = store, .answer = answer, .arena = arena};
     if (!store->connection && !connect(&run))
         return;
     days_ensure(store, request->at);
+    store->at_work = true;
     VERBS[request->verb].run(&run, request);
+    store->at_work = false;
     results_clear(store);
     if (answer->outcome == STORE_UNKNOWN) {
         disconnect(store);

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 
 const char *const FAULT_NAMES[FAULTS] = {
-    [FAULT_ALLOC] = "alloc", [FAULT_ARENA] = "arena", [FAULT_JSON] = "json-alloc",
+    [FAULT_ALLOC] = "alloc",         [FAULT_ARENA] = "arena", [FAULT_JSON] = "json-alloc",
     [FAULT_ENGINE] = "sqlite-alloc", [FAULT_WRITE] = "write", [FAULT_FULL] = "disk-full",
-    [FAULT_SYNC] = "fsync", [FAULT_READ] = "read", [FAULT_QUERY] = "query",
+    [FAULT_SYNC] = "fsync",          [FAULT_READ] = "read",   [FAULT_QUERY] = "query",
     [FAULT_LINE] = "connection",
 };
 

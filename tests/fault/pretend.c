@@ -35,7 +35,7 @@ int64_t clock_wall(void) {
 }
 
 int64_t clock_boot(void) {
-    must(++asked < 1000000); /* otherwise somebody spins */
+    must(++asked < 1000000);                                /* otherwise somebody spins */
     return now_us += pretend_dead ? MILLISECONDS(100) : 20; /* a corpse need not take its time */
 }
 

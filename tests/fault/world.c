@@ -43,6 +43,7 @@ static void watched_perform(struct store *base, const struct store_request *requ
     struct watched_store *watched = (struct watched_store *)base;
     pretend_pass(MILLISECONDS(1));
     if (pretend_dead) {
+        world_stop(current);
         *answer = (struct store_answer){.outcome = STORE_FAILED};
         return;
     }
@@ -126,6 +127,7 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
         return false;
     world->keeper.ports = (struct keeper_ports){answer_given, act_given, world};
     world->keeper.pulse = &world->hands.pulse;
+    keeper_prepare(&world->keeper);
     hands_start(&world->hands, &world->loop, &world->keeper);
     world->door = door_open(socket_path(), &world->keeper, &world->lookups, error, error_size);
     return world->door && keeper_start(&world->keeper);
@@ -268,11 +270,11 @@ void ask_send(struct ask *ask) {
     char goal[GOAL_ID_TEXT + 1], params[256], body[512];
     goal_id_format(ask->goal, goal);
     if (ask->kind == ASK_CREATE)
-        snprintf(params, sizeof params, "\"title\": \"" ASK_TITLE " %s\", \"key\": \"%s\"%s", ask->key,
-                 ask->key, ask->with_command ? ", \"command\": \"" ASK_COMMAND "\"" : "");
+        snprintf(params, sizeof params, "\"title\": \"" ASK_TITLE " %s\", \"key\": \"%s\"%s",
+                 ask->key, ask->key, ask->with_command ? ", \"command\": \"" ASK_COMMAND "\"" : "");
     else if (ask->kind == ASK_REPORT)
-        snprintf(params, sizeof params, "\"goal\": \"%s\", \"text\": \"" ASK_TEXT "\", \"key\": \"%s\"",
-                 goal, ask->key);
+        snprintf(params, sizeof params,
+                 "\"goal\": \"%s\", \"text\": \"" ASK_TEXT "\", \"key\": \"%s\"", goal, ask->key);
     else
         snprintf(params, sizeof params, "\"goal\": \"%s\"", goal);
     snprintf(body, sizeof body,
@@ -389,8 +391,8 @@ static void judge_acted(struct world *world, const struct dump *dump, const stru
     if (life.claimed != 1)
         violated(world, "an effect was acted on, and its claim is not in the store");
     for (uint32_t i = 0; i < dump->effect_count; i++)
-        if (id_equal(dump->effects[i].goal, acted->goal) &&
-            dump->effects[i].slot.n == acted->n && dump->effects[i].slot.state == EFFECT_READY)
+        if (id_equal(dump->effects[i].goal, acted->goal) && dump->effects[i].slot.n == acted->n &&
+            dump->effects[i].slot.state == EFFECT_READY)
             violated(world, "an effect was acted on and is ready again");
 }
 

@@ -14,6 +14,7 @@ enum { MAX_HOSTS = 8, MAX_LOCKS = 64 };
 struct model_goal {
     struct dump_goal row;
     struct session *locked; /* FOR UPDATE, or updated */
+    bool updated;           /* by whoever has locked it: an insert waits for that, not for a lock */
 };
 
 struct model_inbox {
@@ -375,7 +376,7 @@ static bool commit_would_wait(struct model *model, struct session *session) {
         const struct goal_commit *commit = &request->commits[i];
         const struct model_goal *goal = goal_find(model, commit->goal.id);
         if (goal && locked_by_other(goal->locked, session) &&
-            (commit->expected == 0 || goal_matches(goal, request, commit)))
+            (commit->expected == 0 ? goal->updated : goal_matches(goal, request, commit)))
             return true;
         if (commit->expected == 0 && reserved_by_other(model, commit->goal.id, session))
             return true;
@@ -397,6 +398,7 @@ static void commit_lock(struct model *model, struct session *session,
     }
     if (goal) {
         goal->locked = session;
+        goal->updated = true;
         return;
     }
     must(model->reserved_count < MAX_LOCKS);
@@ -554,8 +556,11 @@ static enum session_state adopt_page(struct model *model, struct session *sessio
     for (uint32_t i = 0; i < count; i++)
         if (locked_by_other(goal_find(model, rows[i].goal)->locked, session))
             return SESSION_BLOCKED;
-    for (uint32_t i = 0; i < count; i++)
-        goal_find(model, rows[i].goal)->locked = session;
+    for (uint32_t i = 0; i < count; i++) {
+        struct model_goal *goal = goal_find(model, rows[i].goal);
+        goal->locked = session;
+        goal->updated = adopt_allowed(model, request);
+    }
     session->answer.owned = rows;
     if (!adopt_allowed(model, request))
         return SESSION_RUNS;

@@ -229,12 +229,13 @@ static struct store_request *batch_again(struct asker *asker, const struct store
     return NULL;
 }
 
+/* The host row and the goals are not from the same time: a batch can be right where a version is not. */
 static struct store_request *ask_commit(struct asker *asker, uint32_t host) {
-    const struct dump *view = view_any(asker);
-    struct store_request *request = commit_begin(asker, view, host);
+    struct store_request *request = commit_begin(asker, view_any(asker), host);
     struct store_request *before = batch_again(asker, request);
     if (before)
         return before;
+    const struct dump *view = view_any(asker);
     bool lean = ask_chance(asker, 30);
     for (uint32_t i = 0; i < MAX_GOALS; i++) {
         const struct dump_goal *row = dump_goal(view, asker->goals[i]);
