@@ -31,7 +31,7 @@ struct call {
     char *body;
     size_t length;
     bool too_long, no_memory; /* the body */
-    json_t *id; /* of the JSON-RPC request */
+    json_t *id;               /* of the JSON-RPC request */
     struct op_args args;
     const struct op *op;
     json_t *request, *result;

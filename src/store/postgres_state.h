@@ -48,7 +48,8 @@ struct pg_store {
     PGresult
         *results[PG_MAX_RESULTS]; /* of the pipeline in hand; kept here so that none can leak */
     int result_count;
-    bool at_work; /* still set at the next request: the last one was abandoned, its pipeline half sent */
+    bool
+        at_work; /* still set at the next request: the last one was abandoned, its pipeline half sent */
 };
 
 /* The parameters of one statement, in binary. */
