@@ -30,20 +30,26 @@ static void schedule(uint32_t w[64], const uint8_t *block) {
     }
 }
 
+/* One round. The eight variables change places instead of moving: the caller names them in turn. */
+static inline void round_of(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                            uint32_t g, uint32_t *h, uint32_t add) {
+    uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    uint32_t t1 = *h + s1 + ((e & f) ^ (~e & g)) + add;
+    *d += t1;
+    *h = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const uint8_t *block) {
     uint32_t w[64], v[8];
     schedule(w, block);
     memcpy(v, state, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t choose = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + s1 + choose + ROUND[i] + w[i];
-        uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += t1;
-        v[0] = t1 + s0 + majority;
-    }
+    for (int i = 0; i < 64; i += 8)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++)
+            round_of(v[(8 - k) & 7], v[(9 - k) & 7], v[(10 - k) & 7], &v[(11 - k) & 7],
+                     v[(12 - k) & 7], v[(13 - k) & 7], v[(14 - k) & 7], &v[(15 - k) & 7],
+                     ROUND[i + k] + w[i + k]);
     for (int i = 0; i < 8; i++)
         state[i] += v[i];
 }

@@ -30,6 +30,7 @@ static struct {
     enum fault kind;
     struct memdisk *disk;
     uint64_t nth, count;
+    uint64_t due; /* of the disk: the count at which it strikes */
     int64_t for_us, until;
     bool struck, paused;
 } armed;
@@ -43,10 +44,14 @@ void fault_arm(enum fault kind, struct memdisk *disk, uint64_t nth, int64_t for_
     armed.struck = false;
     if (DISK_FAULTS[kind])
         memdisk_fail(disk, DISK_FAULTS[kind], nth);
+    armed.due = nth;
+    if (DISK_FAULTS[kind])
+        armed.due += memdisk_count(disk, DISK_FAULTS[kind]);
 }
 
 static void disk_look(void) {
-    if (!DISK_FAULTS[armed.kind] || memdisk_armed(armed.disk, DISK_FAULTS[armed.kind]))
+    if (!DISK_FAULTS[armed.kind] || armed.paused ||
+        memdisk_armed(armed.disk, DISK_FAULTS[armed.kind]))
         return;
     if (!armed.struck)
         armed.until = pretend_now() + armed.for_us;
@@ -65,14 +70,33 @@ bool fault_struck(void) {
     return armed.struck;
 }
 
+/* What the test reads meanwhile is not counted either. */
 void fault_pause(bool paused) {
+    static bool waits;
+    static uint64_t left;
+    enum memdisk_fault kind = DISK_FAULTS[armed.kind];
+    disk_look();
     armed.paused = paused;
+    if (kind && paused) {
+        waits = memdisk_armed(armed.disk, kind);
+        left = armed.due - memdisk_count(armed.disk, kind);
+        memdisk_fail(armed.disk, kind, 0);
+    } else if (kind && waits) {
+        memdisk_fail(armed.disk, kind, left);
+        armed.due = memdisk_count(armed.disk, kind) + left;
+        waits = false;
+    }
+}
+
+static void fault_again(void) {
+    armed.due = memdisk_count(armed.disk, DISK_FAULTS[armed.kind]) + 1;
+    memdisk_fail(armed.disk, DISK_FAULTS[armed.kind], 1);
 }
 
 void fault_renew(void) {
     disk_look();
     if (DISK_FAULTS[armed.kind] && armed.struck && pretend_now() < armed.until)
-        memdisk_fail(armed.disk, DISK_FAULTS[armed.kind], 1);
+        fault_again();
 }
 
 static bool strikes(enum fault kind) {

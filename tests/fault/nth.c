@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* C is there before anything fails, and is reported on while the daemon does not know it yet. */
-enum { A, B, REPORT, SHOW, C, REPORT_C, ASKS };
+enum { A, B, REPORT, REPORT_B, SHOW, C, REPORT_C, ASKS };
 
 static const int64_t STICKY_FOR = SECONDS(3);
 
@@ -59,6 +59,8 @@ static bool phase_prepare(struct path *path) {
 
 static bool phase_report(struct path *path) {
     ask_send(&path->asks[REPORT]);
+    if (!path->calm) /* it has no key, so nobody repeats it */
+        ask_send(&path->asks[REPORT_B]);
     return true;
 }
 
@@ -72,7 +74,8 @@ static bool error_is_fair(const struct path *path, const struct ask *ask) {
     if (ask->error == ERROR_NONE)
         return true;
     if (ask->error == ERROR_NOT_FOUND)
-        return ask->kind != ASK_CREATE && !path->asks[A].acknowledged && !path->repeated;
+        return ask->kind != ASK_CREATE && !path->repeated &&
+               !path->asks[ask == &path->asks[REPORT_B] ? B : A].acknowledged;
     if (path->repeated ||
         (path->calm && kind_now != FAULT_LINE)) /* a broken line shows when it is used */
         return false;
@@ -300,6 +303,7 @@ static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t 
     path.asks[A] = ask_create("a", true);
     path.asks[B] = ask_create("b", false);
     path.asks[REPORT] = ask_report("r", path.asks[A].goal);
+    path.asks[REPORT_B] = ask_report("", path.asks[B].goal);
     path.asks[SHOW] = ask_show(path.asks[A].goal);
     path.asks[C] = ask_create("c", false);
     path.asks[REPORT_C] = ask_report("r", path.asks[C].goal);

@@ -4,6 +4,7 @@
 
 #include "fault/faults.h"
 #include "fault/pretend.h"
+#include "ops/json.h"
 #include "ops/op.h"
 #include "store/sqlite_state.h"
 
@@ -47,6 +48,8 @@ static void watched_perform(struct store *base, const struct store_request *requ
         *answer = (struct store_answer){.outcome = STORE_FAILED};
         return;
     }
+    if (base == current->writer)
+        loop_run(); /* another thread: it may well be faster than the store */
     if (current->disk)
         memdisk_owner(current->disk, DAEMON);
     fault_renew();
@@ -144,6 +147,8 @@ static void act_counted(const struct effect *effect) {
         }
     must(current->acted_count < WORLD_ACTED);
     current->acted[current->acted_count++] = (struct acted){effect->goal, effect->n, 1};
+    if (world_fate(current, effect->goal, effect->n).life.claimed != 1)
+        violated(current, "an effect was acted on before its claim was committed");
 }
 
 static void checkpoint(struct world *world) {
@@ -167,6 +172,7 @@ static void lookups_answer(struct world *world) {
     world->lookups.stopping = true; /* its thread ends when it has nothing to do */
     thread_run(&world->lookups);
     world->lookups.stopping = false;
+    json_ran_short(); /* what it remembers of its thread does not count in another */
 }
 
 static void idle(void) {
@@ -272,6 +278,8 @@ void ask_send(struct ask *ask) {
     if (ask->kind == ASK_CREATE)
         snprintf(params, sizeof params, "\"title\": \"" ASK_TITLE " %s\", \"key\": \"%s\"%s",
                  ask->key, ask->key, ask->with_command ? ", \"command\": \"" ASK_COMMAND "\"" : "");
+    else if (ask->kind == ASK_REPORT && !ask->key[0])
+        snprintf(params, sizeof params, "\"goal\": \"%s\", \"text\": \"" ASK_TEXT "\"", goal);
     else if (ask->kind == ASK_REPORT)
         snprintf(params, sizeof params,
                  "\"goal\": \"%s\", \"text\": \"" ASK_TEXT "\", \"key\": \"%s\"", goal, ask->key);
@@ -374,8 +382,17 @@ struct fate world_fate(struct world *world, struct id goal, uint32_t n) {
     return fate;
 }
 
+static uint32_t dump_reports(const struct dump *dump, struct id goal) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < dump->record_count; i++)
+        count += id_equal(dump->records[i].goal, goal) &&
+                 dump->records[i].record.type == RECORD_GOAL_REPORTED;
+    return count;
+}
+
 static void judge_ask(struct world *world, const struct dump *dump, const struct ask *ask) {
-    uint32_t applied = dump_applied(dump, ask->goal, ask->source);
+    uint32_t applied =
+        ask->key[0] ? dump_applied(dump, ask->goal, ask->source) : dump_reports(dump, ask->goal);
     if (applied > 1)
         violated(world, "%s %s was applied %u times", METHODS[ask->kind], ask->key, applied);
     if (ask->acknowledged && applied == 0)

@@ -73,7 +73,7 @@ struct ask {
 };
 
 struct ask ask_create(const char *key, bool with_command);
-struct ask ask_report(const char *key, struct id goal);
+struct ask ask_report(const char *key, struct id goal); /* "": the only one, sent only once */
 struct ask ask_show(struct id goal);
 
 void ask_send(struct ask *ask);
