@@ -379,7 +379,7 @@ static struct tally try_kind(struct backend *postgres, const struct plan *plan) 
 static const struct plan SQLITE_PLAN[] = {{FAULT_ALLOC, 1, 1, 1}, {FAULT_ARENA, 1, 1, 1},
                                           {FAULT_JSON, 1, 5, 5},  {FAULT_WRITE, 1, 2, 2},
                                           {FAULT_FULL, 1, 2, 2},  {FAULT_SYNC, 1, 1, 1},
-                                          {FAULT_READ, 1, 1, 1},  {FAULT_ENGINE, 4, 100, 20}};
+                                          {FAULT_READ, 1, 1, 1},  {FAULT_ENGINE, 6, 100, 20}};
 static const struct plan POSTGRES_PLAN[] = {{FAULT_QUERY, 1, 3, 1},
                                             {FAULT_LINE, 3, 30, 5},
                                             {FAULT_ALLOC, 10, 50, 1},
