@@ -3,6 +3,7 @@
 
 SEED ?= 1
 RUNS ?= 10000
+OPS ?= 1000000
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
 
@@ -10,6 +11,9 @@ PROOFS = $(CURDIR)/build/proofs.txt
 export OVERSEER_PROOFS = $(PROOFS)
 PG = tests/lib/with-postgres
 PLANTED = act-before-commit no-version-check no-epoch-check step-again act-without-claim
+
+CHECKED = overseerd tests/story tests/sim tests/property $(addprefix tests/unit/test_,base model core goal graph plan \
+	secret examine) $(addprefix tests/store/test_,store migrate retain export) tests/query/test_plans_sqlite
 
 all: build/build.ninja
 	@ninja -C build -j $(JOBS)
@@ -23,10 +27,9 @@ build/check/build.ninja:
 build/tsan/build.ninja:
 	@CC=clang meson setup build/tsan -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debug -Doptimization=1 >/dev/null
 
-# Under a minute, with ASan and UBSan: unit tests, stories, a sample of the simulator.
+# Under a minute, with ASan and UBSan: unit tests, the store's tests on SQLite, stories, a sample of the simulator.
 check: build/check/build.ninja
-	@ninja -C build/check -j $(JOBS) overseerd tests/story tests/sim tests/unit/test_base tests/unit/test_model \
-		tests/unit/test_core
+	@ninja -C build/check -j $(JOBS) $(CHECKED)
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
 
@@ -35,6 +38,15 @@ tsan: build/tsan/build.ninja
 	@ninja -C build/tsan -j $(JOBS) overseerd
 	@tests/e2e/smoke.py build/tsan/overseerd
 	@$(PG) sh -c 'tests/e2e/smoke.py build/tsan/overseerd "$$OVERSEER_TEST_PG"'
+
+# The store's tests on PostgreSQL, and the plans of its queries.
+store: all
+	@meson test -C build --no-rebuild --suite slow --print-errorlogs
+
+# Random operations on a real store.
+property: all
+	@build/tests/property --engine sqlite --ops $(OPS) --seed $(SEED)
+	@$(PG) build/tests/property --engine postgres --ops $(OPS) --seed $(SEED)
 
 story: all
 	@$(PG) build/tests/story tests/stories/*.story
@@ -77,4 +89,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all check tsan story explore sim e2e fault fuzz bench tidy cover prove trace install clean
+.PHONY: all check tsan store property story explore sim e2e fault fuzz bench tidy cover prove trace install clean

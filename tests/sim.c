@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does a fleet keep its promises when everything goes wrong at random? Three hosts, twenty goals, hundreds of
- * atoms chosen by a seed: crashes, lost connections, ghosts, frozen hosts, power cuts; then everything is left
- * to run, and all that was promised must be so. A seed always tells the same story.
+ * atoms chosen by a seed: clients who plan, work, pause and cancel; crashes, lost connections, ghosts, frozen
+ * hosts, power cuts, a store that is put back to an earlier time; then everything is left to run, and all that
+ * was promised must be so. A seed always tells the same story.
  *
- *     sim [--seed N] [--runs N] [--steps N] [--backend model|sqlite|postgres|mixed] [--story]
+ *     sim [--seed N] [--runs N] [--steps N] [--jobs N] [--backend model|sqlite|postgres|mixed] [--story]
  */
 #include "lib/fleet.h"
 #include "lib/memvfs.h"
@@ -13,78 +14,73 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { GOALS = 20 };
+enum { GOALS = 20, MAX_JOBS = 64 };
 
-struct plan {
+struct course {
     uint64_t seed, runs;
-    uint32_t steps;
+    uint32_t steps, jobs;
     const char *backend;
     bool story;
 };
 
 struct sim {
     struct fleet *fleet;
-    uint64_t random;
+    struct arena arena; /* what clients have in their hands */
+    struct gen gen;
     bool on_disk;
+    bool backed_up;
     uint64_t power_cuts, deaths;
 };
 
-static uint64_t next_random(struct sim *sim) {
-    uint64_t z = (sim->random += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 static uint32_t pick(struct sim *sim, uint32_t count) {
-    return (uint32_t)(next_random(sim) % count);
+    return dice_pick(&sim->gen.dice, count);
 }
 
 static bool chance(struct sim *sim, uint32_t per_mille) {
-    return pick(sim, 1000) < per_mille;
-}
-
-static struct id random_id(struct sim *sim) {
-    struct id id;
-    uint64_t high = next_random(sim), low = next_random(sim);
-    memcpy(id.bytes, &high, 8);
-    memcpy(id.bytes + 8, &low, 8);
-    return id;
+    return dice_chance(&sim->gen.dice, per_mille);
 }
 
 /* ---- clients ---- */
 
-static void goal_ask(struct sim *sim) {
-    struct id goal = random_id(sim);
-    fleet_ask(sim->fleet, (struct asked){.kind = SIGNAL_GOAL_CREATE,
-                                         .goal = goal,
-                                         .source = goal,
-                                         .with_command = chance(sim, 700),
-                                         .keyed = chance(sim, 700)});
+static void op_ask(struct sim *sim, struct op op) {
+    if (sim->fleet->asked_count == FLEET_ASKED)
+        return;
+    struct op *kept = arena_new(&sim->arena, struct op, 1);
+    *kept = op;
+    fleet_ask(sim->fleet, (struct asked){.kind = op.signal.kind,
+                                         .goal = op.signal.goal,
+                                         .source = op.signal.source,
+                                         .keyed = chance(sim, 500),
+                                         .op = kept});
 }
 
-static void report_ask(struct sim *sim) {
-    uint32_t of = pick(sim, GOALS);
-    if (sim->fleet->asked_count < FLEET_ASKED)
-        fleet_ask(sim->fleet, (struct asked){.kind = SIGNAL_GOAL_REPORT,
-                                             .goal = sim->fleet->asked[of].goal,
-                                             .source = random_id(sim),
-                                             .keyed = chance(sim, 700)});
+/* About one of the goals, from what was seen of it last: it may have changed since. */
+static void goal_ask(struct sim *sim) {
+    struct id goal = sim->fleet->asked[pick(sim, GOALS)].goal;
+    if (chance(sim, 200))
+        fleet_look(sim->fleet);
+    for (int i = 0; i < 5 && !dump_goal(&sim->fleet->view, goal); i++)
+        goal = sim->fleet->asked[pick(sim, GOALS)].goal;
+    struct knowledge known = fleet_known(sim->fleet, goal, &sim->arena);
+    op_ask(sim, gen_op(&sim->gen, &known, &sim->arena));
 }
 
 /* Ask something that is not acknowledged, once; with a key perhaps again, at another host. */
 static void client_moves(struct sim *sim) {
     struct fleet *fleet = sim->fleet;
-    if (chance(sim, 300))
-        report_ask(sim);
-    struct asked *asked = &fleet->asked[pick(sim, fleet->asked_count)];
+    if (chance(sim, 600))
+        goal_ask(sim);
+    uint32_t newest = fleet->asked_count > GOALS && chance(sim, 600)
+                          ? fleet->asked_count - 1
+                          : pick(sim, fleet->asked_count);
+    struct asked *asked = &fleet->asked[newest];
     uint32_t host = pick(sim, fleet->host_count);
-    if (asked->acknowledged || (asked->sent > 0 && !asked->keyed) || asked->sent > 3 ||
-        !fleet->hosts[host].up)
-        return;
-    if (asked->kind == SIGNAL_GOAL_REPORT && !fleet->asked[0].acknowledged && chance(sim, 500))
+    if (asked->acknowledged || asked->gone || (asked->sent > 0 && !asked->keyed) ||
+        asked->sent > 3 || !fleet->hosts[host].up)
         return;
     fleet_do(fleet, &(struct atom){
                         .kind = ATOM_ASK, .host = host, .arg = (uint32_t)(asked - fleet->asked)});
@@ -175,6 +171,17 @@ static const struct atom *atom_pick(struct sim *sim, const struct atom *atoms, u
     return &atoms[count - 1];
 }
 
+/* A back-up now and then, and once in a while somebody puts it back. */
+static void back_up_some(struct sim *sim, uint64_t swarm) {
+    if (!sim->fleet->backend->back_up || !(swarm & 16))
+        return;
+    if (!sim->backed_up || chance(sim, 200)) {
+        fleet_back_up(sim->fleet);
+        sim->backed_up = true;
+    } else if (chance(sim, 300))
+        fleet_restore(sim->fleet);
+}
+
 static void freeze_some(struct sim *sim) {
     struct fleet_host *host = &sim->fleet->hosts[pick(sim, sim->fleet->host_count)];
     host->frozen = !host->frozen && chance(sim, 400);
@@ -182,10 +189,12 @@ static void freeze_some(struct sim *sim) {
 
 static void one_step(struct sim *sim, uint64_t swarm) {
     struct atom atoms[FLEET_ATOMS];
-    if (chance(sim, 80))
+    if (chance(sim, 200))
         client_moves(sim);
     if (chance(sim, 15))
         freeze_some(sim);
+    if (chance(sim, 12))
+        back_up_some(sim, swarm);
     if (chance(sim, 10) && (swarm & 4))
         fleet_do(sim->fleet, &(struct atom){.kind = ATOM_MEDDLE, .arg = pick(sim, GOALS)});
     uint32_t count = fleet_atoms(sim->fleet, atoms);
@@ -201,8 +210,8 @@ static void one_step(struct sim *sim, uint64_t swarm) {
         fleet_do(sim->fleet, &atom);
 }
 
-static struct backend *backend_for(const struct plan *plan, uint64_t seed) {
-    const char *name = plan->backend;
+static struct backend *backend_for(const struct course *course, uint64_t seed) {
+    const char *name = course->backend;
     if (strcmp(name, "mixed") == 0)
         name = seed % 2 ? "sqlite" : "model";
     if (strcmp(name, "postgres") == 0)
@@ -216,84 +225,169 @@ static void run_atoms(struct sim *sim, uint32_t steps, uint64_t swarm) {
         if (i % 64 == 63)
             fleet_check(sim->fleet);
     }
-    if (sim->fleet->crashes == 0 && !sim->fleet->violation[0])
+    if (sim->fleet->crashes == 0 && sim->fleet->restores == 0 && !sim->fleet->violation[0])
         crash(sim, pick(sim, sim->fleet->host_count)); /* at least one, in every run */
     for (uint32_t i = 0; i < sim->fleet->host_count; i++)
         sim->fleet->hosts[i].frozen = false;
 }
 
 struct totals {
-    uint64_t steps, crashes, faults, power_cuts, deaths, acts, acknowledged, takeovers, violations;
+    uint64_t seeds, steps, crashes, faults, power_cuts, deaths, restores, acts, asked, acknowledged,
+        refused, violations;
 };
 
-static bool run_one(const struct plan *plan, uint64_t seed, struct totals *totals) {
-    struct sim sim = {.random = seed * 0x2545F4914F6CDD1Du + 1};
-    sim.fleet = fleet_create(backend_for(plan, seed), FLEET_HOSTS, 4000, 1000);
+/* Half of the fleets want plans approved, half of them let an agent plan. */
+static struct sim sim_make(const struct course *course, uint64_t seed) {
+    struct sim sim = {.gen = {.dice = {seed * 0x2545F4914F6CDD1Du + 1}, .max_nodes = 12}};
+    sim.fleet = fleet_create(backend_for(course, seed), FLEET_HOSTS, 4000, 1000);
     sim.on_disk = strcmp(sim.fleet->backend->name, "sqlite") == 0;
-    sim.fleet->story = plan->story ? stdout : NULL;
-    uint64_t swarm = next_random(&sim);
+    sim.fleet->story = course->story ? stdout : NULL;
+    sim.gen.approve_plans = chance(&sim, 500);
+    sim.gen.plan_agent = chance(&sim, 500) ? STR("ci") : (struct str){0};
+    fleet_policy(sim.fleet, policy_seal((struct policy){.act_within = sim.fleet->lease * 50,
+                                                        .approve_plans = sim.gen.approve_plans,
+                                                        .plan_agents = sim.gen.plan_agent}));
     for (int i = 0; i < GOALS; i++)
-        goal_ask(&sim);
-    run_atoms(&sim, plan->steps, swarm);
+        op_ask(&sim, gen_create(&sim.gen, &sim.arena));
+    return sim;
+}
+
+static void totals_add(struct totals *totals, const struct sim *sim) {
+    const struct fleet *fleet = sim->fleet;
+    totals->seeds++;
+    totals->steps += fleet->steps;
+    totals->crashes += fleet->crashes;
+    totals->faults += fleet->faults;
+    totals->restores += fleet->restores;
+    totals->power_cuts += sim->power_cuts;
+    totals->deaths += sim->deaths;
+    totals->violations += fleet->violation[0] != 0;
+    for (uint32_t i = 0; i < fleet->acted_count; i++)
+        totals->acts += fleet->acted[i].times;
+    for (uint32_t i = 0; i < fleet->asked_count; i++) {
+        totals->asked += fleet->asked[i].sent > 0;
+        totals->acknowledged += fleet->asked[i].acknowledged;
+        totals->refused += fleet->asked[i].refused > 0;
+    }
+}
+
+static bool run_one(const struct course *course, uint64_t seed, struct totals *totals) {
+    struct sim sim = sim_make(course, seed);
+    uint64_t swarm = dice_next(&sim.gen.dice);
+    run_atoms(&sim, course->steps, swarm);
     if (!sim.fleet->violation[0])
         fleet_heal(sim.fleet);
     bool ok = sim.fleet->violation[0] == 0;
     if (!ok)
         printf("seed %llu on %s: %s\n", (unsigned long long)seed, sim.fleet->backend->name,
                sim.fleet->violation);
-    totals->steps += sim.fleet->steps;
-    totals->crashes += sim.fleet->crashes;
-    totals->faults += sim.fleet->faults;
-    totals->power_cuts += sim.power_cuts;
-    totals->deaths += sim.deaths;
-    totals->violations += !ok;
-    for (uint32_t i = 0; i < sim.fleet->acted_count; i++)
-        totals->acts += sim.fleet->acted[i].times;
-    for (uint32_t i = 0; i < sim.fleet->asked_count; i++)
-        totals->acknowledged += sim.fleet->asked[i].acknowledged;
+    fflush(stdout);
+    totals_add(totals, &sim);
     fleet_free(sim.fleet);
+    arena_free(&sim.arena);
     return ok;
 }
 
-static bool options_read(struct plan *plan, int argc, char **argv) {
-    static const struct option LONG[] = {
-        {"seed", required_argument, NULL, 's'},  {"runs", required_argument, NULL, 'r'},
-        {"steps", required_argument, NULL, 't'}, {"backend", required_argument, NULL, 'b'},
-        {"story", no_argument, NULL, 'y'},       {0}};
+/* ---- many runs ---- */
+
+/* Seeds go to the jobs in pairs, so that each has some of either engine. */
+static struct totals run_share(const struct course *course, uint32_t job) {
+    struct totals totals = {0};
+    for (uint64_t seed = course->seed; seed < course->seed + course->runs; seed++)
+        if (seed / 2 % course->jobs == job && !run_one(course, seed, &totals) &&
+            (PLANTED != PLANTED_NONE || totals.violations >= 10))
+            break;
+    return totals;
+}
+
+static void share_add(struct totals *to, const struct totals *from) {
+    uint64_t *sums = (uint64_t *)to;
+    const uint64_t *more = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+/* Each job is a process: a run that dies is a violation, and does not end the others. */
+static struct totals run_jobs(const struct course *course) {
+    struct totals totals = {0};
+    int ends[MAX_JOBS];
+    for (uint32_t job = 0; job < course->jobs; job++) {
+        int pair[2];
+        must(pipe(pair) == 0);
+        pid_t child = fork();
+        must(child >= 0);
+        if (child == 0) {
+            struct totals mine = run_share(course, job);
+            _exit(write(pair[1], &mine, sizeof mine) == sizeof mine ? 0 : 2);
+        }
+        close(pair[1]);
+        ends[job] = pair[0];
+    }
+    for (uint32_t job = 0; job < course->jobs; job++) {
+        struct totals share = {0};
+        if (read(ends[job], &share, sizeof share) != sizeof share)
+            share = (struct totals){.violations = 1};
+        close(ends[job]);
+        share_add(&totals, &share);
+    }
+    while (wait(NULL) > 0)
+        ;
+    return totals;
+}
+
+static bool options_read(struct course *course, int argc, char **argv) {
+    static const struct option LONG[] = {{"seed", required_argument, NULL, 's'},
+                                         {"runs", required_argument, NULL, 'r'},
+                                         {"steps", required_argument, NULL, 't'},
+                                         {"backend", required_argument, NULL, 'b'},
+                                         {"jobs", required_argument, NULL, 'j'},
+                                         {"story", no_argument, NULL, 'y'},
+                                         {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;)
         switch (option) {
-        case 's': plan->seed = strtoull(optarg, NULL, 10); break;
-        case 'r': plan->runs = strtoull(optarg, NULL, 10); break;
-        case 't': plan->steps = (uint32_t)strtoul(optarg, NULL, 10); break;
-        case 'b': plan->backend = optarg; break;
-        case 'y': plan->story = true; break;
+        case 's': course->seed = strtoull(optarg, NULL, 10); break;
+        case 'r': course->runs = strtoull(optarg, NULL, 10); break;
+        case 't': course->steps = (uint32_t)strtoul(optarg, NULL, 10); break;
+        case 'j': course->jobs = (uint32_t)strtoul(optarg, NULL, 10); break;
+        case 'b': course->backend = optarg; break;
+        case 'y': course->story = true; break;
         default: return false;
         }
-    return true;
+    return course->jobs <= MAX_JOBS;
+}
+
+/* One database serves one run at a time; a planted bug is found by the first seed that shows it. */
+static uint32_t jobs_of(const struct course *course) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (course->story || PLANTED != PLANTED_NONE || strcmp(course->backend, "postgres") == 0)
+        return 1;
+    if (course->jobs > 0)
+        return course->jobs;
+    return processors < 1 ? 1 : processors > MAX_JOBS ? MAX_JOBS : (uint32_t)processors;
 }
 
 int main(int argc, char **argv) {
-    struct plan plan = {.seed = 1, .runs = 100, .steps = 500, .backend = "mixed"};
-    struct totals t = {0};
-    if (!options_read(&plan, argc, argv))
+    struct course course = {.seed = 1, .runs = 100, .steps = 600, .backend = "mixed"};
+    if (!options_read(&course, argc, argv))
         return 2;
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    uint64_t seed = plan.seed;
-    for (; seed < plan.seed + plan.runs; seed++)
-        if (!run_one(&plan, seed, &t) && (PLANTED != PLANTED_NONE || t.violations >= 10))
-            break;
+    course.jobs = jobs_of(&course);
+    struct totals t = course.jobs > 1 ? run_jobs(&course) : run_share(&course, 0);
     clock_gettime(CLOCK_MONOTONIC, &end);
     printf(
-        "sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction, %llu faults,"
-        " %llu acts, %llu acknowledged, %.1f s, %llu violations\n",
-        plan.backend, (unsigned long long)(seed - plan.seed), (unsigned long long)t.steps,
+        "sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction,"
+        " %llu faults, %llu restores, %llu acts, %llu asked, %llu acknowledged, %llu refused, %.1f s,"
+        " %llu violations\n",
+        course.backend, (unsigned long long)t.seeds, (unsigned long long)t.steps,
         (unsigned long long)t.crashes, (unsigned long long)t.power_cuts,
-        (unsigned long long)t.deaths, (unsigned long long)t.faults, (unsigned long long)t.acts,
-        (unsigned long long)t.acknowledged,
+        (unsigned long long)t.deaths, (unsigned long long)t.faults, (unsigned long long)t.restores,
+        (unsigned long long)t.acts, (unsigned long long)t.asked, (unsigned long long)t.acknowledged,
+        (unsigned long long)t.refused,
         (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
         (unsigned long long)t.violations);
-    if (t.violations == 0 && PLANTED == PLANTED_NONE && plan.runs >= 100)
-        proof_passed("sim", plan.backend, "STORE-02 STORE-06 ASSIGN-14 EVENT-04");
+    if (t.violations == 0 && PLANTED == PLANTED_NONE && t.seeds == course.runs && t.seeds >= 100)
+        proof_passed("sim", course.backend,
+                     "STORE-02 STORE-06 ASSIGN-14 EVENT-04 GOAL-11 PLAN-17 PLAN-25 G-05");
     return t.violations ? 1 : 0;
 }

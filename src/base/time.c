@@ -41,3 +41,69 @@ void time_format(int64_t at_us, char text[TIME_TEXT + 1]) {
              second / 3600, second / 60 % 60, second % 60, micro);
     snprintf(text, TIME_TEXT + 1, "%.*s", TIME_TEXT, wide);
 }
+
+/* ---- reading ---- */
+
+/* Exactly `count` digits from the front of the text; -1: there are not so many. */
+static int64_t digits(struct str *text, size_t count) {
+    int64_t value = 0;
+    if (text->len < count)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (text->at[i] < '0' || text->at[i] > '9')
+            return -1;
+        value = value * 10 + (text->at[i] - '0');
+    }
+    *text = (struct str){text->at + count, text->len - count};
+    return value;
+}
+
+static bool mark(struct str *text, char c) {
+    if (text->len == 0 || text->at[0] != c)
+        return false;
+    *text = (struct str){text->at + 1, text->len - 1};
+    return true;
+}
+
+static int64_t fraction(struct str *text) {
+    int64_t micros = 0, unit = 100000;
+    for (; text->len > 0 && text->at[0] >= '0' && text->at[0] <= '9'; unit /= 10) {
+        micros += unit * (text->at[0] - '0');
+        *text = (struct str){text->at + 1, text->len - 1};
+    }
+    return micros;
+}
+
+/* The day number of a civil date: eras of 400 years, years that begin in March. */
+static int64_t days_from(int64_t year, int64_t month, int64_t day) {
+    int64_t y = month <= 2 ? year - 1 : year, era = (y >= 0 ? y : y - 399) / 400;
+    int64_t of_era = y - era * 400,
+            of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool offset(struct str *text, int64_t *ret_us) {
+    *ret_us = 0;
+    if (mark(text, 'Z'))
+        return true;
+    int64_t sign = mark(text, '-') ? -1 : mark(text, '+') ? 1 : 0;
+    int64_t hours = digits(text, 2), minutes = mark(text, ':') ? digits(text, 2) : -1;
+    *ret_us = sign * (hours * MINUTES(60) + minutes * MINUTES(1));
+    return sign != 0 && hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60;
+}
+
+bool time_parse(struct str text, int64_t *ret_us) {
+    int64_t year = digits(&text, 4), month = mark(&text, '-') ? digits(&text, 2) : -1;
+    int64_t day = mark(&text, '-') ? digits(&text, 2) : -1;
+    int64_t hour = mark(&text, 'T') ? digits(&text, 2) : -1;
+    int64_t minute = mark(&text, ':') ? digits(&text, 2) : -1;
+    int64_t second = mark(&text, ':') ? digits(&text, 2) : -1;
+    int64_t micros = mark(&text, '.') ? fraction(&text) : 0, ahead;
+    if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
+        minute < 0 || minute > 59 || second < 0 || second > 60 || !offset(&text, &ahead) ||
+        text.len > 0)
+        return false;
+    *ret_us = days_from(year, month, day) * MINUTES(24 * 60) + hour * MINUTES(60) +
+              minute * MINUTES(1) + SECONDS(second) + micros - ahead;
+    return true;
+}

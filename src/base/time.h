@@ -2,6 +2,8 @@
 /* How is time counted? In microseconds of UTC, 64 bits, always handed in. */
 #pragma once
 
+#include "base/str.h"
+
 #include <stdint.h>
 
 #define TIME_NEVER INT64_MAX
@@ -17,6 +19,9 @@ int32_t time_day(int64_t at_us);
 
 /* RFC 3339 in UTC. */
 void time_format(int64_t at_us, char text[TIME_TEXT + 1]);
+
+/* The same back; also without a fraction, and with an offset such as +02:00. */
+bool time_parse(struct str text, int64_t *ret_us);
 
 /* at + span, never past TIME_NEVER. */
 int64_t time_after(int64_t at_us, int64_t span_us);

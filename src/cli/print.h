@@ -2,8 +2,6 @@
 /* What do people see? */
 #pragma once
 
-#include <jansson.h>
+#include "ops/op.h"
 
-void print_written(const json_t *result);
-void print_goal(const json_t *goal);
-void print_help(void);
+void print_result(const struct op *op, const json_t *result);

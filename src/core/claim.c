@@ -3,11 +3,13 @@
 #include "core/rules.h"
 
 /* PROTOCOL P8: the owner claims an effect in one commit and acts only after it. Somebody else's claim,
- * or a second one, decides nothing. From the claim on, the outcome has a deadline. */
+ * or a second one, decides nothing. From the claim on, the outcome has a deadline. GOAL-11: a paused goal
+ * begins nothing; its effects stay ready. */
 void rule_claim(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct effect_slot *slot = goal_effect(goal, d->signal->effect);
-    if (!slot || slot->state != EFFECT_READY || goal->owner != d->signal->host)
+    if (!slot || slot->state != EFFECT_READY || goal->owner != d->signal->host ||
+        goal->status == GOAL_PAUSED)
         return;
     slot->run_host = d->signal->host;
     slot->until = time_after(d->signal->at, d->policy->act_within);

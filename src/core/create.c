@@ -18,9 +18,15 @@ void rule_create(struct deciding *d) {
     goal->fence = 1;
     goal->status = GOAL_ACTIVE;
     goal->created_at = signal->at;
+    goal->priority = signal->priority;
+    goal->era = d->world->era;
+    goal->effects_made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
+    if (!goal_words(d) || !goal_tags(d))
+        return;
     d->decision->title = str_cut_utf8(signal->title, LIMIT_TITLE);
     decide_record(d, RECORD_GOAL_CREATED,
-                  (struct evidence){.rule = STR("goal.create"), .text = d->decision->title});
+                  (struct evidence){
+                      .rule = STR("goal.create"), .more = goal->text, .text = d->decision->title});
     if (signal->command.len > 0)
         effect_make(d, (struct effect){.kind = EFFECT_COMMAND,
                                        .command = str_cut_utf8(signal->command, LIMIT_COMMAND),

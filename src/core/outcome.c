@@ -2,10 +2,10 @@
 /* What follows from an outcome, and from one that will not come? */
 #include "core/rules.h"
 
-/* Exit status 0 of the operator's own command completes an active goal that waits for nothing else; any other
- * status asks a person. An
- * outcome for an effect that is not open any more was reported before, and decides nothing. A late one
- * for an unconfirmed effect settles the doubt. */
+/* Exit status 0 of the operator's own command completes an active goal that has no plan and waits for nothing
+ * else, now or when it goes on; any other status asks a person. An outcome for an effect that is not open
+ * any more was reported before, and decides nothing. A late one for an unconfirmed effect settles the
+ * doubt. */
 void rule_ended(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct effect_slot *slot = goal_effect(goal, d->signal->effect);
@@ -21,6 +21,8 @@ void rule_ended(struct deciding *d) {
     effect_move(d, slot, EFFECT_ENDED);
     decide_record(d, RECORD_EFFECT_ENDED, evidence);
     goal->last_exit = d->signal->exit;
+    goal->succeeded = d->signal->exit == 0;
+    goal->reopened = 0;
     evidence.text = (struct str){0};
     if (d->signal->exit != 0) {
         goal->need = NEED_FAILED;
@@ -29,11 +31,7 @@ void rule_ended(struct deciding *d) {
         return;
     }
     goal->need = goal_has_effect(goal, EFFECT_UNCONFIRMED) ? NEED_UNCONFIRMED : NEED_NOTHING;
-    if (goal->open_count > 0 || goal->status != GOAL_ACTIVE)
-        return;
-    goal_move(d, GOAL_COMPLETED);
-    evidence.rule = STR("command.succeeded");
-    decide_record(d, RECORD_GOAL_COMPLETED, evidence);
+    goal_settle(d);
 }
 
 /* PROTOCOL, the table of effects: a command is done at most once. Whoever had claimed it is gone, so it

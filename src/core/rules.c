@@ -2,14 +2,42 @@
 /* How is a decision written down, and what moves a state? */
 #include "core/rules.h"
 
+/* ---- lists that grow in the arena ---- */
+
+static void *grown(struct arena *arena, const void *from, size_t size, uint32_t count,
+                   uint32_t *cap) {
+    if (count < *cap)
+        return (void *)(uintptr_t)from;
+    *cap = *cap ? *cap * 2 : 4;
+    void *to = arena_take(arena, size * *cap, alignof(max_align_t));
+    if (count > 0)
+        memcpy(to, from, size * count);
+    return to;
+}
+
+/* PLAN-19: what a plan's record may not lack. Its goal and plan id are those of the row, `by` is always there. */
+static bool plan_record_is_whole(enum record_type type, const struct evidence *evidence) {
+    bool of_version = type == RECORD_PLAN_CREATED || type == RECORD_PLAN_UPDATED;
+    bool of_plan = of_version || type == RECORD_PLAN_REVIEW_NEEDED ||
+                   type == RECORD_PLAN_APPROVED || type == RECORD_PLAN_REJECTED;
+    return (!of_plan || evidence->why != REASON_NONE) &&
+           (!of_version || evidence->plan_version > 0);
+}
+
 /* EVENT-04, EVENT-05, EVENT-08: every transition leaves a record that says which rule, from what, by whom. */
 void decide_record(struct deciding *d, enum record_type type, struct evidence evidence) {
     struct decision *decision = d->decision;
-    must(decision->record_count < LIMIT_STEP_RECORDS);
+    must(decision->record_count < LIMIT_STEP_RECORDS && plan_record_is_whole(type, &evidence));
     evidence.signal = d->signal->kind;
     evidence.source = d->signal->source;
     evidence.actor = str_cut_utf8(d->signal->actor, LIMIT_ACTOR);
-    evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 512);
+    evidence.by = d->signal->by;
+    evidence.trace = str_cut_utf8(d->signal->trace, LIMIT_KEY);
+    evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
+    evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
+    evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
+    decision->records = grown(d->out, decision->records, sizeof *decision->records,
+                              decision->record_count, &decision->record_cap);
     struct record *record = &decision->records[decision->record_count++];
     *record = (struct record){.type = type,
                               .at = d->signal->at,
@@ -24,18 +52,71 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     decision->verdict = VERDICT_CHANGE;
 }
 
-void decide_refuse(struct deciding *d, enum error error) {
+void decide_refuse_because(struct deciding *d, enum error error, struct str why) {
     d->decision->verdict = VERDICT_REFUSE;
     d->decision->error = error;
+    d->decision->why = why;
 }
+
+void decide_refuse(struct deciding *d, enum error error) {
+    decide_refuse_because(d, error, (struct str){0});
+}
+
+static bool word_is_in(struct str list, struct str word) {
+    for (size_t i = 0; i + word.len <= list.len; i++) {
+        bool begins = i == 0 || list.at[i - 1] == ' ';
+        bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
+        if (begins && ends && memcmp(list.at + i, word.at, word.len) == 0)
+            return word.len > 0;
+    }
+    return false;
+}
+
+/* PLAN-23: the overseer, a person, or an agent that the operator named. */
+bool decide_may_plan(struct deciding *d) {
+    if (d->signal->by != WHO_AGENT || word_is_in(d->policy->plan_agents, d->signal->actor))
+        return true;
+    decide_refuse(d, ERROR_UNAUTHORIZED);
+    return false;
+}
+
+struct hash decide_text(struct deciding *d, struct str body) {
+    struct decision *decision = d->decision;
+    struct text_row row = {sha256(body), body};
+    for (uint32_t i = 0; i < decision->text_count; i++)
+        if (memcmp(&decision->texts[i].hash, &row.hash, sizeof row.hash) == 0)
+            return row.hash;
+    decision->texts = grown(d->out, decision->texts, sizeof *decision->texts, decision->text_count,
+                            &decision->text_cap);
+    decision->texts[decision->text_count++] = row;
+    return row.hash;
+}
+
+void decide_part(struct deciding *d, struct part_change change) {
+    struct decision *decision = d->decision;
+    decision->parts = grown(d->out, decision->parts, sizeof *decision->parts, decision->part_count,
+                            &decision->part_cap);
+    decision->parts[decision->part_count++] = change;
+}
+
+/* ---- goals ---- */
 
 void goal_move(struct deciding *d, enum goal_status to) {
-    must(goal_status_may_become(d->decision->goal.status, to));
-    d->decision->goal.status = to;
+    struct goal *goal = &d->decision->goal;
+    must(goal_status_may_become(goal->status, to));
+    if (goal->status == GOAL_COMPLETED && to == GOAL_ACTIVE) {
+        goal->succeeded = 0;
+        goal->reopened = 1;
+    }
+    if (to != GOAL_ARCHIVED)
+        goal->ended_at = to == GOAL_COMPLETED || to == GOAL_CANCELLED ? d->signal->at : 0;
+    goal->status = to;
 }
 
+/* ---- effects ---- */
+
 static struct effect_change *change_add(struct deciding *d) {
-    must(d->decision->effect_count < LIMIT_OPEN_EFFECTS);
+    must(d->decision->effect_count < count_of(d->decision->effects));
     return &d->decision->effects[d->decision->effect_count++];
 }
 
@@ -44,7 +125,8 @@ struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
     must(goal->open_count < LIMIT_OPEN_EFFECTS);
     struct effect_slot *slot = &goal->open[goal->open_count++];
     *slot = (struct effect_slot){.n = goal->effects_made++, .kind = effect.kind};
-    *change_add(d) = (struct effect_change){EFFECT_OP_MAKE, *slot, effect_encode(&effect, d->out)};
+    *change_add(d) = (struct effect_change){
+        .op = EFFECT_OP_MAKE, .slot = *slot, .body = effect_encode(&effect, d->out)};
     decide_record(d, RECORD_EFFECT_DECIDED,
                   (struct evidence){
                       .rule = STR("command.run"), .effect = slot->n + 1, .text = effect.command});
@@ -55,9 +137,8 @@ struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
 void effect_move(struct deciding *d, struct effect_slot *slot, enum effect_state to) {
     must(effect_state_may_become(slot->state, to));
     slot->state = to;
-    struct effect_change *change = change_add(d);
-    *change =
-        (struct effect_change){to == EFFECT_ENDED ? EFFECT_OP_END : EFFECT_OP_MOVE, *slot, {0}};
+    *change_add(d) = (struct effect_change){
+        .op = to == EFFECT_ENDED ? EFFECT_OP_END : EFFECT_OP_MOVE, .slot = *slot};
     if (to != EFFECT_ENDED)
         return;
     struct goal *goal = &d->decision->goal;
@@ -73,8 +154,70 @@ void effect_doubt(struct deciding *d, struct effect_slot *slot, struct str rule,
                                 .fence = d->decision->goal.fence,
                                 .threshold = d->policy->act_within,
                                 .text = why};
-    if (slot->state == EFFECT_RUNNING)
+    if (slot->state != EFFECT_UNCONFIRMED)
         effect_move(d, slot, EFFECT_UNCONFIRMED);
     d->decision->goal.need = NEED_UNCONFIRMED;
     decide_record(d, RECORD_EFFECT_UNCONFIRMED, evidence);
+}
+
+/* ---- nodes ---- */
+
+void plan_edit(struct deciding *d, uint32_t more) {
+    struct plan *plan = &d->decision->plan;
+    struct node *nodes = arena_new(d->out, struct node, plan->count + more);
+    bool *touched = arena_new(d->out, bool, plan->count + more);
+    if (plan->count > 0) {
+        memcpy(nodes, plan->nodes, plan->count * sizeof *nodes);
+        if (d->touched)
+            memcpy(touched, d->touched, plan->count * sizeof *touched);
+    }
+    plan->nodes = nodes;
+    d->touched = touched;
+}
+
+void node_touch(struct deciding *d, const struct node *node) {
+    must(d->touched != NULL);
+    d->touched[node - d->decision->plan.nodes] = true;
+}
+
+static bool node_may_move(const struct node *node, enum node_status to, enum node_cause cause) {
+    if (node->status == NODE_CANCELLED) /* PLAN-09 */
+        return false;
+    return cause == BY_OVERRIDE || (cause == BY_WORK ? node_status_may_become(node->status, to)
+                                                     : node_status_may_roll_to(node->status, to));
+}
+
+/* PLAN-06, PLAN-08, PLAN-14: one mover; what began stays begun, an end is the last one. */
+void node_move(struct deciding *d, struct node *node, enum node_status to, enum node_cause cause,
+               struct evidence evidence) {
+    must(node_may_move(node, to, cause));
+    evidence.node = arena_copy(d->out, node_id(node));
+    evidence.from = str_of(NODE_STATUS[node->status].name);
+    evidence.to = str_of(NODE_STATUS[to].name);
+    evidence.override = cause == BY_OVERRIDE;
+    evidence.plan_version = d->decision->goal.plan_version;
+    node->status = to;
+    d->decision->goal.reopened = 0;
+    node->updated_at = d->signal->at;
+    if (to == NODE_QUEUED)
+        node->queued_at = d->signal->at;
+    if (to == NODE_IN_PROGRESS && node->started_at == 0)
+        node->started_at = d->signal->at;
+    node->ended_at = node_is_over(node) ? d->signal->at : 0;
+    if (to != NODE_BLOCKED) {
+        node->blocked = BLOCKED_BY_NOTHING;
+        node->why = (struct hash){0};
+    }
+    node_touch(d, node);
+    decide_record(d, RECORD_WORK_TODO + to, evidence);
+}
+
+/* PLAN-17, PLAN-19, PLAN-22: each version of a plan has one record, which says who made it and why. */
+void plan_version_raise(struct deciding *d, enum plan_reason why, struct evidence evidence) {
+    struct goal *goal = &d->decision->goal;
+    goal->plan_version++;
+    goal->reopened = 0;
+    evidence.plan_version = goal->plan_version;
+    evidence.why = why;
+    decide_record(d, goal->plan_version == 1 ? RECORD_PLAN_CREATED : RECORD_PLAN_UPDATED, evidence);
 }

@@ -7,15 +7,23 @@
 
 #include "model/decision.h"
 
-enum { CORE_VERSION = 1 };
+enum { CORE_VERSION = 2 };
 
 struct world {
     const struct goal *goal; /* NULL: there is none */
+    const struct plan *plan; /* its plan; NULL or empty: it has none */
     bool seen;               /* this signal's source has been applied before */
+    uint64_t era;            /* of the store: raised by each restore */
+    uint32_t level;          /* what the fleet has agreed to write */
 };
 
 struct decision step(const struct world *world, const struct signal *signal,
                      const struct policy *policy, struct arena *out);
+
+/* What another host sent on was refused: whoever asked finds it among the records. */
+struct decision step_refused(const struct world *world, const struct signal *signal,
+                             const struct policy *policy, enum error error, struct str why,
+                             struct arena *out);
 
 /* The goal is set aside: a step about it broke a promise, or the database refused what it wrote. */
 struct decision step_quarantine(const struct goal *goal, const struct signal *signal,

@@ -18,7 +18,7 @@
 
 static void batch_add(struct batch *batch, struct input *input) {
     input->place = batch->input_count;
-    input->applied = false;
+    input->applied = input->claimed = false;
     input->error = ERROR_NONE;
     batch->seen[batch->input_count] = false; /* until the load says otherwise; there may be none */
     batch->inputs[batch->input_count++] = input;
@@ -66,13 +66,21 @@ static void make_groups(struct batch *batch) {
     }
 }
 
+/* Whole plans are looked at node by node. A turn has few of them, so that a beat is never late. */
+static bool signal_is_heavy(enum signal_kind kind) {
+    return kind == SIGNAL_PLAN_APPLY || kind == SIGNAL_PLAN_APPROVE || kind == SIGNAL_WORK_ADD;
+}
+
 bool batch_begin(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
     must(batch->stage == BATCH_NONE && batch->input_count == 0);
     gather_due(ledger);
     gather_claims(ledger);
-    while (ledger->waiting.first && !batch_is_full(batch))
+    for (uint32_t heavy = 0;
+         ledger->waiting.first && !batch_is_full(batch) && heavy < LIMIT_BATCH_PLANS;) {
+        heavy += signal_is_heavy(ledger->waiting.first->signal.kind);
         batch_add(batch, input_pop(&ledger->waiting));
+    }
     if (batch->input_count == 0)
         return false;
     batch->stage = BATCH_LOAD;
@@ -139,14 +147,24 @@ static bool input_makes_fresh_goal(const struct input *input) {
     return input->signal.kind == SIGNAL_GOAL_CREATE && !input->signal.keyed && input->tries == 0;
 }
 
+static struct plan plan_copy(const struct plan *plan, struct arena *arena) {
+    struct plan copy = {arena_new(arena, struct node, plan->count), plan->count};
+    if (plan->count > 0)
+        memcpy(copy.nodes, plan->nodes, plan->count * sizeof *plan->nodes);
+    return copy;
+}
+
 static bool group_needs_loading(struct ledger *ledger, struct group *group) {
+    if (group->exists)
+        return false; /* taken from memory when this load was first tried */
     const struct input *first = ledger->batch.inputs[group->from];
-    const struct goal *goal = warm_get(ledger, first->signal.goal);
-    if (goal) {
-        group->goal = *goal;
+    const struct warm *warm = warm_get(ledger, first->signal.goal);
+    if (warm) {
+        group->goal = warm->goal;
+        group->plan = plan_copy(&warm->plan, &ledger->batch.arena);
         group->exists = group->whole = true;
     }
-    return !goal && !input_makes_fresh_goal(first);
+    return !warm && !input_makes_fresh_goal(first);
 }
 
 static bool input_needs_source(const struct input *input) {
@@ -175,6 +193,7 @@ static void group_loaded(struct ledger *ledger, struct group *group,
                          const struct goal_loaded *loaded) {
     bool mine = loaded->goal.owner == ledger->config.host;
     group->goal = loaded->goal;
+    group->plan = plan_copy(&loaded->plan, &ledger->batch.arena);
     group->exists = loaded->exists;
     group->whole = loaded->whole;
     group->owner = loaded->goal.owner;
@@ -182,7 +201,7 @@ static void group_loaded(struct ledger *ledger, struct group *group,
     group->forward = loaded->exists && !mine && loaded->owner_lives;
     group->adopt = loaded->exists && !mine && !loaded->owner_lives;
     if (loaded->exists && loaded->whole && mine)
-        warm_put(ledger, &loaded->goal);
+        warm_put(ledger, &loaded->goal, &loaded->plan);
 }
 
 static void load_absorb(struct ledger *ledger, const struct store_answer *answer) {
@@ -252,7 +271,7 @@ static void act_release(struct ledger *ledger, struct input *input, const struct
 static void input_release(struct ledger *ledger, struct input *input, const struct goal *goal,
                           bool acting) {
     const struct signal *signal = &input->signal;
-    if (signal->kind == SIGNAL_EFFECT_CLAIM && input->applied && acting && input->act)
+    if (signal->kind == SIGNAL_EFFECT_CLAIM && input->claimed && acting && input->act)
         act_release(ledger, input, goal);
     else if (signal->kind == SIGNAL_EFFECT_CLAIM || signal->kind == SIGNAL_EFFECT_ENDED ||
              signal->kind == SIGNAL_EFFECT_LOST)
@@ -290,14 +309,18 @@ static void commit_release(struct ledger *ledger, struct goal_commit *commit, st
     if (mine && (goal->quarantined || commit->keep_hot))
         warm_drop(ledger, goal->id);
     else if (mine)
-        warm_put(ledger, goal);
+        warm_put(ledger, goal, &ledger->batch.commit_plans[commit - ledger->batch.commits]);
+    bool goes_on = (group->goal.status == GOAL_PAUSED && goal->status == GOAL_ACTIVE) ||
+                   (group->goal.quarantined && !goal->quarantined);
+    if (mine && goes_on)
+        ledger_meet_again(ledger, goal);
     if (mine && !due_set(&ledger->due, goal->id, goal->due_at))
         ledger->read_again = true;
     for (uint32_t i = 0; mine && i < commit->effect_count; i++) {
         const struct effect_change *change = &commit->effects[i];
         if (change->op == EFFECT_OP_MAKE)
             ledger_meet_effect(ledger,
-                               &(struct effect_entry){goal->id, change->slot, change->body});
+                               &(struct effect_entry){goal->id, change->slot, change->body, false});
         if (change->op == EFFECT_OP_MAKE && planted(ACT_WITHOUT_CLAIM))
             plant_act_without_claim(ledger, goal);
     }
@@ -312,7 +335,7 @@ static void plant_act_before_commit(struct ledger *ledger) {
     for (uint32_t c = batch->from; planted(ACT_BEFORE_COMMIT) && c < batch->to; c++) {
         struct group *group = &batch->groups[batch->commit_group[c]];
         for (uint32_t i = group->from; i < group->to; i++)
-            if (batch->inputs[i] && batch->inputs[i]->act && batch->inputs[i]->applied)
+            if (batch->inputs[i] && batch->inputs[i]->act && batch->inputs[i]->claimed)
                 act_release(ledger, batch->inputs[i], &batch->commits[c].goal);
     }
 }
@@ -445,8 +468,14 @@ static void recheck_absorb(struct ledger *ledger, const struct store_answer *ans
 
 /* Claims, timers and doubts are the owner's own business; a goal that exists answers a repeated create. */
 static bool input_is_forwarded(const struct input *input) {
-    return input &&
-           (input->signal.kind == SIGNAL_GOAL_REPORT || input->signal.kind == SIGNAL_EFFECT_ENDED);
+    switch (input ? input->signal.kind : SIGNAL_NONE) {
+    case SIGNAL_NONE:
+    case SIGNAL_GOAL_CREATE:
+    case SIGNAL_GOAL_DUE:
+    case SIGNAL_EFFECT_CLAIM:
+    case SIGNAL_EFFECT_LOST: return false;
+    default: return true;
+    }
 }
 
 static void forward_request(struct ledger *ledger) {

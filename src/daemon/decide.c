@@ -3,8 +3,10 @@
 #include "daemon/decide.h"
 
 #include "core/step.h"
+#include "store/rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What a group is becoming while its signals are stepped one after the other. */
 struct deliberation {
@@ -12,6 +14,7 @@ struct deliberation {
     struct arena *arena;
     struct group *group;
     struct goal goal; /* so far */
+    struct plan plan; /* the same */
     bool exists;
     struct goal_commit *commit; /* NULL: nothing to write so far */
     uint32_t record_cap;
@@ -37,7 +40,11 @@ static void step_call(void *with) {
 static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
                                      struct guard_report *ret_report) {
     struct decision *decision = arena_new(d->arena, struct decision, 1);
-    struct world world = {.goal = d->exists ? &d->goal : NULL, .seen = seen};
+    struct world world = {.goal = d->exists ? &d->goal : NULL,
+                          .plan = &d->plan,
+                          .seen = seen,
+                          .era = d->ledger->mark.era,
+                          .level = d->ledger->mark.level};
     struct stepping stepping = {&world, &input->signal, &d->ledger->config.policy, d->arena,
                                 decision};
     enum guard_result result = guard_run(step_call, &stepping, ret_report);
@@ -68,7 +75,7 @@ static struct goal_commit *commit_of(struct deliberation *d) {
 static void add_records(struct deliberation *d, const struct decision *decision) {
     struct goal_commit *commit = d->commit;
     if (commit->record_count + decision->record_count > d->record_cap) {
-        d->record_cap = d->record_cap * 2 + LIMIT_STEP_RECORDS;
+        d->record_cap = d->record_cap * 2 + decision->record_count + 4;
         struct record *records = arena_new(d->arena, struct record, d->record_cap);
         if (commit->record_count > 0)
             memcpy(records, commit->records, commit->record_count * sizeof *records);
@@ -109,15 +116,55 @@ static void add_effects(struct deliberation *d, const struct decision *decision)
         fold_effect(commit, &decision->effects[i]);
 }
 
+/* A part that changes twice in one batch is written once, as it is afterwards. */
+static void add_parts(struct deliberation *d, const struct decision *decision) {
+    struct goal_commit *commit = d->commit;
+    if (decision->part_count == 0)
+        return;
+    struct part_change *parts =
+        arena_new(d->arena, struct part_change, commit->part_count + decision->part_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < commit->part_count; i++) {
+        bool again = false;
+        for (uint32_t k = 0; k < decision->part_count; k++)
+            again = again || (decision->parts[k].kind == commit->parts[i].kind &&
+                              decision->parts[k].n == commit->parts[i].n);
+        if (!again)
+            parts[count++] = commit->parts[i];
+    }
+    memcpy(parts + count, decision->parts, decision->part_count * sizeof *parts);
+    commit->parts = parts;
+    commit->part_count = count + decision->part_count;
+}
+
+static void add_texts(struct deliberation *d, const struct decision *decision) {
+    struct goal_commit *commit = d->commit;
+    if (decision->text_count == 0)
+        return;
+    struct text_row *texts =
+        arena_new(d->arena, struct text_row, commit->text_count + decision->text_count);
+    if (commit->text_count > 0)
+        memcpy(texts, commit->texts, commit->text_count * sizeof *texts);
+    memcpy(texts + commit->text_count, decision->texts, decision->text_count * sizeof *texts);
+    commit->texts = texts;
+    commit->text_count += decision->text_count;
+}
+
 static void add_decision(struct deliberation *d, const struct decision *decision) {
     struct goal_commit *commit = commit_of(d);
     uint64_t version =
         commit->expected + 1; /* one commit raises it once, however many steps it has */
     add_records(d, decision);
     add_effects(d, decision);
+    add_parts(d, decision);
+    add_texts(d, decision);
     if (decision->title.len > 0)
         commit->title = decision->title;
+    if (decision->tags)
+        commit->tags = decision->tags;
     d->goal = decision->goal;
+    if (!decision->goal.quarantined)
+        d->plan = decision->plan;
     d->goal.version = version;
     d->exists = true;
 }
@@ -151,7 +198,7 @@ static void quarantine(struct deliberation *d, struct input *input, struct str w
     struct decision decision =
         step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, kept_why, d->arena);
     add_decision(d, &decision);
-    d->commit->keep_hot = true;
+    d->commit->keep_hot = !d->group->whole;
     keep_aside(d, input, kept_why);
     input->error = ERROR_QUARANTINED;
     snprintf(input->why, sizeof input->why, "%.*s",
@@ -167,7 +214,7 @@ static void meet_quarantined(struct deliberation *d, struct input *input) {
     struct decision decision =
         step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, why, d->arena);
     add_decision(d, &decision);
-    d->commit->keep_hot = true;
+    d->commit->keep_hot = !d->group->whole;
     keep_aside(d, input, why);
 }
 
@@ -180,9 +227,27 @@ static bool source_is_in(const struct goal_commit *commit, struct id source) {
     return false;
 }
 
+/* Whoever sent it was told that it was forwarded, and nothing more: so what came of it is put down. */
+static void note_refusal(struct deliberation *d, const struct input *input,
+                         const struct decision *refused) {
+    struct world world = {.goal = &d->goal, .plan = &d->plan};
+    struct decision decision = step_refused(&world, &input->signal, &d->ledger->config.policy,
+                                            refused->error, refused->why, d->arena);
+    add_decision(d, &decision);
+}
+
+/* Something else may have been decided first: after a restore a claim leads to doubt, not to an act. */
+static bool effect_is_claimed(struct deliberation *d, const struct signal *signal) {
+    const struct effect_slot *slot =
+        signal->kind == SIGNAL_EFFECT_CLAIM ? goal_effect(&d->goal, signal->effect) : NULL;
+    return slot && slot->state == EFFECT_RUNNING;
+}
+
 static void deliberate(struct deliberation *d, struct input *input, bool seen) {
     struct guard_report report = {.why = "its stored state cannot be decoded"};
-    if (d->exists && d->goal.quarantined) {
+    bool released =
+        input->signal.kind == SIGNAL_GOAL_RELEASE && (d->group->whole || !d->group->exists);
+    if (d->exists && d->goal.quarantined && !released) {
         meet_quarantined(d, input);
         return;
     }
@@ -198,12 +263,50 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
         snprintf(input->why, sizeof input->why, "nothing was stored: %.100s", report.why);
     } else {
         input->error = decision->error;
+        snprintf(input->why, sizeof input->why, "%.*s",
+                 STR_ARG(str_cut_utf8(decision->why, sizeof input->why - 1)));
         input->applied = decision->verdict == VERDICT_CHANGE;
         if (input->applied)
             add_decision(d, decision);
+        else if (decision->error && input->from_inbox && d->exists)
+            note_refusal(d, input, decision);
+        input->claimed = input->applied && effect_is_claimed(d, &input->signal);
         if (input->applied || (input->from_inbox && d->exists))
             add_source(d, input);
     }
+}
+
+/* Does a list show anything else now? */
+static bool view_changed(const struct deliberation *d) {
+    const struct goal *before = &d->group->goal, *after = &d->goal;
+    return !d->group->exists || d->commit->title.len > 0 || d->commit->tags ||
+           before->quarantined != after->quarantined || before->status != after->status ||
+           before->priority != after->priority || before->percent != after->percent ||
+           before->shown != goal_face(after) + 1;
+}
+
+static int by_kind_then_n(const void *a, const void *b) {
+    const struct part_change *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+/* Every body gets its check here, once, when it is final. */
+static void seal(struct deliberation *d) {
+    struct goal_commit *commit = d->commit;
+    struct id id = d->goal.id;
+    commit->hot = row_seal(ROW_GOAL, id, 0, shape_encode(&GOAL_HOT, &d->goal, d->arena), d->arena);
+    for (uint32_t i = 0; i < commit->effect_count; i++)
+        if (commit->effects[i].op == EFFECT_OP_MAKE)
+            commit->effects[i].sealed = row_seal(ROW_EFFECT, id, commit->effects[i].slot.n,
+                                                 commit->effects[i].body, d->arena);
+    for (uint32_t i = 0; i < commit->part_count; i++)
+        if (!commit->parts[i].gone)
+            commit->parts[i].body = row_seal(ROW_PART + commit->parts[i].kind, id,
+                                             commit->parts[i].n, commit->parts[i].body, d->arena);
+    if (commit->part_count > 1)
+        qsort(commit->parts, commit->part_count, sizeof *commit->parts, by_kind_then_n);
 }
 
 static void conclude(struct deliberation *d) {
@@ -217,15 +320,18 @@ static void conclude(struct deliberation *d) {
     }
     d->goal.version = commit->expected + 1;
     commit->goal = d->goal;
-    commit->view_changed = !d->group->exists || goal_face(&d->group->goal) != goal_face(&d->goal) ||
-                           d->group->goal.quarantined != d->goal.quarantined;
-    commit->hot = shape_encode(&GOAL_HOT, &d->goal, d->arena);
+    d->ledger->batch.commit_plans[d->group->commit] = d->plan;
+    commit->view_changed = view_changed(d);
+    if (commit->view_changed)
+        d->goal.shown = commit->goal.shown = goal_face(&d->goal) + 1;
+    seal(d);
 }
 
 void decide_all(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
     batch->commits = arena_new(&batch->arena, struct goal_commit, batch->group_count);
     batch->commit_group = arena_new(&batch->arena, uint32_t, batch->group_count);
+    batch->commit_plans = arena_new(&batch->arena, struct plan, batch->group_count);
     batch->commit_count = 0;
     for (uint32_t g = 0; g < batch->group_count; g++) {
         struct group *group = &batch->groups[g];
@@ -235,6 +341,7 @@ void decide_all(struct ledger *ledger) {
                                  .arena = &batch->arena,
                                  .group = group,
                                  .goal = group->goal,
+                                 .plan = group->plan,
                                  .exists = group->exists};
         for (uint32_t i = group->from; i < group->to; i++)
             deliberate(&d, batch->inputs[i], batch->seen[i]);
@@ -245,10 +352,10 @@ void decide_all(struct ledger *ledger) {
 bool decide_refused(struct ledger *ledger, struct group *group, struct goal_commit *commit,
                     struct str why) {
     struct batch *batch = &ledger->batch;
-    bool again = group->exists && !commit->keep_hot;
+    bool again = group->exists && !commit->goal.quarantined;
     for (uint32_t i = group->from; i < group->to; i++) {
         struct input *input = batch->inputs[i];
-        input->applied = false;
+        input->applied = input->claimed = false;
         input->error = again ? ERROR_QUARANTINED : ERROR_REFUSED_BY_STORE;
         snprintf(input->why, sizeof input->why, "%.*s",
                  STR_ARG(str_cut_utf8(why, sizeof input->why - 1)));
@@ -260,6 +367,7 @@ bool decide_refused(struct ledger *ledger, struct group *group, struct goal_comm
                              .arena = &batch->arena,
                              .group = group,
                              .goal = group->goal,
+                             .plan = group->plan,
                              .exists = true,
                              .commit = commit};
     uint32_t inputs = group->to - group->from;

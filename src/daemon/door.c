@@ -3,6 +3,7 @@
 #include "daemon/door.h"
 
 #include "daemon/clock.h"
+#include "daemon/guard.h"
 #include "daemon/log.h"
 #include "ops/json.h"
 #include "ops/op.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 static const int64_t PATIENCE = SECONDS(20);
+static const struct policy NO_POLICY; /* in safe mode nothing is decided */
 
 enum call_state { CALL_READING, CALL_WAITING, CALL_ANSWERED, CALL_EXPIRED };
 
@@ -32,11 +34,10 @@ struct call {
     size_t length;
     bool too_long, no_memory; /* the body */
     json_t *id;               /* of the JSON-RPC request */
-    struct op_args args;
-    const struct op *op;
-    json_t *request, *result;
-    enum error error;
-    char why[256];
+    json_t *request;
+    struct op_call op;
+    char actor[64];
+    uint32_t tries;
     struct input *input; /* a write, once it is answered */
     struct lookup lookup;
 };
@@ -56,8 +57,8 @@ static void call_release(struct call *call) {
     if (atomic_fetch_sub(&call->holders, 1) > 1)
         return;
     input_free(call->input);
+    op_call_free(&call->op);
     json_decref(call->request);
-    json_decref(call->result);
     free(call->body);
     free(call);
 }
@@ -152,7 +153,11 @@ static enum MHD_Result send_json(struct MHD_Connection *connection, int status, 
 static enum MHD_Result send_error(struct call *call, enum error error, const char *why) {
     const struct error_row *row = &ERRORS[error];
     char message[768];
-    snprintf(message, sizeof message, "%s%s%s", why, why[0] ? " " : "", row->sentence);
+    struct str said = str_of(why);
+    while (said.len > 0 && !str_is_text(said))
+        said.len--; /* it was cut inside a character */
+    snprintf(message, sizeof message, "%.*s%s%s", STR_ARG(said), said.len ? " " : "",
+             row->sentence);
     json_t *id = call->id ? json_incref(call->id) : json_null();
     json_t *json = json_pack("{s:s, s:o, s:{s:i, s:s, s:{s:s, s:i}}}", "jsonrpc", "2.0", "id", id,
                              "error", "code", -32000 - (int)error, "message", message, "data",
@@ -172,12 +177,13 @@ static json_t *written_json(const struct input *input) {
 /* Without memory to say that a write was stored, it is as if the database had not answered. */
 static enum MHD_Result send_result(struct call *call) {
     if (call->input) {
-        call->error = call->input->error;
-        snprintf(call->why, sizeof call->why, "%s", call->input->why);
+        call->op.error = call->input->error;
+        snprintf(call->op.why, sizeof call->op.why, "%s%s", call->input->why,
+                 call->input->why[0] ? "." : "");
     }
-    if (call->error)
-        return send_error(call, call->error, call->why);
-    json_t *result = call->input ? written_json(call->input) : json_incref(call->result);
+    if (call->op.error)
+        return send_error(call, call->op.error, call->op.why);
+    json_t *result = call->input ? written_json(call->input) : json_incref(call->op.result);
     json_t *json = json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", call->id, "result", result);
     return send_json(call->connection, call->input && call->input->forwarded ? 202 : 200, json,
                      call->input ? ERROR_STORE_AWAY : ERROR_NO_MEMORY);
@@ -185,38 +191,42 @@ static enum MHD_Result send_result(struct call *call) {
 
 static enum MHD_Result send_health(struct call *call) {
     char trouble[LIMIT_WHY];
+    const struct safe *safe = &call->door->keeper->safe;
     struct ledger_view view = keeper_view(call->door->keeper, trouble);
+    bool in_safe = safe_is_on(safe);
+    if (in_safe) {
+        view.joined = false;
+        snprintf(trouble, sizeof trouble, "safe mode: %.480s", safe->why);
+    }
     json_t *json = json_pack(
-        "{s:b, s:b, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", view.joined && trouble[0] == 0,
-        "joined", view.joined, "epoch", (json_int_t)view.epoch, "commits", (json_int_t)view.commits,
-        "waiting", (int)view.waiting, "acting", (int)view.acting, "takeovers",
-        (json_int_t)view.takeovers, "trouble", trouble, "version", OVERSEER_VERSION);
+        "{s:b, s:b, s:b, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", view.joined && trouble[0] == 0,
+        "safeMode", in_safe, "joined", view.joined, "epoch", (json_int_t)view.epoch, "commits",
+        (json_int_t)view.commits, "waiting", (int)view.waiting, "acting", (int)view.acting,
+        "takeovers", (json_int_t)view.takeovers, "trouble", trouble, "version", OVERSEER_VERSION);
     return send_json(call->connection, view.joined ? 200 : 503, json, ERROR_NO_MEMORY);
+}
+
+/* What was read has changed before it could be written: read again. */
+static bool tried_again(struct call *call, const struct input *input) {
+    bool again = input->error == ERROR_CONFLICT && call->op.op->merges && call->tries++ < 32 &&
+                 atomic_load(&call->state) == CALL_WAITING;
+    return again && lookups_ask(call->door->lookups, &call->lookup);
 }
 
 void door_answer(struct door *door, struct input *input) {
     (void)door;
     struct call *call = input->waiter;
     input->waiter = NULL;
+    if (tried_again(call, input)) {
+        input_free(input);
+        return;
+    }
     if (atomic_load(&call->state) == CALL_WAITING)
         call->input = input;
     if (call_settle(call, CALL_ANSWERED))
         MHD_resume_connection(call->connection);
     else if (call->input != input)
         input_free(input);
-    call_release(call);
-}
-
-static void lookup_done(struct lookup *lookup, const struct store_answer *answer) {
-    struct call *call = (struct call *)((char *)lookup - offsetof(struct call, lookup));
-    if (answer->outcome == STORE_DONE)
-        call->result = call->op->result(answer, &call->error);
-    else {
-        call->error = ERROR_STORE_AWAY;
-        snprintf(call->why, sizeof call->why, "%.*s.", STR_ARG(str_cut(answer->error, 200)));
-    }
-    if (call_settle(call, CALL_ANSWERED))
-        MHD_resume_connection(call->connection);
     call_release(call);
 }
 
@@ -235,13 +245,14 @@ static bool peer_actor(struct call *call, char *actor, size_t size) {
 
 /* A key names the happening (of that goal, if there is one yet), and of a create also the goal. Without a
  * key, both are random. */
-static void signal_name(struct signal *signal, const struct op *op, const struct op_args *args) {
+static void signal_name(struct signal *signal, const struct op_call *call) {
+    const struct op_args *args = &call->args;
     uint8_t random[10];
     random_bytes(random, sizeof random);
     signal->source = id_make(signal->at / 1000, random);
     signal->keyed = args->key.len > 0;
     if (signal->keyed) {
-        struct id of_key = id_derive(str_of(op->name), args->key);
+        struct id of_key = id_derive(str_of(call->op->name), args->key);
         signal->source =
             id_derive((struct str){(const char *)signal->goal.bytes, sizeof signal->goal.bytes},
                       (struct str){(const char *)of_key.bytes, sizeof of_key.bytes});
@@ -250,31 +261,140 @@ static void signal_name(struct signal *signal, const struct op *op, const struct
         signal->goal = signal->source;
 }
 
-static enum MHD_Result write_begin(struct call *call) {
-    char actor[64] = "";
-    struct signal signal = {.at = clock_wall()};
-    call->op->signal(&call->args, &signal);
-    signal_name(&signal, call->op, &call->args);
-    if (!peer_actor(call, actor, sizeof actor))
-        return send_error(call, ERROR_INVALID, "Nobody is at the other end.");
-    signal.actor = str_of(actor);
+/* ---- what an operation makes of its parameters and of what was read, guarded ---- */
+
+struct building {
+    struct call *call;
+    const struct store_answer *answer;
+    struct signal signal;
+    bool made;
+};
+
+static void args_make(void *with) {
+    struct building *building = with;
+    struct call *call = building->call;
+    building->made = op_args_read(&call->op, json_object_get(call->request, "params"));
+}
+
+static void signal_make(void *with) {
+    struct building *building = with;
+    struct op_call *op = &building->call->op;
+    building->made = op->op->signal(op, building->answer, &building->signal);
+}
+
+static void result_make(void *with) {
+    struct building *building = with;
+    struct op_call *op = &building->call->op;
+    op->result = op->op->result(op, building->answer);
+}
+
+/* One request that cannot be answered must not end the daemon of ten thousand others. */
+static bool built(struct call *call, void (*make)(void *), struct building *building) {
+    struct guard_report report;
+    enum guard_result result = guard_run(make, building, &report);
+    if (result == GUARD_WHOLE)
+        return true;
+    building->made = false;
+    if (result == GUARD_MEMORY)
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    log_error("%s could not be carried out: %s", call->op.op->name, report.why);
+    return op_refuse(&call->op, ERROR_QUARANTINED, "What is stored about it contradicts itself.");
+}
+
+/* True: the ledger has it, and will answer. False: call->op says why not. */
+static bool write_send(struct call *call, const struct store_answer *answer) {
+    struct building building = {.call = call, .answer = answer, .signal = {.by = WHO_HUMAN}};
+    building.signal.trace = call->op.args.trace;
+    built(call, signal_make, &building);
+    if (!building.made)
+        return false;
+    struct signal signal = building.signal;
+    if (input_has_secret(signal.command)) /* redacted it would be another command */
+        return op_refuse(
+            &call->op, ERROR_INVALID,
+            "The command contains what looks like a secret, and would be stored. Put the secret into "
+            "the environment or a file.");
+    if (signal.body.len > LIMIT_PLAN)
+        return op_refuse(&call->op, ERROR_INVALID, "This has %zu bytes; at most %d are kept.",
+                         signal.body.len, LIMIT_PLAN);
+    signal.at = call->op.at;
+    signal.actor = str_of(call->actor);
+    signal_name(&signal, &call->op);
     struct input *input = input_make(&signal, call);
     if (!input)
-        return send_error(call, ERROR_NO_MEMORY, "");
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    if (!queue_put(&call->door->keeper->queue, input)) {
+        input->error = ERROR_BUSY;
+        door_answer(call->door, input);
+    }
+    return true;
+}
+
+static void call_settled(struct call *call) {
+    if (call_settle(call, CALL_ANSWERED))
+        MHD_resume_connection(call->connection);
+    call_release(call);
+}
+
+/* STORE-10: in safe mode what is read may be anything; what cannot be shown is no reason to die. */
+static void result_send(struct call *call, const struct store_answer *answer) {
+    struct building building = {.call = call, .answer = answer};
+    bool whole = built(call, result_make, &building);
+    if (!safe_is_on(&call->door->keeper->safe) || (whole && call->op.error != ERROR_NO_MEMORY))
+        return; /* what is not text cannot become JSON either, and looks like a want of memory */
+    call->op.error = ERROR_STORE_AWAY;
+    snprintf(call->op.why, sizeof call->op.why, "What is stored is damaged and cannot be shown.");
+}
+
+static void lookup_done(struct lookup *lookup, const struct store_answer *answer) {
+    struct call *call = (struct call *)((char *)lookup - offsetof(struct call, lookup));
+    if (answer->outcome == STORE_DONE && call->op.op->kind == OP_READS)
+        result_send(call, answer);
+    else if (answer->outcome == STORE_DONE) {
+        if (write_send(call, answer))
+            return; /* the ledger holds it now */
+    } else {
+        call->op.error = ERROR_STORE_AWAY;
+        snprintf(call->op.why, sizeof call->op.why, "%.*s.", STR_ARG(str_cut(answer->error, 200)));
+        if (answer->damaged && call->door->keeper->ledger)
+            keeper_enter_safe(call->door->keeper, answer->error);
+    }
+    call_settled(call);
+}
+
+static void lookup_begin(struct call *call) {
+    call->lookup.done = lookup_done;
+    call->lookup.request.at = call->op.at;
     call_wait(call);
-    if (queue_put(&call->door->keeper->queue, input))
+    if (!lookups_ask(call->door->lookups, &call->lookup)) {
+        call->op.error = ERROR_STOPPING;
+        call_settled(call);
+    }
+}
+
+/* What has to be read first is read on a reader's connection; the signal follows from there. */
+static enum MHD_Result write_begin(struct call *call) {
+    const struct safe *safe = &call->door->keeper->safe;
+    if (safe_is_on(safe))
+        return send_error(call, ERROR_SAFE_MODE, safe->why);
+    if (!peer_actor(call, call->actor, sizeof call->actor))
+        return send_error(call, ERROR_INVALID, "Nobody is at the other end.");
+    const struct op *op = call->op.op;
+    if (op->request && op->request(&call->op, &call->lookup.request)) {
+        lookup_begin(call);
         return MHD_YES;
-    input->error = ERROR_BUSY;
-    door_answer(call->door, input);
+    }
+    call_wait(call);
+    if (!write_send(call, NULL))
+        call_settled(call);
     return MHD_YES;
 }
 
 static enum MHD_Result read_begin(struct call *call) {
-    call->lookup = (struct lookup){.done = lookup_done};
-    call->lookup.request.at = clock_wall();
-    call->op->request(&call->args, &call->lookup.request);
-    call_wait(call);
-    lookups_ask(call->door->lookups, &call->lookup);
+    call->op.op->request(&call->op, &call->lookup.request);
+    if (call->op.error)
+        return send_error(call, call->op.error, call->op.why);
+    lookup_begin(call);
     return MHD_YES;
 }
 
@@ -282,9 +402,9 @@ static enum MHD_Result read_begin(struct call *call) {
 static bool call_parse(struct call *call) {
     struct str body = {call->body, call->length};
     json_error_t error;
-    call->error = ERROR_INVALID;
+    call->op.error = ERROR_INVALID;
     if (!json_depth_is_at_most(body, LIMIT_JSON_DEPTH)) {
-        snprintf(call->why, sizeof call->why, "The JSON is nested more than %d deep.",
+        snprintf(call->op.why, sizeof call->op.why, "The JSON is nested more than %d deep.",
                  LIMIT_JSON_DEPTH);
         return false;
     }
@@ -292,31 +412,32 @@ static bool call_parse(struct call *call) {
     call->request =
         json_loadb(call->body ? call->body : "", call->length, JSON_REJECT_DUPLICATES, &error);
     if (json_ran_short()) {
-        call->error = ERROR_NO_MEMORY;
+        call->op.error = ERROR_NO_MEMORY;
         return false;
     }
     if (!call->request) {
-        snprintf(call->why, sizeof call->why, "Line %d, column %d: %s.", error.line, error.column,
-                 error.text);
+        snprintf(call->op.why, sizeof call->op.why, "Line %d, column %d: %s.", error.line,
+                 error.column, error.text);
         return false;
     }
     const json_t *method = json_object_get(call->request, "method");
     call->id = json_object_get(call->request, "id");
     if (!json_is_string(method) || !call->id) {
-        snprintf(call->why, sizeof call->why,
+        snprintf(call->op.why, sizeof call->op.why,
                  "A JSON-RPC request has \"id\", \"method\" and \"params\".");
         return false;
     }
-    call->op = op_find((struct str){json_string_value(method), json_string_length(method)});
-    if (!call->op) {
-        call->error = ERROR_UNKNOWN_METHOD;
+    call->op.op = op_find((struct str){json_string_value(method), json_string_length(method)});
+    if (!call->op.op) {
+        call->op.error = ERROR_UNKNOWN_METHOD;
         return false;
     }
-    if (!op_args_read(call->op, json_object_get(call->request, "params"), &call->args, call->why,
-                      sizeof call->why))
-        return false;
-    call->error = ERROR_NONE;
-    return true;
+    call->op.at = clock_wall();
+    call->op.policy =
+        call->door->keeper->ledger ? ledger_policy(call->door->keeper->ledger) : &NO_POLICY;
+    struct building building = {.call = call};
+    built(call, args_make, &building);
+    return building.made;
 }
 
 static enum MHD_Result call_begin(struct call *call, const char *url, const char *method) {
@@ -327,12 +448,13 @@ static enum MHD_Result call_begin(struct call *call, const char *url, const char
     if (call->no_memory)
         return send_error(call, ERROR_NO_MEMORY, "");
     if (call->too_long) {
-        snprintf(call->why, sizeof call->why, "The request is over %d bytes.", LIMIT_HTTP_BODY);
-        return send_error(call, ERROR_INVALID, call->why);
+        snprintf(call->op.why, sizeof call->op.why, "The request is over %d bytes.",
+                 LIMIT_HTTP_BODY);
+        return send_error(call, ERROR_INVALID, call->op.why);
     }
     if (!call_parse(call))
-        return send_error(call, call->error, call->why);
-    return call->op->kind == OP_WRITES ? write_begin(call) : read_begin(call);
+        return send_error(call, call->op.error, call->op.why);
+    return call->op.op->kind == OP_WRITES ? write_begin(call) : read_begin(call);
 }
 
 static void body_add(struct call *call, const char *data, size_t size) {

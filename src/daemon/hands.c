@@ -25,6 +25,7 @@ static void report(struct hands *hands, const struct act *act, enum signal_kind 
                             .goal = act->effect.goal,
                             .at = clock_wall(),
                             .actor = STR("overseer"),
+                            .by = WHO_OVERSEER,
                             .effect = act->effect.n,
                             .exit = exit,
                             .text = tail};

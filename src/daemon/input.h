@@ -21,6 +21,7 @@ struct input {
     uint32_t tries;  /* conflicts so far */
     bool from_inbox; /* its row is consumed by the commit that applies it */
     bool applied;    /* it changed something in the batch in hand */
+    bool claimed;    /* and that was the claim of its effect */
     uint32_t place;  /* order of arrival within a batch */
 
     /* the answer */
@@ -32,7 +33,14 @@ struct input {
     struct signal signal; /* its texts follow in the same block */
 };
 
-struct input *input_make(const struct signal *signal, void *waiter); /* NULL: no memory */
+/* STORE-14: the one way in for everything that is ever stored, so secrets are taken out here. NULL: no memory. */
+struct input *input_make(const struct signal *signal, void *waiter);
+
+/* Make the rules ready, with the operator's own patterns beside the built-in ones: once, before there are
+ * threads. False: no memory. */
+bool input_redacts(const struct str *custom, uint32_t count);
+struct str input_redacted(struct str text, struct arena *arena); /* the same, for logs */
+bool input_has_secret(struct str text);
 void input_free(struct input *input);
 
 struct act *act_make(struct id goal, uint32_t n, uint32_t kind,

@@ -33,6 +33,14 @@ static void perform(struct keeper *keeper, const struct store_request *request,
         must_failed(__FILE__, __LINE__, report.why);
     if (result == GUARD_MEMORY)
         *answer = (struct store_answer){.outcome = STORE_UNKNOWN, .error = STR("out of memory")};
+    if (answer->damaged)
+        keeper_enter_safe(keeper, answer->error);
+}
+
+void keeper_enter_safe(struct keeper *keeper, struct str why) {
+    ledger_hold_acts(keeper->ledger, true);
+    safe_enter(&keeper->safe, "The store is damaged (%.*s). Stop the daemon and look at it.",
+               STR_ARG(why));
 }
 
 static void log_changes(const struct ledger_view *before, const struct ledger_view *now,
@@ -102,6 +110,39 @@ static bool may_end(struct keeper *keeper, int64_t stop_at) {
     return clock_boot() >= stop_at || (view.waiting == 0 && !view.in_doubt);
 }
 
+/* STORE-10: whoever waits is told so, and so is everybody who comes. Outcomes are not kept: what they belong to
+ * will stand as unconfirmed. */
+static void safe_refuse(struct keeper *keeper, struct input *input) {
+    snprintf(input->why, sizeof input->why, "%.*s", (int)sizeof input->why - 1, keeper->safe.why);
+    refuse(keeper, input, ERROR_SAFE_MODE);
+}
+
+static void safe_run(struct keeper *keeper, struct input_list *arrived) {
+    bool stopping = false;
+    if (keeper->ledger) {
+        ledger_give_up(keeper->ledger);
+        for (struct input *input; (input = ledger_take_answered(keeper->ledger));)
+            if (input->error == ERROR_STOPPING)
+                safe_refuse(keeper, input);
+            else
+                keeper->ports.answer(keeper->ports.with, input);
+    }
+    while (!stopping) {
+        for (struct input *input; (input = input_pop(arrived));)
+            safe_refuse(keeper, input);
+        *arrived = queue_take_all(&keeper->queue, INT64_MAX, &stopping);
+    }
+    for (struct input *input; (input = input_pop(arrived));)
+        safe_refuse(keeper, input);
+}
+
+static void stop_run(struct keeper *keeper, struct input_list *arrived) {
+    for (struct input *input; (input = input_pop(arrived));)
+        refuse(keeper, input, ERROR_STOPPING);
+    ledger_give_up(keeper->ledger);
+    let_go(keeper);
+}
+
 static void *keeper_run(void *with) {
     struct keeper *keeper = with;
     struct arena arena = {0};
@@ -109,7 +150,7 @@ static void *keeper_run(void *with) {
     struct input_list arrived = {0};
     bool answered = false, stopping = false;
     int64_t stop_at = INT64_MAX;
-    while (!stopping || answered || !may_end(keeper, stop_at)) {
+    while (!safe_is_on(&keeper->safe) && (!stopping || answered || !may_end(keeper, stop_at))) {
         struct instant now = instant_now(keeper);
         const struct store_request *request =
             ledger_turn(keeper->ledger, answered ? &answer : NULL, now);
@@ -128,10 +169,10 @@ static void *keeper_run(void *with) {
             stop_at = clock_boot() + SECONDS(STOP_WITHIN_SECONDS);
         }
     }
-    for (struct input *input; (input = input_pop(&arrived));)
-        refuse(keeper, input, ERROR_STOPPING);
-    ledger_give_up(keeper->ledger);
-    let_go(keeper);
+    if (safe_is_on(&keeper->safe))
+        safe_run(keeper, &arrived);
+    else
+        stop_run(keeper, &arrived);
     arena_free(&arena);
     return NULL;
 }

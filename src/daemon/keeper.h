@@ -4,6 +4,7 @@
 
 #include "daemon/ledger.h"
 #include "daemon/queue.h"
+#include "daemon/safe.h"
 
 #include <stdatomic.h>
 
@@ -14,8 +15,9 @@ struct keeper_ports {                                /* where things go when the
 };
 
 struct keeper {
-    struct ledger *ledger;
+    struct ledger *ledger; /* NULL, as the store: it began in safe mode */
     struct store *store;
+    struct safe safe;
     struct queue queue;
     struct keeper_ports ports;
     atomic_uint_least64_t *pulse; /* of the I/O loop */
@@ -29,4 +31,8 @@ void keeper_prepare(struct keeper *keeper); /* its queue can be filled from now 
 bool keeper_start(struct keeper *keeper);
 void keeper_stop(
     struct keeper *keeper); /* commits what waits, as far as the store answers, and ends */
+/* From any thread: something was read that is not what was written. Nothing more is claimed, carried out or
+ * written; what waits is refused. */
+void keeper_enter_safe(struct keeper *keeper, struct str why);
+
 struct ledger_view keeper_view(struct keeper *keeper, char trouble[LIMIT_WHY]);

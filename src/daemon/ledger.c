@@ -2,6 +2,8 @@
 /* What does the ledger want next, and what follows from the answer? */
 #include "daemon/ledger_state.h"
 
+#include "store/rows.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,6 +16,10 @@ struct ledger *ledger_create(const struct ledger_config *config) {
     ledger->self = (struct store_self){config->host, config->instance, 0};
     ledger->acts_end = &ledger->acts;
     return ledger;
+}
+
+const struct policy *ledger_policy(const struct ledger *ledger) {
+    return &ledger->config.policy;
 }
 
 void ledger_free(struct ledger *ledger) {
@@ -58,13 +64,17 @@ static void warm_link(struct ledger *ledger, struct warm *warm) {
     ledger->newest = warm;
 }
 
-struct goal *warm_get(struct ledger *ledger, struct id id) {
+static struct warm *warm_touch(struct ledger *ledger, struct id id) {
     struct warm *warm = map_get(&ledger->warm, id);
     if (!warm)
         return NULL;
     warm_unlink(ledger, warm);
     warm_link(ledger, warm);
-    return &warm->goal;
+    return warm;
+}
+
+const struct warm *warm_get(struct ledger *ledger, struct id id) {
+    return warm_touch(ledger, id);
 }
 
 void warm_drop(struct ledger *ledger, struct id id) {
@@ -72,26 +82,43 @@ void warm_drop(struct ledger *ledger, struct id id) {
     if (!warm)
         return;
     warm_unlink(ledger, warm);
+    ledger->warm_nodes -= warm->plan.count;
     free(warm);
 }
 
+static void warm_fill(struct warm *warm, const struct goal *goal, const struct plan *plan) {
+    warm->goal = *goal;
+    warm->plan = (struct plan){(struct node *)(warm + 1), plan->count};
+    if (plan->count > 0)
+        memcpy(warm->plan.nodes, plan->nodes, plan->count * sizeof *plan->nodes);
+}
+
+static struct warm *warm_make(const struct goal *goal, const struct plan *plan) {
+    struct warm *warm = malloc(sizeof *warm + plan->count * sizeof *plan->nodes);
+    if (warm)
+        warm_fill(warm, goal, plan);
+    return warm;
+}
+
 /* Without memory the goal is simply not kept: it is loaded again when it is needed. */
-void warm_put(struct ledger *ledger, const struct goal *goal) {
-    struct goal *kept = warm_get(ledger, goal->id);
-    if (kept) {
-        *kept = *goal;
+void warm_put(struct ledger *ledger, const struct goal *goal, const struct plan *plan) {
+    struct warm *kept = warm_touch(ledger, goal->id);
+    if (kept && kept->plan.count == plan->count) {
+        warm_fill(kept, goal, plan);
         return;
     }
-    if (ledger->warm.count >= LIMIT_WARM_GOALS)
-        warm_drop(ledger, ledger->oldest->goal.id);
-    struct warm *warm = malloc(sizeof *warm);
+    struct warm *warm = warm_make(goal, plan);
+    warm_drop(ledger, goal->id);
     if (!warm)
         return;
-    warm->goal = *goal;
+    while (ledger->oldest && (ledger->warm.count >= LIMIT_WARM_GOALS ||
+                              ledger->warm_nodes + plan->count > LIMIT_WARM_NODES))
+        warm_drop(ledger, ledger->oldest->goal.id);
     if (!map_put(&ledger->warm, goal->id, warm)) {
         free(warm);
         return;
     }
+    ledger->warm_nodes += plan->count;
     warm_link(ledger, warm);
 }
 
@@ -112,6 +139,7 @@ bool ledger_offer(struct ledger *ledger, struct input *input) {
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
     signal.at = ledger->now.wall;
     signal.actor = STR("overseer");
+    signal.by = WHO_OVERSEER;
     struct input *input =
         ledger->waiting.count < LIMIT_QUEUE_SIGNALS ? input_make(&signal, NULL) : NULL;
     if (input)
@@ -158,7 +186,8 @@ static void effect_queue(struct ledger *ledger, const struct effect_entry *entry
                            .goal = entry->goal,
                            .effect = entry->slot.n,
                            .host = ledger->config.host,
-                           .actor = STR("overseer")};
+                           .actor = STR("overseer"),
+                           .by = WHO_OVERSEER};
     struct act *act = NULL;
     struct input *input = NULL;
     if (ledger->claims.count < LIMIT_CLAIMS)
@@ -179,7 +208,7 @@ static void effect_queue(struct ledger *ledger, const struct effect_entry *entry
 void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry) {
     if (map_get(&ledger->known, effect_id(entry->goal, entry->slot.n)))
         return;
-    if (entry->slot.state == EFFECT_READY)
+    if (entry->slot.state == EFFECT_READY && !entry->damaged)
         effect_queue(ledger, entry);
     else
         ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_EFFECT_LOST,
@@ -203,6 +232,16 @@ enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, 
 
 void ledger_hold_acts(struct ledger *ledger, bool hold) {
     atomic_store(&ledger->held, hold);
+}
+
+/* GOAL-11: a goal was resumed: what it had decided may be claimed again. Its bodies are in the store. */
+void ledger_meet_again(struct ledger *ledger, const struct goal *goal) {
+    if (!goal_has_effect(goal, EFFECT_READY))
+        return;
+    if (ledger->meet_count < LIMIT_BATCH_SIGNALS)
+        ledger->meet[ledger->meet_count++] = goal->id;
+    else
+        ledger->read_again = true;
 }
 
 /* ---- joining and losing the host row ---- */
@@ -236,6 +275,8 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     ledger->joined = true;
     ledger->self.epoch = answer->epoch;
     ledger->batch_number = answer->batch;
+    ledger->mark = answer->mark;
+    ledger->meet_count = 0;
     ledger->reading = true;
     ledger->read_after = (struct id){0};
     ledger->beat_at = ledger->request_sent + ledger->config.beat_every;
@@ -245,6 +286,12 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     atomic_store(&ledger->act_until, lease ? ledger->request_sent + lease : INT64_MAX);
     if (ledger->batch.stage != BATCH_NONE)
         batch_after_join(ledger, answer->batch);
+}
+
+static void meet_request(struct ledger *ledger) {
+    ledger->request.verb = STORE_OWNED;
+    ledger->request.only = ledger->meet;
+    ledger->request.only_count = ledger->request.limit = ledger->meet_count;
 }
 
 static void owned_request(struct ledger *ledger) {
@@ -261,6 +308,10 @@ static void owned_absorb(struct ledger *ledger, const struct store_answer *answe
         return;
     }
     lease_meet_owned(ledger, answer);
+    if (ledger->request.only_count > 0) {
+        ledger->meet_count = 0;
+        return;
+    }
     if (answer->owned_count > 0)
         ledger->read_after = answer->owned[answer->owned_count - 1].goal;
     ledger->reading = answer->more;
@@ -325,6 +376,7 @@ static void choose(struct ledger *ledger) {
         ledger->request.verb = STORE_JOIN;
         ledger->request.build = ledger->config.build;
         ledger->request.addr = ledger->config.addr;
+        ledger->request.speaks = SCHEMA_LEVEL;
     } else if (ledger->batch.stage == BATCH_RESOLVE)
         batch_request(ledger);
     else if (ledger->fencing)
@@ -341,8 +393,12 @@ static void choose(struct ledger *ledger) {
         lease_adopt(ledger);
     else if (ledger->reading && odd)
         owned_request(ledger);
+    else if (ledger->meet_count > 0 && odd)
+        meet_request(ledger);
     else if (batch_begin(ledger))
         batch_request(ledger);
+    else if (ledger->meet_count > 0)
+        meet_request(ledger);
     else if (ledger->adopting)
         lease_adopt(ledger);
     else if (ledger->reading)
@@ -385,7 +441,8 @@ const struct store_request *ledger_turn(struct ledger *ledger, const struct stor
 int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
     int64_t at = INT64_MAX;
     if (!ledger->joined || ledger->waiting.count > 0 || ledger->batch.stage != BATCH_NONE ||
-        ledger->reading || ledger->taking || ledger->adopting || ledger->fencing)
+        ledger->reading || ledger->taking || ledger->adopting || ledger->fencing ||
+        ledger->meet_count > 0)
         at = now.boot;
     if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !atomic_load(&ledger->held))
         at = now.boot;
@@ -417,6 +474,7 @@ struct ledger_view ledger_view(const struct ledger *ledger) {
         .takeovers = ledger->takeovers,
         .deposed = ledger->deposed,
         .dropped = ledger->dropped,
+        .mark = ledger->mark,
         .trouble = str_of(ledger->trouble),
     };
 }

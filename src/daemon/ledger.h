@@ -34,6 +34,7 @@ struct ledger;
 
 struct ledger *ledger_create(const struct ledger_config *config); /* NULL: no memory */
 void ledger_free(struct ledger *ledger);
+const struct policy *ledger_policy(const struct ledger *ledger); /* the same for its whole life */
 
 /* Hand a signal over. False when too much waits already: the caller keeps it, and says busy. */
 bool ledger_offer(struct ledger *ledger, struct input *input);
@@ -66,6 +67,7 @@ struct ledger_view {
     uint64_t epoch, batch, reign;
     uint32_t waiting, claims, acting;
     uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
-    struct str trouble; /* what the store last complained of; empty when it answers */
+    struct store_mark mark; /* era, level, safe mode: as last heard */
+    struct str trouble;     /* what the store last complained of; empty when it answers */
 };
 struct ledger_view ledger_view(const struct ledger *ledger);

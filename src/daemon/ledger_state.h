@@ -12,6 +12,7 @@
 /* A goal in memory, in a list by age. A cache: it may be thrown away at any time. */
 struct warm {
     struct goal goal;
+    struct plan plan; /* its nodes stand behind it, in the same block */
     struct warm *older, *newer;
 };
 
@@ -29,6 +30,7 @@ enum batch_stage {
 struct group {
     uint32_t from, to; /* inputs[from, to) */
     struct goal goal;  /* before */
+    struct plan plan;  /* the same; from the batch's arena */
     bool exists, whole;
     bool forward;   /* another host owns it */
     bool adopt;     /* nobody does */
@@ -48,7 +50,8 @@ struct batch {
     struct group *groups;
     uint32_t group_count;
     struct goal_commit *commits;
-    uint32_t *commit_group; /* whose it is */
+    uint32_t *commit_group;    /* whose it is */
+    struct plan *commit_plans; /* afterwards */
     uint32_t commit_count;
     uint32_t from, to; /* what is being committed now */
     uint64_t number;   /* under which number it was sent */
@@ -86,11 +89,16 @@ struct ledger {
 
     struct map warm;
     struct warm *oldest, *newest;
+    uint32_t warm_nodes; /* of all their plans */
     struct due due;
 
     /* reading what is mine: at start, after a take-over in doubt, after an overflow */
     bool reading, read_again;
     struct id read_after;
+    struct id
+        meet[LIMIT_BATCH_SIGNALS]; /* goals that were resumed: their effects are wanted again */
+    uint32_t meet_count;
+    struct store_mark mark; /* era and level, as last heard */
 
     /* leases */
     int64_t beat_at, poll_at, last_poll;
@@ -116,9 +124,10 @@ void ledger_answer(struct ledger *ledger, struct input *input, enum error error,
 void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer);
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal);
 void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry);
+void ledger_meet_again(struct ledger *ledger, const struct goal *goal);
 void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n);
-struct goal *warm_get(struct ledger *ledger, struct id id);
-void warm_put(struct ledger *ledger, const struct goal *goal);
+const struct warm *warm_get(struct ledger *ledger, struct id id);
+void warm_put(struct ledger *ledger, const struct goal *goal, const struct plan *plan);
 void warm_drop(struct ledger *ledger, struct id id);
 void warm_clear(struct ledger *ledger);
 

@@ -55,16 +55,19 @@ bool lookups_start(struct lookups *lookups, struct store *store) {
     return pthread_create(&lookups->thread, NULL, lookups_run, lookups) == 0;
 }
 
-void lookups_ask(struct lookups *lookups, struct lookup *lookup) {
+bool lookups_ask(struct lookups *lookups, struct lookup *lookup) {
     lookup->next = NULL;
     pthread_mutex_lock(&lookups->lock);
-    if (lookups->last)
+    bool answered = !lookups->stopping;
+    if (answered && lookups->last)
         lookups->last->next = lookup;
-    else
+    else if (answered)
         lookups->first = lookup;
-    lookups->last = lookup;
+    if (answered)
+        lookups->last = lookup;
     pthread_cond_signal(&lookups->changed);
     pthread_mutex_unlock(&lookups->lock);
+    return answered;
 }
 
 void lookups_stop(struct lookups *lookups) {
@@ -73,6 +76,4 @@ void lookups_stop(struct lookups *lookups) {
     pthread_cond_signal(&lookups->changed);
     pthread_mutex_unlock(&lookups->lock);
     pthread_join(lookups->thread, NULL);
-    pthread_mutex_destroy(&lookups->lock);
-    pthread_cond_destroy(&lookups->changed);
 }

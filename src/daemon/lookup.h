@@ -22,5 +22,6 @@ struct lookups {
 };
 
 bool lookups_start(struct lookups *lookups, struct store *store);
-void lookups_ask(struct lookups *lookups, struct lookup *lookup);
-void lookups_stop(struct lookups *lookups);
+bool lookups_ask(struct lookups *lookups,
+                 struct lookup *lookup);    /* false: nobody answers any more */
+void lookups_stop(struct lookups *lookups); /* after what waits is answered */

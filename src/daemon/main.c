@@ -4,10 +4,12 @@
 #include "daemon/door.h"
 #include "daemon/hands.h"
 #include "daemon/log.h"
+#include "daemon/maintain.h"
+#include "daemon/opening.h"
+#include "daemon/retain.h"
+#include "model/secret.h"
 #include "store/sqlite.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,6 +21,11 @@ struct options {
     char store[PATH_MAX + 16], socket[PATH_MAX];
     long host;
     int64_t lease, act_within;
+    bool approve_plans;
+    const char *plan_agents;
+    struct str patterns[32]; /* custom secrets */
+    uint32_t pattern_count;
+    struct retain_rules retain;
 };
 
 struct daemon {
@@ -33,7 +40,8 @@ struct daemon {
     pthread_t checkpoints;
     bool checkpointing;
     atomic_bool ending;
-    int lock_fd;
+    struct retainer retainer;
+    struct instance_lock lock;
 };
 
 static const char USAGE[] =
@@ -43,6 +51,12 @@ static const char USAGE[] =
     "  --host N          this host's number in a shared store (PostgreSQL; default 1)\n"
     "  --lease SECONDS   how long a silent host keeps its goals (PostgreSQL; default 10)\n"
     "  --act-within SECONDS  how long a command may take (default 3600)\n"
+    "  --approve-plans       what the overseer plans waits for a person\n"
+    "  --plan-agents NAMES   agents that may apply plans themselves, separated by spaces\n"
+    "  --redact PATTERN      a secret of your own; may be given several times (docs/redaction.md)\n"
+    "  --retain-bodies DAYS  how long the evidence of closed goals is kept (default 30)\n"
+    "  --retain-records DAYS  how long records are kept; milestones stay (default 180)\n"
+    "  --maintain VERB   with a store that no daemon works on: examine, verify-log, rebuild, accept-empty\n"
     "  --version, --help\n"
     "Environment: OVERSEER_STORE and OVERSEER_SOCKET stand for the first two.\n";
 
@@ -78,6 +92,7 @@ static void options_default(struct options *options) {
     options->host = 1;
     options->lease = SECONDS(10);
     options->act_within = SECONDS(3600);
+    options->retain = RETAIN_DEFAULT;
 }
 
 static bool seconds_parse(const char *text, int64_t *ret_micros) {
@@ -86,6 +101,28 @@ static bool seconds_parse(const char *text, int64_t *ret_micros) {
     if (end == text || (*end && strcmp(end, "s") != 0) || seconds < 0.1 || seconds > 86400 * 365)
         return false;
     *ret_micros = (int64_t)(seconds * 1e6);
+    return true;
+}
+
+static bool days_parse(const char *text, int32_t *ret_days) {
+    char *end;
+    long days = strtol(text, &end, 10);
+    if (end == text || *end || days < 1 || days > 36500)
+        return false;
+    *ret_days = (int32_t)days;
+    return true;
+}
+
+/* G-09: a custom pattern that cannot work is said at once, with its place. */
+static bool pattern_take(struct options *options, const char *value) {
+    uint32_t column = 0;
+    const char *wrong = secret_pattern_broken(str_of(value), &column);
+    if (wrong)
+        fprintf(stderr, "overseerd: the pattern %s is wrong at column %u: %s.\n", value, column,
+                wrong);
+    if (wrong || options->pattern_count == count_of(options->patterns))
+        return false;
+    options->patterns[options->pattern_count++] = str_of(value);
     return true;
 }
 
@@ -102,18 +139,30 @@ static bool option_take(struct options *options, int option, const char *value) 
         return options->host > 0 && options->host < INT_MAX;
     case 'l': return seconds_parse(value, &options->lease);
     case 'a': return seconds_parse(value, &options->act_within);
+    case 'p': options->approve_plans = true; return true;
+    case 'P': options->plan_agents = value; return strlen(value) <= 256;
+    case 'x': return pattern_take(options, value);
+    case 'B': return days_parse(value, &options->retain.bodies_days);
+    case 'R': return days_parse(value, &options->retain.records_days);
     default: return false;
     }
 }
 
 /* -1: go on; otherwise exit with it. */
 static int options_parse(struct options *options, int argc, char **argv) {
-    static const struct option LONG[] = {
-        {"store", required_argument, NULL, 's'},      {"socket", required_argument, NULL, 'k'},
-        {"host", required_argument, NULL, 'h'},       {"lease", required_argument, NULL, 'l'},
-        {"act-within", required_argument, NULL, 'a'}, {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, '?' + 1},         {0}};
-    options_default(options);
+    static const struct option LONG[] = {{"store", required_argument, NULL, 's'},
+                                         {"socket", required_argument, NULL, 'k'},
+                                         {"host", required_argument, NULL, 'h'},
+                                         {"lease", required_argument, NULL, 'l'},
+                                         {"retain-bodies", required_argument, NULL, 'B'},
+                                         {"approve-plans", no_argument, NULL, 'p'},
+                                         {"plan-agents", required_argument, NULL, 'P'},
+                                         {"redact", required_argument, NULL, 'x'},
+                                         {"retain-records", required_argument, NULL, 'R'},
+                                         {"act-within", required_argument, NULL, 'a'},
+                                         {"version", no_argument, NULL, 'v'},
+                                         {"help", no_argument, NULL, '?' + 1},
+                                         {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
         if (option == 'v' || option == '?' + 1) {
             fputs(option == 'v' ? "overseerd " OVERSEER_VERSION "\n" : USAGE, stdout);
@@ -127,29 +176,8 @@ static int options_parse(struct options *options, int argc, char **argv) {
     return -1;
 }
 
-/* ---- one daemon for one file ---- */
-
 static bool is_sqlite(const struct options *options) {
     return strncmp(options->store, "sqlite:", 7) == 0;
-}
-
-/* STORE-07: the kernel drops the lock of a process that is gone, so no time limit is needed. A record lock,
- * because flock() would live on in a command that is just being forked when the daemon is killed. */
-static bool instance_lock(struct daemon *daemon) {
-    char path[PATH_MAX + 32], text[96];
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    snprintf(path, sizeof path, "%s.lock", daemon->options.store + strlen("sqlite:"));
-    daemon->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (daemon->lock_fd < 0 || fcntl(daemon->lock_fd, F_SETLK, &lock) != 0) {
-        log_error(
-            "The store %s is in use by another daemon, or %s cannot be written: %s. Stop the other one first.",
-            daemon->options.store, path, strerror(errno));
-        return false;
-    }
-    int length = snprintf(text, sizeof text, "{\"pid\": %ld, \"createdAt\": %lld}\n",
-                          (long)getpid(), (long long)clock_wall());
-    return ftruncate(daemon->lock_fd, 0) == 0 &&
-           pwrite(daemon->lock_fd, text, (size_t)length, 0) == length;
 }
 
 /* ---- checkpoints of the write-ahead log, off the ledger's thread ---- */
@@ -194,45 +222,73 @@ static struct ledger *ledger_of(const struct options *options) {
     uint64_t instance;
     random_bytes(&instance, sizeof instance);
     int64_t lease = is_sqlite(options) ? 0 : options->lease;
-    struct ledger_config config = {.host = is_sqlite(options) ? 1 : (uint32_t)options->host,
-                                   .instance = instance >> 1,
-                                   .lease = lease,
-                                   .beat_every = lease / 4,
-                                   .poll_every = lease ? lease / 8 : SECONDS(1),
-                                   .retry_every = MILLISECONDS(100),
-                                   .policy = policy_of(options->act_within),
-                                   .build = STR("overseerd " OVERSEER_VERSION),
-                                   .addr = STR("")};
+    struct ledger_config config = {
+        .host = is_sqlite(options) ? 1 : (uint32_t)options->host,
+        .instance = instance >> 1,
+        .lease = lease,
+        .beat_every = lease / 4,
+        .poll_every = lease ? lease / 8 : SECONDS(1),
+        .retry_every = MILLISECONDS(100),
+        .policy = policy_seal((struct policy){.act_within = options->act_within,
+                                              .approve_plans = options->approve_plans,
+                                              .plan_agents = str_of(options->plan_agents)}),
+        .build = STR("overseerd " OVERSEER_VERSION),
+        .addr = STR("")};
     return ledger_create(&config);
+}
+
+/* STORE-05, STORE-10: in safe mode there is no ledger, so nothing can be claimed, carried out or written. */
+static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
+    const struct options *options = &daemon->options;
+    struct keeper *keeper = &daemon->keeper;
+    struct opening opening = {options->store, (uint32_t)options->host,
+                              is_sqlite(options) ? &daemon->lock : NULL, &keeper->safe};
+    if (!opening_examine(&opening, error, error_size))
+        return false;
+    struct store *reading = opening_reader(&opening, error, error_size);
+    if (!reading || !lookups_start(&daemon->lookups, reading))
+        return false;
+    if (safe_is_on(&keeper->safe))
+        return true;
+    keeper->store = store_open(str_of(options->store), error, error_size);
+    keeper->ledger = keeper->store ? ledger_of(options) : NULL;
+    return keeper->ledger && (!opening.lock || instance_lock_opened(opening.lock));
+}
+
+/* Before anybody can see that we are here, and ask us to go. */
+static void signals_start(struct daemon *daemon) {
+    uv_loop_init(&daemon->loop);
+    uv_signal_init(&daemon->loop, &daemon->on_int);
+    uv_signal_init(&daemon->loop, &daemon->on_term);
+    daemon->on_int.data = daemon->on_term.data = daemon;
+    uv_signal_start(&daemon->on_int, stop_asked, SIGINT);
+    uv_signal_start(&daemon->on_term, stop_asked, SIGTERM);
 }
 
 static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     const struct options *options = &daemon->options;
-    struct store *reading = store_open(str_of(options->store), error, error_size);
-    daemon->keeper.store = reading ? store_open(str_of(options->store), error, error_size) : NULL;
-    daemon->keeper.ledger = daemon->keeper.store ? ledger_of(options) : NULL;
-    if (!daemon->keeper.ledger || !lookups_start(&daemon->lookups, reading))
+    if (!stores_open(daemon, error, error_size))
         return false;
     daemon->keeper.ports = (struct keeper_ports){answer_given, act_given, daemon};
     daemon->keeper.pulse = &daemon->hands.pulse;
     keeper_prepare(&daemon->keeper);
-    uv_loop_init(&daemon->loop);
+    signals_start(daemon);
     hands_start(&daemon->hands, &daemon->loop, &daemon->keeper);
     daemon->door = door_open(options->socket, &daemon->keeper, &daemon->lookups, error, error_size);
     return daemon->door && keeper_start(&daemon->keeper);
 }
 
 static void daemon_run(struct daemon *daemon) {
-    uv_signal_init(&daemon->loop, &daemon->on_int);
-    uv_signal_init(&daemon->loop, &daemon->on_term);
     uv_timer_init(&daemon->loop, &daemon->sweep);
-    daemon->on_int.data = daemon->on_term.data = daemon->sweep.data = daemon;
-    uv_signal_start(&daemon->on_int, stop_asked, SIGINT);
-    uv_signal_start(&daemon->on_term, stop_asked, SIGTERM);
+    daemon->sweep.data = daemon;
     uv_timer_start(&daemon->sweep, sweep_due, 1000, 1000);
-    if (is_sqlite(&daemon->options))
+    if (is_sqlite(&daemon->options) && daemon->keeper.store)
         daemon->checkpointing =
             pthread_create(&daemon->checkpoints, NULL, checkpoints_run, daemon) == 0;
+    daemon->retainer.rules = daemon->options.retain;
+    if (daemon->keeper.store &&
+        !retainer_start(&daemon->retainer, daemon->options.store, &daemon->keeper.safe))
+        log_warning("there is no thread for retention: nothing is let go of until the next start");
     log_info("overseerd %s listens on %s, store %s", OVERSEER_VERSION, daemon->options.socket,
              is_sqlite(&daemon->options) ? daemon->options.store : "postgresql");
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
@@ -241,9 +297,10 @@ static void daemon_run(struct daemon *daemon) {
 /* In order: nobody new, what waits is committed and answered, then everything is put away. */
 static void daemon_end(struct daemon *daemon) {
     door_shut(daemon->door);
-    keeper_stop(&daemon->keeper);
-    lookups_stop(&daemon->lookups);
+    lookups_stop(&daemon->lookups); /* what has to be read before it is written is read, */
+    keeper_stop(&daemon->keeper);   /* and what waits is written */
     door_close(daemon->door);
+    retainer_stop(&daemon->retainer);
     atomic_store(&daemon->ending, true);
     if (daemon->checkpointing)
         pthread_join(daemon->checkpoints, NULL);
@@ -258,22 +315,43 @@ static void daemon_end(struct daemon *daemon) {
     ledger_free(daemon->keeper.ledger);
     store_close(daemon->keeper.store);
     store_close(daemon->lookups.store);
+    if (is_sqlite(&daemon->options) && !safe_is_on(&daemon->keeper.safe))
+        instance_lock_closed(&daemon->lock);
     if (uv_loop_close(&daemon->loop) == 0)
         log_info("stopped");
     else
         log_info("stopped; commands that still run go on, their outcome will be unconfirmed");
 }
 
+/* STORE-21: commands that we run are told neither where the store is nor its name, but one that fits no store of
+ * ours: they can make stores of their own, and not write to this one. The same name after each start. */
+static void children_told(const struct options *options) {
+    struct id child = id_derive(STR("children of"), str_of(options->store));
+    char text[2 * sizeof child.bytes + 1];
+    for (size_t i = 0; i < sizeof child.bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", child.bytes[i]);
+    setenv("OVERSEER_INSTANCE", text, 1);
+    unsetenv("OVERSEER_STORE");
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon;
     char error[1024] = "There is no memory to start.";
+    options_default(&daemon.options);
+    store_belongs_to(getenv("OVERSEER_INSTANCE"));
+    if (maintain_is_asked(argc, argv))
+        return maintain_main(argc, argv, daemon.options.store);
     int code = options_parse(&daemon.options, argc, argv);
     if (code >= 0)
         return code;
     signal(SIGPIPE, SIG_IGN);
-    if (is_sqlite(&daemon.options) && !instance_lock(&daemon))
+    children_told(&daemon.options);
+    if (!input_redacts(daemon.options.patterns, daemon.options.pattern_count))
         return 1;
-    if (!daemon_open(&daemon, error, sizeof error)) {
+    bool locked = !is_sqlite(&daemon.options) ||
+                  instance_lock_take(&daemon.lock, daemon.options.store + strlen("sqlite:"), error,
+                                     sizeof error);
+    if (!locked || !daemon_open(&daemon, error, sizeof error)) {
         log_error("%s", error);
         return 1;
     }

@@ -16,7 +16,7 @@ struct queue {
 void queue_start(struct queue *queue);
 void queue_end(struct queue *queue);
 
-/* False: too much waits; the caller keeps the input. Outcomes are always taken: their number is bounded by
+/* False: too much waits, or nobody will answer any more; the caller keeps the input. Outcomes are always taken: their number is bounded by
  * the acts that were let go. */
 bool queue_put(struct queue *queue, struct input *input);
 

@@ -3,8 +3,10 @@
 #include "model/effect.h"
 
 static const struct field COMMAND[] = {
-    {"command", FIELD_TEXT, 1, FIELD_OF(effect, command), LIMIT_COMMAND, 0, NULL, "for /bin/sh -c"},
-    {"within", FIELD_INT, 2, FIELD_OF(effect, within), 0, 0, NULL, "microseconds it may take"},
+    {"command", FIELD_TEXT, 1, FIELD_OF(effect, command), LIMIT_COMMAND, 0, NULL, "for /bin/sh -c",
+     0, NULL},
+    {"within", FIELD_INT, 2, FIELD_OF(effect, within), 0, 0, NULL, "microseconds it may take", 0,
+     NULL},
 };
 
 const struct effect_row EFFECTS[EFFECT_KINDS] = {

@@ -12,8 +12,8 @@ const struct error_row ERRORS[ERROR_COUNT] = {
          "There is no such goal. `overseer goal show` takes the id that create printed.", 3, 404,
          CLASS_EXPECTED},
     [ERROR_CONFLICT] = {"E_CONFLICT",
-                        "Something else changed this goal first. Read it again and retry.", 4, 409,
-                        CLASS_EXPECTED},
+                        "That does not fit what is there now. Read it again before you decide.", 4,
+                        409, CLASS_EXPECTED},
     [ERROR_QUARANTINED] =
         {"E_QUARANTINED",
          "The goal is set aside because a decision about it broke a promise; this was "
@@ -42,4 +42,18 @@ const struct error_row ERRORS[ERROR_COUNT] = {
     [ERROR_UNKNOWN_METHOD] = {"E_UNKNOWN_METHOD",
                               "There is no such operation. `overseer help` lists them.", 2, 404,
                               CLASS_EXPECTED},
+    [ERROR_UNAUTHORIZED] =
+        {"E_UNAUTHORIZED",
+         "Only the overseer or a person may do this. An agent can ask for it with a report or a review.",
+         9, 403, CLASS_EXPECTED},
+    [ERROR_INVALID_PLAN] =
+        {"E_INVALID_PLAN",
+         "The plan cannot be used, and nothing was changed. Correct what is named and send it again.",
+         2, 422, CLASS_EXPECTED},
+    [ERROR_SAFE_MODE] =
+        {"E_SAFE_MODE",
+         "In safe mode nothing is written or started until an operator decides. A damaged store is left "
+         "behind with `overseerd --maintain rebuild`, `overseerd --maintain restore FILE` or "
+         "`overseerd --maintain accept-empty`.",
+         8, 503, CLASS_HARD},
 };

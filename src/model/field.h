@@ -12,23 +12,52 @@
 #include "base/sha256.h"
 
 enum field_type {
-    FIELD_INT,  /* int64_t */
-    FIELD_TIME, /* int64_t, microseconds of UTC */
-    FIELD_UINT, /* uint64_t */
-    FIELD_U32,  /* uint32_t */
-    FIELD_ENUM, /* an enum, with names */
-    FIELD_ID,   /* struct id */
-    FIELD_HASH, /* struct hash */
-    FIELD_TEXT, /* struct str, UTF-8 */
-    FIELD_BYTES /* struct str, anything */
+    FIELD_INT,   /* int64_t */
+    FIELD_TIME,  /* int64_t, microseconds of UTC */
+    FIELD_UINT,  /* uint64_t */
+    FIELD_U32,   /* uint32_t */
+    FIELD_ENUM,  /* an enum, with names */
+    FIELD_ID,    /* struct id */
+    FIELD_HASH,  /* struct hash */
+    FIELD_TEXT,  /* struct str, UTF-8 */
+    FIELD_BYTES, /* struct str, anything */
+    FIELD_NAME,  /* char[cap + 1], a short text inside the struct */
+    FIELD_FLAG,  /* uint32_t, 0 or 1: false or true in JSON */
+    FIELD_U32S,  /* uint32_t[most] inside the struct; `cap` is the offset of their count */
+    FIELD_TEXTS, /* struct texts: `most` of them, `cap` bytes each */
+    FIELD_ROWS   /* struct rows of the shape `of`: at most `most` */
 };
 
-enum { FIELD_REQUIRED = 1, FIELD_HIDDEN = 2 /* not in JSON */ };
+enum {
+    FIELD_REQUIRED = 1, /* missing or empty is refused */
+    FIELD_HIDDEN = 2,   /* not in JSON */
+    FIELD_CUT = 4,      /* too long is cut at its cap with a mark, not refused: see redact.h */
+    FIELD_TAIL = 8,     /* too long keeps its end */
+};
 
-struct names {
-    const char *const *name; /* by value */
+struct texts {
+    const struct str *at;
     uint32_t count;
 };
+
+struct rows {
+    const void *at; /* structs of the row's shape, one behind the other */
+    uint32_t count;
+};
+
+/* Names by value: of rows whose first member is their name, or of a plain list. */
+struct names {
+    const char *const *first;
+    size_t stride;
+    uint32_t count;
+};
+#define NAMES_OF(rows) \
+    { (const char *const *)(const void *)(rows), sizeof(rows)[0], count_of(rows) }
+
+static inline const char *name_of(const struct names *names, uint32_t value) {
+    must(value < names->count);
+    return *(const char *const *)((const char *)names->first + names->stride * value);
+}
 
 struct field {
     const char *name; /* on the wire */
@@ -38,7 +67,9 @@ struct field {
     uint32_t cap; /* bytes of a text */
     int flags;
     const struct names *names;
-    const char *text; /* for help and documentation */
+    const char *text;       /* for help and documentation */
+    uint32_t most;          /* entries of a list */
+    const struct shape *of; /* of a row in a list */
 };
 
 struct shape {
@@ -46,11 +77,17 @@ struct shape {
     uint8_t version;
     const struct field *fields;
     size_t count;
+    size_t size; /* of the struct, where rows of it stand in a list */
 };
 
 #define FIELD_OF(type, member) offsetof(struct type, member)
 #define SHAPE(text, v, rows) \
     { .name = (text), .version = (v), .fields = (rows), .count = count_of(rows) }
+#define SHAPE_OF(type, text, v, rows) \
+    { \
+        .name = (text), .version = (v), .fields = (rows), .count = count_of(rows), \
+        .size = sizeof(struct type) \
+    }
 
 struct str shape_encode(const struct shape *shape, const void *from, struct arena *arena);
 
@@ -58,9 +95,18 @@ struct str shape_encode(const struct shape *shape, const void *from, struct aren
  * away. Texts point into the bytes. */
 bool shape_decode(const struct shape *shape, struct str bytes, void *ret);
 
+/* The same for shapes with lists, whose entries come from the arena. */
+bool shape_decode_in(const struct shape *shape, struct str bytes, struct arena *arena, void *ret);
+
 /* The same, as part of something larger: without the version byte. */
 void fields_write(struct writer *writer, const struct field *fields, size_t count,
                   const void *from);
-bool fields_read(struct reader *reader, const struct field *fields, size_t count, void *ret);
+bool fields_read(struct reader *reader, const struct field *fields, size_t count,
+                 struct arena *arena, void *ret);
+
+/* The first field that is longer than its cap, has too many entries, is not text, or is required and
+ * missing; NULL: all are as declared. `ret_row` is the entry's place in a list, from 1; 0: none. */
+const struct field *fields_broken(const struct field *fields, size_t count, const void *from,
+                                  uint32_t *ret_row);
 
 bool names_find(const struct names *names, struct str name, uint32_t *ret_value);

@@ -2,21 +2,133 @@
 /* What is a goal, and what is always true of one? */
 #include "model/goal.h"
 
+#define TEXT(name, number, member, cap, text) \
+    { name, FIELD_TEXT, number, FIELD_OF(goal_text, member), cap, 0, NULL, text, 0, NULL }
+#define LIST(name, number, member, cap, text) \
+    { \
+        name, FIELD_TEXTS, number, FIELD_OF(goal_text, member), cap, 0, NULL, text, LIMIT_LINES, \
+            NULL \
+    }
+
 static const struct field HOT[] = {
-    {"status", FIELD_ENUM, 1, FIELD_OF(goal, status), 0, 0, &GOAL_STATUS_NAMES, "where it stands"},
-    {"need", FIELD_ENUM, 2, FIELD_OF(goal, need), 0, 0, &NEED_NAMES, "what it wants from a person"},
-    {"createdAt", FIELD_TIME, 3, FIELD_OF(goal, created_at), 0, 0, NULL, "when it was created"},
-    {"updatedAt", FIELD_TIME, 4, FIELD_OF(goal, updated_at), 0, 0, NULL, "when it last changed"},
-    {"reports", FIELD_U32, 5, FIELD_OF(goal, reports), 0, 0, NULL, "progress reports accepted"},
-    {"effectsMade", FIELD_U32, 6, FIELD_OF(goal, effects_made), 0, 0, NULL, "effects ever decided"},
+    {"status", FIELD_ENUM, 1, FIELD_OF(goal, status), 0, 0, &GOAL_STATUS_NAMES, "where it stands",
+     0, NULL},
+    {"need", FIELD_ENUM, 2, FIELD_OF(goal, need), 0, 0, &NEED_NAMES, "what it wants from a person",
+     0, NULL},
+    {"createdAt", FIELD_TIME, 3, FIELD_OF(goal, created_at), 0, 0, NULL, "when it was created", 0,
+     NULL},
+    {"updatedAt", FIELD_TIME, 4, FIELD_OF(goal, updated_at), 0, 0, NULL, "when it last changed", 0,
+     NULL},
+    {"reports", FIELD_U32, 5, FIELD_OF(goal, reports), 0, 0, NULL, "progress reports accepted", 0,
+     NULL},
+    {"effectsMade", FIELD_U32, 6, FIELD_OF(goal, effects_made), 0, 0, NULL, "effects ever decided",
+     0, NULL},
     {"lastExit", FIELD_INT, 7, FIELD_OF(goal, last_exit), 0, 0, NULL,
-     "exit status of its last command"},
+     "exit status of its last command", 0, NULL},
+    {"priority", FIELD_ENUM, 8, FIELD_OF(goal, priority), 0, 0, &PRIORITY_NAMES, "how urgent it is",
+     0, NULL},
+    {"textHash", FIELD_HASH, 9, FIELD_OF(goal, text), 0, FIELD_HIDDEN, NULL, "of its definition", 0,
+     NULL},
+    {"planVersion", FIELD_UINT, 10, FIELD_OF(goal, plan_version), 0, 0, NULL,
+     "revision of its plan, from 1", 0, NULL},
+    {"nodesMade", FIELD_U32, 11, FIELD_OF(goal, nodes_made), 0, FIELD_HIDDEN, NULL,
+     "nodes its plans ever had", 0, NULL},
+    {"percent", FIELD_U32, 12, FIELD_OF(goal, percent), 0, 0, NULL, "of its plan that is done", 0,
+     NULL},
+    {"proposalHash", FIELD_HASH, 13, FIELD_OF(goal, proposal), 0, FIELD_HIDDEN, NULL,
+     "of a plan that waits for a person", 0, NULL},
+    {"proposalBase", FIELD_UINT, 14, FIELD_OF(goal, proposal_base), 0, FIELD_HIDDEN, NULL,
+     "plan version it was made for", 0, NULL},
+    {"review", FIELD_FLAG, 15, FIELD_OF(goal, review), 0, 0, NULL,
+     "somebody asked that the plan be looked at", 0, NULL},
+    {"endedAt", FIELD_TIME, 16, FIELD_OF(goal, ended_at), 0, 0, NULL,
+     "when it was completed or cancelled", 0, NULL},
+    {"era", FIELD_UINT, 17, FIELD_OF(goal, era), 0, FIELD_HIDDEN, NULL,
+     "of the store, when it was last decided about", 0, NULL},
+    {"working", FIELD_U32, 18, FIELD_OF(goal, working), 0, 0, NULL,
+     "nodes that are being worked on", 0, NULL},
+    {"partsMade", FIELD_U32, 19, FIELD_OF(goal, parts_made), 0, FIELD_HIDDEN, NULL,
+     "assignments, runs … ever made", 0, NULL},
+    {"shown", FIELD_U32, 20, FIELD_OF(goal, shown), 0, FIELD_HIDDEN, NULL,
+     "face + 1 that lists show", 0, NULL},
+    {"succeeded", FIELD_FLAG, 21, FIELD_OF(goal, succeeded), 0, FIELD_HIDDEN, NULL,
+     "its newest command ended with 0", 0, NULL},
+    {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, reopened), 0, FIELD_HIDDEN, NULL,
+     "opened again, and nothing has moved since", 0, NULL},
+#ifdef OVERSEER_TOMORROW
+    {"tomorrow", FIELD_U32, 100, FIELD_OF(goal, tomorrow), 0, FIELD_HIDDEN, NULL, "of the tests", 0,
+     NULL},
+#endif
 };
 
 const struct shape GOAL_HOT = SHAPE("goal", 1, HOT);
 
+static const struct field RISK_FIELDS[] = {
+    {"risk", FIELD_TEXT, 1, FIELD_OF(risk_row, risk), LIMIT_LINE, FIELD_REQUIRED, NULL,
+     "what may go wrong", 0, NULL},
+    {"impact", FIELD_TEXT, 2, FIELD_OF(risk_row, impact), LIMIT_LINE, FIELD_REQUIRED, NULL,
+     "what it would do", 0, NULL},
+    {"mitigation", FIELD_TEXT, 3, FIELD_OF(risk_row, mitigation), LIMIT_LINE, FIELD_REQUIRED, NULL,
+     "what is done about it", 0, NULL},
+};
+const struct shape RISK_ROW = SHAPE_OF(risk_row, "risk", 1, RISK_FIELDS);
+
+static const struct field TEXT_FIELDS[] = {
+    TEXT("problemStatement", 1, problem, LIMIT_PROSE, "what is to be solved"),
+    LIST("successCriteria", 2, success_criteria, LIMIT_LINE, "how one can see that it is solved"),
+    LIST("nonGoals", 3, non_goals, LIMIT_LINE, "what is not wanted"),
+    TEXT("sourceSessionKey", 4, source_session, LIMIT_NAME, "the session it came from"),
+    TEXT("originChannel", 5, channel, LIMIT_NAME, "where an answer reaches them: the channel"),
+    TEXT("originTo", 6, to, LIMIT_NAME, "the same: whom"),
+    TEXT("originThread", 7, thread, LIMIT_NAME, "the same: in which thread"),
+    TEXT("originAccount", 8, account, LIMIT_NAME, "the same: by which account"),
+    TEXT("owner", 9, owner, LIMIT_NAME, "a person to ask; never a credential"),
+    LIST("stakeholders", 10, stakeholders, LIMIT_NAME, "who else cares"),
+    {"repoContextSnapshot", FIELD_TEXT, 11, FIELD_OF(goal_text, repo_snapshot), LIMIT_SNAPSHOT,
+     FIELD_CUT, NULL, "what was assumed about the repository, in short", 0, NULL},
+    LIST("constraints", 12, constraints, LIMIT_LINE, "what must be kept to"),
+    LIST("assumptions", 13, assumptions, LIMIT_LINE, "what is taken for granted"),
+    {"risks", FIELD_ROWS, 14, FIELD_OF(goal_text, risks), 0, 0, NULL, "what may go wrong",
+     LIMIT_LINES, &RISK_ROW},
+};
+const struct shape GOAL_TEXT = SHAPE_OF(goal_text, "goal_text", 1, TEXT_FIELDS);
+
+static const struct field VIEW[] = {
+    {"goal_id", FIELD_ID, 1, FIELD_OF(goal_view, id), 0, 0, NULL, "which", 0, NULL},
+    {"status", FIELD_ENUM, 2, FIELD_OF(goal_view, status), 0, 0, &GOAL_STATUS_NAMES,
+     "where it stands", 0, NULL},
+    {"face", FIELD_ENUM, 3, FIELD_OF(goal_view, face), 0, 0, &FACE_NAMES,
+     "the one word that people see", 0, NULL},
+    {"priority", FIELD_ENUM, 4, FIELD_OF(goal_view, priority), 0, 0, &PRIORITY_NAMES,
+     "how urgent it is", 0, NULL},
+    {"percent", FIELD_U32, 5, FIELD_OF(goal_view, percent), 0, 0, NULL, "of its plan that is done",
+     0, NULL},
+    {"created_at", FIELD_TIME, 6, FIELD_OF(goal_view, created_at), 0, 0, NULL,
+     "when it was created", 0, NULL},
+    {"updated_at", FIELD_TIME, 7, FIELD_OF(goal_view, updated_at), 0, 0, NULL,
+     "when this row last changed", 0, NULL},
+    {"title", FIELD_TEXT, 8, FIELD_OF(goal_view, title), LIMIT_TITLE, 0, NULL,
+     "what is wanted, in a line", 0, NULL},
+};
+const struct shape GOAL_VIEW = SHAPE_OF(goal_view, "goal_view", 1, VIEW);
+
 bool goal_is_open(const struct goal *goal) {
     return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED || goal->open_count > 0;
+}
+
+static bool hash_is_set(const struct hash *hash) {
+    static const struct hash ZERO;
+    return memcmp(hash, &ZERO, sizeof ZERO) != 0;
+}
+
+bool goal_needs_person(const struct goal *goal) {
+    return goal->quarantined || goal->need != NEED_NOTHING || goal->review ||
+           hash_is_set(&goal->proposal);
+}
+
+struct id goal_plan_id(const struct goal *goal) {
+    return id_derive(STR("plan"),
+                     (struct str){(const char *)goal->id.bytes, sizeof goal->id.bytes});
 }
 
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n) {
@@ -41,12 +153,20 @@ bool goal_has_effect(const struct goal *goal, enum effect_state state) {
     return false;
 }
 
+/* Whoever is needed comes first, then what is going on, then where it stands. */
 enum face goal_face(const struct goal *goal) {
-    if (goal->quarantined || goal->need != NEED_NOTHING)
+    bool over = goal->status == GOAL_CANCELLED || goal->status == GOAL_ARCHIVED;
+    if (goal->quarantined || (!over && goal_needs_person(goal)))
         return FACE_NEEDS_YOU;
     if (goal_has_effect(goal, EFFECT_RUNNING))
         return FACE_WORKING;
-    return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED ? FACE_QUEUED : FACE_DONE;
+    switch (goal->status) {
+    case GOAL_ACTIVE: return goal->working > 0 ? FACE_WORKING : FACE_QUEUED;
+    case GOAL_PAUSED: return FACE_PAUSED;
+    case GOAL_CANCELLED: return FACE_CANCELLED;
+    case GOAL_ARCHIVED: return FACE_ARCHIVED;
+    default: return FACE_DONE;
+    }
 }
 
 static const char *effects_broken(const struct goal *goal) {
@@ -67,13 +187,20 @@ static const char *effects_broken(const struct goal *goal) {
 const char *goal_broken(const struct goal *goal) {
     if (goal->version == 0 || goal->seq == 0)
         return "a goal without a version or a record";
-    if (goal->status >= GOAL_STATUSES || goal->need >= NEEDS)
+    if (goal->status >= GOAL_STATUSES || goal->need >= NEEDS || goal->priority >= PRIORITIES)
         return "a status out of its table";
     if (goal->open_count > LIMIT_OPEN_EFFECTS)
         return "too many open effects";
     if (goal->status == GOAL_COMPLETED && (goal->open_count > 0 || goal->need != NEED_NOTHING))
         return "completed with something open";
-    if (goal->due_at > goal_due(goal))
+    if ((goal->ended_at != 0) != (goal->status >= GOAL_COMPLETED))
+        return "ended without an end, or an end without having ended";
+    if (goal->percent > 100 ||
+        (goal->plan_version == 0 && (goal->percent > 0 || goal->nodes_made > 0)))
+        return "progress of a plan that there is not";
+    if (goal->nodes_made > LIMIT_NODES)
+        return "too many nodes";
+    if (!goal->quarantined && goal->due_at > goal_due(goal))
         return "due later than its earliest deadline";
     return effects_broken(goal);
 }

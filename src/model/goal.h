@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a goal, in memory? Its live state only, of fixed size: history stays in tables. */
+/* What is a goal? In memory its live state only, of fixed size: texts and history stay in tables. */
 #pragma once
 
 #include "base/time.h"
@@ -28,10 +28,28 @@ struct goal {
     /* the hot part, encoded by GOAL_HOT */
     enum goal_status status;
     enum need need;
-    int64_t created_at, updated_at;
+    int64_t created_at, updated_at, ended_at;
     uint32_t reports;      /* progress reports accepted */
     uint32_t effects_made; /* the next effect's ordinal */
     int64_t last_exit;     /* of the newest command that ended */
+    enum priority priority;
+    struct hash text;       /* of its encoded GOAL_TEXT; zero: it has none */
+    uint64_t plan_version;  /* PLAN-17: 0: no plan yet */
+    uint32_t nodes_made;    /* the next node's ordinal */
+    uint32_t percent;       /* of its plan that is done */
+    uint32_t working;       /* leaves of its plan that are in progress */
+    struct hash proposal;   /* PLAN-33: of an encoded PLAN that waits for a person; zero: none */
+    uint64_t proposal_base; /* the plan version that it was made for */
+    uint32_t review;        /* 1: somebody asked that the plan be looked at */
+    uint32_t parts_made;    /* the next ordinal of its assignments, runs … */
+    uint32_t shown;         /* face + 1 that its row in goal_view has; 0: it has none yet */
+    uint64_t era;           /* of the store, when it was last stepped: a restore raises it */
+    uint32_t succeeded;     /* 1: its newest command ended with 0 */
+    uint32_t reopened; /* 1: somebody opened it again, and nothing of its plan has moved since */
+
+#ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
+    uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */
+#endif
 
     struct effect_slot open[LIMIT_OPEN_EFFECTS]; /* in order of n */
     uint32_t open_count;
@@ -39,11 +57,45 @@ struct goal {
 
 extern const struct shape GOAL_HOT;
 
+/* What people say about a goal: GOAL-05 to GOAL-09. Stored apart, by hash, encoded by GOAL_TEXT. */
+struct risk_row {
+    struct str risk, impact, mitigation;
+};
+
+struct goal_text {
+    struct str problem;
+    struct texts success_criteria, non_goals;
+    struct str source_session;               /* GOAL-06: where it came from, */
+    struct str channel, to, thread, account; /* and where an answer reaches them */
+    struct str owner;                        /* a person, never a credential */
+    struct texts stakeholders;
+    struct str repo_snapshot;
+    struct texts constraints, assumptions;
+    struct rows risks; /* struct risk_row */
+};
+
+extern const struct shape GOAL_TEXT, RISK_ROW;
+
+/* What lists show of a goal, a row of the table goal_view. Every field is a column. */
+struct goal_view {
+    struct id id;
+    enum goal_status status;
+    enum face face;
+    enum priority priority;
+    uint32_t percent;
+    int64_t created_at, updated_at;
+    struct str title;
+};
+
+extern const struct shape GOAL_VIEW;
+
 /* The first broken promise in words, or NULL. Runs after every step, and on load. */
 const char *goal_broken(const struct goal *goal);
 
 bool goal_is_open(const struct goal *goal);
+bool goal_needs_person(const struct goal *goal);
 enum face goal_face(const struct goal *goal);
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n); /* NULL: not open */
 bool goal_has_effect(const struct goal *goal, enum effect_state state);
-int64_t goal_due(const struct goal *goal); /* what due_at has to be */
+int64_t goal_due(const struct goal *goal);       /* what due_at has to be */
+struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of the goal */

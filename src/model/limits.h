@@ -4,27 +4,61 @@
 
 enum {
     /* texts, in bytes */
-    LIMIT_TITLE = 512,        /* one line that a person reads in a list */
-    LIMIT_COMMAND = 2048,     /* longer ones belong in a script */
-    LIMIT_REPORT = 1024,      /* longer texts live apart, by hash */
-    LIMIT_OUTPUT = 1024,      /* the tail of a command's output that is kept as evidence */
-    LIMIT_ACTOR = 128,        /* who did it */
-    LIMIT_KEY = 128,          /* what a caller may choose to make a write idempotent */
+    LIMIT_TITLE = 512,    /* one line that a person reads in a list */
+    LIMIT_COMMAND = 2048, /* longer ones belong in a script */
+    LIMIT_REPORT = 1024,  /* longer texts live apart, by hash */
+    LIMIT_OUTPUT = 1024,  /* the tail of a command's output that is kept as evidence */
+    LIMIT_OUTPUT_SEEN =
+        16384,         /* of which this much is searched for secrets: longer than any of them */
+    LIMIT_ACTOR = 128, /* who did it */
+    LIMIT_KEY = 128,   /* what a caller may choose to make a write idempotent */
     LIMIT_RECORD_BODY = 2048, /* evidence of one decision */
-    LIMIT_SIGNAL_BODY = 8192, /* one encoded signal, in the inbox or set aside */
-    LIMIT_HOST_TEXT = 128,    /* build and address of a host */
-    LIMIT_WHY = 512,          /* a reason in an error or a quarantine row */
+    LIMIT_PLAN = 262144,      /* one encoded plan: a thousand nodes with a few lines each */
+    LIMIT_BODY =
+        4 * LIMIT_PLAN, /* what a door took, and the marks of secrets that were taken out of it */
+    LIMIT_SIGNAL_BODY = LIMIT_BODY + 8192, /* one encoded signal, in the inbox or set aside */
+    LIMIT_HOST_TEXT = 128,                 /* build and address of a host */
+    LIMIT_WHY = 512,                       /* a reason in an error or a quarantine row */
+    LIMIT_NODE_ID = 31,                    /* S1.1.1, or what a planner calls it */
+    LIMIT_REASON = 512,                    /* why somebody moved, overrode or blocked something */
+    LIMIT_NAME = 256,                      /* a node's name, a tool, a person, a path pattern */
+    LIMIT_LINE = 1024,         /* one criterion, constraint, assumption, part of a risk */
+    LIMIT_PROSE = 8192,        /* a problem statement, an objective */
+    LIMIT_SNAPSHOT = 4096,     /* GOAL-08: what was assumed about the repository */
+    LIMIT_INSTRUCTION = 12288, /* STORE-12: the last instruction that was sent */
+    LIMIT_TAG = 64,
+    LIMIT_SEARCH = 256, /* words to look for */
+
+    /* lists, in entries */
+    LIMIT_LINES = 64, /* criteria, constraints, risks, people, tools, paths */
+    LIMIT_TAGS = 16,
 
     /* one goal */
     LIMIT_OPEN_EFFECTS = 8, /* effects decided and not yet ended */
-    LIMIT_STEP_RECORDS = 4, /* records one step may write */
+    LIMIT_NODES = 1024,     /* nodes a plan ever had: retired ones keep their ids */
+    LIMIT_DEPENDS = 16,     /* nodes that one waits for */
+    LIMIT_STEP_RECORDS =
+        2 * LIMIT_NODES + 16, /* one for each node that moves, and those of the goal */
+    LIMIT_ERAS = 65536,       /* restores of one store */
+    LIMIT_ERA_GAP =
+        65536, /* ordinals of effects left out after a restore: more than were ever lost */
+
+    /* one plan from the planner; growth by hand is bounded by the second three */
+    LIMIT_PLANNED_PHASES = 5,
+    LIMIT_PLANNED_TASKS = 7,    /* a phase */
+    LIMIT_PLANNED_SUBTASKS = 7, /* a task */
+    LIMIT_PHASES = 32,
+    LIMIT_TASKS = 64,
+    LIMIT_SUBTASKS = 64,
 
     /* one batch: the group commit. 256 keeps a transaction near a millisecond on both engines */
     LIMIT_BATCH_SIGNALS = 256,
+    LIMIT_BATCH_PLANS = 8, /* of them, whole plans: some 20 milliseconds each at a thousand nodes */
 
     /* one daemon: 10,000 agents, a million goals */
     LIMIT_QUEUE_SIGNALS = 8192, /* waiting for the ledger; past that the doors answer 503 */
     LIMIT_WARM_GOALS = 16384,   /* in memory, about 10 MiB; more than one host's busy agents */
+    LIMIT_WARM_NODES = 262144,  /* of those goals' plans, about 60 MiB */
     LIMIT_CLAIMS = 4096,        /* ready effects waiting for a claim; the rest stay in the store */
     LIMIT_ACTS = 64,            /* effects being carried out at once */
     LIMIT_PATIENCE = 16,        /* times a signal is tried again after conflicts */
@@ -37,8 +71,30 @@ enum {
         2, /* each host watches its next neighbours: 1,000 hosts cost 2,000 rows */
 
     /* doors */
-    LIMIT_HTTP_BODY = 65536,
+    LIMIT_HTTP_BODY = 1048576, /* a plan as JSON */
     LIMIT_HTTP_CONNECTIONS = 1024,
     LIMIT_JSON_DEPTH = 16,
     LIMIT_SHOWN_RECORDS = 50,
+    LIMIT_FINDINGS = 16, /* kept of what an examination finds; the rest is counted */
+    LIMIT_LIST_PAGE = 200,
+    LIMIT_FOUND = 16, /* goals named when a node's id is ambiguous */
+
+    /* secrets */
+    LIMIT_SECRET_CUSTOM = 32,   /* patterns of the operator */
+    LIMIT_SECRET_PATTERN = 512, /* bytes of one pattern */
+    LIMIT_SECRET_PIECES = 64,   /* pieces of one pattern */
+    LIMIT_SECRET_CHOICES = 32,  /* texts in one ( ) of a pattern */
+    LIMIT_SECRET_COUNT = 4096,  /* how often a piece may be asked for */
+    LIMIT_SECRET_STARTS =
+        4096, /* four-byte beginnings of one pattern: more would slow every search */
+    LIMIT_SECRET_SHAPES = 256,  /* rows and custom patterns together */
+    LIMIT_SECRET_LONG_RUNS = 4, /* in one pattern: each is remembered while a text is searched */
+    LIMIT_SECRET_RUNS = 384,    /* all of them */
+    LIMIT_SECRET_NAME = 20,     /* a mark is 11 longer; a find adds 32 bytes at most */
+    LIMIT_SECRET_LOOK = 128,    /* bytes of a value that a check looks at */
+    LIMIT_SECRET_PASSES = 8,    /* what is left after a redaction is searched again, this often */
+
+    /* retention */
+    LIMIT_RETAIN_ROWS = 4096,    /* rows in one of its steps, however fast the disk is */
+    LIMIT_RETAIN_WAL = 67108864, /* bytes of a write-ahead log that it waits for to be moved on */
 };

@@ -2,33 +2,77 @@
 /* What was decided, and how is the chain of records made? */
 #include "model/record.h"
 
-static const char *const NAME[] = {
-    [RECORD_NONE] = "none",
-    [RECORD_GOAL_CREATED] = "goal.created",
-    [RECORD_GOAL_REPORTED] = "goal.reported",
-    [RECORD_GOAL_COMPLETED] = "goal.completed",
-    [RECORD_GOAL_NEEDS_PERSON] = "goal.needs_person",
-    [RECORD_GOAL_QUARANTINED] = "goal.quarantined",
-    [RECORD_EFFECT_DECIDED] = "effect.decided",
-    [RECORD_EFFECT_CLAIMED] = "effect.claimed",
-    [RECORD_EFFECT_ENDED] = "effect.ended",
-    [RECORD_EFFECT_UNCONFIRMED] = "effect.unconfirmed",
+const struct record_row RECORDS[RECORD_TYPES] = {
+    [RECORD_NONE] = {"none", false},
+    [RECORD_GOAL_CREATED] = {"goal.created", true},
+    [RECORD_GOAL_REPORTED] = {"goal.reported", false},
+    [RECORD_GOAL_COMPLETED] = {"goal.completed", true},
+    [RECORD_GOAL_NEEDS_PERSON] = {"goal.needs_person", true},
+    [RECORD_GOAL_QUARANTINED] = {"goal.quarantined", true},
+    [RECORD_EFFECT_DECIDED] = {"effect.decided", false},
+    [RECORD_EFFECT_CLAIMED] = {"effect.claimed", false},
+    [RECORD_EFFECT_ENDED] = {"effect.ended", false},
+    [RECORD_EFFECT_UNCONFIRMED] = {"effect.unconfirmed", true},
+    [RECORD_GOAL_UPDATED] = {"goal.updated", false},
+    [RECORD_GOAL_PAUSED] = {"goal.paused", false},
+    [RECORD_GOAL_RESUMED] = {"goal.resumed", false},
+    [RECORD_GOAL_CANCELLED] = {"goal.cancelled", true},
+    [RECORD_GOAL_ARCHIVED] = {"goal.archived", true},
+    [RECORD_GOAL_REOPENED] = {"goal.reopened", true},
+    [RECORD_GOAL_RELEASED] = {"goal.released", true},
+    [RECORD_GOAL_RESTORED] = {"goal.restored", true},
+    [RECORD_PLAN_CREATED] = {"plan.created", true},
+    [RECORD_PLAN_UPDATED] = {"plan.updated", true},
+    [RECORD_PLAN_REVIEW_NEEDED] = {"plan.review_needed", true},
+    [RECORD_PLAN_APPROVED] = {"plan.approved", true},
+    [RECORD_PLAN_REJECTED] = {"plan.rejected", true},
+    [RECORD_WORK_TODO] = {"work.todo", false},
+    [RECORD_WORK_QUEUED] = {"work.queued", false},
+    [RECORD_WORK_STARTED] = {"work.started", false},
+    [RECORD_WORK_BLOCKED] = {"work.blocked", false},
+    [RECORD_WORK_DONE] = {"work.done", true},
+    [RECORD_WORK_CANCELLED] = {"work.cancelled", false},
+    [RECORD_WORK_FOLLOWS] = {"work.follows", false},
+    [RECORD_EFFECT_WITHDRAWN] = {"effect.withdrawn", false},
+    [RECORD_PART_PUT] = {"part.put", false},
+    [RECORD_STORE_CORRUPT] = {"overseer.store.corrupt", true},
+    [RECORD_STORE_RESTORED] = {"overseer.store.restored", true},
+    [RECORD_STORE_REBUILT] = {"overseer.store.rebuilt", true},
+    [RECORD_STORE_IMPORTED] = {"overseer.store.imported", true},
+    [RECORD_SIGNAL_REFUSED] = {"signal.refused", false},
+    [RECORD_WORK_HELD] = {"work.held", false},
 };
-const struct names RECORD_NAMES = {NAME, count_of(NAME)};
+const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 
+const struct id SYSTEM_GOAL = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+
+#define F(name, type, number, member, cap, text) \
+    { name, type, number, FIELD_OF(evidence, member), cap, 0, NULL, text, 0, NULL }
+#define E(name, number, member, names, text) \
+    { name, FIELD_ENUM, number, FIELD_OF(evidence, member), 0, 0, names, text, 0, NULL }
 static const struct field FIELDS[] = {
-    {"rule", FIELD_TEXT, 1, FIELD_OF(evidence, rule), 64, 0, NULL, "the rule that decided"},
-    {"signal", FIELD_ENUM, 2, FIELD_OF(evidence, signal), 0, 0, &SIGNAL_NAMES, "what had happened"},
-    {"source", FIELD_ID, 3, FIELD_OF(evidence, source), 0, 0, NULL, "which happening"},
-    {"actor", FIELD_TEXT, 4, FIELD_OF(evidence, actor), LIMIT_ACTOR, 0, NULL, "who"},
-    {"effect", FIELD_U32, 5, FIELD_OF(evidence, effect), 0, 0, NULL,
-     "ordinal of the effect, from 1"},
-    {"host", FIELD_U32, 6, FIELD_OF(evidence, host), 0, 0, NULL, "which host"},
-    {"fence", FIELD_UINT, 7, FIELD_OF(evidence, fence), 0, 0, NULL, "under which fence"},
-    {"exit", FIELD_INT, 8, FIELD_OF(evidence, exit), 0, 0, NULL, "exit status"},
-    {"threshold", FIELD_INT, 9, FIELD_OF(evidence, threshold), 0, 0, NULL, "the limit compared"},
-    {"text", FIELD_TEXT, 10, FIELD_OF(evidence, text), LIMIT_RECORD_BODY, 0, NULL,
-     "said, run or seen"},
+    F("rule", FIELD_TEXT, 1, rule, 64, "the rule that decided"),
+    E("signal", 2, signal, &SIGNAL_NAMES, "what had happened"),
+    F("source", FIELD_ID, 3, source, 0, "which happening"),
+    F("actor", FIELD_TEXT, 4, actor, LIMIT_ACTOR, "who"),
+    F("effect", FIELD_U32, 5, effect, 0, "ordinal of the effect, from 1"),
+    F("host", FIELD_U32, 6, host, 0, "which host"),
+    F("fence", FIELD_UINT, 7, fence, 0, "under which fence"),
+    F("exit", FIELD_INT, 8, exit, 0, "exit status"),
+    F("threshold", FIELD_INT, 9, threshold, 0, "the limit compared"),
+    F("text", FIELD_TEXT, 10, text, LIMIT_RECORD_BODY, "said, run or seen"),
+    F("node", FIELD_TEXT, 11, node, LIMIT_NODE_ID, "which node"),
+    F("from", FIELD_TEXT, 12, from, LIMIT_TAG, "the status before"),
+    F("to", FIELD_TEXT, 13, to, LIMIT_TAG, "the status after"),
+    F("reason", FIELD_TEXT, 14, reason, LIMIT_REASON, "why, in somebody's words"),
+    E("by", 15, by, &WHO_NAMES, "who wanted it"),
+    F("override", FIELD_FLAG, 16, override, 0, "past the table"),
+    F("planVersion", FIELD_UINT, 17, plan_version, 0, "of the plan, afterwards"),
+    E("why", 18, why, &REASON_NAMES, "why the plan changed"),
+    F("more", FIELD_HASH, 19, more, 0, "of a text kept apart"),
+    F("traceId", FIELD_TEXT, 20, trace, LIMIT_KEY, "of a causal chain"),
+    E("blockedBy", 21, blocked, &BLOCKED_NAMES, "what is in the way"),
+    F("assignmentId", FIELD_TEXT, 22, assignment, LIMIT_NAME, "which assignment"),
 };
 const struct shape EVIDENCE = SHAPE("evidence", 1, FIELDS);
 
@@ -39,10 +83,7 @@ static void add_number(struct sha256 *sha, uint64_t value) {
     sha256_add(sha, bytes, sizeof bytes);
 }
 
-void record_seal(struct record *record, struct id goal, uint64_t last_seq,
-                 const struct hash *head) {
-    record->seq = last_seq + 1;
-    record->body_hash = sha256(record->body);
+struct hash record_hash(const struct record *record, struct id goal, const struct hash *head) {
     struct sha256 sha;
     sha256_begin(&sha);
     sha256_add(&sha, head->bytes, sizeof head->bytes);
@@ -53,5 +94,12 @@ void record_seal(struct record *record, struct id goal, uint64_t last_seq,
     add_number(&sha, record->core);
     sha256_add(&sha, record->policy.bytes, sizeof record->policy.bytes);
     sha256_add(&sha, record->body_hash.bytes, sizeof record->body_hash.bytes);
-    record->hash = sha256_end(&sha);
+    return sha256_end(&sha);
+}
+
+void record_seal(struct record *record, struct id goal, uint64_t last_seq,
+                 const struct hash *head) {
+    record->seq = last_seq + 1;
+    record->body_hash = sha256(record->body);
+    record->hash = record_hash(record, goal, head);
 }

@@ -4,34 +4,79 @@
 
 enum { SIGNAL_ENCODING = 1 };
 
+#define F(name, type, number, member, cap, text) \
+    { name, type, number, FIELD_OF(signal, member), cap, 0, NULL, text, 0, NULL }
+#define E(name, number, member, names, text) \
+    { name, FIELD_ENUM, number, FIELD_OF(signal, member), 0, 0, names, text, 0, NULL }
+
 static const struct field COMMON[] = {
-    {"source", FIELD_ID, 1, FIELD_OF(signal, source), 0, 0, NULL, "names the happening"},
-    {"goal", FIELD_ID, 2, FIELD_OF(signal, goal), 0, 0, NULL, "whom it concerns"},
-    {"at", FIELD_TIME, 3, FIELD_OF(signal, at), 0, 0, NULL, "when"},
-    {"keyed", FIELD_U32, 4, FIELD_OF(signal, keyed), 0, 0, NULL, "1: the sender may repeat it"},
-    {"actor", FIELD_TEXT, 5, FIELD_OF(signal, actor), LIMIT_ACTOR, 0, NULL, "who"},
+    F("source", FIELD_ID, 1, source, 0, "names the happening"),
+    F("goal", FIELD_ID, 2, goal, 0, "whom it concerns"),
+    F("at", FIELD_TIME, 3, at, 0, "when"),
+    F("keyed", FIELD_U32, 4, keyed, 0, "1: the sender may repeat it"),
+    F("actor", FIELD_TEXT, 5, actor, LIMIT_ACTOR, "who"),
+    E("by", 6, by, &WHO_NAMES, "as what"),
+    F("traceId", FIELD_TEXT, 7, trace, LIMIT_KEY, "of a causal chain"),
 };
 
 static const struct field CREATE[] = {
-    {"title", FIELD_TEXT, 16, FIELD_OF(signal, title), LIMIT_TITLE, 0, NULL,
-     "what is wanted, in a line"},
-    {"command", FIELD_TEXT, 17, FIELD_OF(signal, command), LIMIT_COMMAND, 0, NULL, "what to run"},
+    F("title", FIELD_TEXT, 16, title, LIMIT_TITLE, "what is wanted, in a line"),
+    F("command", FIELD_TEXT, 17, command, LIMIT_COMMAND, "what to run"),
+    F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "its definition"),
+    F("tags", FIELD_BYTES, 19, tags, LIMIT_TAGS *(LIMIT_TAG + 8), "its tags"),
+    E("priority", 20, priority, &PRIORITY_NAMES, "how urgent it is"),
+    F("host", FIELD_U32, 21, host, 0, "whose it is to be"),
 };
 static const struct field REPORT[] = {
-    {"text", FIELD_TEXT, 16, FIELD_OF(signal, text), LIMIT_REPORT, 0, NULL, "what is said"},
+    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is said"),
 };
 static const struct field CLAIM[] = {
-    {"effect", FIELD_U32, 16, FIELD_OF(signal, effect), 0, 0, NULL, "its ordinal in the goal"},
-    {"host", FIELD_U32, 17, FIELD_OF(signal, host), 0, 0, NULL, "who wants to carry it out"},
+    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
+    F("host", FIELD_U32, 17, host, 0, "who wants to carry it out"),
 };
 static const struct field ENDED[] = {
-    {"effect", FIELD_U32, 16, FIELD_OF(signal, effect), 0, 0, NULL, "its ordinal in the goal"},
-    {"exit", FIELD_INT, 17, FIELD_OF(signal, exit), 0, 0, NULL, "exit status, -1: not started"},
-    {"text", FIELD_TEXT, 18, FIELD_OF(signal, text), LIMIT_OUTPUT, 0, NULL,
-     "the tail of its output"},
+    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
+    F("exit", FIELD_INT, 17, exit, 0, "exit status, -1: not started"),
+    {"text", FIELD_TEXT, 18, FIELD_OF(signal, text), LIMIT_OUTPUT, FIELD_TAIL, NULL,
+     "the tail of its output", 0, NULL},
 };
 static const struct field LOST[] = {
-    {"effect", FIELD_U32, 16, FIELD_OF(signal, effect), 0, 0, NULL, "its ordinal in the goal"},
+    F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
+};
+static const struct field UPDATE[] = {
+    F("title", FIELD_TEXT, 16, title, LIMIT_TITLE, "new; empty: as it was"),
+    F("body", FIELD_BYTES, 18, body, LIMIT_BODY, "the new definition; empty: as it was"),
+    F("tags", FIELD_BYTES, 19, tags, LIMIT_TAGS *(LIMIT_TAG + 8), "new; empty: as they were"),
+    E("priority", 20, priority, &PRIORITY_NAMES, "how urgent it is"),
+    F("base", FIELD_HASH, 22, base, 0, "of the definition that was read"),
+    F("keepsPriority", FIELD_FLAG, 24, to, 0, "the priority stays as it was"),
+    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
+};
+static const struct field MOVE[] = {
+    F("to", FIELD_U32, 16, to, 0, "the status"),
+    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "why"),
+};
+static const struct field APPLY[] = {
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "the plan"),
+    F("expected", FIELD_UINT, 17, expected, 0, "the version that was seen"),
+    E("why", 18, why, &REASON_NAMES, "why the plan changes"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "the same in words"),
+    F("node", FIELD_TEXT, 20, node, LIMIT_NODE_ID, "add: the node above"),
+};
+static const struct field WORK[] = {
+    F("node", FIELD_TEXT, 16, node, LIMIT_NODE_ID, "which"),
+    F("to", FIELD_U32, 17, to, 0, "the status"),
+    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why"),
+    F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "evidence"),
+    F("override", FIELD_FLAG, 20, override, 0, "past the table, on the record"),
+    E("blocked", 21, blocked, &BLOCKED_NAMES, "by what"),
+    F("expected", FIELD_UINT, 22, expected, 0, "the plan's version that was seen"),
+};
+static const struct field PART_FIELDS[] = {
+    F("kind", FIELD_U32, 16, to, 0, "which kind of part"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "its fields"),
+    F("n", FIELD_U32, 18, effect, 0, "its ordinal + 1; 0: a new one"),
+    F("expected", FIELD_UINT, 19, expected, 0, "the goal's version that was seen"),
 };
 
 #define ROW(text, rows) \
@@ -44,11 +89,24 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_EFFECT_CLAIM] = ROW("effect.claim", CLAIM),
     [SIGNAL_EFFECT_ENDED] = ROW("effect.ended", ENDED),
     [SIGNAL_EFFECT_LOST] = ROW("effect.lost", LOST),
+    [SIGNAL_GOAL_UPDATE] = ROW("goal.update", UPDATE),
+    [SIGNAL_GOAL_MOVE] = ROW("goal.move", MOVE),
+    [SIGNAL_PLAN_APPLY] = ROW("plan.apply", APPLY),
+    [SIGNAL_PLAN_REVIEW] = ROW("plan.review", APPLY),
+    [SIGNAL_PLAN_APPROVE] = ROW("plan.approve", APPLY),
+    [SIGNAL_PLAN_REJECT] = ROW("plan.reject", APPLY),
+    [SIGNAL_WORK_ADD] = ROW("work.add", APPLY),
+    [SIGNAL_WORK_MOVE] = ROW("work.move", WORK),
+    [SIGNAL_WORK_FOLLOW] = ROW("work.follow", WORK),
+    [SIGNAL_GOAL_RELEASE] = ROW("goal.release", MOVE),
+    [SIGNAL_PART_PUT] = ROW("part.put", PART_FIELDS),
 };
+const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
+const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);
 
-static const char *const NAME[] = {"none",         "goal.create",  "goal.report", "goal.due",
-                                   "effect.claim", "effect.ended", "effect.lost"};
-const struct names SIGNAL_NAMES = {NAME, count_of(NAME)};
+static const struct field TAG_FIELDS[] = {{"tags", FIELD_TEXTS, 1, FIELD_OF(tags, tags), LIMIT_TAG,
+                                           0, NULL, "words to find it by", LIMIT_TAGS, NULL}};
+const struct shape TAGS = SHAPE_OF(tags, "tags", 1, TAG_FIELDS);
 
 struct str signal_encode(const struct signal *signal, struct arena *arena) {
     const struct signal_row *row = &SIGNALS[signal->kind];
@@ -70,29 +128,35 @@ bool signal_decode(struct str bytes, struct signal *ret_signal) {
         return false;
     *ret_signal = (struct signal){.kind = (enum signal_kind)kind};
     const struct signal_row *row = &SIGNALS[kind];
-    struct field all[count_of(COMMON) + 4];
-    must(row->count <= 4);
+    struct field all[count_of(COMMON) + 8];
+    must(row->count <= 8);
     memcpy(all, COMMON, sizeof COMMON);
     if (row->count > 0)
         memcpy(all + count_of(COMMON), row->fields, row->count * sizeof *row->fields);
-    return fields_read(&reader, all, count_of(COMMON) + row->count, ret_signal);
+    return fields_read(&reader, all, count_of(COMMON) + row->count, NULL, ret_signal);
 }
 
-static void text_keep(char **to, struct str *text) {
-    if (text->len > 0)
-        memcpy(*to, text->at, text->len);
-    text->at = *to;
-    *to += text->len;
-}
+/* ---- one block: the texts stand behind the signal ---- */
+
+static const size_t TEXTS[] = {
+    FIELD_OF(signal, actor),   FIELD_OF(signal, trace), FIELD_OF(signal, title),
+    FIELD_OF(signal, command), FIELD_OF(signal, text),  FIELD_OF(signal, body),
+    FIELD_OF(signal, tags),    FIELD_OF(signal, node),  FIELD_OF(signal, reason)};
 
 size_t signal_text_size(const struct signal *signal) {
-    return signal->actor.len + signal->title.len + signal->command.len + signal->text.len;
+    size_t size = 0;
+    for (size_t i = 0; i < count_of(TEXTS); i++)
+        size += ((const struct str *)((const char *)signal + TEXTS[i]))->len;
+    return size;
 }
 
 void signal_copy(struct signal *to, const struct signal *from, char *room) {
     *to = *from;
-    text_keep(&room, &to->actor);
-    text_keep(&room, &to->title);
-    text_keep(&room, &to->command);
-    text_keep(&room, &to->text);
+    for (size_t i = 0; i < count_of(TEXTS); i++) {
+        struct str *text = (struct str *)((char *)to + TEXTS[i]);
+        if (text->len > 0)
+            memcpy(room, text->at, text->len);
+        text->at = room;
+        room += text->len;
+    }
 }

@@ -15,6 +15,17 @@ enum signal_kind {
     SIGNAL_EFFECT_CLAIM, /* a host wants to carry an effect out */
     SIGNAL_EFFECT_ENDED, /* it was carried out, with this outcome */
     SIGNAL_EFFECT_LOST,  /* whoever had claimed it cannot say what came of it */
+    SIGNAL_GOAL_UPDATE,  /* what is wanted is said anew */
+    SIGNAL_GOAL_MOVE,    /* pause, resume, complete, cancel, archive */
+    SIGNAL_PLAN_APPLY,   /* a whole plan, new or in place of the old one */
+    SIGNAL_PLAN_REVIEW,  /* somebody wants the plan looked at */
+    SIGNAL_PLAN_APPROVE, /* a person accepts the proposed plan */
+    SIGNAL_PLAN_REJECT,  /* a person does not, or the plan stands as it is */
+    SIGNAL_WORK_ADD,     /* one more node */
+    SIGNAL_WORK_MOVE,    /* a node changes its status */
+    SIGNAL_WORK_FOLLOW,  /* an override is taken back: the node follows its children again */
+    SIGNAL_GOAL_RELEASE, /* a person looked at a goal that was set aside */
+    SIGNAL_PART_PUT,     /* STORE-22: an assignment, dispatch, handoff or run, whole or in part */
     SIGNAL_KINDS
 };
 
@@ -24,14 +35,34 @@ struct signal {
     struct id goal;
     int64_t at;       /* the only now that a decision knows */
     uint32_t keyed;   /* the sender may repeat it: remember the source */
-    struct str actor; /* who */
+    struct str actor; /* who, by name */
+    enum who by;      /* and as what */
+    struct str trace; /* PLAN-20: of a causal chain, passed through */
 
-    struct str title, command; /* create */
-    struct str text;           /* report: what is said; ended: the tail of the output */
-    uint32_t effect;           /* claim, ended, lost: its ordinal */
-    uint32_t host;             /* claim: who wants it */
-    int64_t exit;              /* ended: the exit status, -1 when it could not be started */
+    struct str title, command; /* create, update */
+    struct str text; /* report: what is said; ended: the tail of the output; work: evidence */
+    uint32_t effect; /* claim, ended, lost: its ordinal */
+    uint32_t host;   /* claim, create: whose it is to be */
+    int64_t exit;    /* ended: the exit status, -1 when it could not be started */
+
+    struct str
+        body; /* create, update: GOAL_TEXT; apply, approve, add: PLAN_TEXT; part: its shape */
+    struct str tags;         /* create, update: a TAGS list; update: empty leaves them */
+    struct hash base;        /* update: of the text that this one was made from */
+    struct str node;         /* work: which */
+    struct str reason;       /* move: in words; NULL where none was given */
+    enum plan_reason why;    /* plan: which of PLAN-21 */
+    enum blocked_by blocked; /* work, to blocked: by what */
+    enum priority priority;  /* create, update */
+    uint32_t to;             /* move: the status; part: its kind */
+    uint32_t override;       /* work: past the table, on the record */
+    uint64_t expected;       /* plan: the version that the sender saw; 0: none, or any */
 };
+
+struct tags { /* encoded in signal.tags */
+    struct texts tags;
+};
+extern const struct shape TAGS;
 
 struct signal_row {
     const char *name;
@@ -41,6 +72,7 @@ struct signal_row {
 
 extern const struct signal_row SIGNALS[SIGNAL_KINDS];
 extern const struct names SIGNAL_NAMES;
+extern const struct shape SIGNAL_COMMON; /* the fields that all of them have */
 
 struct str signal_encode(const struct signal *signal, struct arena *arena);
 bool signal_decode(struct str bytes, struct signal *ret_signal); /* texts point into the bytes */

@@ -4,44 +4,82 @@
 
 #define TO(state) (1u << (state))
 
-/* Pausing, cancelling and archiving have no operation yet; their rows are here so that the stored
- * numbers never move. */
+/* G-17, docs/decisions/0005: who may do what stands in core/goal_state.c. Completed comes back only by
+ * a person who says why; cancelled never does: what is wanted again is a new goal. */
 const struct status_row GOAL_STATUS[GOAL_STATUSES] = {
-    [GOAL_ACTIVE] = {"active", TO(GOAL_PAUSED) | TO(GOAL_COMPLETED) | TO(GOAL_CANCELLED)},
-    [GOAL_PAUSED] = {"paused", TO(GOAL_ACTIVE) | TO(GOAL_CANCELLED)},
-    [GOAL_COMPLETED] = {"completed", TO(GOAL_ARCHIVED)},
-    [GOAL_CANCELLED] = {"cancelled", TO(GOAL_ARCHIVED)},
-    [GOAL_ARCHIVED] = {"archived", 0},
+    [GOAL_ACTIVE] = {"active", TO(GOAL_PAUSED) | TO(GOAL_COMPLETED) | TO(GOAL_CANCELLED), 0},
+    [GOAL_PAUSED] = {"paused", TO(GOAL_ACTIVE) | TO(GOAL_CANCELLED), 0},
+    [GOAL_COMPLETED] = {"completed", TO(GOAL_ACTIVE) | TO(GOAL_ARCHIVED), 0},
+    [GOAL_CANCELLED] = {"cancelled", TO(GOAL_ARCHIVED), 0},
+    [GOAL_ARCHIVED] = {"archived", 0, 0},
+};
+
+/* PLAN-08: the work's own moves. A node with children follows them instead (the last column, G-16): it
+ * may go wherever they lead, but never out of cancelled. */
+#define OPEN (TO(NODE_TODO) | TO(NODE_QUEUED) | TO(NODE_IN_PROGRESS) | TO(NODE_BLOCKED))
+#define ANY (OPEN | TO(NODE_DONE) | TO(NODE_CANCELLED))
+const struct status_row NODE_STATUS[NODE_STATUSES] = {
+    [NODE_TODO] = {"todo", TO(NODE_QUEUED), ANY},
+    [NODE_QUEUED] = {"queued", TO(NODE_IN_PROGRESS) | TO(NODE_BLOCKED) | TO(NODE_CANCELLED), ANY},
+    [NODE_IN_PROGRESS] = {"in_progress", TO(NODE_DONE) | TO(NODE_BLOCKED) | TO(NODE_CANCELLED),
+                          ANY},
+    [NODE_BLOCKED] = {"blocked", TO(NODE_QUEUED) | TO(NODE_CANCELLED), ANY},
+    [NODE_DONE] = {"done", 0, OPEN | TO(NODE_CANCELLED)},
+    [NODE_CANCELLED] = {"cancelled", 0, 0},
 };
 
 /* ready: decided. running: claimed by a host, which may act from now on. unconfirmed: claimed, and it
- * is not known what came of it. ended: reported; the row goes, its record stays. */
+ * is not known what came of it. ended: reported, or withdrawn before anybody claimed it; the row goes,
+ * its record stays. */
 const struct status_row EFFECT_STATE[EFFECT_STATES] = {
-    [EFFECT_READY] = {"ready", TO(EFFECT_RUNNING)},
-    [EFFECT_RUNNING] = {"running", TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED)},
-    [EFFECT_UNCONFIRMED] = {"unconfirmed", TO(EFFECT_ENDED)},
-    [EFFECT_ENDED] = {"ended", 0},
+    [EFFECT_READY] = {"ready", TO(EFFECT_RUNNING) | TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
+    [EFFECT_RUNNING] = {"running", TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
+    [EFFECT_UNCONFIRMED] = {"unconfirmed", TO(EFFECT_ENDED), 0},
+    [EFFECT_ENDED] = {"ended", 0, 0},
 };
 
 /* live: beats. lost: taken over, its goals are being adopted. gone: owns no open goal any more. */
 const struct status_row HOST_STATE[HOST_STATES] = {
-    [HOST_LIVE] = {"live", TO(HOST_LIVE) | TO(HOST_LOST)},
-    [HOST_LOST] = {"lost", TO(HOST_LIVE) | TO(HOST_GONE)},
-    [HOST_GONE] = {"gone", TO(HOST_LIVE)},
+    [HOST_LIVE] = {"live", TO(HOST_LIVE) | TO(HOST_LOST), 0},
+    [HOST_LOST] = {"lost", TO(HOST_LIVE) | TO(HOST_GONE), 0},
+    [HOST_GONE] = {"gone", TO(HOST_LIVE), 0},
 };
 
-static const char *const STATUS_NAME[] = {"active", "paused", "completed", "cancelled", "archived"};
-static const char *const STATE_NAME[] = {"ready", "running", "unconfirmed", "ended"};
-static const char *const NEED_NAME[] = {"nothing", "failed", "unconfirmed"};
-static const char *const FACE_NAME[] = {"queued", "working", "needs you", "done"};
+static const char *const NEED[NEEDS] = {"nothing", "failed", "unconfirmed"};
+static const char *const FACE[FACES] = {"queued", "working",   "needs you", "done",
+                                        "paused", "cancelled", "archived"};
+static const char *const PRIORITY[PRIORITIES] = {"normal", "low", "high", "urgent"};
+static const char *const RISK[RISKS] = {"unknown", "low", "med", "high"};
+static const char *const TIER[TIERS] = {"phase", "task", "subtask"};
+static const char *const BLOCKED[BLOCKED_BYS] = {"nothing",  "person",  "credential",
+                                                 "external", "failure", "other"};
+static const char *const WHO[WHOS] = {"agent", "human", "overseer"};
+static const char *const REASON[REASONS] = {
+    "none",           "initial_create", "replan", "guard_violation", "spawn",
+    "task_completed", "human_edit",     "review", "approval",        "dependency_cancelled"};
 
-const struct names GOAL_STATUS_NAMES = {STATUS_NAME, count_of(STATUS_NAME)};
-const struct names EFFECT_STATE_NAMES = {STATE_NAME, count_of(STATE_NAME)};
-const struct names NEED_NAMES = {NEED_NAME, count_of(NEED_NAME)};
-const struct names FACE_NAMES = {FACE_NAME, count_of(FACE_NAME)};
+const struct names GOAL_STATUS_NAMES = NAMES_OF(GOAL_STATUS);
+const struct names NODE_STATUS_NAMES = NAMES_OF(NODE_STATUS);
+const struct names EFFECT_STATE_NAMES = NAMES_OF(EFFECT_STATE);
+const struct names NEED_NAMES = NAMES_OF(NEED);
+const struct names FACE_NAMES = NAMES_OF(FACE);
+const struct names PRIORITY_NAMES = NAMES_OF(PRIORITY);
+const struct names RISK_NAMES = NAMES_OF(RISK);
+const struct names TIER_NAMES = NAMES_OF(TIER);
+const struct names BLOCKED_NAMES = NAMES_OF(BLOCKED);
+const struct names WHO_NAMES = NAMES_OF(WHO);
+const struct names REASON_NAMES = NAMES_OF(REASON);
 
 bool goal_status_may_become(enum goal_status from, enum goal_status to) {
     return GOAL_STATUS[from].next & TO(to);
+}
+
+bool node_status_may_become(enum node_status from, enum node_status to) {
+    return NODE_STATUS[from].next & TO(to);
+}
+
+bool node_status_may_roll_to(enum node_status from, enum node_status to) {
+    return NODE_STATUS[from].rollup & TO(to);
 }
 
 bool effect_state_may_become(enum effect_state from, enum effect_state to) {

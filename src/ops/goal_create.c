@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How is a goal created? */
-#include "ops/op.h"
+#include "ops/all.h"
 
 static const struct field PARAMS[] = {
-    {"title", FIELD_TEXT, 0, FIELD_OF(op_args, title), LIMIT_TITLE, FIELD_REQUIRED, NULL,
-     "what is wanted, in one line"},
-    {"command", FIELD_TEXT, 0, FIELD_OF(op_args, command), LIMIT_COMMAND, 0, NULL,
-     "a shell command to run for it, at most once; exit status 0 completes the goal"},
-    {"key", FIELD_TEXT, 0, FIELD_OF(op_args, key), LIMIT_KEY, 0, NULL,
-     "repeating the request with the same key gives the same goal, never a second one"},
+    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED, "what is wanted, in one line"),
+    PARAM("command", FIELD_TEXT, command, LIMIT_COMMAND, 0,
+          "a shell command to run for it, at most once; exit status 0 completes the goal"),
+    PARAM_ENUM("priority", priority, &PRIORITY_NAMES, 0, "low, normal, high or urgent"),
+    {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "words to find it by",
+     LIMIT_TAGS, NULL},
+    PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0,
+          "repeating the request with the same key gives the same goal, never a second one"),
+    PARAM_TRACE,
 };
 
-static void signal(const struct op_args *args, struct signal *ret_signal) {
-    ret_signal->kind = SIGNAL_GOAL_CREATE;
-    ret_signal->title = args->title;
-    ret_signal->command = args->command;
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    const struct op_args *args = &call->args;
+    struct tags tags = {args->tags};
+    struct str words = shape_encode(&GOAL_TEXT, &args->words, &call->arena);
+    ret->kind = SIGNAL_GOAL_CREATE;
+    ret->title = args->title;
+    ret->command = args->command;
+    ret->priority = args->priority;
+    ret->body =
+        words.len > 1 ? words : (struct str){0}; /* more than its version: something was said */
+    if (args->tags.count > 0)
+        ret->tags = shape_encode(&TAGS, &tags, &call->arena);
+    return true;
 }
 
 const struct op OP_GOAL_CREATE = {
@@ -27,5 +40,7 @@ const struct op OP_GOAL_CREATE = {
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,
+    .words = &GOAL_TEXT,
+    .words_offset = offsetof(struct op_args, words),
     .signal = signal,
 };

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How does somebody say how a goal goes? */
-#include "ops/op.h"
+#include "ops/all.h"
 
 static const struct field PARAMS[] = {
-    {"goal", FIELD_TEXT, 0, FIELD_OF(op_args, goal), 64, FIELD_REQUIRED, NULL, "the goal's id"},
-    {"text", FIELD_TEXT, 0, FIELD_OF(op_args, text), LIMIT_REPORT, FIELD_REQUIRED, NULL,
-     "how it goes"},
-    {"key", FIELD_TEXT, 0, FIELD_OF(op_args, key), LIMIT_KEY, 0, NULL,
-     "repeating the request with the same key reports it once"},
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("text", FIELD_TEXT, text, LIMIT_REPORT, FIELD_REQUIRED, "how it goes"),
+    PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0,
+          "repeating the request with the same key reports it once"),
 };
 
-static void signal(const struct op_args *args, struct signal *ret_signal) {
-    ret_signal->kind = SIGNAL_GOAL_REPORT;
-    ret_signal->goal = args->goal_id;
-    ret_signal->text = args->text;
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    ret->kind = SIGNAL_GOAL_REPORT;
+    ret->goal = call->args.goal_id;
+    ret->text = call->args.text;
+    return true;
 }
 
 const struct op OP_GOAL_REPORT = {

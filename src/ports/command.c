@@ -14,7 +14,7 @@ struct command {
     int handles; /* still open; the last one frees */
     bool exited, too_long;
     int64_t exit;
-    char chunk[4096], tail[LIMIT_OUTPUT];
+    char chunk[4096], tail[LIMIT_OUTPUT_SEEN];
     size_t tail_length;
     command_ended *ended;
     void *with;
@@ -49,12 +49,13 @@ static void chunk_room(uv_handle_t *handle, size_t size, uv_buf_t *ret_buffer) {
 }
 
 static void tail_add(struct command *command, const char *at, size_t length) {
-    if (length >= LIMIT_OUTPUT) {
-        at += length - LIMIT_OUTPUT;
-        length = LIMIT_OUTPUT;
+    if (length >= sizeof command->tail) {
+        at += length - sizeof command->tail;
+        length = sizeof command->tail;
     }
-    size_t keep =
-        command->tail_length + length > LIMIT_OUTPUT ? LIMIT_OUTPUT - length : command->tail_length;
+    size_t keep = command->tail_length + length > sizeof command->tail
+                      ? sizeof command->tail - length
+                      : command->tail_length;
     memmove(command->tail, command->tail + command->tail_length - keep, keep);
     memcpy(command->tail + keep, at, length);
     command->tail_length = keep + length;

@@ -40,6 +40,13 @@ void param_text(struct pg_params *params, struct str text) {
     param_add(params, text.at ? text.at : "", text.len);
 }
 
+void param_ids(struct pg_params *params, const struct id *ids, uint32_t count) {
+    struct pg_array array = array_open(params->arena, FIELD_ID);
+    for (uint32_t i = 0; i < count; i++)
+        array_bytes(&array, ids[i].bytes, sizeof ids[i].bytes);
+    param_array(params, &array);
+}
+
 /* Object ids of the element types, as PostgreSQL's catalogue fixes them. */
 static uint32_t type_oid(enum field_type type) {
     switch (type) {
@@ -158,44 +165,75 @@ static void answer_error(struct pg_run *run, enum store_outcome outcome, const c
     run->failed = true;
 }
 
-static bool execute(struct pg_store *store, const char *sql) {
-    PGresult *result = PQexec(store->connection, sql);
-    ExecStatusType status = PQresultStatus(result);
-    PQclear(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+void pg_answer_refused(struct pg_run *run, const char *text) {
+    answer_error(run, STORE_REFUSED, text);
+}
+
+static Oid letter_oid(char letter) {
+    switch (letter) {
+    case 'u': return type_oid(FIELD_ID);
+    case 't': return type_oid(FIELD_TEXT);
+    case 'a': return 1016; /* int8[] */
+    case 'v': return 2951; /* uuid[] */
+    default: return type_oid(FIELD_INT);
+    }
 }
 
 static bool prepare(struct pg_store *store, int sql) {
     const struct pg_statement *statement = &PG_STATEMENTS[sql];
     Oid types[8] = {0};
     int count = (int)strlen(statement->types);
+    must(count <= (int)count_of(types));
     for (int i = 0; i < count; i++)
-        types[i] = type_oid(statement->types[i] == 'u'   ? FIELD_ID
-                            : statement->types[i] == 't' ? FIELD_TEXT
-                                                         : FIELD_INT);
+        types[i] = letter_oid(statement->types[i]);
     char name[16];
     snprintf(name, sizeof name, "s%d", sql);
-    PGresult *result = PQprepare(store->connection, name, statement->sql, count, types);
+    enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
+    arena_reset(&store->scratch);
+    PGresult *result = PQprepare(store->connection, name,
+                                 sql_expand(statement->sql, part, &store->scratch), count, types);
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     return ok;
 }
 
-/* P1, then the tables, then every statement prepared, so that a request is nothing but its pipeline. A
- * plan is kept for as long as the session: it must not come from the time when the tables were small, and
+static bool instance_put(struct pg_store *store) {
+    char sql[96] = "UPDATE store SET instance = '";
+    for (size_t i = 0; i < sizeof store->instance.id.bytes; i++)
+        snprintf(sql + strlen(sql), 3, "%02x", store->instance.id.bytes[i]);
+    return pg_execute(store, strcat(sql, "'"));
+}
+
+/* STORE-21 */
+static bool instance_check(struct pg_store *store) {
+    PGresult *row = PQexecParams(
+        store->connection, "SELECT instance, (NOT EXISTS (SELECT FROM host))::int::int8 FROM store",
+        0, NULL, NULL, NULL, NULL, 1);
+    bool read = PQresultStatus(row) == PGRES_TUPLES_OK && PQntuples(row) == 1;
+    enum instance_verdict verdict = INSTANCE_OTHER;
+    if (read)
+        verdict = instance_hold(&store->instance, pg_id(row, 0, 0), pg_int(row, 0, 1) != 0,
+                                store->why, sizeof store->why);
+    PQclear(row);
+    if (read && verdict == INSTANCE_OTHER)
+        store->newer =
+            true; /* as with one that is not for this build: trying again does not help */
+    return verdict == INSTANCE_OURS || (verdict == INSTANCE_NEW && instance_put(store));
+}
+
+/* P1. A plan is kept for as long as the session: it must not come from the time when the tables were small, and
  * by the keys it also takes the rows in key order. */
+const char *const PG_SETTINGS =
+    "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
+    "SET lock_timeout = '2s'; SET client_min_messages = warning;"
+    "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off;"
+    "SET synchronous_commit = on";
+
+/* The tables, then every statement prepared, so that a request is nothing but its pipeline. */
 static bool session_begin(struct pg_store *store) {
-    if (!execute(
-            store,
-            "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
-            "SET lock_timeout = '2s'; SET client_min_messages = warning;"
-            "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off;"
-            "SET synchronous_commit = on"))
+    if (!pg_execute(store, PG_SETTINGS))
         return false;
-    PGresult *result = PQexec(store->connection, "SELECT to_regclass('aside') IS NOT NULL");
-    bool there = PQresultStatus(result) == PGRES_TUPLES_OK && PQgetvalue(result, 0, 0)[0] == 't';
-    PQclear(result);
-    if (!there && !execute(store, PG_TABLES))
+    if (!schema_ensure(store) || !instance_check(store))
         return false;
     for (int i = 0; i < PG_SQL_COUNT; i++)
         if (!prepare(store, i))
@@ -207,12 +245,17 @@ static bool connect(struct pg_run *run) {
     struct pg_store *store = run->store;
     const char *keys[] = {"dbname", "connect_timeout", "tcp_user_timeout",
                           "fallback_application_name", NULL};
-    const char *values[] = {store->uri, "3", "5000", "overseer", NULL};
+    const char *values[] = {store->uri, "3", "5000", PG_APPLICATION, NULL};
+    store->at_work = true; /* until it is whole: nobody uses one that was left halfway */
+    store->why[0] = 0;
     store->connection = PQconnectdbParams(keys, values, 1);
     if (PQstatus(store->connection) == CONNECTION_OK && session_begin(store) &&
-        PQenterPipelineMode(store->connection))
+        PQenterPipelineMode(store->connection)) {
+        store->at_work = false;
         return true;
-    answer_error(run, STORE_FAILED, PQerrorMessage(store->connection));
+    }
+    answer_error(run, STORE_FAILED, store->why[0] ? store->why : PQerrorMessage(store->connection));
+    store->at_work = false;
     disconnect(store);
     return false;
 }
@@ -221,8 +264,8 @@ static bool connect(struct pg_run *run) {
  * the default partition. */
 static void days_ensure(struct pg_store *store, int64_t at) {
     int32_t today = time_day(at);
-    if (store->days_until > today + 1)
-        return;
+    if (at <= 0 || store->days_until > today + 1)
+        return; /* who only looks does not say when */
     PQexitPipelineMode(store->connection);
     for (int32_t day = today; day < today + 3; day++) {
         char sql[160];
@@ -230,7 +273,7 @@ static void days_ensure(struct pg_store *store, int64_t at) {
             sql, sizeof sql,
             "CREATE TABLE IF NOT EXISTS record_%d PARTITION OF record FOR VALUES FROM (%d) TO (%d)",
             day, day, day + 1);
-        execute(store, sql);
+        pg_execute(store, sql);
     }
     store->days_until = today + 3;
     PQenterPipelineMode(store->connection);
@@ -295,6 +338,11 @@ static enum store_outcome outcome_of(const PGresult *result) {
     return data ? STORE_REFUSED : STORE_FAILED;
 }
 
+bool postgres_says_damaged(const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state && (strcmp(state, "XX001") == 0 || strcmp(state, "XX002") == 0);
+}
+
 static void receive_one(struct pg_run *run, PGresult *result) {
     struct pg_store *store = run->store;
     store->results[store->result_count++] = result;
@@ -303,6 +351,7 @@ static void receive_one(struct pg_run *run, PGresult *result) {
         return;
     if (!run->failed)
         answer_error(run, outcome_of(result), PQresultErrorMessage(result));
+    run->answer->damaged = run->answer->damaged || postgres_says_damaged(result);
 }
 
 bool pg_receive(struct pg_run *run) {
@@ -351,7 +400,8 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_TAKE] = {postgres_take, true},       [STORE_ADOPT] = {postgres_adopt, true},
     [STORE_LOAD] = {postgres_load, false},      [STORE_COMMIT] = {postgres_commit, true},
     [STORE_RESOLVE] = {postgres_resolve, true}, [STORE_FORWARD] = {postgres_forward, true},
-    [STORE_SHOW] = {postgres_show, false},
+    [STORE_SHOW] = {postgres_show, false},      [STORE_LIST] = {postgres_list, false},
+    [STORE_FIND] = {postgres_find, false},      [STORE_TALLY] = {postgres_tally, false},
 };
 
 /* An error in the middle of a pipeline skips its COMMIT too, and the transaction is left open. */
@@ -395,6 +445,7 @@ static void perform(struct store *base, const struct store_request *request,
 static void close_store(struct store *base) {
     struct pg_store *store = (struct pg_store *)base;
     disconnect(store);
+    arena_free(&store->scratch);
     free(store->uri);
     free(store);
 }
@@ -412,5 +463,11 @@ struct store *postgres_open(const char *uri, char *error, size_t error_size) {
         return NULL;
     }
     store->store.driver = &DRIVER;
-    return &store->store;
+    struct store_answer answer;
+    struct pg_run run = {.store = store, .answer = &answer, .arena = &store->scratch};
+    if (connect(&run) || !store->newer)
+        return &store->store;
+    snprintf(error, error_size, "%s", store->why);
+    close_store(&store->store);
+    return NULL;
 }

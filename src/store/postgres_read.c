@@ -2,13 +2,6 @@
 /* What does the PostgreSQL driver read? */
 #include "store/postgres_state.h"
 
-static void param_ids(struct pg_params *params, const struct id *ids, uint32_t count) {
-    struct pg_array array = array_open(params->arena, FIELD_ID);
-    for (uint32_t i = 0; i < count; i++)
-        array_bytes(&array, ids[i].bytes, sizeof ids[i].bytes);
-    param_array(params, &array);
-}
-
 static void goal_row(const PGresult *result, int row, struct goal_loaded *loaded,
                      struct arena *arena) {
     struct goal *goal = &loaded->goal;
@@ -62,10 +55,50 @@ static void take_goals(struct pg_run *run, const struct store_request *request,
             goal_row(goals, row, &run->answer->loaded[place], run->arena);
     }
     for (int row = 0; row < PQntuples(effects); row++) {
-        int64_t place = id_place(request->ids, request->id_count, pg_id(effects, row, 0));
-        if (place >= 0)
-            loaded_effect(&run->answer->loaded[place], pg_slot(effects, row, 1));
+        struct id goal = pg_id(effects, row, 0);
+        int64_t place = id_place(request->ids, request->id_count, goal);
+        if (place < 0)
+            continue;
+        struct effect_slot slot = pg_slot(effects, row, 1);
+        struct str body = pg_bytes(effects, row, 6, run->arena);
+        loaded_effect(&run->answer->loaded[place], slot);
+        if (!row_unseal(ROW_EFFECT, goal, slot.n, &body))
+            run->answer->loaded[place].whole = false;
     }
+}
+
+static void take_parts(struct pg_run *run, const struct store_request *request, enum part_kind kind,
+                       const PGresult *rows) {
+    for (int row = 0; row < PQntuples(rows); row++) {
+        int64_t place = id_place(request->ids, request->id_count, pg_id(rows, row, 0));
+        if (place >= 0)
+            loaded_part(&run->answer->loaded[place], kind, (uint32_t)pg_int(rows, row, 1),
+                        pg_bytes(rows, row, 2, run->arena), run->arena);
+    }
+}
+
+/* P5: the goal rows first, then their children. */
+void pg_send_goals(struct pg_run *run, const struct store_request *request) {
+    struct pg_params ids = {.arena = run->arena};
+    param_ids(&ids, request->ids, request->id_count);
+    pg_send(run, PG_GOALS, &ids);
+    pg_send(run, PG_EFFECTS, &ids);
+    for (enum part_kind kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live)
+            pg_send(run, PG_PARTS + kind, &ids);
+}
+
+/* Results in the order of pg_send_goals(); returns what follows them. */
+PGresult **pg_take_goals(struct pg_run *run, const struct store_request *request, PGresult **next) {
+    run->answer->loaded = arena_new(run->arena, struct goal_loaded, request->id_count);
+    for (uint32_t i = 0; i < request->id_count; i++)
+        run->answer->loaded[i].goal.id = request->ids[i];
+    take_goals(run, request, next[0], next[1]);
+    next += 2;
+    for (enum part_kind kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live)
+            take_parts(run, request, kind, *next++);
+    return next;
 }
 
 static void take_flags(const PGresult *result, bool *flags) {
@@ -73,20 +106,12 @@ static void take_flags(const PGresult *result, bool *flags) {
         flags[pg_int(result, row, 0) - 1] = true;
 }
 
-/* P5: the goal rows first, then their children. */
 void postgres_load(struct pg_run *run, const struct store_request *request) {
     struct store_answer *answer = run->answer;
-    answer->loaded = arena_new(run->arena, struct goal_loaded, request->id_count);
     answer->seen = arena_new(run->arena, bool, request->key_count);
     answer->stands = arena_new(run->arena, bool, request->mark_count);
-    for (uint32_t i = 0; i < request->id_count; i++)
-        answer->loaded[i].goal.id = request->ids[i];
-    struct pg_params ids = {.arena = run->arena};
-    param_ids(&ids, request->ids, request->id_count);
-    if (request->id_count > 0) {
-        pg_send(run, PG_GOALS, &ids);
-        pg_send(run, PG_EFFECTS, &ids);
-    }
+    if (request->id_count > 0)
+        pg_send_goals(run, request);
     if (request->key_count > 0)
         send_sources(run, request);
     if (request->mark_count > 0)
@@ -94,29 +119,30 @@ void postgres_load(struct pg_run *run, const struct store_request *request) {
     if (!pg_receive(run))
         return;
     PGresult **next = run->store->results;
-    if (request->id_count > 0) {
-        take_goals(run, request, next[0], next[1]);
-        next += 2;
-    }
+    if (request->id_count > 0)
+        next = pg_take_goals(run, request, next);
     if (request->key_count > 0)
         take_flags(*next++, answer->seen);
     if (request->mark_count > 0)
         take_flags(*next++, answer->stands);
 }
 
-/* P3: the next neighbours, and what came for me. */
-void postgres_poll(struct pg_run *run, const struct store_request *request) {
-    struct store_answer *answer = run->answer;
-    struct pg_params hosts = {.arena = run->arena}, inbox = {.arena = run->arena};
-    param_int(&hosts, request->self.host);
-    param_int(&hosts, LIMIT_WATCHED_HOSTS);
-    pg_send(run, PG_HOSTS, &hosts);
-    param_int(&inbox, request->self.host);
-    param_int(&inbox, request->limit);
-    pg_send(run, PG_INBOX, &inbox);
+/* Once every host speaks it. Joins wait meanwhile, so nobody who does not can slip in. */
+static void level_raise(struct pg_run *run, const struct pg_params *host) {
+    int first = run->store->result_count;
+    pg_send(run, PG_BEGIN, NULL);
+    pg_send(run, PG_LEVEL_LOCK, NULL);
+    pg_send(run, PG_LEVEL_RAISE, host);
+    pg_send(run, PG_COMMIT, NULL);
     if (!pg_receive(run))
         return;
-    PGresult *rows = run->store->results[0], *mail = run->store->results[1];
+    const PGresult *raised = run->store->results[first + 2];
+    if (PQntuples(raised) == 1)
+        run->answer->mark.level = (uint32_t)pg_int(raised, 0, 0);
+}
+
+static void take_hosts(struct pg_run *run, const PGresult *rows) {
+    struct store_answer *answer = run->answer;
     answer->host_count = (uint32_t)PQntuples(rows);
     answer->hosts = arena_new(run->arena, struct host_row, answer->host_count);
     for (int i = 0; i < PQntuples(rows); i++)
@@ -124,75 +150,86 @@ void postgres_poll(struct pg_run *run, const struct store_request *request) {
             (struct host_row){(uint32_t)pg_int(rows, i, 0), (uint64_t)pg_int(rows, i, 1),
                               (uint64_t)pg_int(rows, i, 2), (uint64_t)pg_int(rows, i, 3),
                               (enum host_state)pg_int(rows, i, 4)};
-    answer->inbox_count = (uint32_t)PQntuples(mail);
-    answer->inbox = arena_new(run->arena, struct inbox_row, answer->inbox_count);
-    for (int i = 0; i < PQntuples(mail); i++)
-        answer->inbox[i] = (struct inbox_row){pg_id(mail, i, 0), pg_id(mail, i, 1),
-                                              pg_bytes(mail, i, 2, run->arena)};
 }
 
-void postgres_owned(struct pg_run *run, const struct store_request *request) {
+static void take_mail(struct pg_run *run, const PGresult *rows) {
     struct store_answer *answer = run->answer;
-    struct pg_params params = {.arena = run->arena};
+    answer->inbox_count = (uint32_t)PQntuples(rows);
+    answer->inbox = arena_new(run->arena, struct inbox_row, answer->inbox_count);
+    for (int i = 0; i < PQntuples(rows); i++)
+        answer->inbox[i] = (struct inbox_row){pg_id(rows, i, 0), pg_id(rows, i, 1),
+                                              pg_bytes(rows, i, 2, run->arena)};
+}
+
+/* P3: the next neighbours, what came for me, and what the store says of itself. */
+void postgres_poll(struct pg_run *run, const struct store_request *request) {
+    struct pg_params hosts = {.arena = run->arena}, host = {.arena = run->arena};
+    param_int(&host, request->self.host);
+    hosts = host;
+    struct pg_params inbox = host;
+    param_int(&hosts, LIMIT_WATCHED_HOSTS);
+    param_int(&inbox, request->limit);
+    pg_send(run, PG_HOSTS, &hosts);
+    pg_send(run, PG_INBOX, &inbox);
+    pg_send(run, PG_MARK, &host);
+    if (!pg_receive(run))
+        return;
+    PGresult **rows = run->store->results;
+    take_hosts(run, rows[0]);
+    take_mail(run, rows[1]);
+    run->answer->mark = pg_mark(rows[2], 0);
+    if (!pg_is_null(rows[2], 0, 6) && pg_int(rows[2], 0, 6))
+        level_raise(run, &host);
+}
+
+struct effect_entry pg_entry(struct id goal, struct effect_slot slot, struct str sealed) {
+    struct effect_entry entry = {.goal = goal, .slot = slot, .body = sealed};
+    entry.damaged = !row_unseal(ROW_EFFECT, goal, slot.n, &entry.body);
+    if (entry.damaged)
+        entry.body = (struct str){0};
+    return entry;
+}
+
+static void send_owned(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena}, ids = {.arena = run->arena};
     param_int(&params, request->self.host);
+    if (request->only_count > 0) {
+        param_ids(&params, request->only, request->only_count);
+        param_ids(&ids, request->only, request->only_count);
+        pg_send(run, PG_OWNED_ONLY, &params);
+        pg_send(run, PG_EFFECTS, &ids);
+        return;
+    }
     param_id(&params, request->after);
     param_int(&params, request->limit);
     pg_send(run, PG_OWNED, &params);
     pg_send(run, PG_OWNED_EFFECTS, &params);
+}
+
+static bool owned_has(const struct store_answer *answer, struct id goal, uint32_t *at) {
+    while (*at < answer->owned_count && id_compare(answer->owned[*at].goal, goal) < 0)
+        ++*at;
+    return *at < answer->owned_count && id_equal(answer->owned[*at].goal, goal);
+}
+
+/* Both come in key order. An effect without its goal belongs to somebody else by now. */
+void postgres_owned(struct pg_run *run, const struct store_request *request) {
+    struct store_answer *answer = run->answer;
+    send_owned(run, request);
     if (!pg_receive(run))
         return;
     PGresult *goals = run->store->results[0], *effects = run->store->results[1];
     answer->owned_count = (uint32_t)PQntuples(goals);
-    answer->more = answer->owned_count == request->limit;
+    answer->more = request->only_count == 0 && answer->owned_count == request->limit;
     answer->owned = arena_new(run->arena, struct due_row, answer->owned_count);
     for (int i = 0; i < PQntuples(goals); i++)
         answer->owned[i] = (struct due_row){pg_id(goals, i, 0), pg_int(goals, i, 1)};
-    answer->effect_count = (uint32_t)PQntuples(effects);
-    answer->effects = arena_new(run->arena, struct effect_entry, answer->effect_count);
-    for (int i = 0; i < PQntuples(effects); i++)
-        answer->effects[i] = (struct effect_entry){pg_id(effects, i, 0), pg_slot(effects, i, 1),
-                                                   pg_bytes(effects, i, 6, run->arena)};
-}
-
-static void take_records(struct pg_run *run, const PGresult *rows, struct goal_shown *shown) {
-    shown->record_count = (uint32_t)PQntuples(rows);
-    shown->records = arena_new(run->arena, struct record, shown->record_count);
-    for (int i = 0; i < PQntuples(rows); i++) {
-        struct record *record = &shown->records[i];
-        record->seq = (uint64_t)pg_int(rows, i, 0);
-        record->at = pg_int(rows, i, 1);
-        record->type = (enum record_type)pg_int(rows, i, 2);
-        record->core = (uint32_t)pg_int(rows, i, 3);
-        if (PQgetlength(rows, i, 4) == 32 && PQgetlength(rows, i, 5) == 32) {
-            memcpy(record->policy.bytes, PQgetvalue(rows, i, 4), 32);
-            memcpy(record->hash.bytes, PQgetvalue(rows, i, 5), 32);
-        }
-        record->body = pg_bytes(rows, i, 6, run->arena);
+    answer->effects = arena_new(run->arena, struct effect_entry, PQntuples(effects));
+    uint32_t at = 0;
+    for (int i = 0; i < PQntuples(effects); i++) {
+        struct id goal = pg_id(effects, i, 0);
+        if (request->only_count == 0 || owned_has(answer, goal, &at))
+            answer->effects[answer->effect_count++] =
+                pg_entry(goal, pg_slot(effects, i, 1), pg_bytes(effects, i, 6, run->arena));
     }
-}
-
-void postgres_show(struct pg_run *run, const struct store_request *request) {
-    struct store_answer *answer = run->answer;
-    answer->loaded = arena_new(run->arena, struct goal_loaded, 1);
-    answer->loaded[0].goal.id = request->ids[0];
-    struct pg_params ids = {.arena = run->arena}, id = {.arena = run->arena},
-                     page = {.arena = run->arena};
-    param_ids(&ids, request->ids, 1);
-    param_id(&id, request->ids[0]);
-    param_id(&page, request->ids[0]);
-    param_int(&page, request->limit);
-    pg_send(run, PG_GOALS, &ids);
-    pg_send(run, PG_EFFECTS, &ids);
-    pg_send(run, PG_SHOW_TEXT, &id);
-    pg_send(run, PG_SHOW_ASIDE, &id);
-    pg_send(run, PG_SHOW_RECORDS, &page);
-    if (!pg_receive(run))
-        return;
-    PGresult **rows = run->store->results;
-    take_goals(run, request, rows[0], rows[1]);
-    if (PQntuples(rows[2]) > 0)
-        answer->shown.title = pg_bytes(rows[2], 0, 0, run->arena);
-    if (PQntuples(rows[3]) > 0)
-        answer->shown.why_aside = pg_bytes(rows[3], 0, 0, run->arena);
-    take_records(run, rows[4], &answer->shown);
 }

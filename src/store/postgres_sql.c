@@ -3,51 +3,18 @@
 #include "base/planted.h"
 #include "store/postgres_state.h"
 
-/* Hot rows leave room in their page for the next version; due_at is in no index on purpose; records are
- * partitioned by day, so that a day can be dropped. */
-const char *const PG_TABLES =
-    "SELECT pg_advisory_xact_lock(1330004562);"
-    "CREATE TABLE IF NOT EXISTS store (one int PRIMARY KEY CHECK (one = 1), version int NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS host (host_id int PRIMARY KEY, instance bigint NOT NULL,"
-    "  epoch bigint NOT NULL, beat bigint NOT NULL, batch bigint NOT NULL, state int NOT NULL,"
-    "  build text NOT NULL, addr text NOT NULL) WITH (fillfactor = 20);"
-    "CREATE TABLE IF NOT EXISTS goal (goal_id uuid PRIMARY KEY, owner int NOT NULL,"
-    "  fence bigint NOT NULL, version bigint NOT NULL, seq bigint NOT NULL, head bytea NOT NULL,"
-    "  due_at bigint NOT NULL, open bool NOT NULL, aside bool NOT NULL, hot bytea NOT NULL)"
-    "  WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);"
-    "CREATE INDEX IF NOT EXISTS goal_owner ON goal (owner, goal_id) WHERE open;"
-    "CREATE TABLE IF NOT EXISTS goal_text (goal_id uuid PRIMARY KEY, title text NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS goal_view (goal_id uuid PRIMARY KEY, face int NOT NULL,"
-    "  updated_at bigint NOT NULL) WITH (fillfactor = 80);"
-    "CREATE TABLE IF NOT EXISTS effect (goal_id uuid NOT NULL, n int NOT NULL, run_host int NOT NULL,"
-    "  state int NOT NULL, kind int NOT NULL, until bigint NOT NULL, body bytea NOT NULL,"
-    "  PRIMARY KEY (goal_id, n)) WITH (fillfactor = 80);"
-    "CREATE TABLE IF NOT EXISTS inbox (source uuid PRIMARY KEY, to_host int NOT NULL,"
-    "  goal_id uuid NOT NULL, body bytea NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS inbox_host ON inbox (to_host);"
-    "CREATE INDEX IF NOT EXISTS inbox_goal ON inbox (goal_id);"
-    "CREATE TABLE IF NOT EXISTS record (day int NOT NULL, tx bigint NOT NULL, n int NOT NULL,"
-    "  goal_id uuid NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, type int NOT NULL,"
-    "  core int NOT NULL, policy bytea NOT NULL, hash bytea NOT NULL, body_hash bytea, body bytea,"
-    "  PRIMARY KEY (day, tx, n)) PARTITION BY RANGE (day);"
-    "CREATE INDEX IF NOT EXISTS record_goal ON record (goal_id, seq);"
-    "CREATE TABLE IF NOT EXISTS record_other PARTITION OF record DEFAULT;"
-    "CREATE TABLE IF NOT EXISTS seen (goal_id uuid NOT NULL, source uuid NOT NULL, at bigint NOT NULL,"
-    "  PRIMARY KEY (goal_id, source));"
-    "CREATE TABLE IF NOT EXISTS aside (goal_id uuid NOT NULL, source uuid NOT NULL, at bigint NOT NULL,"
-    "  why text NOT NULL, body bytea NOT NULL, PRIMARY KEY (goal_id, source));"
-    "INSERT INTO store VALUES (1, 1) ON CONFLICT DO NOTHING;";
+/* Was this row written by the very transaction that asks? Then it is also locked by it. */
+#define OURS(row) row ".xmin = (SELECT pg_current_xact_id()::xid)"
 
 /* P6, in parts. $1 host, $2 epoch, $3 batch. Everything hangs on `ok`: goals that are still as they were
- * read, under a host row that is still ours. The host row is looked at once, not for each goal: the
- * statement before this one has locked it. */
+ * read, under a host row that the statement before this one has moved to this batch. The host row is looked
+ * at once, not for each goal. */
 #define GOALS_IN \
     "u AS (SELECT * FROM unnest($4::uuid[], $5::int8[], $6::int8[], $7::int8[], $8::bytea[], $9::int8[]," \
     " $10::bool[], $11::bool[], $12::bytea[])" \
     " AS u(goal_id, expected, version, seq, head, due_at, open, aside, hot))"
-#define HOST_HELD \
-    "EXISTS (SELECT FROM host h WHERE h.host_id = $1 AND h.epoch = $2 AND h.batch = $3)"
-#define HOST_THERE "EXISTS (SELECT FROM host h WHERE h.host_id = $1 AND $2 >= 0 AND $3 >= 0)"
+#define HOST_HELD "EXISTS (SELECT FROM host h WHERE h.host_id = $1 AND " OURS("h") ")"
+#define HOST_THERE "EXISTS (SELECT FROM host h WHERE h.host_id = $1)"
 #define GOALS_SET \
     "UPDATE goal g SET version = u.version, seq = u.seq, head = u.head, due_at = u.due_at, open = u.open," \
     " aside = u.aside, hot = coalesce(u.hot, g.hot) FROM u WHERE g.goal_id = u.goal_id"
@@ -71,37 +38,29 @@ const char *const PG_TABLES =
     " $28::int8[], $29::bool[], $30::bool[], $31::bytea[]) AS n(goal_id, fence, version, seq, head, due_at," \
     " open, aside, hot) WHERE " HOST_HELD " ORDER BY n.goal_id ON CONFLICT DO NOTHING" \
     " RETURNING goal_id), done AS (SELECT goal_id FROM ok UNION ALL SELECT goal_id FROM made)"
-#define TEXTS_IN \
-    "t AS (INSERT INTO goal_text SELECT t.goal_id, t.title FROM unnest($23::uuid[], $32::text[])" \
-    " AS t(goal_id, title) JOIN done USING (goal_id))"
-#define VIEWS_IN \
-    "v AS (INSERT INTO goal_view SELECT v.goal_id, v.face, v.updated_at FROM unnest($33::uuid[], $34::int8[]," \
-    " $35::int8[]) AS v(goal_id, face, updated_at) JOIN done USING (goal_id) ON CONFLICT (goal_id)" \
-    " DO UPDATE SET face = excluded.face, updated_at = excluded.updated_at)"
 #define EFFECTS_IN \
     "em AS (INSERT INTO effect SELECT e.goal_id, e.n, e.run_host, e.state, e.kind, e.until, e.body FROM" \
-    " unnest($36::uuid[], $37::int8[], $38::int8[], $39::int8[], $40::int8[], $41::int8[], $42::bytea[])" \
+    " unnest($32::uuid[], $33::int8[], $34::int8[], $35::int8[], $36::int8[], $37::int8[], $38::bytea[])" \
     " AS e(goal_id, n, run_host, state, kind, until, body) JOIN done USING (goal_id))," \
     " ev AS (UPDATE effect x SET run_host = e.run_host, state = e.state, until = e.until FROM" \
-    " unnest($43::uuid[], $44::int8[], $45::int8[], $46::int8[], $47::int8[])" \
+    " unnest($39::uuid[], $40::int8[], $41::int8[], $42::int8[], $43::int8[])" \
     " AS e(goal_id, n, run_host, state, until) JOIN done USING (goal_id)" \
     " WHERE x.goal_id = e.goal_id AND x.n = e.n)," \
-    " ee AS (DELETE FROM effect x USING unnest($48::uuid[], $49::int8[]) AS e(goal_id, n)" \
+    " ee AS (DELETE FROM effect x USING unnest($44::uuid[], $45::int8[]) AS e(goal_id, n)" \
     " JOIN done USING (goal_id) WHERE x.goal_id = e.goal_id AND x.n = e.n)"
 #define SOURCES_IN \
-    "i AS (DELETE FROM inbox x USING unnest($50::uuid[], $51::uuid[]) AS d(goal_id, source)" \
+    "i AS (DELETE FROM inbox x USING unnest($46::uuid[], $47::uuid[]) AS d(goal_id, source)" \
     " JOIN done USING (goal_id) WHERE x.source = d.source)," \
-    " s AS (INSERT INTO seen SELECT s.goal_id, s.source, s.at FROM unnest($52::uuid[], $53::uuid[]," \
-    " $54::int8[]) AS s(goal_id, source, at) JOIN done USING (goal_id) ON CONFLICT DO NOTHING)," \
-    " a AS (INSERT INTO aside SELECT a.goal_id, a.source, a.at, a.why, a.body FROM unnest($55::uuid[]," \
-    " $56::uuid[], $57::int8[], $58::text[], $59::bytea[]) AS a(goal_id, source, at, why, body)" \
+    " s AS (INSERT INTO seen SELECT s.goal_id, s.source, s.at FROM unnest($48::uuid[], $49::uuid[]," \
+    " $50::int8[]) AS s(goal_id, source, at) JOIN done USING (goal_id) ON CONFLICT DO NOTHING)," \
+    " a AS (INSERT INTO aside SELECT a.goal_id, a.source, a.at, a.why, a.body FROM unnest($51::uuid[]," \
+    " $52::uuid[], $53::int8[], $54::text[], $55::bytea[]) AS a(goal_id, source, at, why, body)" \
     " JOIN done USING (goal_id) ON CONFLICT DO NOTHING)"
 
 #define LEAN(ok) "WITH " GOALS_IN ", " ok ", " RECORDS_IN("ok") " SELECT goal_id FROM ok"
 #define FULL(ok) \
     "WITH " GOALS_IN ", " ok ", " GOALS_NEW \
-    ", " RECORDS_IN("done") ", " TEXTS_IN ", " VIEWS_IN ", " EFFECTS_IN ", " SOURCES_IN \
-                            " SELECT goal_id FROM done"
+    ", " RECORDS_IN("done") ", " EFFECTS_IN ", " SOURCES_IN " SELECT goal_id FROM done"
 
 #define BY_PLAN(statement) \
     (planted(NO_VERSION_CHECK) ? statement(OK_NO_VERSION) \
@@ -129,14 +88,78 @@ const char *const PG_TABLES =
     " f.until, f.body FROM g LEFT JOIN LATERAL (SELECT * FROM effect WHERE effect.goal_id = g.goal_id" \
     " OFFSET 0) f ON true ORDER BY g.goal_id, f.n"
 
+/* What the store says of itself, and, of host $1: would raising the level leave nobody behind? */
+#define MARK "version::int8, oldest::int8, level::int8, era, instance, safe IS NOT NULL"
+#define LEVEL_MAY_RISE \
+    "level < (SELECT speaks FROM host WHERE host_id = $1) AND NOT EXISTS" \
+    " (SELECT FROM host h WHERE h.state < 2 AND h.speaks <= store.level)"
+
+/* Lists, newest first. $1 how many, $2 and $3 behind which (created_at, goal_id), $4 tag, $5 search, $6
+ * statuses, $7 faces. With a filter, one range of the index is read for each status and face: few keys of
+ * each, and only these are sorted. Tags have no status: $7 are faces that tell the status, nearly always, and $8
+ * those that few goals of these statuses have, which are looked through instead. The limits inside are numbers, because of a parameter the planner thinks
+ * that it means a tenth of the table. */
+#define NEWEST " ORDER BY created_at DESC, goal_id DESC LIMIT "
+#define BEHIND "(created_at, goal_id) < ($2, $3)"
+#define KEYS_ALL(limit, and) \
+    "SELECT created_at, goal_id" and " FROM goal_view WHERE " BEHIND NEWEST limit
+#define KEYS_FACES(limit, and) \
+    "SELECT k.* FROM unnest($6) AS s(status), unnest($7) AS f(face), LATERAL (SELECT created_at, goal_id" and \
+        " FROM goal_view v WHERE v.status = s.status AND v.face = f.face AND " BEHIND NEWEST limit \
+        ") k" NEWEST limit
+#define KEYS_TAG(limit) \
+    "SELECT created_at, goal_id FROM (SELECT k.* FROM unnest($7) AS f(face), LATERAL (SELECT created_at," \
+    " goal_id FROM goal_tag t WHERE t.tag = $4 AND t.face = f.face AND " BEHIND \
+    " AND (cardinality($6) = 5" \
+    " OR (SELECT v.status FROM goal_view v WHERE v.goal_id = t.goal_id) = ANY ($6))" NEWEST limit \
+    ") k" \
+    " UNION ALL SELECT k.* FROM unnest($6) AS s(status), unnest($8) AS f(face), LATERAL" \
+    " (SELECT created_at, goal_id FROM goal_view v WHERE v.status = s.status AND v.face = f.face AND " BEHIND \
+    " AND (SELECT true FROM goal_tag t WHERE t.goal_id = v.goal_id AND t.tag = $4)" NEWEST limit \
+    ") k) l" NEWEST limit
+#define VIEWS_OF(keys) \
+    "SELECT v.{columns:, v.} FROM (" keys ") k JOIN goal_view v ON v.goal_id = k.goal_id" \
+    " ORDER BY v.created_at DESC, v.goal_id DESC"
+#define LIST(keys) VIEWS_OF("SELECT goal_id FROM (" keys ") p" NEWEST "$1")
+_Static_assert(LIMIT_LIST_PAGE == 200, "201 below: a page and one more");
+_Static_assert(GOAL_STATUSES == 5, "5 above: any status");
+
+/* Words. A common one is found among the newest goals; a rare one has few matches, which the index of words
+ * finds all. So the newest of the list are looked through first, and the index is asked only if they did
+ * not fill the page and, with a filter, were not all there is. */
+#define SEARCHED "20000"      /* in order of age they lie side by side */
+#define SEARCHED_APART "2000" /* with a filter, each row is on a page of its own */
+#define WORDS "words @@ (SELECT plainto_tsquery('simple', $5))"
+#define ALL_SEEN(keys, searched) " OR (SELECT count(*) FROM (" keys ") k) < " searched
+#define SEARCH(newest, all_seen, tagged) \
+    "WITH near AS MATERIALIZED (SELECT created_at, goal_id FROM (" newest \
+    ") n WHERE " WORDS NEWEST "$1)," \
+    " far AS MATERIALIZED (SELECT created_at, goal_id FROM (SELECT * FROM goal_view WHERE " WORDS \
+    " AND NOT ((SELECT count(*) FROM near) >= $1" all_seen ") OFFSET 0) h WHERE " BEHIND \
+    " AND status = ANY ($6) AND face = ANY ($7 || $8)" tagged NEWEST "$1) " VIEWS_OF( \
+        "SELECT goal_id FROM far UNION ALL SELECT goal_id FROM near WHERE NOT EXISTS (SELECT FROM far)")
+#define OF_TAG " AND EXISTS (SELECT FROM goal_tag t WHERE t.goal_id = h.goal_id AND t.tag = $4)"
+#define WITH_WORDS(keys) \
+    "SELECT k.*, v.words FROM (" keys ") k JOIN goal_view v ON v.goal_id = k.goal_id"
+#define LIST_TYPES "iiuttaaa"
+
+/* Of a goal's rows in other tables, those that belong to goals which this transaction has committed. */
+#define OF_OURS " JOIN goal g ON g.goal_id = x.goal_id WHERE " OURS("g")
+
 const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_BEGIN] = {"", "BEGIN"},
     [PG_COMMIT] = {"", "COMMIT"},
     [PG_ROLLBACK] = {"", "ROLLBACK"},
-    [PG_JOIN] = {"iitt",
-                 "INSERT INTO host VALUES ($1, $2::int8, 1, 1, 0, 0, $3::text, $4::text)"
-                 " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
-                 " beat = host.beat + 1, state = 0, build = $3, addr = $4 RETURNING epoch, batch"},
+    [PG_BEGIN_READ] = {"", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
+    /* Shared with other joins, and not with whoever raises the level. */
+    [PG_MARK_SHARED] = {"", "SELECT " MARK " FROM store FOR SHARE"},
+    [PG_JOIN] =
+        {"iitti",
+         "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
+         " SELECT $1, $2, 1, 1, 0, 0, $3, $4, $5 FROM store WHERE level <= $5"
+         " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
+         " beat = host.beat + 1, state = 0, build = $3, addr = $4, speaks = $5"
+         " RETURNING epoch, batch"},
     [PG_BEAT] = {"ii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"},
     [PG_HOSTS] = {"ii",
                   "SELECT host_id::int8, epoch, beat, batch, state::int8 FROM host"
@@ -145,6 +168,10 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_INBOX] =
         {"ii", "SELECT source, goal_id, body FROM inbox WHERE to_host = ANY(ARRAY[$1::int8] ||"
                " ARRAY(SELECT host_id::int8 FROM host WHERE state = 2)) ORDER BY source LIMIT $2"},
+    [PG_MARK] = {"i", "SELECT " MARK ", " LEVEL_MAY_RISE " FROM store"},
+    [PG_LEVEL_LOCK] = {"", "SELECT FROM store FOR UPDATE"},
+    [PG_LEVEL_RAISE] = {"i", "UPDATE store SET level = level + 1 WHERE " LEVEL_MAY_RISE
+                             " RETURNING level::int8"},
     [PG_TAKE] = {"iii", "UPDATE host SET epoch = epoch + 1, state = 1"
                         " WHERE host_id = $1 AND epoch = $2 AND beat = $3 AND state = 0"},
     [PG_ADOPT_LOCK] = {"iiii", "SELECT host_id FROM host WHERE (host_id = $1 AND epoch = $2) OR"
@@ -166,6 +193,9 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          "SELECT goal_id, n::int8, run_host::int8, state::int8, kind::int8, until, body FROM effect"
          " WHERE goal_id = ANY (ARRAY(SELECT goal_id FROM (" PAGE(
              "$1", "$2", "$3") ") g)) ORDER BY goal_id, n"},
+    [PG_OWNED_ONLY] = {"iv",
+                       "SELECT goal_id, due_at FROM goal WHERE owner = $1 AND goal_id = ANY ($2)"
+                       " ORDER BY goal_id"},
     [PG_GOALS] =
         {"",
          "SELECT g.goal_id, g.owner::int8, g.fence, g.version, g.seq, g.head, g.due_at, g.aside, g.hot,"
@@ -188,6 +218,32 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
              : "UPDATE host SET batch = $3 WHERE host_id = $1 AND epoch = $2 AND batch = $3 - 1"},
     [PG_COMMIT_LEAN] = {"iii", BY_PLAN(LEAN)},
     [PG_COMMIT_FULL] = {"iii", BY_PLAN(FULL)},
+    /* The tally loses the face that the view had and wins the one it gets. */
+    [PG_COMMIT_VIEWS] =
+        {"i",
+         "WITH v AS (SELECT x.* FROM unnest({arrays}) AS x({columns})" OF_OURS "),"
+         " was AS (SELECT goal_id, face FROM goal_view WHERE goal_id = ANY ($2)),"
+         " put AS (INSERT INTO goal_view ({columns}) SELECT {columns} FROM v"
+         " ON CONFLICT (goal_id) DO UPDATE SET {set}),"
+         " moved AS (SELECT v.goal_id, v.face, was.face AS before FROM v LEFT JOIN was USING (goal_id)"
+         " WHERE was.face IS DISTINCT FROM v.face),"
+         " tagged AS (UPDATE goal_tag t SET face = m.face FROM moved m WHERE t.goal_id = m.goal_id)"
+         " INSERT INTO tally (host_id, face, n) SELECT $1, face, sum(n) FROM (SELECT face, 1 AS n FROM moved"
+         " UNION ALL SELECT before, -1 FROM moved WHERE before IS NOT NULL) d GROUP BY face ORDER BY face"
+         " ON CONFLICT (host_id, face) DO UPDATE SET n = tally.n + excluded.n"},
+    /* $1 the goals whose tags are given, $2 and $3 a row for each tag. */
+    [PG_COMMIT_TAGS] =
+        {"v",
+         "WITH x AS (SELECT x.goal_id, x.tag FROM unnest($2::uuid[], $3::text[]) AS x(goal_id, tag)" OF_OURS
+         "), gone AS (DELETE FROM goal_tag t USING goal g WHERE t.goal_id = ANY ($1)"
+         " AND g.goal_id = t.goal_id AND " OURS(
+             "g") " AND NOT EXISTS (SELECT FROM x WHERE x.goal_id = t.goal_id AND x.tag = t.tag))"
+                  " INSERT INTO goal_tag (tag, face, created_at, goal_id) SELECT x.tag, v.face, v.created_at,"
+                  " x.goal_id FROM x JOIN goal_view v ON v.goal_id = x.goal_id ON CONFLICT DO NOTHING"},
+    [PG_COMMIT_TEXTS] =
+        {"", "INSERT INTO text (goal_id, hash, body) SELECT x.goal_id, x.hash, x.body"
+             " FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS x(goal_id, hash, body)" OF_OURS
+             " ON CONFLICT DO NOTHING"},
     [PG_RESOLVE] =
         {"ii",
          "UPDATE host SET epoch = epoch + 1 WHERE host_id = $1 AND instance = $2 AND state = 0"
@@ -199,9 +255,109 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          " WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR SHARE)"
          " INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN g USING (goal_id)"
          " ORDER BY f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host"},
-    [PG_SHOW_TEXT] = {"u", "SELECT title FROM goal_text WHERE goal_id = $1"},
+    [PG_SHOW_TITLE] = {"u", "SELECT title FROM goal_view WHERE goal_id = $1"},
+    [PG_SHOW_TAGS] = {"u",
+                      "SELECT tag FROM goal_tag WHERE goal_id = $1 ORDER BY tag COLLATE \"C\""},
+    [PG_SHOW_TEXTS] = {"u",
+                       "SELECT hash, body FROM text WHERE goal_id = $1 AND hash = ANY ($2::bytea[])"
+                       " ORDER BY hash"},
     [PG_SHOW_ASIDE] = {"u", "SELECT why FROM aside WHERE goal_id = $1 ORDER BY at, source LIMIT 1"},
-    [PG_SHOW_RECORDS] = {"ui",
-                         "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
-                         " WHERE goal_id = $1 ORDER BY seq DESC LIMIT $2"},
+    [PG_SHOW_RECORDS] =
+        {"uiii", "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
+                 " WHERE goal_id = $1 AND type BETWEEN $3 AND $4 ORDER BY seq DESC LIMIT $2"},
+    [PG_LIST_ALL] = {LIST_TYPES, LIST(KEYS_ALL("201", ""))},
+    [PG_LIST_FACES] = {LIST_TYPES, LIST(KEYS_FACES("201", ""))},
+    [PG_LIST_TAG] = {LIST_TYPES, LIST(KEYS_TAG("201"))},
+    [PG_SEARCH_ALL] = {LIST_TYPES, SEARCH(KEYS_ALL(SEARCHED, ", words"), "", "")},
+    [PG_SEARCH_FACES] = {LIST_TYPES,
+                         SEARCH(KEYS_FACES(SEARCHED_APART, ", words"),
+                                ALL_SEEN(KEYS_FACES(SEARCHED_APART, ""), SEARCHED_APART), "")},
+    [PG_SEARCH_TAG] = {LIST_TYPES,
+                       SEARCH(WITH_WORDS(KEYS_TAG(SEARCHED_APART)),
+                              ALL_SEEN(KEYS_TAG(SEARCHED_APART), SEARCHED_APART), OF_TAG)},
+    [PG_TALLY] = {"", "SELECT face::int8, sum(n)::int8 FROM tally GROUP BY face ORDER BY face"},
+    [PG_PARTS... PG_PARTS + PARTS - 1] =
+        {"v",
+         "SELECT goal_id, n::int8, body FROM {part} WHERE goal_id = ANY ($1) ORDER BY goal_id, n"},
+    /* $1 to $4 put, $5 and $6 gone. */
+    [PG_COMMIT_PARTS... PG_COMMIT_PARTS + PARTS - 1] =
+        {"",
+         "WITH put AS (INSERT INTO {part} (goal_id, n, name, body) SELECT x.goal_id, x.n, x.name, x.body"
+         " FROM unnest($1::uuid[], $2::int8[], $3::text[], $4::bytea[]) AS x(goal_id, n, name, body)" OF_OURS
+         " ON CONFLICT (goal_id, n) DO UPDATE SET name = excluded.name, body = excluded.body)"
+         " DELETE FROM {part} p USING unnest($5::uuid[], $6::int8[]) AS x(goal_id, n)" OF_OURS
+         " AND p.goal_id = x.goal_id AND p.n = x.n"},
+    [PG_SHOW_PARTS... PG_SHOW_PARTS + PARTS -
+        1] = {"ui",
+              "SELECT n::int8, name, body FROM (SELECT n, name, body FROM {part} WHERE goal_id = $1"
+              " ORDER BY n DESC LIMIT $2) p ORDER BY n"},
+    [PG_FIND... PG_FIND + PARTS -
+        1] = {"ti",
+              "SELECT DISTINCT goal_id FROM {part} WHERE name = $1 ORDER BY goal_id LIMIT $2"},
 };
+
+/* ---- words in braces ---- */
+
+static const char *array_type(enum field_type type) {
+    return type == FIELD_ID ? "uuid[]" : type == FIELD_TEXT ? "text[]" : "int8[]";
+}
+
+static const char *column_type(enum field_type type) {
+    switch (type) {
+    case FIELD_ID: return "uuid NOT NULL";
+    case FIELD_TEXT: return "text NOT NULL";
+    case FIELD_ENUM:
+    case FIELD_U32:
+    case FIELD_FLAG: return "int NOT NULL";
+    default: return "bigint NOT NULL";
+    }
+}
+
+/* One field of GOAL_VIEW in a list of columns, of arrays, of definitions or of assignments. */
+static struct str view_word(struct str word, size_t i, struct arena *arena) {
+    const struct field *field = &GOAL_VIEW.fields[i];
+    if (str_equal(word, STR("arrays")))
+        return arena_format(arena, "$%zu::%s", i + 2, array_type(field->type));
+    if (str_equal(word, STR("definitions")))
+        return arena_format(arena, "%s %s", field->name, column_type(field->type));
+    if (!str_equal(word, STR("set")))
+        return str_of(field->name);
+    if (field->type == FIELD_TEXT) /* empty: as it was */
+        return arena_format(arena, "%s = coalesce(nullif(excluded.%s, ''), goal_view.%s)",
+                            field->name, field->name, field->name);
+    return arena_format(arena, "%s = excluded.%s", field->name, field->name);
+}
+
+/* {columns:, v.} has what is behind the colon between the columns, instead of a comma. */
+static void view_words(struct writer *writer, struct str word) {
+    struct str between = STR(", ");
+    const char *colon = memchr(word.at, ':', word.len);
+    if (colon) {
+        between = (struct str){colon + 1, word.len - (size_t)(colon + 1 - word.at)};
+        word.len = (size_t)(colon - word.at);
+    }
+    for (size_t i = 0; i < GOAL_VIEW.count; i++) {
+        if (i > 0)
+            write_raw(writer, between);
+        write_raw(writer, view_word(word, i, writer->arena));
+    }
+}
+
+const char *sql_expand(const char *sql, enum part_kind part, struct arena *arena) {
+    struct writer writer = {.arena = arena};
+    while (*sql) {
+        size_t plain = strcspn(sql, "{");
+        write_raw(&writer, (struct str){sql, plain});
+        sql += plain;
+        if (!*sql)
+            break;
+        struct str word = {sql + 1, strcspn(sql, "}") - 1};
+        if (str_equal(word, STR("part")))
+            write_raw(&writer, str_of(PART[part].table));
+        else
+            view_words(&writer, word);
+        sql += word.len + 2;
+    }
+    write_byte(&writer, 0);
+    return writer.at;
+}

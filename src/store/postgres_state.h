@@ -2,8 +2,9 @@
 /* What does the PostgreSQL driver keep? Shared by postgres*.c only. */
 #pragma once
 
+#include "store/instance.h"
+#include "store/migrate.h"
 #include "store/postgres.h"
-#include "store/rows.h"
 
 #include <libpq-fe.h>
 
@@ -11,10 +12,15 @@ enum pg_sql {
     PG_BEGIN,
     PG_COMMIT,
     PG_ROLLBACK,
+    PG_BEGIN_READ,
+    PG_MARK_SHARED,
     PG_JOIN,
     PG_BEAT,
     PG_HOSTS,
     PG_INBOX,
+    PG_MARK,
+    PG_LEVEL_LOCK,
+    PG_LEVEL_RAISE,
     PG_TAKE,
     PG_ADOPT_LOCK,
     PG_ADOPT_PAGE,
@@ -23,6 +29,7 @@ enum pg_sql {
     PG_ADOPT_GONE,
     PG_OWNED,
     PG_OWNED_EFFECTS,
+    PG_OWNED_ONLY,
     PG_GOALS,
     PG_EFFECTS,
     PG_SEEN,
@@ -30,26 +37,51 @@ enum pg_sql {
     PG_BATCH,
     PG_COMMIT_LEAN, /* goals that exist, and their records */
     PG_COMMIT_FULL,
+    PG_COMMIT_VIEWS,
+    PG_COMMIT_TAGS,
+    PG_COMMIT_TEXTS,
     PG_RESOLVE,
     PG_FORWARD,
-    PG_SHOW_TEXT,
+    PG_SHOW_TITLE,
+    PG_SHOW_TAGS,
     PG_SHOW_ASIDE,
     PG_SHOW_RECORDS,
-    PG_SQL_COUNT
+    PG_SHOW_TEXTS,
+    PG_LIST_ALL,
+    PG_LIST_FACES,
+    PG_LIST_TAG,
+    PG_SEARCH_ALL,
+    PG_SEARCH_FACES,
+    PG_SEARCH_TAG,
+    PG_TALLY,
+    PG_OF_PART, /* from here on: one for each kind of part */
+    PG_PARTS = PG_OF_PART,
+    PG_COMMIT_PARTS = PG_PARTS + PARTS,
+    PG_SHOW_PARTS = PG_COMMIT_PARTS + PARTS,
+    PG_FIND = PG_SHOW_PARTS + PARTS,
+    PG_SQL_COUNT = PG_FIND + PARTS
 };
 
-enum { PG_MAX_PARAMS = 64, PG_MAX_RESULTS = 8 };
+enum { PG_MAX_PARAMS = 64, PG_MAX_RESULTS = 24 };
+
+/* What sessions are called in the server. Those of the first version were called just "overseer": a
+ * migration tells them by that. */
+#define PG_APPLICATION "overseer 2"
 
 struct pg_store {
     struct store store;
     char *uri;
     PGconn *connection;
-    int32_t days_until; /* partitions exist for the days before this one */
+    int32_t days_until;   /* partitions exist for the days before this one */
+    struct arena scratch; /* for opening, page by page */
     PGresult
         *results[PG_MAX_RESULTS]; /* of the pipeline in hand; kept here so that none can leak */
     int result_count;
     bool
         at_work; /* still set at the next request: the last one was abandoned, its pipeline half sent */
+    struct instance_watch instance;
+    bool newer;          /* the store is not for this build: */
+    char why[LIMIT_WHY]; /* in a sentence */
 };
 
 /* The parameters of one statement, in binary. */
@@ -77,13 +109,26 @@ struct pg_run {
     int syncs; /* midway, still to be answered */
 };
 
-extern const char *const PG_TABLES;
-/* Leading parameters that are no arrays: i int8, u uuid, t text. */
+extern const char *const PG_SETTINGS; /* of every session */
+
+/* Types of the leading parameters: i int8, u uuid, t text, a int8[], v uuid[]. The SQL has words in braces,
+ * which sql_expand() replaces: what follows from GOAL_VIEW and PART is not written twice. */
 struct pg_statement {
     const char *types;
     const char *sql;
 };
 extern const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT];
+const char *sql_expand(const char *sql, enum part_kind part, struct arena *arena);
+
+/* postgres_schema.c: the tables made or brought up to date, on a connection that is not in a pipeline.
+ * False: store->newer, or the connection says why. */
+bool schema_ensure(struct pg_store *store);
+bool pg_execute(struct pg_store *store, const char *sql);
+struct store_mark pg_mark(const PGresult *result, int row);
+
+/* One array for each column of goal_view, and a row into them. */
+struct pg_array *view_arrays(struct arena *arena);
+void view_put(struct pg_array *arrays, const struct goal_view *view);
 
 void param_int(struct pg_params *params, int64_t value);
 void param_id(struct pg_params *params, struct id id);
@@ -95,21 +140,34 @@ void array_int(struct pg_array *array, int64_t value);
 void array_bool(struct pg_array *array, bool value);
 void array_bytes(struct pg_array *array, const void *at, size_t len);
 void array_null(struct pg_array *array);
+void param_ids(struct pg_params *params, const struct id *ids, uint32_t count);
 
+void pg_answer_refused(struct pg_run *run, const char *text);
 void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params);
 bool pg_receive(struct pg_run *run); /* false: the answer says why */
+
+/* data_corrupted, index_corrupted. internal_error is not one of them: two who alter a table at once get it too. */
+bool postgres_says_damaged(const PGresult *result);
 
 int64_t pg_int(const PGresult *result, int row, int column);
 struct id pg_id(const PGresult *result, int row, int column);
 struct str pg_bytes(const PGresult *result, int row, int column, struct arena *arena);
 bool pg_is_null(const PGresult *result, int row, int column);
 struct effect_slot pg_slot(const PGresult *result, int row, int column);
+struct effect_entry pg_entry(struct id goal, struct effect_slot slot, struct str sealed);
 
-/* postgres_read.c, postgres_write.c: one for each verb */
+/* Goals, their effects and their live parts: asked for, and taken from the results from `next` on. */
+void pg_send_goals(struct pg_run *run, const struct store_request *request);
+PGresult **pg_take_goals(struct pg_run *run, const struct store_request *request, PGresult **next);
+
+/* postgres_read.c, postgres_show.c, postgres_write.c: one for each verb */
 void postgres_load(struct pg_run *, const struct store_request *);
 void postgres_poll(struct pg_run *, const struct store_request *);
 void postgres_owned(struct pg_run *, const struct store_request *);
 void postgres_show(struct pg_run *, const struct store_request *);
+void postgres_list(struct pg_run *, const struct store_request *);
+void postgres_find(struct pg_run *, const struct store_request *);
+void postgres_tally(struct pg_run *, const struct store_request *);
 void postgres_join(struct pg_run *, const struct store_request *);
 void postgres_beat(struct pg_run *, const struct store_request *);
 void postgres_take(struct pg_run *, const struct store_request *);

@@ -10,8 +10,7 @@ static bool changed(const PGresult *result) {
 
 /* ---- the host row ---- */
 
-static void take_epoch(struct pg_run *run) {
-    const PGresult *result = run->store->results[0];
+static void take_epoch(struct pg_run *run, const PGresult *result) {
     run->answer->held = PQntuples(result) == 1;
     if (!run->answer->held)
         return;
@@ -19,15 +18,27 @@ static void take_epoch(struct pg_run *run) {
     run->answer->batch = (uint64_t)pg_int(result, 0, 1);
 }
 
+/* The store's own row is locked first, in share: the level stays what it is until this host has joined. */
 void postgres_join(struct pg_run *run, const struct store_request *request) {
+    uint32_t speaks = request->speaks ? request->speaks : SCHEMA_LEVEL;
     struct pg_params params = {.arena = run->arena};
     param_int(&params, request->self.host);
     param_int(&params, (int64_t)request->self.instance);
     param_text(&params, request->build);
     param_text(&params, request->addr);
+    param_int(&params, speaks);
+    pg_send(run, PG_BEGIN, NULL);
+    pg_send(run, PG_MARK_SHARED, NULL);
     pg_send(run, PG_JOIN, &params);
-    if (pg_receive(run))
-        take_epoch(run);
+    pg_send(run, PG_COMMIT, NULL);
+    if (!pg_receive(run))
+        return;
+    run->answer->mark = pg_mark(run->store->results[1], 0);
+    char why[LIMIT_WHY];
+    if (schema_may_join(run->answer->mark.level, speaks, why, sizeof why))
+        take_epoch(run, run->store->results[2]);
+    else
+        pg_answer_refused(run, why);
 }
 
 void postgres_beat(struct pg_run *run, const struct store_request *request) {
@@ -45,7 +56,7 @@ void postgres_resolve(struct pg_run *run, const struct store_request *request) {
     param_int(&params, (int64_t)request->self.instance);
     pg_send(run, PG_RESOLVE, &params);
     if (pg_receive(run))
-        take_epoch(run);
+        take_epoch(run, run->store->results[0]);
 }
 
 void postgres_take(struct pg_run *run, const struct store_request *request) {
@@ -73,7 +84,7 @@ static void take_adopted(struct pg_run *run, const PGresult *rows) {
             answer->owned[answer->owned_count++] = (struct due_row){goal, pg_int(rows, i, 1)};
         if (!pg_is_null(rows, i, 2))
             answer->effects[answer->effect_count++] =
-                (struct effect_entry){goal, pg_slot(rows, i, 2), pg_bytes(rows, i, 7, run->arena)};
+                pg_entry(goal, pg_slot(rows, i, 2), pg_bytes(rows, i, 7, run->arena));
     }
 }
 
@@ -88,12 +99,8 @@ void postgres_adopt(struct pg_run *run, const struct store_request *request) {
     struct pg_params page = lock;
     if (request->only_count == 0)
         param_int(&page, request->limit);
-    else {
-        struct pg_array only = array_open(run->arena, FIELD_ID);
-        for (uint32_t i = 0; i < request->only_count; i++)
-            array_bytes(&only, request->only[i].bytes, sizeof(struct id));
-        param_array(&page, &only);
-    }
+    else
+        param_ids(&page, request->only, request->only_count);
     param_int(&inbox, request->self.host);
     param_int(&inbox, request->victim.host);
     param_int(&gone, request->victim.host);
@@ -160,10 +167,6 @@ enum column {
     MADE_OPEN,
     MADE_ASIDE,
     MADE_HOT,
-    MADE_TITLE,
-    VIEW_GOAL,
-    VIEW_FACE,
-    VIEW_UPDATED,
     EFFECT_GOAL,
     EFFECT_N,
     EFFECT_HOST,
@@ -194,8 +197,7 @@ enum column {
 /* u uuid, i integer, y bytes, b boolean, t text: one letter a column. */
 static const char COLUMN_TYPES[] = "uiiiyibby"
                                    "iiuiiiiyyy"
-                                   "uiiiyibbyt"
-                                   "uii"
+                                   "uiiiyibby"
                                    "uiiiiiy"
                                    "uiiii"
                                    "ui"
@@ -251,8 +253,6 @@ static void put_goal(struct columns *c, const struct goal_commit *commit) {
         array_null(&c->column[first + 6]);
     else
         put_run(c, first + 6, commit->hot);
-    if (made)
-        put_run(c, MADE_TITLE, commit->title);
 }
 
 static void put_record(struct columns *c, struct id goal, const struct record *record) {
@@ -282,7 +282,7 @@ static void put_effect(struct columns *c, struct id goal, const struct effect_ch
         put_int(c, column++, slot->kind);
     put_int(c, column++, (uint64_t)slot->until);
     if (change->op == EFFECT_OP_MAKE)
-        put_run(c, column, change->body);
+        put_run(c, column, change->sealed);
 }
 
 static void put_sources(struct columns *c, const struct goal_commit *commit) {
@@ -311,11 +311,6 @@ static void put_commit(struct columns *c, const struct goal_commit *commit) {
     for (uint32_t i = 0; i < commit->effect_count; i++)
         put_effect(c, commit->goal.id, &commit->effects[i]);
     put_sources(c, commit);
-    if (!commit->view_changed)
-        return;
-    put_id(c, VIEW_GOAL, commit->goal.id);
-    put_int(c, VIEW_FACE, goal_face(&commit->goal));
-    put_int(c, VIEW_UPDATED, (uint64_t)commit->goal.updated_at);
 }
 
 /* Most batches only move goals on: they need a third of the columns. */
@@ -324,6 +319,144 @@ static bool is_lean(const struct columns *c) {
         if (c->column[column].count > 0)
             return false;
     return true;
+}
+
+/* ---- committing: what hangs on the goals, each table in a statement of its own ---- */
+
+struct pg_array *view_arrays(struct arena *arena) {
+    struct pg_array *arrays = arena_new(arena, struct pg_array, GOAL_VIEW.count);
+    for (size_t i = 0; i < GOAL_VIEW.count; i++) {
+        enum field_type type = GOAL_VIEW.fields[i].type;
+        arrays[i] = array_open(arena, type == FIELD_ID || type == FIELD_TEXT ? type : FIELD_INT);
+    }
+    return arrays;
+}
+
+void view_put(struct pg_array *arrays, const struct goal_view *view) {
+    for (size_t i = 0; i < GOAL_VIEW.count; i++) {
+        const struct field *field = &GOAL_VIEW.fields[i];
+        const void *at = (const char *)view + field->offset;
+        switch (field->type) {
+        case FIELD_ID: array_bytes(&arrays[i], at, sizeof(struct id)); break;
+        case FIELD_TEXT: {
+            const struct str *text = at;
+            array_bytes(&arrays[i], text->at, text->len);
+            break;
+        }
+        case FIELD_ENUM:
+        case FIELD_U32:
+        case FIELD_FLAG: array_int(&arrays[i], *(const uint32_t *)at); break;
+        default: array_int(&arrays[i], *(const int64_t *)at);
+        }
+    }
+}
+
+/* The statements of a commit, made before the first of them is sent: without memory none is. */
+struct sends {
+    struct arena *arena;
+    enum pg_sql sql[PG_MAX_RESULTS];
+    struct pg_params params[PG_MAX_RESULTS];
+    int count;
+};
+
+static struct pg_params *sends_add(struct sends *sends, enum pg_sql sql) {
+    must(sends->count < PG_MAX_RESULTS);
+    struct pg_params *params = &sends->params[sends->count];
+    sends->sql[sends->count++] = sql;
+    params->arena = sends->arena;
+    return params;
+}
+
+static void add_views(struct sends *sends, const struct store_request *request) {
+    struct pg_array *arrays = view_arrays(sends->arena);
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        struct goal_view view = view_of(&request->commits[i]);
+        if (request->commits[i].view_changed)
+            view_put(arrays, &view);
+    }
+    if (arrays[0].count == 0)
+        return;
+    struct pg_params *params = sends_add(sends, PG_COMMIT_VIEWS);
+    param_int(params, request->self.host);
+    for (size_t i = 0; i < GOAL_VIEW.count; i++)
+        param_array(params, &arrays[i]);
+}
+
+static void add_tags(struct sends *sends, const struct store_request *request) {
+    struct pg_array tagged = array_open(sends->arena, FIELD_ID),
+                    goals = array_open(sends->arena, FIELD_ID),
+                    tags = array_open(sends->arena, FIELD_TEXT);
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        const struct goal_commit *commit = &request->commits[i];
+        if (!commit->tags)
+            continue;
+        array_bytes(&tagged, commit->goal.id.bytes, sizeof commit->goal.id);
+        for (uint32_t t = 0; t < commit->tags->tags.count; t++) {
+            array_bytes(&goals, commit->goal.id.bytes, sizeof commit->goal.id);
+            array_bytes(&tags, commit->tags->tags.at[t].at, commit->tags->tags.at[t].len);
+        }
+    }
+    if (tagged.count == 0)
+        return;
+    struct pg_params *params = sends_add(sends, PG_COMMIT_TAGS);
+    param_array(params, &tagged);
+    param_array(params, &goals);
+    param_array(params, &tags);
+}
+
+static void add_texts(struct sends *sends, const struct store_request *request) {
+    struct pg_array goals = array_open(sends->arena, FIELD_ID),
+                    hashes = array_open(sends->arena, FIELD_BYTES),
+                    bodies = array_open(sends->arena, FIELD_BYTES);
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        const struct goal_commit *commit = &request->commits[i];
+        for (uint32_t t = 0; t < commit->text_count; t++) {
+            array_bytes(&goals, commit->goal.id.bytes, sizeof commit->goal.id);
+            array_bytes(&hashes, commit->texts[t].hash.bytes, sizeof(struct hash));
+            array_bytes(&bodies, commit->texts[t].body.at, commit->texts[t].body.len);
+        }
+    }
+    if (goals.count == 0)
+        return;
+    struct pg_params *params = sends_add(sends, PG_COMMIT_TEXTS);
+    param_array(params, &goals);
+    param_array(params, &hashes);
+    param_array(params, &bodies);
+}
+
+/* Parts that are put, then those that go. */
+struct part_arrays {
+    struct pg_array goals, ns, names, bodies, gone_goals, gone_ns;
+};
+
+static void part_put(struct part_arrays *to, struct id goal, const struct part_change *change) {
+    array_bytes(change->gone ? &to->gone_goals : &to->goals, goal.bytes, sizeof goal.bytes);
+    array_int(change->gone ? &to->gone_ns : &to->ns, change->n);
+    if (change->gone)
+        return;
+    array_bytes(&to->names, change->name.at, change->name.len);
+    array_bytes(&to->bodies, change->body.at, change->body.len);
+}
+
+static void add_parts(struct sends *sends, const struct store_request *request,
+                      enum part_kind kind) {
+    struct arena *arena = sends->arena;
+    struct part_arrays to = {array_open(arena, FIELD_ID),   array_open(arena, FIELD_INT),
+                             array_open(arena, FIELD_TEXT), array_open(arena, FIELD_BYTES),
+                             array_open(arena, FIELD_ID),   array_open(arena, FIELD_INT)};
+    for (uint32_t i = 0; i < request->commit_count; i++)
+        for (uint32_t p = 0; p < request->commits[i].part_count; p++)
+            if (request->commits[i].parts[p].kind == kind)
+                part_put(&to, request->commits[i].goal.id, &request->commits[i].parts[p]);
+    if (to.goals.count == 0 && to.gone_goals.count == 0)
+        return;
+    struct pg_params *params = sends_add(sends, PG_COMMIT_PARTS + kind);
+    param_array(params, &to.goals);
+    param_array(params, &to.ns);
+    param_array(params, &to.names);
+    param_array(params, &to.bodies);
+    param_array(params, &to.gone_goals);
+    param_array(params, &to.gone_ns);
 }
 
 static int commit_compare(const void *key, const void *at) {
@@ -342,27 +475,42 @@ static void take_committed(struct pg_run *run, const struct store_request *reque
     run->answer->held = changed(run->store->results[1]);
 }
 
-/* P6: the host row, then one statement that hangs everything on the goals that are as they were. */
-void postgres_commit(struct pg_run *run, const struct store_request *request) {
-    struct pg_params batch = {.arena = run->arena};
-    param_int(&batch, request->self.host);
-    param_int(&batch, (int64_t)request->self.epoch);
-    param_int(&batch, (int64_t)request->batch);
-    struct pg_params params = batch;
-    struct columns *c = arena_new(run->arena, struct columns, 1);
+static void add_goals(struct sends *sends, const struct store_request *request,
+                      const struct pg_params *batch) {
+    struct columns *c = arena_new(sends->arena, struct columns, 1);
     for (int i = 0; i < FULL_COLUMNS; i++)
-        c->column[i] = array_open(run->arena, column_type(COLUMN_TYPES[i]));
+        c->column[i] = array_open(sends->arena, column_type(COLUMN_TYPES[i]));
     for (uint32_t i = 0; i < request->commit_count; i++) {
         request->commits[i].ok = false;
         put_commit(c, &request->commits[i]);
     }
     bool lean = is_lean(c);
+    struct pg_params *params = sends_add(sends, lean ? PG_COMMIT_LEAN : PG_COMMIT_FULL);
+    *params = *batch;
     for (int i = 0; i < (lean ? LEAN_COLUMNS : FULL_COLUMNS); i++)
-        param_array(&params, &c->column[i]);
-    pg_send(run, PG_BEGIN, NULL);
-    pg_send(run, PG_BATCH, &batch);
-    pg_send(run, lean ? PG_COMMIT_LEAN : PG_COMMIT_FULL, &params);
-    pg_send(run, PG_COMMIT, NULL);
+        param_array(params, &c->column[i]);
+}
+
+/* P6: the host row, then one statement that hangs everything on the goals that are as they were. The rows
+ * of other tables follow, for goals that this transaction has written: their rows are locked by now, so
+ * nobody else writes to these tables about them. */
+void postgres_commit(struct pg_run *run, const struct store_request *request) {
+    struct sends *sends = arena_new(run->arena, struct sends, 1);
+    sends->arena = run->arena;
+    sends_add(sends, PG_BEGIN);
+    struct pg_params *batch = sends_add(sends, PG_BATCH);
+    param_int(batch, request->self.host);
+    param_int(batch, (int64_t)request->self.epoch);
+    param_int(batch, (int64_t)request->batch);
+    add_goals(sends, request, batch);
+    add_views(sends, request);
+    add_tags(sends, request);
+    for (enum part_kind kind = 0; kind < PARTS; kind++)
+        add_parts(sends, request, kind);
+    add_texts(sends, request);
+    sends_add(sends, PG_COMMIT);
+    for (int i = 0; i < sends->count; i++)
+        pg_send(run, sends->sql[i], &sends->params[i]);
     if (pg_receive(run))
         take_committed(run, request, run->store->results[2]);
 }

@@ -4,13 +4,37 @@
 
 #include "store/store.h"
 
-enum { SCHEMA_VERSION = 1 };
+/* The tables as this build makes them, and the oldest build that may still work on them. A change of the
+ * tables is a new row in MIGRATIONS (see migrate.h), never an edit of an old one. */
+#ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
+enum { SCHEMA_VERSION = 3, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 3 };
+#else
+enum { SCHEMA_VERSION = 2, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 2 };
+#endif
+
+/* Every encoded body in goal, effect and the part tables ends in four bytes that say whether these are the
+ * bytes that were written there: a damaged row is found before anything is done because of it. */
+enum row_table { ROW_GOAL, ROW_EFFECT, ROW_PART /* + kind */ };
+enum { ROW_CHECK = 4 };
+struct str row_seal(uint32_t table, struct id goal, uint32_t n, struct str body,
+                    struct arena *arena);
+bool row_unseal(uint32_t table, struct id goal, uint32_t n, struct str *body);
 
 /* Complete a loaded goal from its encoded hot part. Says in `whole` whether that could be decoded. */
-void loaded_hot(struct goal_loaded *loaded, struct str hot);
+void loaded_hot(struct goal_loaded *loaded, struct str sealed);
 
 /* Add an open effect to a goal; effects come in order of n. */
 void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot);
+
+/* Add a part of a live kind to a goal; they come in order of n. `count` is how many there may be. */
+void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str sealed,
+                 struct arena *arena);
+
+/* What the row of goal_view has to be. */
+struct goal_view view_of(const struct goal_commit *commit);
+
+/* A row of goal_view as it may be shown: one with values that nothing is called by needs a person. */
+struct goal_view view_shown(struct goal_view view);
 
 /* Index of an id among sorted ones, or -1. */
 int64_t id_place(const struct id *ids, uint32_t count, struct id id);

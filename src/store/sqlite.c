@@ -13,9 +13,11 @@ void run_begin(struct sqlite_run *run, enum sql sql) {
     if (run->code)
         return;
     sqlite3_stmt **statement = &run->store->statements[sql];
-    if (!*statement)
-        run->code = sqlite3_prepare_v3(run->store->db, SQLITE_STATEMENTS[sql], -1,
+    if (!*statement) {
+        char text[SQL_TEXT];
+        run->code = sqlite3_prepare_v3(run->store->db, sqlite_text(sql, text), -1,
                                        SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    }
     if (!run->code)
         run->statement = *statement;
 }
@@ -73,6 +75,15 @@ struct id row_id(struct sqlite_run *run) {
     return id;
 }
 
+struct hash row_hash(struct sqlite_run *run) {
+    struct hash hash = {0};
+    const void *at = sqlite3_column_blob(run->statement, run->place);
+    if (at && sqlite3_column_bytes(run->statement, run->place) == sizeof hash.bytes)
+        memcpy(hash.bytes, at, sizeof hash.bytes);
+    run->place++;
+    return hash;
+}
+
 struct str row_bytes(struct sqlite_run *run, struct arena *arena) {
     const void *at = sqlite3_column_blob(run->statement, run->place);
     int len = sqlite3_column_bytes(run->statement, run->place++);
@@ -101,6 +112,7 @@ static void disconnect(struct sqlite_store *store) {
     memset(store->statements, 0, sizeof store->statements);
     sqlite3_close(store->db);
     store->db = NULL;
+    arena_free(&store->scratch);
 }
 
 static int pragmas(struct sqlite_store *store) {
@@ -112,30 +124,58 @@ static int pragmas(struct sqlite_store *store) {
     return sqlite3_exec(store->db, text, NULL, NULL, NULL);
 }
 
-/* The tables are made once; an existing store is only looked at. */
-static int schema(struct sqlite_store *store) {
-    if (sqlite3_table_column_metadata(store->db, NULL, "aside", NULL, NULL, NULL, NULL, NULL,
-                                      NULL) == SQLITE_OK)
-        return SQLITE_OK;
-    int code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+static int instance_put(struct sqlite_store *store) {
+    sqlite3_stmt *put = NULL;
+    int code = sqlite3_prepare_v2(store->db, "UPDATE store SET instance = ?1", -1, &put, NULL);
     if (!code)
-        code = sqlite3_exec(store->db, SQLITE_TABLES, NULL, NULL, NULL);
+        code = sqlite3_bind_blob(put, 1, store->instance.id.bytes, sizeof store->instance.id.bytes,
+                                 SQLITE_STATIC);
     if (!code)
-        code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
-    return code;
+        sqlite3_step(put);
+    int end = sqlite3_finalize(put);
+    return code ? code : end;
 }
 
+/* STORE-21 */
+static int instance_check(struct sqlite_store *store) {
+    sqlite3_stmt *row = NULL;
+    enum instance_verdict verdict = INSTANCE_OTHER;
+    int code = sqlite3_prepare_v2(
+        store->db, "SELECT instance, NOT EXISTS (SELECT 1 FROM host) FROM store", -1, &row, NULL);
+    if (!code && sqlite3_step(row) == SQLITE_ROW) {
+        struct id stored = {0};
+        if (sqlite3_column_bytes(row, 0) == sizeof stored.bytes)
+            memcpy(stored.bytes, sqlite3_column_blob(row, 0), sizeof stored.bytes);
+        verdict = instance_hold(&store->instance, stored, sqlite3_column_int(row, 1), store->why,
+                                sizeof store->why);
+    }
+    int end = sqlite3_finalize(row);
+    if (code || end)
+        return code ? code : end;
+    if (verdict == INSTANCE_NEW)
+        return instance_put(store);
+    return verdict == INSTANCE_OURS ? SQLITE_OK : SQLITE_ERROR;
+}
+
+/* What is not ours is refused before anything about it is set. */
 static int connect(struct sqlite_store *store) {
     store->broken = false;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    store->why[0] = 0;
+    int flags =
+        SQLITE_OPEN_NOMUTEX |
+        (store->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     int code = sqlite3_open_v2(store->path, &store->db, flags, store->vfs);
     if (!code)
         code = sqlite3_extended_result_codes(store->db, 1);
     if (!code)
         code = sqlite3_busy_timeout(store->db, store->busy_ms);
     if (!code)
+        code = sqlite_schema_look(store);
+    if (!code && !store->read_only)
         code = pragmas(store);
-    return code ? code : schema(store);
+    if (!code)
+        code = sqlite_schema(store);
+    return code || store->read_only ? code : instance_check(store);
 }
 
 /* ---- a request ---- */
@@ -151,7 +191,8 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_TAKE] = {sqlite_take, SQL_BEGIN},       [STORE_ADOPT] = {sqlite_adopt, SQL_BEGIN},
     [STORE_LOAD] = {sqlite_load, SQL_BEGIN_READ},  [STORE_COMMIT] = {sqlite_commit, SQL_BEGIN},
     [STORE_RESOLVE] = {sqlite_resolve, SQL_BEGIN}, [STORE_FORWARD] = {sqlite_forward, SQL_BEGIN},
-    [STORE_SHOW] = {sqlite_show, SQL_BEGIN_READ},
+    [STORE_SHOW] = {sqlite_show, SQL_BEGIN_READ},  [STORE_LIST] = {sqlite_list, SQL_BEGIN_READ},
+    [STORE_FIND] = {sqlite_find, SQL_BEGIN_READ},  [STORE_TALLY] = {sqlite_tally, SQL_BEGIN_READ},
 };
 
 static enum store_outcome outcome_of(int code, bool in_commit) {
@@ -170,14 +211,23 @@ static void simple(struct sqlite_run *run, enum sql sql) {
     run_change(run);
 }
 
+bool sqlite_says_damaged(int code) {
+    return (code & 0xFF) == SQLITE_CORRUPT || (code & 0xFF) == SQLITE_NOTADB ||
+           code == SQLITE_IOERR_SHORT_READ;
+}
+
 static void answer_error(struct sqlite_store *store, struct store_answer *answer, int code,
                          bool in_commit) {
     answer->outcome = outcome_of(code, in_commit);
     answer->held = false;
+    answer->damaged = sqlite_says_damaged(code);
     const char *text =
         store->db && sqlite3_errcode(store->db) ? sqlite3_errmsg(store->db) : sqlite3_errstr(code);
     static _Thread_local char kept[LIMIT_WHY];
-    snprintf(kept, sizeof kept, "SQLite: %s", text);
+    if (store->why[0])
+        snprintf(kept, sizeof kept, "%s", store->why);
+    else
+        snprintf(kept, sizeof kept, "SQLite: %s", text);
     answer->error = str_of(kept);
 }
 
@@ -187,6 +237,7 @@ static void perform(struct store *base, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
     struct sqlite_store *store = (struct sqlite_store *)base;
     *answer = (struct store_answer){.outcome = STORE_DONE};
+    store->why[0] = 0;
     if (store->db && (store->broken || !sqlite3_get_autocommit(store->db)))
         disconnect(store);
     struct sqlite_run run = {.store = store};
@@ -241,6 +292,7 @@ struct store *sqlite_open(const struct sqlite_options *options, char *error, siz
         store->path = strdup(options->path);
         store->vfs = options->vfs ? strdup(options->vfs) : NULL;
         store->busy_ms = options->busy_ms;
+        store->read_only = options->read_only;
         store->inline_checkpoints = options->inline_checkpoints;
     }
     if (!store || !store->path || (options->vfs && !store->vfs)) {
@@ -252,9 +304,12 @@ struct store *sqlite_open(const struct sqlite_options *options, char *error, siz
     int code = connect(store);
     if (!code)
         return &store->store;
-    snprintf(error, error_size,
-             "The store %s cannot be opened: %s. Check that its folder exists and is yours.",
-             options->path, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+    if (store->why[0])
+        snprintf(error, error_size, "%s", store->why);
+    else
+        snprintf(error, error_size,
+                 "The store %s cannot be opened: %s. Check that its folder exists and is yours.",
+                 options->path, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     close_store(&store->store);
     return NULL;
 }

@@ -11,8 +11,31 @@ static struct effect_slot row_slot(struct sqlite_run *run) {
     return slot;
 }
 
+static void load_effects(struct sqlite_run *run, struct goal_loaded *loaded, struct arena *arena) {
+    run_begin(run, SQL_EFFECTS);
+    run_id(run, loaded->goal.id);
+    while (run_row(run)) {
+        struct effect_slot slot = row_slot(run);
+        struct str body = row_bytes(run, arena);
+        loaded->whole = row_unseal(ROW_EFFECT, loaded->goal.id, slot.n, &body) && loaded->whole;
+        loaded_effect(loaded, slot);
+    }
+    run_end(run);
+}
+
+static void load_parts(struct sqlite_run *run, enum part_kind kind, struct goal_loaded *loaded,
+                       struct arena *arena) {
+    run_begin(run, sql_of_part(SQL_PART_LOAD, kind));
+    run_id(run, loaded->goal.id);
+    while (run_row(run)) {
+        uint32_t n = (uint32_t)row_int(run);
+        loaded_part(loaded, kind, n, row_bytes(run, arena), arena);
+    }
+    run_end(run);
+}
+
 /* P5: the goal row first, then its children. */
-static void load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *loaded,
+void sqlite_load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *loaded,
                       struct arena *arena) {
     *loaded = (struct goal_loaded){.goal = {.id = id}};
     run_begin(run, SQL_GOAL);
@@ -23,8 +46,7 @@ static void load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *
         goal->fence = (uint64_t)row_int(run);
         goal->version = (uint64_t)row_int(run);
         goal->seq = (uint64_t)row_int(run);
-        struct str head = row_bytes(run, arena);
-        memcpy(goal->head.bytes, head.at, head.len < 32 ? head.len : 32);
+        goal->head = row_hash(run);
         goal->due_at = row_int(run);
         goal->quarantined = row_int(run);
         loaded_hot(loaded, row_bytes(run, arena));
@@ -32,11 +54,10 @@ static void load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *
         loaded->owner_lives = loaded->owner_epoch > 0 && row_int(run) == HOST_LIVE;
     }
     run_end(run);
-    run_begin(run, SQL_EFFECTS);
-    run_id(run, id);
-    while (run_row(run))
-        loaded_effect(loaded, row_slot(run));
-    run_end(run);
+    load_effects(run, loaded, arena);
+    for (size_t kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live)
+            load_parts(run, (enum part_kind)kind, loaded, arena);
 }
 
 static bool exists(struct sqlite_run *run) {
@@ -51,7 +72,7 @@ void sqlite_load(struct sqlite_run *run, const struct store_request *request,
     answer->seen = arena_new(arena, bool, request->key_count);
     answer->stands = arena_new(arena, bool, request->mark_count);
     for (uint32_t i = 0; i < request->id_count; i++)
-        load_goal(run, request->ids[i], &answer->loaded[i], arena);
+        sqlite_load_goal(run, request->ids[i], &answer->loaded[i], arena);
     for (uint32_t i = 0; i < request->key_count; i++) {
         run_begin(run, SQL_SEEN);
         run_id(run, request->keys[i].goal);
@@ -65,6 +86,21 @@ void sqlite_load(struct sqlite_run *run, const struct store_request *request,
         run_blob(run, request->marks[i].hash.bytes, sizeof request->marks[i].hash.bytes);
         answer->stands[i] = exists(run);
     }
+}
+
+/* What the store says of itself. */
+void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer) {
+    struct store_mark *mark = &answer->mark;
+    run_begin(run, SQL_MARK);
+    if (run_row(run)) {
+        mark->version = (uint32_t)row_int(run);
+        mark->oldest = (uint32_t)row_int(run);
+        mark->level = (uint32_t)row_int(run);
+        mark->era = (uint64_t)row_int(run);
+        mark->instance = row_id(run);
+        mark->safe = row_int(run);
+    }
+    run_end(run);
 }
 
 /* P3: the next neighbours, and what came for me. */
@@ -94,34 +130,42 @@ void sqlite_poll(struct sqlite_run *run, const struct store_request *request,
         row->body = row_bytes(run, arena);
     }
     run_end(run);
+    sqlite_read_mark(run, answer);
 }
 
-/* The open effects of all goals in answer->owned. */
+static struct effect_entry *entry_new(struct store_answer *answer, uint32_t *cap,
+                                      struct arena *arena) {
+    if (answer->effect_count == *cap) {
+        *cap = *cap * 2 + 64;
+        struct effect_entry *grown = arena_new(arena, struct effect_entry, *cap);
+        if (answer->effect_count > 0)
+            memcpy(grown, answer->effects, answer->effect_count * sizeof *grown);
+        answer->effects = grown;
+    }
+    return &answer->effects[answer->effect_count++];
+}
+
+/* The open effects of all goals in answer->owned. A body that is not what was written is not shown. */
 void sqlite_effects_of(struct sqlite_run *run, struct store_answer *answer, struct arena *arena) {
     uint32_t cap = 0;
     for (uint32_t i = 0; i < answer->owned_count; i++) {
         run_begin(run, SQL_EFFECTS);
         run_id(run, answer->owned[i].goal);
         while (run_row(run)) {
-            if (answer->effect_count == cap) {
-                cap = cap * 2 + 64;
-                struct effect_entry *grown = arena_new(arena, struct effect_entry, cap);
-                if (answer->effect_count > 0)
-                    memcpy(grown, answer->effects, answer->effect_count * sizeof *grown);
-                answer->effects = grown;
-            }
-            struct effect_entry *entry = &answer->effects[answer->effect_count++];
+            struct effect_entry *entry = entry_new(answer, &cap, arena);
             entry->goal = answer->owned[i].goal;
             entry->slot = row_slot(run);
             entry->body = row_bytes(run, arena);
+            entry->damaged = !row_unseal(ROW_EFFECT, entry->goal, entry->slot.n, &entry->body);
+            if (entry->damaged)
+                entry->body = (struct str){0};
         }
         run_end(run);
     }
 }
 
-void sqlite_owned(struct sqlite_run *run, const struct store_request *request,
-                  struct store_answer *answer, struct arena *arena) {
-    answer->owned = arena_new(arena, struct due_row, request->limit);
+static void owned_page(struct sqlite_run *run, const struct store_request *request,
+                       struct store_answer *answer) {
     run_begin(run, SQL_OWNED);
     run_int(run, request->self.host);
     run_id(run, request->after);
@@ -133,42 +177,29 @@ void sqlite_owned(struct sqlite_run *run, const struct store_request *request,
     }
     run_end(run);
     answer->more = answer->owned_count == request->limit;
-    sqlite_effects_of(run, answer, arena);
 }
 
-static void show_records(struct sqlite_run *run, const struct store_request *request,
-                         struct goal_shown *shown, struct arena *arena) {
-    shown->records = arena_new(arena, struct record, request->limit);
-    run_begin(run, SQL_SHOW_RECORDS);
-    run_id(run, request->ids[0]);
-    run_int(run, request->limit);
-    while (run_row(run)) {
-        struct record *record = &shown->records[shown->record_count++];
-        record->seq = (uint64_t)row_int(run);
-        record->at = row_int(run);
-        record->type = (enum record_type)row_int(run);
-        record->core = (uint32_t)row_int(run);
-        struct str policy = row_bytes(run, arena), hash = row_bytes(run, arena);
-        memcpy(record->policy.bytes, policy.at, policy.len < 32 ? policy.len : 32);
-        memcpy(record->hash.bytes, hash.at, hash.len < 32 ? hash.len : 32);
-        record->body = row_bytes(run, arena);
+/* Just these, open or not. */
+static void owned_only(struct sqlite_run *run, const struct store_request *request,
+                       struct store_answer *answer) {
+    for (uint32_t i = 0; i < request->only_count; i++) {
+        run_begin(run, SQL_OWNED_ONLY);
+        run_id(run, request->only[i]);
+        run_int(run, request->self.host);
+        if (run_row(run))
+            answer->owned[answer->owned_count++] =
+                (struct due_row){.goal = request->only[i], .due_at = row_int(run)};
+        run_end(run);
     }
-    run_end(run);
 }
 
-void sqlite_show(struct sqlite_run *run, const struct store_request *request,
-                 struct store_answer *answer, struct arena *arena) {
-    answer->loaded = arena_new(arena, struct goal_loaded, 1);
-    load_goal(run, request->ids[0], &answer->loaded[0], arena);
-    run_begin(run, SQL_SHOW_TEXT);
-    run_id(run, request->ids[0]);
-    if (run_row(run))
-        answer->shown.title = row_bytes(run, arena);
-    run_end(run);
-    run_begin(run, SQL_SHOW_ASIDE);
-    run_id(run, request->ids[0]);
-    if (run_row(run))
-        answer->shown.why_aside = row_bytes(run, arena);
-    run_end(run);
-    show_records(run, request, &answer->shown, arena);
+void sqlite_owned(struct sqlite_run *run, const struct store_request *request,
+                  struct store_answer *answer, struct arena *arena) {
+    bool only = request->only_count > 0;
+    answer->owned = arena_new(arena, struct due_row, only ? request->only_count : request->limit);
+    if (only)
+        owned_only(run, request, answer);
+    else
+        owned_page(run, request, answer);
+    sqlite_effects_of(run, answer, arena);
 }

@@ -2,6 +2,7 @@
 /* What does the SQLite driver keep? Shared by sqlite*.c only. */
 #pragma once
 
+#include "store/instance.h"
 #include "store/rows.h"
 #include "store/sqlite.h"
 
@@ -13,6 +14,8 @@ enum sql {
     SQL_COMMIT,
     SQL_ROLLBACK,
     SQL_NEXT_TX,
+    SQL_MARK,
+    SQL_LEVEL,
     SQL_JOIN,
     SQL_BEAT,
     SQL_HOSTS,
@@ -25,6 +28,7 @@ enum sql {
     SQL_ADOPT_INBOX,
     SQL_ADOPT_GONE,
     SQL_OWNED,
+    SQL_OWNED_ONLY,
     SQL_EFFECTS,
     SQL_GOAL,
     SQL_SEEN,
@@ -33,8 +37,16 @@ enum sql {
     SQL_GOAL_MOVE,
     SQL_GOAL_UPDATE,
     SQL_GOAL_INSERT,
+    SQL_VIEW_INSERT,
+    SQL_VIEW_MOVE,
+    SQL_VIEW_UPDATE,
+    SQL_VIEW_FACE,
+    SQL_VIEW_TITLE,
+    SQL_TAG_CLEAR,
+    SQL_TAG_INSERT,
+    SQL_TAG_FACE,
+    SQL_TALLY_ADD,
     SQL_TEXT_INSERT,
-    SQL_VIEW_PUT,
     SQL_RECORD_INSERT,
     SQL_EFFECT_PUT,
     SQL_EFFECT_MOVE,
@@ -44,24 +56,63 @@ enum sql {
     SQL_ASIDE_INSERT,
     SQL_RESOLVE,
     SQL_FORWARD,
+    SQL_SHOW_TITLE,
+    SQL_SHOW_TAGS,
     SQL_SHOW_TEXT,
     SQL_SHOW_ASIDE,
     SQL_SHOW_RECORDS,
-    SQL_COUNT
+    SQL_LIST_ALL,
+    SQL_LIST_FACE,
+    SQL_LIST_TAG,
+    SQL_LIST_SEARCH,
+    SQL_TALLY,
+    SQL_OF_PARTS, /* from here on one for each kind of part */
+    SQL_PART_LOAD = SQL_OF_PARTS,
+    SQL_PART_SHOW = SQL_PART_LOAD + PARTS,
+    SQL_PART_MOVE = SQL_PART_SHOW + PARTS,
+    SQL_PART_PUT = SQL_PART_MOVE + PARTS,
+    SQL_PART_GONE = SQL_PART_PUT + PARTS,
+    SQL_PART_FIND = SQL_PART_GONE + PARTS,
+    SQL_COUNT = SQL_PART_FIND + PARTS
 };
+
+static inline enum sql sql_of_part(enum sql first, uint32_t kind) {
+    must(kind < PARTS);
+    return (enum sql)((uint32_t)first + kind);
+}
 
 struct sqlite_store {
     struct store store;
     char *path, *vfs;
     int busy_ms;
-    bool inline_checkpoints;
+    bool inline_checkpoints, read_only;
+    struct instance_watch instance;
     bool broken; /* the connection is not to be trusted: open a new one first */
     sqlite3 *db;
     sqlite3_stmt *statements[SQL_COUNT];
+    struct arena scratch; /* of a migration */
+    char why[LIMIT_WHY];  /* why it will not have this store or host, in our own words */
 };
 
-extern const char *const SQLITE_TABLES;
-extern const char *const SQLITE_STATEMENTS[SQL_COUNT];
+/* ---- sqlite_sql.c ---- */
+
+enum { SQL_TEXT = 2048 };
+
+/* The text of a statement, completed: the columns of goal_view, the table of a kind of part. */
+const char *sqlite_text(enum sql sql, char text[SQL_TEXT]);
+const char *sqlite_complete(const char *form, const char *part, char text[SQL_TEXT]);
+
+/* ---- sqlite_schema.c ---- */
+
+/* Refuse the tables, or make them, or bring them up to date. An SQLite code; `why` may say more. */
+int sqlite_schema_look(struct sqlite_store *store); /* may this build work on it? Changes nothing */
+int sqlite_schema(struct sqlite_store *store);
+int sqlite_from_1(struct sqlite_store *store); /* a row of MIGRATIONS */
+
+/* The place of a goal in goal_view: goals of one millisecond share a drawer, and drawers are in order of
+ * creation. So whatever runs along `row` comes nearly in the order of lists, without an index for it. */
+enum { DRAWER_BITS = 21 };
+int64_t sqlite_drawer(int64_t created_at); /* the lowest `row` in it */
 
 /* One statement at work: bind in order, run, read columns in order, end. Errors stick to `code`. */
 struct sqlite_run {
@@ -82,6 +133,7 @@ void run_null(struct sqlite_run *run);
 bool run_row(struct sqlite_run *run); /* false: no more rows, or an error */
 int64_t row_int(struct sqlite_run *run);
 struct id row_id(struct sqlite_run *run);
+struct hash row_hash(struct sqlite_run *run);
 struct str row_bytes(struct sqlite_run *run, struct arena *arena);
 void run_end(struct sqlite_run *run);
 
@@ -91,9 +143,18 @@ bool run_change(struct sqlite_run *run);
 /* One for each verb, run inside its transaction. */
 typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *request,
                          struct store_answer *answer, struct arena *arena);
-sqlite_verb sqlite_load, sqlite_poll, sqlite_owned, sqlite_show; /* sqlite_read.c */
-sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt,
-    sqlite_resolve; /* sqlite_write.c */
-sqlite_verb sqlite_forward, sqlite_commit;
+sqlite_verb sqlite_load, sqlite_poll, sqlite_owned;              /* sqlite_read.c */
+sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally; /* sqlite_show.c, sqlite_list.c */
+sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt; /* sqlite_write.c */
+sqlite_verb sqlite_resolve, sqlite_forward;
+sqlite_verb sqlite_commit; /* sqlite_commit.c */
 
+void sqlite_load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *loaded,
+                      struct arena *arena);
 void sqlite_effects_of(struct sqlite_run *run, struct store_answer *answer, struct arena *arena);
+void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer);
+
+/* A row of goal_view, by the fields of GOAL_VIEW: parameters that a statement does not have are left
+ * out; columns come in the order of the fields. Texts stay where they are until it has run. */
+void run_view(struct sqlite_run *run, const struct goal_view *view);
+struct goal_view row_view(struct sqlite_run *run, struct arena *arena);

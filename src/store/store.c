@@ -12,6 +12,7 @@ const char *const STORE_VERB_NAMES[STORE_VERBS] = {
     [STORE_BEAT] = "beat",       [STORE_POLL] = "poll",       [STORE_TAKE] = "take",
     [STORE_ADOPT] = "adopt",     [STORE_LOAD] = "load",       [STORE_COMMIT] = "commit",
     [STORE_RESOLVE] = "resolve", [STORE_FORWARD] = "forward", [STORE_SHOW] = "show",
+    [STORE_LIST] = "list",       [STORE_FIND] = "find",       [STORE_TALLY] = "tally",
 };
 
 static bool starts_with(struct str text, struct str with) {

@@ -38,6 +38,7 @@ struct effect_entry { /* an open effect with its body, as the claims need it */
     struct id goal;
     struct effect_slot slot;
     struct str body;
+    bool damaged; /* its check does not hold: the body is empty */
 };
 
 struct due_row {
@@ -60,12 +61,17 @@ struct aside_row { /* a signal kept while its goal is quarantined */
 
 /* What a batch does to one goal. */
 struct goal_commit {
-    struct goal goal;  /* afterwards */
-    uint64_t expected; /* version before; 0: the goal is new */
-    bool view_changed; /* what lists show has changed */
-    bool keep_hot;     /* quarantined: the stored bytes stay as evidence */
-    struct str title;  /* of a new goal */
-    struct str hot;    /* encoded GOAL_HOT */
+    struct goal goal;          /* afterwards */
+    uint64_t expected;         /* version before; 0: the goal is new */
+    bool view_changed;         /* what lists show has changed: the row of goal_view is written */
+    bool keep_hot;             /* quarantined: the stored bytes stay as evidence */
+    struct str title;          /* new or changed; empty: as it was */
+    const struct tags *tags;   /* new or changed; NULL: as they were */
+    struct str hot;            /* encoded GOAL_HOT, sealed */
+    struct part_change *parts; /* in order of kind, n; bodies sealed */
+    uint32_t part_count;
+    struct text_row *texts; /* to be kept apart; one that is there already stays */
+    uint32_t text_count;
     struct record *records;
     uint32_t record_count;
     struct effect_change *effects;
@@ -82,17 +88,49 @@ struct goal_commit {
 
 struct goal_loaded {
     struct goal goal;
+    struct plan plan;
     bool exists;
-    bool whole;       /* the hot part could be decoded */
+    bool whole;       /* every part of it could be decoded, and its checks hold */
     bool owner_lives; /* the owner's host row says live */
     uint64_t owner_epoch;
 };
 
 struct goal_shown {
     struct str title;
+    struct texts tags;
     struct str why_aside;   /* why it was quarantined; empty: it is not */
     struct record *records; /* the newest, newest first */
     uint32_t record_count;
+    struct text_row *texts; /* those that the goal and its nodes name now, in order of hash */
+    uint32_t text_count;
+    struct part_shown *parts; /* all but nodes, in order of kind, n */
+    uint32_t part_count;
+};
+
+struct part_shown {
+    enum part_kind kind;
+    uint32_t n;
+    struct str name, body; /* unsealed */
+};
+
+/* What a list is to show: everything that is set has to hold. Newest first, by creation. */
+struct list_filter {
+    bool by_status, by_face;
+    enum goal_status status;
+    enum face face;
+    struct str tag;    /* empty: any */
+    struct str search; /* words that the title has all of; empty: any */
+    int64_t before;    /* the page begins behind (before, before_id); 0: at the newest */
+    struct id before_id;
+};
+
+struct store_mark {     /* what the store says of itself */
+    uint32_t version;   /* of its tables */
+    uint32_t oldest;    /* the oldest build that may still use them */
+    uint32_t level;     /* what is written: raised once every host speaks it */
+    uint64_t era;       /* raised by each restore */
+    struct id instance; /* STORE-21: made with the store */
+    bool safe;          /* STORE-10: nothing is written until an operator says so */
 };
 
 struct record_mark { /* a record that would stand there if a commit had gone through */
@@ -120,6 +158,9 @@ enum store_verb {
     STORE_RESOLVE, /* P7 was that batch committed? and fence it if not */
     STORE_FORWARD, /* P9 put signals into the inbox of whoever owns the goal */
     STORE_SHOW,    /* one goal as people see it; on a reader's own connection */
+    STORE_LIST,    /* a page of goals that fit a filter */
+    STORE_FIND,    /* PLAN-34: which goals have a part with this name? */
+    STORE_TALLY,   /* how many goals have which face? kept as a sum, never counted */
     STORE_VERBS
 };
 
@@ -129,10 +170,11 @@ struct store_request {
     int64_t at; /* wall clock, for partitions and host rows */
 
     struct str build, addr; /* join */
+    uint32_t speaks;        /* join: the highest level that this build knows */
     struct id after;        /* owned: the page begins behind this id */
     uint32_t limit;         /* owned, adopt, poll, show: rows in a page */
     struct host_row victim; /* take: as last polled; adopt: its host and epoch now */
-    const struct id *only;  /* adopt: just these goals (else a page of all open ones) */
+    const struct id *only;  /* adopt, owned: just these goals (else a page of all open ones) */
     uint32_t only_count;
     const struct id *ids; /* load, show: in key order */
     uint32_t id_count;
@@ -145,11 +187,16 @@ struct store_request {
     uint64_t batch;               /* commit: its number */
     const struct inbox_row *rows; /* forward */
     uint32_t row_count;
+    struct list_filter filter;      /* list */
+    uint32_t first_type, last_type; /* show: only records of these types; 0: all */
+    enum part_kind part;            /* find */
+    struct str name;
 };
 
 struct store_answer {
     enum store_outcome outcome;
     struct str error; /* what the engine said, when not done */
+    bool damaged;     /* and it said that what is stored is damaged: STORE-09 */
 
     bool held;              /* beat, commit, resolve: the host row is still ours; take: taken */
     uint64_t epoch, batch;  /* join, resolve */
@@ -166,6 +213,12 @@ struct store_answer {
     bool *seen;                 /* load: one for each key */
     bool *stands;               /* load: one for each mark */
     struct goal_shown shown;    /* show: beside loaded[0] */
+    struct goal_view *views;    /* list */
+    uint32_t view_count;        /* and `more` */
+    struct id *found;           /* find: in order, at most `limit` */
+    uint32_t found_count;
+    int64_t tally[FACES];   /* tally */
+    struct store_mark mark; /* join, poll */
 };
 
 /* ---- the driver ---- */
@@ -189,6 +242,10 @@ struct store {
 /* "sqlite:PATH" or a PostgreSQL URI. Creates the tables where there are none. NULL with an error that
  * says what to do. A store that is away can be opened: its requests fail until it is back. */
 struct store *store_open(struct str where, char *error, size_t error_size);
+
+/* STORE-21: the instance (32 hexadecimal digits) that this process may write to; NULL or empty: any. Said once, before
+ * a store is opened. */
+void store_belongs_to(const char *instance);
 
 static inline void store_perform(struct store *store, const struct store_request *request,
                                  struct store_answer *answer, struct arena *arena) {

@@ -2,9 +2,9 @@
 /* How do a million goals get into a store in seconds? fill STORE GOALS: each goal with its title, its
  * face and its first record. None is due before the year 2100. */
 #include "bench/bench.h"
+#include "store/sqlite_state.h"
 
 #include <libpq-fe.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,16 +23,21 @@ static struct row row_at(struct filling *filling, uint32_t i) {
     struct row row;
     arena_reset(&filling->arena);
     row.goal = goal_new(i, BENCH_OWNER, &filling->arena, &row.record);
-    row.hot = shape_encode(&GOAL_HOT, &row.goal, &filling->arena);
+    row.hot = row_seal(ROW_GOAL, row.goal.id, 0,
+                       shape_encode(&GOAL_HOT, &row.goal, &filling->arena), &filling->arena);
     return row;
 }
 
 static const char TITLE[] = "Make the parser accept trailing commas";
-static const char *const TABLES[] = {"goal", "record", "goal_text", "goal_view"};
-enum { TABLE_COUNT = 4 };
+#define VIEW "goal_id, status, face, priority, percent, created_at, updated_at, title"
+enum { TABLE_COUNT = 3 };
+static const char *const TABLES[TABLE_COUNT] = {"goal", "record", "goal_view (" VIEW ")"};
+static const char *const TABLES_SQLITE[TABLE_COUNT] = {"goal", "record",
+                                                       "goal_view (" VIEW ", row)"};
 /* One letter a column, in the order of the tables: u id, n and i integers of 4 and 8 bytes, y bytes,
  * b boolean, t text, 0 null. */
-static const char *const COLUMNS[TABLE_COUNT] = {"uniiiyibby", "ninuiinnyy0y", "ut", "uni"};
+static const char *const COLUMNS[TABLE_COUNT] = {"uniiiyibby", "ninuiinnyy0y", "unnnniit"};
+static const char *const COLUMNS_SQLITE[TABLE_COUNT] = {"uniiiyibby", "ninuiinnyy0y", "unnnniiti"};
 
 /* ---- a value for each column ---- */
 
@@ -72,8 +77,15 @@ static void values_of(const struct row *row, uint32_t i, int table, struct value
          {.run = run_of(record->hash.bytes, 32)},
          {0},
          {.run = record->body}},
-        {id, {.run = STR(TITLE)}},
-        {id, {.number = FACE_QUEUED}, {.number = goal->updated_at}},
+        {id,
+         {.number = GOAL_ACTIVE},
+         {.number = FACE_QUEUED},
+         {.number = PRIORITY_NORMAL},
+         {.number = 0},
+         {.number = goal->created_at},
+         {.number = goal->updated_at},
+         {.run = STR(TITLE)},
+         {.number = sqlite_drawer(goal->created_at) + i % 10}},
     };
     memcpy(v, of[table], sizeof of[table]);
 }
@@ -107,9 +119,9 @@ static void fill_sqlite(struct filling *filling, const char *path) {
                  sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN",
                               NULL, NULL, NULL));
     for (int t = 0; t < TABLE_COUNT; t++) {
-        char sql[128];
-        int len = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", TABLES[t]);
-        for (size_t i = 1; COLUMNS[t][i]; i++)
+        char sql[256];
+        int len = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", TABLES_SQLITE[t]);
+        for (size_t i = 1; COLUMNS_SQLITE[t][i]; i++)
             len += snprintf(sql + len, sizeof sql - (size_t)len, ",?");
         snprintf(sql + len, sizeof sql - (size_t)len, ")");
         sqlite_check(db, sqlite3_prepare_v2(db, sql, -1, &statements[t], NULL));
@@ -119,14 +131,16 @@ static void fill_sqlite(struct filling *filling, const char *path) {
         for (int t = 0; t < TABLE_COUNT; t++) {
             struct value values[12];
             values_of(&row, i, t, values);
-            sqlite_row(db, statements[t], COLUMNS[t], values);
+            sqlite_row(db, statements[t], COLUMNS_SQLITE[t], values);
         }
     }
     for (int t = 0; t < TABLE_COUNT; t++)
         sqlite3_finalize(statements[t]);
     char sql[256];
-    snprintf(sql, sizeof sql, "UPDATE store SET tx = %u; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)",
-             filling->count);
+    snprintf(sql, sizeof sql,
+             "UPDATE store SET tx = %u; INSERT INTO tally VALUES (%d, %d, %u); COMMIT;"
+             "PRAGMA wal_checkpoint(TRUNCATE)",
+             filling->count, BENCH_OWNER, FACE_QUEUED, filling->count);
     sqlite_check(db, sqlite3_exec(db, sql, NULL, NULL, NULL));
     sqlite3_close(db);
 }
@@ -161,7 +175,7 @@ static void put_value(char **to, char letter, const struct value *value) {
 }
 
 static void copy_table(struct filling *filling, PGconn *connection, int table) {
-    char sql[64], block[65536], *to = block;
+    char sql[256], block[65536], *to = block;
     snprintf(sql, sizeof sql, "COPY %s FROM STDIN (FORMAT binary)", TABLES[table]);
     pg_check(connection, PQexec(connection, sql));
     memcpy(to, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19);
@@ -190,6 +204,10 @@ static void fill_postgres(struct filling *filling, const char *where) {
     pg_check(connection, PQexec(connection, "SET synchronous_commit = off"));
     for (int t = 0; t < TABLE_COUNT; t++)
         copy_table(filling, connection, t);
+    char sql[128];
+    snprintf(sql, sizeof sql, "INSERT INTO tally VALUES (%d, %d, %u)", BENCH_OWNER, FACE_QUEUED,
+             filling->count);
+    pg_check(connection, PQexec(connection, sql));
     pg_check(connection, PQexec(connection, "VACUUM ANALYZE"));
     PQfinish(connection);
 }

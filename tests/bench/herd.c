@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which goals are stored, and what happens to a hundred of them? */
 #include "bench/bench.h"
+#include "store/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ struct goal goal_new(uint32_t i, uint32_t owner, struct arena *arena, struct rec
     struct goal goal = {
         .id = goal_at(i), .owner = owner, .fence = 1, .version = 1, .due_at = DUE_AT};
     goal.created_at = goal.updated_at = (CREATED_MS + i / 10) * 1000;
+    goal.shown = FACE_QUEUED + 1;
     struct signal signal = report_signal(goal.id, &random, goal.created_at);
     seal(ret_record, RECORD_GOAL_CREATED, &signal, &policy, &goal, arena);
     return goal;
@@ -120,12 +122,13 @@ static void move_on(struct herd *herd, uint32_t place, struct goal_commit *commi
     goal.created_at = (CREATED_MS + place / 10) * 1000;
     goal.updated_at = at;
     goal.reports = (uint32_t)tail->seq;
+    goal.shown = FACE_QUEUED + 1;
     commit->records = arena_new(arena, struct record, 1);
     commit->record_count = 1;
     seal(commit->records, RECORD_GOAL_REPORTED, &signal, policy, &goal, arena);
     commit->expected = tail->version;
     commit->goal = goal;
-    commit->hot = shape_encode(&GOAL_HOT, &goal, arena);
+    commit->hot = row_seal(ROW_GOAL, goal.id, 0, shape_encode(&GOAL_HOT, &goal, arena), arena);
     *tail = (struct tail){goal.version, goal.seq, goal.head};
 }
 

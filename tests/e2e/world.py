@@ -190,8 +190,7 @@ class Daemon:
 TABLES = {
     "host": "host_id:i epoch:i beat:i batch:i state:i",
     "goal": "goal_id:b owner:i fence:i version:i seq:i head:b due_at:i open:i aside:i hot:b",
-    "goal_text": "goal_id:b title:t",
-    "goal_view": "goal_id:b face:i",
+    "goal_view": "goal_id:b face:i title:t",
     "effect": "goal_id:b n:i run_host:i state:i kind:i until:i",
     "record": "goal_id:b seq:i at:i type:i core:i policy:b hash:b body_hash:b body:b tx:i",
     "inbox": "source:b to_host:i goal_id:b",

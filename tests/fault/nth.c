@@ -166,9 +166,9 @@ static bool end_is_fair(struct path *path, const char *state, const char *effect
         return false;
     if (fate.state == EFFECT_UNCONFIRMED)
         return life.unconfirmed == 1 && effect && strcmp(effect, "unconfirmed") == 0 &&
-               strcmp(state, FACE_NAMES.name[FACE_NEEDS_YOU]) == 0;
+               strcmp(state, name_of(&FACE_NAMES, FACE_NEEDS_YOU)) == 0;
     return fate.state == EFFECT_ENDED && life.ended == 1 && !effect &&
-           strcmp(state, FACE_NAMES.name[acted ? FACE_DONE : FACE_NEEDS_YOU]) == 0;
+           strcmp(state, name_of(&FACE_NAMES, acted ? FACE_DONE : FACE_NEEDS_YOU)) == 0;
 }
 
 static bool phase_verdict(struct path *path) {
@@ -265,7 +265,7 @@ static void postgres_begin(struct world *world, struct backend *backend) {
 
 /* ---- every N ---- */
 
-struct plan {
+struct course {
     enum fault kind;
     uint64_t every, sticky_every, restart_every; /* 1: all */
 };
@@ -284,12 +284,12 @@ static void on_abort(int number) {
 }
 
 /* False: the fault was not reached. */
-static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t n, bool sticky,
+static bool try_nth(struct backend *postgres, const struct course *course, uint64_t n, bool sticky,
                     struct tally *tally) {
     static struct path path;
     path = (struct path){.phases = NULL};
     struct world *world = &path.world;
-    kind_now = plan->kind;
+    kind_now = course->kind;
     n_now = n;
     sticky_now = sticky;
     if (postgres)
@@ -309,10 +309,10 @@ static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t 
     path.asks[REPORT_C] = ask_report("r", path.asks[C].goal);
     if (postgres)
         live(&path, LIFE_BEFORE);
-    fault_arm(plan->kind, world->disk, n, sticky ? STICKY_FOR : 0);
+    fault_arm(course->kind, world->disk, n, sticky ? STICKY_FOR : 0);
     live(&path, FIRST_LIFE);
     fault_disarm();
-    if (!world->violation[0] && (n - 1) % plan->restart_every == 0)
+    if (!world->violation[0] && (n - 1) % course->restart_every == 0)
         live(&path, SECOND_LIFE);
     for (int i = 0; i < ASKS; i++)
         ask_forget(&path.asks[i]);
@@ -320,7 +320,7 @@ static bool try_nth(struct backend *postgres, const struct plan *plan, uint64_t 
         world->backend->free(world->backend);
     if (world->violation[0]) {
         tally->violations++;
-        printf("fault %s on %s, N = %llu%s: %s\n", FAULT_NAMES[plan->kind],
+        printf("fault %s on %s, N = %llu%s: %s\n", FAULT_NAMES[course->kind],
                postgres ? "postgres" : "sqlite", (unsigned long long)n, sticky ? ", sticky" : "",
                world->violation);
     }
@@ -337,12 +337,12 @@ const char *__asan_default_options(void) {
 
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
-static void kind_print(struct backend *postgres, const struct plan *plan, const struct tally *sum,
-                       uint64_t sticky) {
-    printf("fault %s on %s: %llu points", FAULT_NAMES[plan->kind], postgres ? "postgres" : "sqlite",
-           (unsigned long long)sum->points);
-    if (plan->every > 1)
-        printf(" (one N in %llu)", (unsigned long long)plan->every);
+static void kind_print(struct backend *postgres, const struct course *course,
+                       const struct tally *sum, uint64_t sticky) {
+    printf("fault %s on %s: %llu points", FAULT_NAMES[course->kind],
+           postgres ? "postgres" : "sqlite", (unsigned long long)sum->points);
+    if (course->every > 1)
+        printf(" (one N in %llu)", (unsigned long long)course->every);
     printf(" and %llu sticky, %llu violations, %llu ended unconfirmed\n",
            (unsigned long long)sticky, (unsigned long long)sum->violations,
            (unsigned long long)sum->unconfirmed);
@@ -359,52 +359,52 @@ static void kind_proves(struct backend *postgres, enum fault kind) {
         proof_passed("fault", name, "STORE-08");
 }
 
-static struct tally try_kind(struct backend *postgres, const struct plan *plan) {
+static struct tally try_kind(struct backend *postgres, const struct course *course) {
     struct tally single = {0}, sticky = {0};
     uint64_t n = 1;
-    while (try_nth(postgres, plan, n, false, &single) && single.violations < 5)
-        n += plan->every;
-    for (uint64_t s = 1; s < n && sticky.violations < 5; s += plan->sticky_every)
-        try_nth(postgres, plan, s, true, &sticky);
+    while (try_nth(postgres, course, n, false, &single) && single.violations < 5)
+        n += course->every;
+    for (uint64_t s = 1; s < n && sticky.violations < 5; s += course->sticky_every)
+        try_nth(postgres, course, s, true, &sticky);
     if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) {
-        printf("fault %s: memory is lost\n", FAULT_NAMES[plan->kind]);
+        printf("fault %s: memory is lost\n", FAULT_NAMES[course->kind]);
         single.violations++;
     }
     struct tally sum = {single.points, single.violations + sticky.violations,
                         single.unconfirmed + sticky.unconfirmed};
-    kind_print(postgres, plan, &sum, sticky.points);
+    kind_print(postgres, course, &sum, sticky.points);
     return sum;
 }
 
-static const struct plan SQLITE_PLAN[] = {{FAULT_ALLOC, 1, 1, 1}, {FAULT_ARENA, 1, 1, 1},
-                                          {FAULT_JSON, 1, 5, 5},  {FAULT_WRITE, 1, 2, 2},
-                                          {FAULT_FULL, 1, 2, 2},  {FAULT_SYNC, 1, 1, 1},
-                                          {FAULT_READ, 1, 1, 1},  {FAULT_ENGINE, 6, 100, 20}};
-static const struct plan POSTGRES_PLAN[] = {{FAULT_QUERY, 1, 3, 1},
-                                            {FAULT_LINE, 3, 30, 5},
-                                            {FAULT_ALLOC, 10, 50, 1},
-                                            {FAULT_ARENA, 20, 100, 1},
-                                            {FAULT_JSON, 20, 100, 1}};
+static const struct course SQLITE_COURSE[] = {{FAULT_ALLOC, 1, 1, 1}, {FAULT_ARENA, 1, 1, 1},
+                                              {FAULT_JSON, 1, 5, 5},  {FAULT_WRITE, 1, 2, 2},
+                                              {FAULT_FULL, 1, 2, 2},  {FAULT_SYNC, 1, 1, 1},
+                                              {FAULT_READ, 1, 1, 1},  {FAULT_ENGINE, 6, 100, 20}};
+static const struct course POSTGRES_COURSE[] = {{FAULT_QUERY, 1, 3, 1},
+                                                {FAULT_LINE, 3, 30, 5},
+                                                {FAULT_ALLOC, 10, 50, 1},
+                                                {FAULT_ARENA, 20, 100, 1},
+                                                {FAULT_JSON, 20, 100, 1}};
 
-static int try_plan(struct backend *postgres, const struct plan *plans, size_t count,
-                    const struct plan *only) {
+static int try_course(struct backend *postgres, const struct course *courses, size_t count,
+                      const struct course *only) {
     uint64_t violations = 0;
     for (size_t i = 0; i < count; i++)
-        if (!only->kind || only->kind == plans[i].kind) {
-            struct plan plan = plans[i];
+        if (!only->kind || only->kind == courses[i].kind) {
+            struct course course = courses[i];
             if (only->every)
-                plan.every = only->every;
-            struct tally tally = try_kind(postgres, &plan);
+                course.every = only->every;
+            struct tally tally = try_kind(postgres, &course);
             violations += tally.violations + (tally.points == 0);
-            if (plan.every == 1 && tally.points > 0 && tally.violations == 0)
-                kind_proves(postgres, plan.kind);
+            if (course.every == 1 && tally.points > 0 && tally.violations == 0)
+                kind_proves(postgres, course.kind);
         }
     return violations > 0;
 }
 
 struct options {
     bool postgres, sticky;
-    struct plan only;
+    struct course only;
     uint64_t n;
 };
 
@@ -459,9 +459,9 @@ int main(int argc, char **argv) {
                (unsigned long long)tally.violations);
         code = tally.violations > 0;
     } else if (postgres)
-        code = try_plan(postgres, POSTGRES_PLAN, count_of(POSTGRES_PLAN), &options.only);
+        code = try_course(postgres, POSTGRES_COURSE, count_of(POSTGRES_COURSE), &options.only);
     else
-        code = try_plan(NULL, SQLITE_PLAN, count_of(SQLITE_PLAN), &options.only);
+        code = try_course(NULL, SQLITE_COURSE, count_of(SQLITE_COURSE), &options.only);
     if (postgres)
         postgres->free(postgres);
     PQfinish(server);

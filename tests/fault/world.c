@@ -416,7 +416,7 @@ static void judge_acted(struct world *world, const struct dump *dump, const stru
 void world_judge(struct world *world, const struct ask *asks, uint32_t count) {
     struct dump dump;
     dump_take(world, &dump);
-    const char *broken = dump_broken(&dump, &dump_arena);
+    const char *broken = world_check(&dump, &dump_arena);
     if (broken)
         violated(world, "%s", broken);
     if (dump.aside_count > 0)

@@ -30,6 +30,9 @@ struct backend {
     /* Somebody else changes a goal: one version and one record more, in a transaction of its own. False: the row
      * is locked, nothing was done. */
     bool (*meddle)(struct backend *, const struct dump_goal *goal, const struct record *record);
+    /* A copy of everything, and going back to it: nobody may be connected then, and it is a new era. */
+    void (*back_up)(struct backend *); /* NULL: cannot */
+    void (*restore)(struct backend *);
     void (*free)(struct backend *);
     bool single_statements; /* sessions can interleave inside a transaction */
 };
@@ -37,6 +40,17 @@ struct backend {
 struct backend *model_backend(void);
 struct backend *sqlite_backend(uint64_t seed);     /* three handles on a disk in memory */
 struct backend *postgres_backend(const char *uri); /* empties the tables first */
+
+struct backend *sqlite_file_backend(const char *path);
+
+/* Real engines only: a connection for whoever needs no pretend network. */
+struct store *real_backend_store(struct backend *);
+
+/* Just these goals, their records only behind the given seq; or of each goal only its row and what lists show,
+ * and what is not about one goal. */
+void real_dump_some(struct backend *, const struct record_mark *marks, uint32_t count,
+                    struct dump *dump, struct arena *arena);
+void real_dump_rest(struct backend *, struct dump *dump, struct arena *arena);
 
 /* SQLite only: its disk, for faults; and a power cut, which ends every connection. */
 struct memdisk *sqlite_backend_disk(struct backend *);

@@ -28,7 +28,7 @@ static uint64_t mix_goal(uint64_t d, const struct goal *goal) {
     d = mix(mix_hash(d, &goal->head), goal->quarantined);
     for (uint32_t i = 0; i < goal->open_count; i++)
         d = mix_slot(d, &goal->open[i]);
-    return mix(d, (uint64_t)goal->status * 8 + goal->need);
+    return mix(mix(d, (uint64_t)goal->status * 8 + goal->need), goal->era);
 }
 
 static uint64_t mix_host_row(uint64_t d, const struct host_row *row) {
@@ -82,6 +82,8 @@ static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
         d = mix_goal(d, &warm->goal);
     d = mix(mix(d, l->due.count), l->due.count ? (uint64_t)(l->due.entries[0].at - now) : 0);
     d = mix(mix(mix(d, l->reading * 2u + l->read_again), l->acting), l->known.count);
+    for (uint32_t i = 0; i < l->meet_count; i++)
+        d = mix_id(d, l->meet[i]);
     return mix_leases(d, l, now);
 }
 
@@ -141,7 +143,9 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     for (uint32_t i = 0; i < dump.effect_count; i++)
         d = mix_slot(d, &dump.effects[i].slot);
     for (uint32_t i = 0; i < dump.host_count; i++)
-        d = mix_host_row(d, &dump.hosts[i]);
+        d = mix_host_row(d, &dump.hosts[i].row);
+    for (uint32_t i = 0; i < dump.view_count; i++)
+        d = mix(d, dump.views[i].face);
     d = mix(mix(mix(d, dump.record_count), dump.inbox_count), dump.seen_count);
     arena_free(&arena);
     return d;

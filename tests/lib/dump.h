@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a store hold, all of it? Read from outside of the code under test. */
+/* What does a store hold, all of it? Read from outside of the code under test.
+ *
+ * Each list of the dump is one table of the store, declared once as a row of DUMP_TABLES: from its columns
+ * follow the query of the real engines, the order, and what is compared. */
 #pragma once
 
-#include "store/store.h"
+#include "store/rows.h"
 
 struct dump_goal {
     struct id id;
@@ -11,42 +14,182 @@ struct dump_goal {
     struct hash head;
     int64_t due_at;
     bool open, aside;
-    struct str hot;
+    struct str hot; /* sealed */
 };
 
 struct dump_record {
     struct id goal;
-    struct record record; /* without body_hash */
+    struct record record; /* its body_hash only where the body was dropped */
+};
+
+struct dump_milestone { /* what stands where records were dropped */
+    struct id goal;
+    uint64_t from_seq, to_seq, n;
+    int64_t at;
+    struct hash last_hash;
+    struct str body;
 };
 
 struct dump_effect {
     struct id goal;
     struct effect_slot slot;
+    struct str body; /* sealed */
 };
 
-struct dump {
+struct dump_part {
+    struct id goal;
+    enum part_kind kind;
+    uint32_t n;
+    struct str name, body; /* sealed */
+};
+
+struct dump_text {
+    struct id goal;
+    struct hash hash;
+    struct str body;
+};
+
+struct dump_tag {
+    struct id goal;
+    struct str tag;
+    enum face face;
+    int64_t created_at;
+};
+
+struct dump_aside {
+    struct id goal, source;
+    int64_t at;
+    struct str why, body;
+};
+
+struct dump_inbox {
+    struct id source, goal;
+    uint32_t to_host;
+    struct str body;
+};
+
+struct dump_host {
+    struct host_row row;
+    uint64_t instance;
+    uint32_t speaks;
+};
+
+struct dump_tally {
+    uint32_t host;
+    enum face face;
+    int64_t n;
+};
+
+struct dump { /* each list in the order of its key; those with a goal in the order of goals */
+    struct store_mark *marks; /* the one row of the store's own table */
+    struct dump_host *hosts;
     struct dump_goal *goals;
-    uint32_t goal_count;
-    struct dump_record *records; /* in order of goal, seq */
-    uint32_t record_count;
-    struct dump_effect *effects; /* in order of goal, n */
-    uint32_t effect_count;
-    struct host_row *hosts;
-    uint32_t host_count;
-    uint32_t inbox_count, seen_count, aside_count;
+    struct goal_view *views;
+    struct dump_tag *tags;
+    struct dump_part *parts;
+    struct dump_text *texts;
+    struct dump_effect *effects;
+    struct dump_record *records;
+    struct dump_milestone *milestones;
+    struct source_key *seen;
+    struct dump_aside *asides;
+    struct dump_inbox *inbox;
+    struct dump_tally *tallies;
+    const struct evidence *evidence; /* of each record, once it was read; NULL: not yet */
+    uint32_t mark_count, host_count, goal_count, view_count, tag_count, part_count, text_count,
+        effect_count, record_count, milestone_count, seen_count, aside_count, inbox_count,
+        tally_count;
 };
 
-/* The first thing in the store that contradicts itself, in words from the arena, or NULL: chains, sequence
- * numbers, effects against records, goals against their own promises. */
-const char *dump_broken(const struct dump *dump, struct arena *arena);
+/* ---- the tables ---- */
+
+enum column_type { COLUMN_INT, COLUMN_U32, COLUMN_BOOL, COLUMN_ID, COLUMN_HASH, COLUMN_BYTES };
+
+struct dump_column {
+    const char *name; /* in SQL: a column, or what is made of one */
+    enum column_type type;
+    size_t offset;
+    bool own; /* each store makes up its own: not compared */
+};
+
+struct dump_table {
+    const char *name;   /* in SQL; NULL: one for each kind of part */
+    size_t rows, count; /* where they are in struct dump */
+    size_t size;        /* of one row */
+    const struct dump_column *columns;
+    uint32_t column_count, keys; /* the first ones are the key */
+};
+
+enum dump_list {
+    DUMP_MARKS,
+    DUMP_HOSTS,
+    DUMP_GOALS,
+    DUMP_VIEWS,
+    DUMP_TAGS,
+    DUMP_PARTS,
+    DUMP_TEXTS,
+    DUMP_EFFECTS,
+    DUMP_RECORDS,
+    DUMP_MILESTONES,
+    DUMP_SEEN,
+    DUMP_ASIDES,
+    DUMP_INBOX,
+    DUMP_TALLIES,
+    DUMP_TABLE_COUNT
+};
+extern const struct dump_table DUMP_TABLES[DUMP_TABLE_COUNT];
+
+void **dump_rows(const struct dump_table *table, const struct dump *dump);
+uint32_t *dump_count(const struct dump_table *table, const struct dump *dump);
+
+/* The first column in which two rows differ, or NULL. */
+const struct dump_column *rows_differ(const struct dump_table *table, const void *a, const void *b);
+
+/* Bring every list into its order. Whoever fills a dump calls it last. */
+void dump_sort(struct dump *dump);
+
+/* The lists are copied, what their rows point to is shared. */
+void dump_copy(struct dump *to, const struct dump *from, struct arena *arena);
+void dump_copy_bytes(struct dump *dump, struct arena *arena); /* now it shares nothing any more */
+
+/* ---- looking things up ---- */
 
 const struct dump_goal *dump_goal(const struct dump *dump, struct id id);
+const struct goal_view *dump_view(const struct dump *dump, struct id id);
+const struct dump_text *dump_text(const struct dump *dump, struct id goal, const struct hash *hash);
 
-/* How many records of a goal say that this source was applied? */
+/* The rows of one goal in a list whose rows begin with the goal's id: [ret_from, the result). */
+#define DUMP_RANGE(list, count, goal, ret_from) \
+    dump_range((list), (count), sizeof *(list), (goal), (ret_from))
+uint32_t dump_range(const void *rows, uint32_t count, size_t size, struct id goal,
+                    uint32_t *ret_from);
+
+struct evidence evidence_of(const struct record *record);
+
+/* Read the evidence of every record at once, for whoever looks at it often. */
+void dump_read(struct dump *dump, struct arena *arena);
+
+/* How many signals with this source were applied to a goal? However many records each of them wrote. */
 uint32_t dump_applied(const struct dump *dump, struct id goal, struct id source);
+
+/* Does a record say that the owner refused what had been kept for it? */
+bool dump_refused(const struct dump *dump, struct id goal, struct id source);
 
 /* Of an effect, by its records. */
 struct dump_life {
-    uint32_t decided, claimed, ended, unconfirmed;
+    uint32_t n;
+    uint32_t decided, claimed, ended, unconfirmed, withdrawn;
+    uint32_t restored; /* doubted because the store was put back: it may have been claimed since */
 };
 struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n);
+
+/* A whole goal with its plan, from its rows. False: a seal or an encoding does not hold. */
+bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
+                struct goal *ret_goal, struct plan *ret_plan);
+
+/* ---- judging: check.c ---- */
+
+/* The first thing in the store that contradicts itself, in words from the arena, or NULL: chains, sequence
+ * numbers, effects, statuses and plan versions against records, texts against their hashes, views, tags and
+ * tallies against goals, goals and plans against their own promises. */
+const char *world_check(const struct dump *dump, struct arena *arena);

@@ -91,7 +91,7 @@ struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
                                   .beat_every = fleet->tick,
                                   .poll_every = fleet->tick,
                                   .retry_every = 0,
-                                  .policy = policy_of(fleet->lease * 50),
+                                  .policy = fleet->policy,
                                   .build = STR("test"),
                                   .addr = STR("")};
 }
@@ -132,6 +132,7 @@ static void host_stop(struct fleet *fleet, struct fleet_host *host) {
 }
 
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick) {
+    must(input_redacts(NULL, 0)); /* before anything goes back to an earlier state */
     struct fleet *fleet = calloc(1, sizeof *fleet);
     must(fleet != NULL && hosts <= FLEET_HOSTS);
     fleet->backend = backend;
@@ -139,11 +140,21 @@ struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t leas
     fleet->lease = lease;
     fleet->tick = tick;
     fleet->clock = SECONDS(1700000000);
+    fleet->policy = policy_of(lease * 50);
     for (uint32_t i = 0; i < hosts; i++) {
         fleet->hosts[i].id = i + 1;
         host_start(fleet, i);
     }
     return fleet;
+}
+
+void fleet_policy(struct fleet *fleet, struct policy policy) {
+    fleet->policy = policy;
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].up) {
+            host_stop(fleet, &fleet->hosts[i]);
+            host_start(fleet, i);
+        }
 }
 
 void fleet_free(struct fleet *fleet) {
@@ -154,6 +165,7 @@ void fleet_free(struct fleet *fleet) {
     }
     while (fleet->sessions)
         session_free(fleet, fleet->sessions);
+    arena_free(&fleet->view_arena);
     fleet->backend->free(fleet->backend);
     free(fleet);
 }
@@ -170,7 +182,7 @@ uint32_t fleet_ask(struct fleet *fleet, struct asked asked) {
     return fleet->asked_count++;
 }
 
-static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *asked) {
+static struct signal signal_of(const struct fleet *fleet, const struct asked *asked) {
     struct signal signal = {.kind = asked->kind,
                             .goal = asked->goal,
                             .source = asked->source,
@@ -183,6 +195,16 @@ static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *aske
         signal.title = signal.text = str_of(asked->text);
     if (asked->with_command)
         signal.command = STR("true");
+    if (asked->op) {
+        signal = asked->op->signal;
+        signal.at = fleet->clock;
+        signal.keyed = asked->keyed;
+    }
+    return signal;
+}
+
+static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *asked) {
+    struct signal signal = signal_of(fleet, asked);
     struct input *input = input_make(&signal, asked);
     must(input != NULL);
     asked->sent++;
@@ -190,16 +212,50 @@ static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *aske
         input_free(input);
 }
 
+/* Somebody asked for what they may not have: nothing of it is stored. */
+static bool error_refuses(enum error error) {
+    return error == ERROR_INVALID || error == ERROR_INVALID_PLAN || error == ERROR_UNAUTHORIZED ||
+           error == ERROR_NOT_FOUND || error == ERROR_CONFLICT;
+}
+
+/* An agent that may plan may not go past the table: whether it does depends on where the node is then. */
+static bool asks_past_table(const struct signal *signal) {
+    return signal->kind == SIGNAL_WORK_MOVE &&
+           (signal->override || signal->to == NODE_CANCELLED || signal->to == NODE_DONE);
+}
+
+/* What is wrong in itself is never accepted; who may not ask is told so, and nobody else is. */
+static void answer_judge(struct fleet *fleet, const struct asked *asked,
+                         const struct input *input) {
+    const struct op *op = asked->op;
+    const char *what = SIGNALS[asked->kind].name;
+    if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
+        violated(fleet, "a goal was quarantined: %s", input->why);
+    if (!op || input->forwarded)
+        return;
+    if (op->wrong && input->error == ERROR_NONE)
+        violated(fleet, "a %s that has to be refused with %s was accepted", what,
+                 ERRORS[op->expect].code);
+    if (error_refuses(input->error) && input->error != ERROR_NOT_FOUND &&
+        !asks_past_table(&op->signal) &&
+        (input->error == ERROR_UNAUTHORIZED) != (op->expect == ERROR_UNAUTHORIZED))
+        violated(fleet, "a %s was refused with %s, not %s: %s", what, ERRORS[input->error].code,
+                 ERRORS[op->expect].code, input->why);
+}
+
 static void answers_take(struct fleet *fleet, struct fleet_host *host) {
     for (struct input *input; (input = ledger_take_answered(host->ledger));) {
         struct asked *asked = input->waiter;
         asked->answered = true;
         asked->acknowledged = asked->acknowledged || input->error == ERROR_NONE;
+        asked->applied = asked->applied || (input->applied && input->error == ERROR_NONE);
+        asked->refused += error_refuses(input->error);
         asked->error = input->error;
-        asked->forwarded = input->forwarded;
-        if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
-            violated(fleet, "a goal was quarantined: %s", input->why);
-        tell(fleet, "      host %u answers: %s", host->id, ERRORS[input->error].code);
+        asked->forwarded = asked->forwarded || input->forwarded;
+        answer_judge(fleet, asked, input);
+        tell(fleet, "      host %u answers %s %u: %s%s", host->id, SIGNALS[asked->kind].name,
+             (unsigned)(asked - fleet->asked), ERRORS[input->error].code,
+             input->forwarded ? ", forwarded" : "");
         input_free(input);
     }
 }
@@ -236,6 +292,7 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
         violated(fleet, "host %u acted on effect %u without a committed claim", host->id,
                  act->effect.n);
     acted->host = host->id;
+    acted->restores = fleet->restores;
     acted->exit = fleet->next_exit;
     host->outcomes[host->outcome_count++] = acted;
     arena_free(&arena);
@@ -387,7 +444,10 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     case ATOM_CHECK: hands_check(fleet, host); break;
     case ATOM_ACT: hands_act(fleet, host); break;
     case ATOM_OUTCOME: outcome_offer(fleet, host); break;
-    case ATOM_ASK: ask(fleet, host, &fleet->asked[atom->arg]); break;
+    case ATOM_ASK:
+        tell(fleet, "      for %s %u", SIGNALS[fleet->asked[atom->arg].kind].name, atom->arg);
+        ask(fleet, host, &fleet->asked[atom->arg]);
+        break;
     case ATOM_MEDDLE: meddle(fleet, atom->arg); break;
     case ATOM_TIME: fleet->clock += fleet->tick; break;
     case ATOM_LOSE: host_loses(fleet, host); break;
@@ -469,70 +529,174 @@ uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]) {
     return count;
 }
 
+/* ---- the store is put back ---- */
+
+void fleet_look(struct fleet *fleet) {
+    arena_reset(&fleet->view_arena);
+    fleet->backend->dump(fleet->backend, &fleet->view, &fleet->view_arena);
+}
+
+static bool inbox_has(const struct dump *dump, struct id source) {
+    for (uint32_t i = 0; i < dump->inbox_count; i++)
+        if (id_equal(dump->inbox[i].source, source))
+            return true;
+    return false;
+}
+
+void fleet_back_up(struct fleet *fleet) {
+    fleet->backend->back_up(fleet->backend);
+    fleet_look(fleet);
+    for (uint32_t i = 0; i < fleet->asked_count; i++) {
+        struct asked *asked = &fleet->asked[i];
+        asked->kept = dump_applied(&fleet->view, asked->goal, asked->source) > 0 ||
+                      inbox_has(&fleet->view, asked->source);
+    }
+    tell(fleet, "      the store is backed up");
+}
+
+/* What was promised since then is gone, and nobody asks for it again. */
+void fleet_restore(struct fleet *fleet) {
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].up) {
+            host_stop(fleet, &fleet->hosts[i]);
+            fleet->backend->host_died(fleet->backend, fleet->hosts[i].id);
+        }
+    while (fleet->sessions) {
+        fleet->backend->abort(fleet->backend, fleet->sessions);
+        session_free(fleet, fleet->sessions);
+    }
+    fleet->backend->restore(fleet->backend);
+    fleet->restores++;
+    for (uint32_t i = 0; i < fleet->asked_count; i++) {
+        struct asked *asked = &fleet->asked[i];
+        asked->gone = asked->gone || (asked->sent > 0 && !asked->kept);
+    }
+    fleet_look(fleet);
+    tell(fleet, "      THE STORE IS PUT BACK");
+}
+
+struct knowledge fleet_known(struct fleet *fleet, struct id goal, struct arena *arena) {
+    struct knowledge known = {.goal = {.id = goal}};
+    const struct dump_goal *row = dump_goal(&fleet->view, goal);
+    known.exists =
+        row && !row->aside && dump_whole(&fleet->view, row, arena, &known.goal, &known.plan);
+    const struct dump_text *text =
+        known.exists ? dump_text(&fleet->view, goal, &known.goal.proposal) : NULL;
+    if (text)
+        known.proposal = arena_copy(arena, text->body);
+    return known;
+}
+
 /* ---- judging ---- */
+
+/* Accepted means that it decided something, except where there was nothing to decide. */
+static bool asked_left_a_record(const struct fleet *fleet, const struct asked *asked) {
+    if (!asked->acknowledged)
+        return false;
+    bool idle = asked->op && asked->op->may_idle;
+    return !idle || (asked->applied && fleet->restores == 0); /* a new era is a change by itself */
+}
+
+/* PLAN-25: whoever applies a plan has seen the version before it. */
+static void check_version(struct fleet *fleet, const struct dump *dump, const struct asked *asked) {
+    uint32_t from, to = DUMP_RANGE(dump->records, dump->record_count, asked->goal, &from);
+    if (!asked->op || asked->kind != SIGNAL_PLAN_APPLY)
+        return;
+    for (uint32_t i = from; i < to; i++) {
+        const struct evidence *evidence = &dump->evidence[i];
+        if (id_equal(evidence->source, asked->source) &&
+            str_equal(evidence->rule, STR("plan.apply")) &&
+            evidence->plan_version != asked->op->signal.expected + 1)
+            violated(fleet, "a plan made for version %llu became version %llu",
+                     (unsigned long long)asked->op->signal.expected,
+                     (unsigned long long)evidence->plan_version);
+    }
+}
 
 static void check_asked(struct fleet *fleet, const struct dump *dump, const struct asked *asked) {
     uint32_t applied = dump_applied(dump, asked->goal, asked->source);
     const char *what = SIGNALS[asked->kind].name;
     if (applied > 1 && (asked->keyed || asked->sent == 1))
         violated(fleet, "one %s was applied %u times", what, applied);
-    if (asked->acknowledged && applied == 0) {
-        /* a forwarded report is kept in the inbox until its owner applies it */
-        if (dump->inbox_count == 0)
-            violated(fleet, "an acknowledged %s is lost", what);
+    check_version(fleet, dump, asked);
+    if (asked->gone) {
+        if (applied > 0)
+            violated(fleet, "a %s is there again that the store was put back behind", what);
+        return;
+    }
+    /* what was forwarded is decided by the owner, later: a refusal is on the record then */
+    bool refused = asked->forwarded && dump_refused(dump, asked->goal, asked->source);
+    if (asked_left_a_record(fleet, asked) && applied == 0 && !refused &&
+        !inbox_has(dump, asked->source))
+        violated(fleet, "an acknowledged %s is lost", what);
+    if (asked->sent > 0 && asked->sent == asked->refused && applied > 0)
+        violated(fleet, "a %s that was refused left something behind", what);
+}
+
+/* What was done before the store was put back may look undone. */
+static void check_acted(struct fleet *fleet, const struct dump *dump) {
+    for (uint32_t i = 0; i < fleet->acted_count; i++) {
+        const struct acted *acted = &fleet->acted[i];
+        uint32_t from, to = DUMP_RANGE(dump->effects, dump->effect_count, acted->goal, &from);
+        for (uint32_t k = from; k < to && acted->restores == fleet->restores; k++)
+            if (dump->effects[k].slot.n == acted->n && acted->times > 0 &&
+                dump->effects[k].slot.state == EFFECT_READY)
+                violated(fleet, "effect %u was acted on and is still ready", acted->n);
     }
 }
 
 bool fleet_check(struct fleet *fleet) {
-    struct arena arena = {0};
-    struct dump dump;
-    fleet->backend->dump(fleet->backend, &dump, &arena);
-    const char *broken = dump_broken(&dump, &arena);
+    fleet_look(fleet);
+    const char *broken = world_check(&fleet->view, &fleet->view_arena);
     if (broken)
         violated(fleet, "%s", broken);
+    dump_read(&fleet->view, &fleet->view_arena);
     for (uint32_t i = 0; i < fleet->asked_count; i++)
-        check_asked(fleet, &dump, &fleet->asked[i]);
-    for (uint32_t i = 0; i < dump.effect_count; i++)
-        if (dump.effects[i].slot.state == EFFECT_READY)
-            for (uint32_t k = 0; k < fleet->acted_count; k++)
-                if (id_equal(fleet->acted[k].goal, dump.effects[i].goal) &&
-                    fleet->acted[k].n == dump.effects[i].slot.n && fleet->acted[k].times > 0)
-                    violated(fleet, "effect %u was acted on and is still ready",
-                             dump.effects[i].slot.n);
-    if (dump.aside_count > 0 && !fleet->may_quarantine)
+        check_asked(fleet, &fleet->view, &fleet->asked[i]);
+    check_acted(fleet, &fleet->view);
+    if (fleet->view.aside_count > 0 && !fleet->may_quarantine)
         violated(fleet, "a goal was set aside");
-    arena_free(&arena);
     return fleet->violation[0] == 0;
 }
 
-/* When nothing moves any more: no request unanswered by a living host, no inbox row left, no effect waiting,
- * every doubt asked about, every goal in living hands. */
-static void check_quiet(struct fleet *fleet) {
-    struct arena arena = {0};
-    struct dump dump;
-    fleet->backend->dump(fleet->backend, &dump, &arena);
-    if (dump.inbox_count > 0)
-        violated(fleet, "%u inbox rows are never consumed", dump.inbox_count);
-    for (uint32_t i = 0; i < dump.effect_count; i++) {
-        const struct dump_effect *effect = &dump.effects[i];
-        struct dump_life life = dump_life(&dump, effect->goal, effect->slot.n);
+/* GOAL-11: a paused goal begins nothing. */
+static bool effect_may_wait(const struct dump *dump, const struct dump_effect *effect) {
+    const struct goal_view *view = dump_view(dump, effect->goal);
+    return effect->slot.state == EFFECT_READY && view && view->status == GOAL_PAUSED;
+}
+
+static void check_effects_quiet(struct fleet *fleet, const struct dump *dump) {
+    for (uint32_t i = 0; i < dump->effect_count; i++) {
+        const struct dump_effect *effect = &dump->effects[i];
+        struct dump_life life = dump_life(dump, effect->goal, effect->slot.n);
+        if (effect_may_wait(dump, effect))
+            continue;
         if (effect->slot.state != EFFECT_UNCONFIRMED)
             violated(fleet, "an effect stays %s for ever", EFFECT_STATE[effect->slot.state].name);
         else if (life.unconfirmed == 0)
             violated(fleet, "an effect is unconfirmed, and nobody is asked");
     }
     for (uint32_t i = 0; i < fleet->acted_count; i++) {
-        struct dump_life life = dump_life(&dump, fleet->acted[i].goal, fleet->acted[i].n);
-        if (fleet->acted[i].reported && life.ended == 0 && life.unconfirmed == 0)
+        struct dump_life life = dump_life(dump, fleet->acted[i].goal, fleet->acted[i].n);
+        if (fleet->acted[i].reported && life.decided > 0 && life.ended == 0 &&
+            life.unconfirmed == 0)
             violated(fleet, "a reported outcome is lost");
     }
-    for (uint32_t i = 0; i < dump.goal_count; i++)
-        for (uint32_t h = 0; h < dump.host_count; h++)
-            if (dump.goals[i].open && dump.hosts[h].host == dump.goals[i].owner &&
-                dump.hosts[h].state != HOST_LIVE)
+}
+
+/* When nothing moves any more: no request unanswered by a living host, no inbox row left, no effect waiting,
+ * every doubt asked about, every goal in living hands. */
+static void check_quiet(struct fleet *fleet) {
+    const struct dump *dump = &fleet->view;
+    if (dump->inbox_count > 0)
+        violated(fleet, "%u inbox rows are never consumed", dump->inbox_count);
+    check_effects_quiet(fleet, dump);
+    for (uint32_t i = 0; i < dump->goal_count; i++)
+        for (uint32_t h = 0; h < dump->host_count; h++)
+            if (dump->goals[i].open && dump->hosts[h].row.host == dump->goals[i].owner &&
+                dump->hosts[h].row.state != HOST_LIVE)
                 violated(fleet, "a goal belongs to a host that is %s",
-                         HOST_STATE[dump.hosts[h].state].name);
-    arena_free(&arena);
+                         HOST_STATE[dump->hosts[h].row.state].name);
 }
 
 static bool atom_heals(const struct atom *atom) {

@@ -6,6 +6,7 @@
 
 #include "daemon/ledger.h"
 #include "lib/backend.h"
+#include "lib/gen.h"
 
 #include <stdio.h>
 
@@ -43,15 +44,21 @@ struct asked { /* what a client asked for, and what it was told */
     bool answered, acknowledged;
     enum error error; /* of the last answer */
     bool forwarded;
-    const char *text; /* title or report; NULL: any */
-    uint32_t sent;    /* how often */
+    bool applied;        /* whoever answered says that it changed something */
+    bool kept;           /* it stood in the store when that was backed up */
+    bool gone;           /* the store was put back behind it */
+    const char *text;    /* title or report; NULL: any */
+    uint32_t sent;       /* how often */
+    uint32_t refused;    /* so many answers */
+    const struct op *op; /* all of it; NULL: what stands above says it */
 };
 
 struct acted { /* what was really done outside */
     struct id goal;
     uint32_t n, times;
     uint32_t host;
-    int64_t exit; /* what came of it */
+    int64_t exit;      /* what came of it */
+    uint32_t restores; /* of the store, before it was done */
     bool reported;
 };
 
@@ -88,7 +95,11 @@ struct fleet {
     char violation[512]; /* empty: none */
     int64_t next_exit;   /* with which status commands end */
     bool may_quarantine; /* a goal that is set aside is no violation */
-    FILE *story;         /* every atom in words, when wanted */
+    struct policy policy;
+    uint32_t restores; /* how often the store was put back */
+    struct dump view;  /* what the store held when it was last looked at */
+    struct arena view_arena;
+    FILE *story; /* every atom in words, when wanted */
     uint64_t steps;
     uint32_t crashes, faults, meddled;
 };
@@ -96,12 +107,25 @@ struct fleet {
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick);
 void fleet_free(struct fleet *fleet);
 
+/* For hosts that start from now on, and those that stand. */
+void fleet_policy(struct fleet *fleet, struct policy policy);
+
 /* What can happen now, faults and all. */
 uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]);
 void fleet_do(struct fleet *fleet, const struct atom *atom);
 
 /* A new thing to ask for; atoms of kind ATOM_ASK with this index deliver it, again and again. */
 uint32_t fleet_ask(struct fleet *fleet, struct asked asked);
+
+/* What a client can know of a goal, from fleet->view. */
+struct knowledge fleet_known(struct fleet *fleet, struct id goal, struct arena *arena);
+
+/* Look at the store: fleet->view. */
+void fleet_look(struct fleet *fleet);
+
+/* The store is backed up; later everybody stops and it is put back. Nobody starts again by itself. */
+void fleet_back_up(struct fleet *fleet);
+void fleet_restore(struct fleet *fleet);
 
 /* Does the store contradict itself, or what was promised? Fills in fleet->violation. */
 bool fleet_check(struct fleet *fleet);

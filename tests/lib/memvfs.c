@@ -71,6 +71,7 @@ struct memdisk {
     sqlite3_vfs vfs;
     char name[40];
     struct memfile *files;
+    struct memfile *copies; /* of the last back-up; no handle leads there */
     uint64_t random;
     int64_t clock;
     int owner;
@@ -777,14 +778,45 @@ const char *memdisk_vfs(const struct memdisk *disk) {
     return disk->name;
 }
 
-void memdisk_free(struct memdisk *disk) {
-    sqlite3_vfs_unregister(&disk->vfs);
-    while (disk->files) {
-        struct memfile *file = disk->files;
-        disk->files = file->next;
+static void files_free(struct memfile **files) {
+    while (*files) {
+        struct memfile *file = *files;
+        *files = file->next;
         file_free(file);
     }
+}
+
+void memdisk_free(struct memdisk *disk) {
+    sqlite3_vfs_unregister(&disk->vfs);
+    files_free(&disk->files);
+    files_free(&disk->copies);
     free(disk);
+}
+
+static struct memfile *files_copy(struct memdisk *disk, const struct memfile *from) {
+    struct memfile *kept = disk->files;
+    disk->files = NULL;
+    for (; from; from = from->next) {
+        if (!from->name || !from->linked)
+            continue;
+        struct memfile *file = file_create(disk, from->name);
+        bytes_copy(&file->now, &from->now);
+        bytes_copy(&file->synced, &from->now);
+        file->durable = true;
+    }
+    struct memfile *copies = disk->files;
+    disk->files = kept;
+    return copies;
+}
+
+void memdisk_back_up(struct memdisk *disk) {
+    files_free(&disk->copies);
+    disk->copies = files_copy(disk, disk->files);
+}
+
+void memdisk_restore(struct memdisk *disk) {
+    files_free(&disk->files);
+    disk->files = files_copy(disk, disk->copies);
 }
 
 void memdisk_clock(struct memdisk *disk, int64_t unix_milliseconds) {

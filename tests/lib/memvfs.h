@@ -56,5 +56,9 @@ bool memdisk_armed(const struct memdisk *disk, enum memdisk_fault kind);
 /* How many operations of the kind were there so far? */
 uint64_t memdisk_count(const struct memdisk *disk, enum memdisk_fault kind);
 
+/* Copy every file that has a name; put them all back, in place of what is there then. */
+void memdisk_back_up(struct memdisk *disk);
+void memdisk_restore(struct memdisk *disk);
+
 /* A lying disk acknowledges a sync without doing it. */
 void memdisk_lies(struct memdisk *disk, bool lies);

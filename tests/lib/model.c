@@ -9,120 +9,134 @@
 
 #include <stdlib.h>
 
-enum { MAX_HOSTS = 8, MAX_LOCKS = 64 };
+enum { MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
 
-struct model_goal {
-    struct dump_goal row;
-    struct session *locked; /* FOR UPDATE, or updated */
-    bool updated;           /* by whoever has locked it: an insert waits for that, not for a lock */
+/* Who waits for whom? A key that is inserted and not committed is locked too. */
+enum lock_kind { LOCK_HOST, LOCK_GOAL, LOCK_NEW_GOAL, LOCK_INBOX };
+
+struct lock {
+    enum lock_kind kind;
+    struct id key;
+    struct session *by;
+    bool updated; /* the row, not only locked: an insert waits for that, not for a lock */
 };
-
-struct model_inbox {
-    struct inbox_row row;
-    uint32_t to_host;
-    struct session *locked;
-};
-
-struct model_host {
-    struct host_row row;
-    uint64_t instance;
-    struct session *locked;
-};
-
-/* Growing arrays out of the model's arena. */
-#define GROW(model, array, count, cap) \
-    do { \
-        if ((count) == (cap)) { \
-            size_t more = (cap) ? (cap)*2 : 16; \
-            void *grown = \
-                arena_take(&(model)->arena, more * sizeof *(array), alignof(max_align_t)); \
-            if (count) \
-                memcpy(grown, (array), (count) * sizeof *(array)); \
-            (array) = grown; \
-            (cap) = (uint32_t)more; \
-        } \
-    } while (0)
 
 struct model {
     struct backend backend;
-    struct arena arena;
-    struct model_host hosts[MAX_HOSTS];
-    uint32_t host_count;
-    struct model_goal *goals;
-    uint32_t goal_count, goal_cap;
-    struct dump_record *records;
-    uint32_t record_count, record_cap;
-    struct effect_entry *effects;
-    uint32_t effect_count, effect_cap;
-    struct model_inbox *inbox;
-    uint32_t inbox_count, inbox_cap;
-    struct source_key *seen;
-    uint32_t seen_count, seen_cap, aside_count;
-    struct reserved { /* keys of goals that are inserted and not committed */
-        struct id goal;
-        struct session *by;
-    } reserved[MAX_LOCKS];
-    uint32_t reserved_count;
+    struct arena arena;    /* of the rows; what they point to is never edited, so copies share it */
+    struct dump now, then; /* then: as it was when it was backed up */
+    uint32_t caps[DUMP_TABLE_COUNT];
+    struct lock locks[MAX_LOCKS];
+    uint32_t lock_count;
+    bool backed_up;
 };
 
 /* What a transaction has done and not committed. */
 struct pending {
     bool batched; /* commit: the host row is ours */
-    bool applied;
-    struct id adopted[MAX_LOCKS];
+    struct id adopted[MAX_ADOPTED];
     uint32_t adopted_count;
 };
 
 /* ---- rows ---- */
 
-static struct model_host *host_find(struct model *model, uint32_t host) {
-    for (uint32_t i = 0; i < model->host_count; i++)
-        if (model->hosts[i].row.host == host)
-            return &model->hosts[i];
+static void *row_add(struct model *model, enum dump_list list) {
+    const struct dump_table *table = &DUMP_TABLES[list];
+    uint32_t *count = dump_count(table, &model->now), cap = model->caps[list];
+    void **rows = dump_rows(table, &model->now);
+    if (*count == cap) {
+        model->caps[list] = cap = cap ? cap * 2 : 16;
+        void *grown = arena_take(&model->arena, cap * table->size, alignof(max_align_t));
+        if (*count > 0)
+            memcpy(grown, *rows, *count * table->size);
+        *rows = grown;
+    }
+    return memset((char *)*rows + (*count)++ * table->size, 0, table->size);
+}
+
+static void row_remove(struct model *model, enum dump_list list, void *row) {
+    const struct dump_table *table = &DUMP_TABLES[list];
+    uint32_t *count = dump_count(table, &model->now);
+    char *last = (char *)*dump_rows(table, &model->now) + --*count * table->size;
+    if (row != last)
+        memcpy(row, last, table->size);
+}
+
+static struct dump_host *host_find(struct model *model, uint32_t host) {
+    for (uint32_t i = 0; i < model->now.host_count; i++)
+        if (model->now.hosts[i].row.host == host)
+            return &model->now.hosts[i];
     return NULL;
 }
 
-static struct model_goal *goal_find(struct model *model, struct id id) {
-    for (uint32_t i = 0; i < model->goal_count; i++)
-        if (id_equal(model->goals[i].row.id, id))
-            return &model->goals[i];
+static struct dump_goal *goal_find(struct model *model, struct id id) {
+    for (uint32_t i = 0; i < model->now.goal_count; i++)
+        if (id_equal(model->now.goals[i].id, id))
+            return &model->now.goals[i];
     return NULL;
 }
 
-static struct model_inbox *inbox_find(struct model *model, struct id source) {
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (id_equal(model->inbox[i].row.source, source))
-            return &model->inbox[i];
+static struct goal_view *view_find(struct model *model, struct id id) {
+    for (uint32_t i = 0; i < model->now.view_count; i++)
+        if (id_equal(model->now.views[i].id, id))
+            return &model->now.views[i];
     return NULL;
 }
 
-static bool locked_by_other(struct session *lock, struct session *session) {
-    return lock && lock != session;
+static struct dump_inbox *inbox_find(struct model *model, struct id source) {
+    for (uint32_t i = 0; i < model->now.inbox_count; i++)
+        if (id_equal(model->now.inbox[i].source, source))
+            return &model->now.inbox[i];
+    return NULL;
 }
 
-static void unlock_all(struct model *model, struct session *session) {
-    for (uint32_t i = 0; i < model->host_count; i++)
-        if (model->hosts[i].locked == session)
-            model->hosts[i].locked = NULL;
-    for (uint32_t i = 0; i < model->goal_count; i++)
-        if (model->goals[i].locked == session)
-            model->goals[i].locked = NULL;
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (model->inbox[i].locked == session)
-            model->inbox[i].locked = NULL;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < model->reserved_count; i++)
-        if (model->reserved[i].by != session)
-            model->reserved[kept++] = model->reserved[i];
-    model->reserved_count = kept;
+/* ---- locks ---- */
+
+static struct id host_key(uint32_t host) {
+    struct id key = {0};
+    memcpy(key.bytes, &host, sizeof host);
+    return key;
 }
 
-static bool reserved_by_other(const struct model *model, struct id goal,
-                              const struct session *session) {
-    for (uint32_t i = 0; i < model->reserved_count; i++)
-        if (id_equal(model->reserved[i].goal, goal) && model->reserved[i].by != session)
-            return true;
+static const struct lock *lock_of_other(const struct model *model, enum lock_kind kind,
+                                        struct id key, const struct session *session) {
+    for (uint32_t i = 0; i < model->lock_count; i++)
+        if (model->locks[i].kind == kind && id_equal(model->locks[i].key, key) &&
+            model->locks[i].by != session)
+            return &model->locks[i];
+    return NULL;
+}
+
+static bool locked(const struct model *model, enum lock_kind kind, struct id key,
+                   const struct session *session) {
+    return lock_of_other(model, kind, key, session) != NULL;
+}
+
+static void lock_take(struct model *model, enum lock_kind kind, struct id key,
+                      struct session *session, bool updated) {
+    for (uint32_t i = 0; i < model->lock_count; i++)
+        if (model->locks[i].kind == kind && id_equal(model->locks[i].key, key)) {
+            model->locks[i].updated = updated;
+            return;
+        }
+    must(model->lock_count < MAX_LOCKS);
+    model->locks[model->lock_count++] = (struct lock){kind, key, session, updated};
+}
+
+static bool lock_is_mine(const struct model *model, enum lock_kind kind, struct id key,
+                         const struct session *session) {
+    for (uint32_t i = 0; i < model->lock_count; i++)
+        if (model->locks[i].kind == kind && id_equal(model->locks[i].key, key))
+            return model->locks[i].by == session;
     return false;
+}
+
+static void unlock_all(struct model *model, const struct session *session) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < model->lock_count; i++)
+        if (model->locks[i].by != session)
+            model->locks[kept++] = model->locks[i];
+    model->lock_count = kept;
 }
 
 static struct pending *pending_of(struct session *session) {
@@ -133,30 +147,44 @@ static struct pending *pending_of(struct session *session) {
 
 /* ---- statements on the host row; each is a transaction of its own ---- */
 
+static bool host_locked(const struct model *model, uint32_t host, const struct session *session) {
+    return locked(model, LOCK_HOST, host_key(host), session);
+}
+
+static uint32_t speaks_of(const struct store_request *request) {
+    return request->speaks ? request->speaks : SCHEMA_LEVEL;
+}
+
 static enum session_state join(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
-    struct model_host *host = host_find(model, request->self.host);
-    if (host && locked_by_other(host->locked, session))
+    struct store_answer *answer = &session->answer;
+    struct dump_host *host = host_find(model, request->self.host);
+    if (model->now.marks->level > speaks_of(request)) {
+        answer->outcome = STORE_REFUSED;
+        return SESSION_DONE;
+    }
+    if (host && host_locked(model, request->self.host, session))
         return SESSION_BLOCKED;
     if (!host) {
-        must(model->host_count < MAX_HOSTS);
-        host = &model->hosts[model->host_count++];
-        *host = (struct model_host){.row = {.host = request->self.host}};
+        host = row_add(model, DUMP_HOSTS);
+        host->row.host = request->self.host;
     }
     host->row.epoch++;
     host->row.beat++;
     host->row.state = HOST_LIVE;
     host->instance = request->self.instance;
-    session->answer.held = true;
-    session->answer.epoch = host->row.epoch;
-    session->answer.batch = host->row.batch;
+    host->speaks = speaks_of(request);
+    answer->held = true;
+    answer->epoch = host->row.epoch;
+    answer->batch = host->row.batch;
+    answer->mark = *model->now.marks;
     return SESSION_DONE;
 }
 
 static enum session_state beat(struct model *model, struct session *session) {
-    struct model_host *host = host_find(model, session->request->self.host);
+    struct dump_host *host = host_find(model, session->request->self.host);
     if (host && host->row.epoch == session->request->self.epoch) {
-        if (locked_by_other(host->locked, session))
+        if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
         host->row.beat++;
         session->answer.held = true;
@@ -166,10 +194,10 @@ static enum session_state beat(struct model *model, struct session *session) {
 
 static enum session_state take(struct model *model, struct session *session) {
     const struct host_row *victim = &session->request->victim;
-    struct model_host *host = host_find(model, victim->host);
+    struct dump_host *host = host_find(model, victim->host);
     if (host && host->row.epoch == victim->epoch && host->row.beat == victim->beat &&
         host->row.state == HOST_LIVE) {
-        if (locked_by_other(host->locked, session))
+        if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
         host->row.epoch++;
         host->row.state = HOST_LOST;
@@ -179,9 +207,9 @@ static enum session_state take(struct model *model, struct session *session) {
 }
 
 static enum session_state resolve(struct model *model, struct session *session) {
-    struct model_host *host = host_find(model, session->request->self.host);
+    struct dump_host *host = host_find(model, session->request->self.host);
     if (host && host->instance == session->request->self.instance && host->row.state == HOST_LIVE) {
-        if (locked_by_other(host->locked, session))
+        if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
         host->row.epoch++;
         session->answer.held = true;
@@ -201,24 +229,44 @@ static void effects_into(struct model *model, struct session *session, struct id
     struct store_answer *answer = &session->answer;
     if (!answer->effects)
         answer->effects = arena_new(&session->arena, struct effect_entry, 1024);
-    for (uint32_t i = 0; i < model->effect_count; i++)
-        if (id_equal(model->effects[i].goal, goal) && answer->effect_count < 1024)
-            answer->effects[answer->effect_count++] = model->effects[i];
+    for (uint32_t i = 0; i < model->now.effect_count; i++) {
+        const struct dump_effect *effect = &model->now.effects[i];
+        if (!id_equal(effect->goal, goal) || answer->effect_count == 1024)
+            continue;
+        struct str body = effect->body;
+        bool damaged = !row_unseal(ROW_EFFECT, goal, effect->slot.n, &body);
+        answer->effects[answer->effect_count++] =
+            (struct effect_entry){goal, effect->slot, damaged ? (struct str){0} : body, damaged};
+    }
+}
+
+static bool id_is_in(const struct id *ids, uint32_t count, struct id id) {
+    for (uint32_t i = 0; i < count; i++)
+        if (id_equal(ids[i], id))
+            return true;
+    return false;
+}
+
+static bool owned_wants(const struct store_request *request, const struct dump_goal *goal) {
+    if (goal->owner != request->self.host)
+        return false;
+    if (request->only_count > 0)
+        return id_is_in(request->only, request->only_count, goal->id);
+    return goal->open && id_compare(goal->id, request->after) > 0;
 }
 
 static enum session_state owned(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct store_answer *answer = &session->answer;
-    answer->owned = arena_new(&session->arena, struct due_row, model->goal_count);
-    for (uint32_t i = 0; i < model->goal_count; i++) {
-        const struct dump_goal *goal = &model->goals[i].row;
-        if (goal->owner == request->self.host && goal->open &&
-            id_compare(goal->id, request->after) > 0)
+    answer->owned = arena_new(&session->arena, struct due_row, model->now.goal_count);
+    for (uint32_t i = 0; i < model->now.goal_count; i++) {
+        const struct dump_goal *goal = &model->now.goals[i];
+        if (owned_wants(request, goal))
             answer->owned[answer->owned_count++] = (struct due_row){goal->id, goal->due_at};
     }
     if (answer->owned_count > 0)
         qsort(answer->owned, answer->owned_count, sizeof *answer->owned, by_goal);
-    answer->more = answer->owned_count >= request->limit;
+    answer->more = request->only_count == 0 && answer->owned_count >= request->limit;
     answer->owned_count = answer->more ? request->limit : answer->owned_count;
     for (uint32_t i = 0; i < answer->owned_count; i++)
         effects_into(model, session, answer->owned[i].goal);
@@ -231,20 +279,20 @@ static void poll_hosts(struct model *model, struct session *session) {
     answer->hosts = arena_new(&session->arena, struct host_row, LIMIT_WATCHED_HOSTS);
     for (uint32_t after = self, seen = 0;
          seen < MAX_HOSTS && answer->host_count < LIMIT_WATCHED_HOSTS; seen++) {
-        const struct model_host *next = NULL;
-        for (uint32_t i = 0; i < model->host_count; i++) {
-            const struct host_row *row = &model->hosts[i].row;
+        const struct host_row *next = NULL;
+        for (uint32_t i = 0; i < model->now.host_count; i++) {
+            const struct host_row *row = &model->now.hosts[i].row;
             uint32_t away = row->host - after - 1,
-                     best = next ? next->row.host - after - 1 : UINT32_MAX;
+                     best = next ? next->host - after - 1 : UINT32_MAX;
             if (row->host != self && row->state != HOST_GONE && away < best)
-                next = &model->hosts[i];
+                next = row;
         }
         if (!next)
             break;
-        if (answer->host_count > 0 && answer->hosts[0].host == next->row.host)
+        if (answer->host_count > 0 && answer->hosts[0].host == next->host)
             break;
-        answer->hosts[answer->host_count++] = next->row;
-        after = next->row.host;
+        answer->hosts[answer->host_count++] = *next;
+        after = next->host;
     }
 }
 
@@ -253,73 +301,120 @@ static int by_source(const void *a, const void *b) {
 }
 
 /* What was forwarded to a host that is gone is anybody's. */
-static bool inbox_is_for(struct model *model, const struct model_inbox *row, uint32_t host) {
-    const struct model_host *to = host_find(model, row->to_host);
+static bool inbox_is_for(struct model *model, const struct dump_inbox *row, uint32_t host) {
+    const struct dump_host *to = host_find(model, row->to_host);
     return row->to_host == host || (to && to->row.state == HOST_GONE);
+}
+
+/* Everybody who is not gone speaks more than is written now. */
+static bool level_may_rise(struct model *model, uint32_t host) {
+    const struct dump_host *self = host_find(model, host);
+    uint32_t level = model->now.marks->level;
+    for (uint32_t i = 0; i < model->now.host_count; i++)
+        if (model->now.hosts[i].row.state != HOST_GONE && model->now.hosts[i].speaks <= level)
+            return false;
+    return self && self->speaks > level;
 }
 
 static enum session_state poll_all(struct model *model, struct session *session) {
     struct store_answer *answer = &session->answer;
+    uint32_t self = session->request->self.host;
     poll_hosts(model, session);
-    answer->inbox = arena_new(&session->arena, struct inbox_row, model->inbox_count);
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (inbox_is_for(model, &model->inbox[i], session->request->self.host))
-            answer->inbox[answer->inbox_count++] = model->inbox[i].row;
+    answer->inbox = arena_new(&session->arena, struct inbox_row, model->now.inbox_count);
+    for (uint32_t i = 0; i < model->now.inbox_count; i++) {
+        const struct dump_inbox *row = &model->now.inbox[i];
+        if (inbox_is_for(model, row, self))
+            answer->inbox[answer->inbox_count++] =
+                (struct inbox_row){row->source, row->goal, row->body};
+    }
     if (answer->inbox_count > 0)
         qsort(answer->inbox, answer->inbox_count, sizeof *answer->inbox, by_source);
     if (answer->inbox_count > session->request->limit)
         answer->inbox_count = session->request->limit;
+    if (level_may_rise(model, self))
+        model->now.marks->level++;
+    answer->mark = *model->now.marks;
     return SESSION_DONE;
 }
 
 static void load_goal(struct model *model, struct goal_loaded *loaded) {
-    const struct model_goal *found = goal_find(model, loaded->goal.id);
-    if (!found)
+    const struct dump_goal *row = goal_find(model, loaded->goal.id);
+    if (!row)
         return;
-    const struct dump_goal *row = &found->row;
-    struct goal *goal = &loaded->goal;
-    *goal = (struct goal){.id = row->id,
-                          .owner = row->owner,
-                          .fence = row->fence,
-                          .version = row->version,
-                          .seq = row->seq,
-                          .head = row->head,
-                          .due_at = row->due_at,
-                          .quarantined = row->aside};
-    loaded->exists = true;
-    loaded->whole = shape_decode(&GOAL_HOT, row->hot, goal);
-    const struct model_host *owner = host_find(model, row->owner);
+    loaded->goal = (struct goal){.id = row->id,
+                                 .owner = row->owner,
+                                 .fence = row->fence,
+                                 .version = row->version,
+                                 .seq = row->seq,
+                                 .head = row->head,
+                                 .due_at = row->due_at,
+                                 .quarantined = row->aside};
+    loaded_hot(loaded, row->hot);
+    const struct dump_host *owner = host_find(model, row->owner);
     loaded->owner_epoch = owner ? owner->row.epoch : 0;
     loaded->owner_lives = owner && owner->row.state == HOST_LIVE;
 }
 
+static int by_n(const void *a, const void *b) {
+    const struct dump_part *x = *(const struct dump_part *const *)a,
+                           *y = *(const struct dump_part *const *)b;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+static void load_parts(struct model *model, struct goal_loaded *loaded, struct arena *arena) {
+    const struct dump_part **rows =
+        arena_new(arena, const struct dump_part *, model->now.part_count);
+    for (uint32_t kind = 0; kind < PARTS; kind++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; PART[kind].live && i < model->now.part_count; i++)
+            if (id_equal(model->now.parts[i].goal, loaded->goal.id) &&
+                model->now.parts[i].kind == kind)
+                rows[count++] = &model->now.parts[i];
+        if (count > 0)
+            qsort(rows, count, sizeof *rows, by_n);
+        for (uint32_t i = 0; i < count; i++)
+            loaded_part(loaded, kind, rows[i]->n, rows[i]->body, arena);
+    }
+}
+
 static void load_effects(struct model *model, struct goal_loaded *loaded) {
-    struct goal *goal = &loaded->goal;
-    for (uint32_t n = 0; loaded->exists && n < goal->effects_made + 8; n++)
-        for (uint32_t i = 0; i < model->effect_count; i++)
-            if (id_equal(model->effects[i].goal, goal->id) && model->effects[i].slot.n == n &&
-                goal->open_count < LIMIT_OPEN_EFFECTS)
-                goal->open[goal->open_count++] = model->effects[i].slot;
+    const struct dump_effect *last = NULL;
+    for (;;) { /* in order of n */
+        const struct dump_effect *next = NULL;
+        for (uint32_t i = 0; i < model->now.effect_count; i++) {
+            const struct dump_effect *row = &model->now.effects[i];
+            if (id_equal(row->goal, loaded->goal.id) && (!last || row->slot.n > last->slot.n) &&
+                (!next || row->slot.n < next->slot.n))
+                next = row;
+        }
+        if (!next)
+            return;
+        struct str body = next->body;
+        if (!row_unseal(ROW_EFFECT, next->goal, next->slot.n, &body))
+            loaded->whole = false;
+        loaded_effect(loaded, next->slot);
+        last = next;
+    }
 }
 
 static bool source_seen(struct model *model, const struct source_key *key) {
-    for (uint32_t i = 0; i < model->seen_count; i++)
-        if (id_equal(model->seen[i].goal, key->goal) &&
-            id_equal(model->seen[i].source, key->source))
+    for (uint32_t i = 0; i < model->now.seen_count; i++)
+        if (id_equal(model->now.seen[i].goal, key->goal) &&
+            id_equal(model->now.seen[i].source, key->source))
             return true;
     return false;
 }
 
 static bool record_stands(struct model *model, const struct record_mark *mark) {
-    for (uint32_t i = 0; i < model->record_count; i++)
-        if (id_equal(model->records[i].goal, mark->goal) &&
-            model->records[i].record.seq == mark->seq &&
-            hash_equal(&model->records[i].record.hash, &mark->hash))
+    for (uint32_t i = 0; i < model->now.record_count; i++)
+        if (id_equal(model->now.records[i].goal, mark->goal) &&
+            model->now.records[i].record.seq == mark->seq &&
+            hash_equal(&model->now.records[i].record.hash, &mark->hash))
             return true;
     return false;
 }
 
-/* P5: goals, then effects, each in a statement of its own. */
+/* P5: goals, then what hangs on them, each in a statement of its own. */
 static enum session_state load(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct store_answer *answer = &session->answer;
@@ -334,7 +429,10 @@ static enum session_state load(struct model *model, struct session *session) {
         return SESSION_RUNS;
     }
     for (uint32_t i = 0; i < request->id_count; i++)
-        load_effects(model, &answer->loaded[i]);
+        if (answer->loaded[i].exists) {
+            load_effects(model, &answer->loaded[i]);
+            load_parts(model, &answer->loaded[i], &session->arena);
+        }
     for (uint32_t i = 0; i < request->key_count; i++)
         answer->seen[i] = source_seen(model, &request->keys[i]);
     for (uint32_t i = 0; i < request->mark_count; i++)
@@ -346,63 +444,55 @@ static enum session_state load(struct model *model, struct session *session) {
 
 static enum session_state batch_lock(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
-    struct model_host *host = host_find(model, request->self.host);
+    const struct dump_host *host = host_find(model, request->self.host);
     bool match = host && (planted(NO_EPOCH_CHECK) || (host->row.epoch == request->self.epoch &&
                                                       host->row.batch == request->batch - 1));
-    if (match && locked_by_other(host->locked, session))
+    if (match && host_locked(model, request->self.host, session))
         return SESSION_BLOCKED;
     if (match) {
-        host->locked = session;
+        lock_take(model, LOCK_HOST, host_key(request->self.host), session, true);
         pending_of(session)->batched = true;
     }
     return SESSION_RUNS;
 }
 
-static bool goal_matches(const struct model_goal *goal, const struct store_request *request,
+static bool goal_matches(const struct dump_goal *goal, const struct store_request *request,
                          const struct goal_commit *commit) {
     return planted(NO_VERSION_CHECK) ||
-           (goal->row.version == commit->expected && goal->row.owner == request->self.host);
+           (goal->version == commit->expected && goal->owner == request->self.host);
 }
 
-static bool commit_fits(const struct model_goal *goal, const struct store_request *request,
+static bool commit_fits(const struct dump_goal *goal, const struct store_request *request,
                         const struct goal_commit *commit) {
     return commit->expected == 0 ? !goal : goal && goal_matches(goal, request, commit);
 }
 
 /* First find out whether anything has to be waited for, then lock, so that a blocked statement did nothing. */
-static bool commit_would_wait(struct model *model, struct session *session) {
+static bool commit_would_wait(struct model *model, const struct session *session) {
     const struct store_request *request = session->request;
     for (uint32_t i = 0; i < request->commit_count; i++) {
         const struct goal_commit *commit = &request->commits[i];
-        const struct model_goal *goal = goal_find(model, commit->goal.id);
-        if (goal && locked_by_other(goal->locked, session) &&
-            (commit->expected == 0 ? goal->updated : goal_matches(goal, request, commit)))
+        const struct dump_goal *goal = goal_find(model, commit->goal.id);
+        const struct lock *lock = lock_of_other(model, LOCK_GOAL, commit->goal.id, session);
+        if (goal && lock &&
+            (commit->expected == 0 ? lock->updated : goal_matches(goal, request, commit)))
             return true;
-        if (commit->expected == 0 && reserved_by_other(model, commit->goal.id, session))
+        if (commit->expected == 0 && locked(model, LOCK_NEW_GOAL, commit->goal.id, session))
             return true;
-        for (uint32_t k = 0; commit_fits(goal, request, commit) && k < commit->inbox_count; k++) {
-            const struct model_inbox *row = inbox_find(model, commit->inbox_done[k]);
-            if (row && locked_by_other(row->locked, session))
+        for (uint32_t k = 0; commit_fits(goal, request, commit) && k < commit->inbox_count; k++)
+            if (inbox_find(model, commit->inbox_done[k]) &&
+                locked(model, LOCK_INBOX, commit->inbox_done[k], session))
                 return true;
-        }
     }
     return false;
 }
 
 static void commit_lock(struct model *model, struct session *session,
-                        const struct goal_commit *commit, struct model_goal *goal) {
-    for (uint32_t k = 0; k < commit->inbox_count; k++) {
-        struct model_inbox *row = inbox_find(model, commit->inbox_done[k]);
-        if (row)
-            row->locked = session;
-    }
-    if (goal) {
-        goal->locked = session;
-        goal->updated = true;
-        return;
-    }
-    must(model->reserved_count < MAX_LOCKS);
-    model->reserved[model->reserved_count++] = (struct reserved){commit->goal.id, session};
+                        const struct goal_commit *commit, bool exists) {
+    for (uint32_t k = 0; k < commit->inbox_count; k++)
+        if (inbox_find(model, commit->inbox_done[k]))
+            lock_take(model, LOCK_INBOX, commit->inbox_done[k], session, true);
+    lock_take(model, exists ? LOCK_GOAL : LOCK_NEW_GOAL, commit->goal.id, session, true);
 }
 
 static enum session_state commit_apply(struct model *model, struct session *session) {
@@ -415,76 +505,184 @@ static enum session_state commit_apply(struct model *model, struct session *sess
         return SESSION_BLOCKED;
     for (uint32_t i = 0; i < request->commit_count; i++) {
         struct goal_commit *commit = &request->commits[i];
-        struct model_goal *goal = goal_find(model, commit->goal.id);
+        const struct dump_goal *goal = goal_find(model, commit->goal.id);
         commit->ok = commit_fits(goal, request, commit);
         if (commit->ok)
-            commit_lock(model, session, commit, goal);
+            commit_lock(model, session, commit, goal != NULL);
     }
     return SESSION_RUNS;
 }
 
 static void effect_change_apply(struct model *model, struct id goal,
                                 const struct effect_change *change) {
-    uint32_t at = 0;
-    while (at < model->effect_count && (!id_equal(model->effects[at].goal, goal) ||
-                                        model->effects[at].slot.n != change->slot.n))
-        at++;
+    struct dump_effect *row = NULL;
+    for (uint32_t i = 0; i < model->now.effect_count && !row; i++)
+        if (id_equal(model->now.effects[i].goal, goal) &&
+            model->now.effects[i].slot.n == change->slot.n)
+            row = &model->now.effects[i];
     if (change->op == EFFECT_OP_MAKE) {
-        GROW(model, model->effects, model->effect_count, model->effect_cap);
-        model->effects[model->effect_count++] =
-            (struct effect_entry){goal, change->slot, arena_copy(&model->arena, change->body)};
-    } else if (at < model->effect_count && change->op == EFFECT_OP_MOVE) {
-        uint32_t kind = model->effects[at].slot.kind;
-        model->effects[at].slot = change->slot;
-        model->effects[at].slot.kind = kind;
-    } else if (at < model->effect_count)
-        model->effects[at] = model->effects[--model->effect_count];
+        row = row_add(model, DUMP_EFFECTS);
+        *row = (struct dump_effect){goal, change->slot, arena_copy(&model->arena, change->sealed)};
+    } else if (row && change->op == EFFECT_OP_MOVE) {
+        uint32_t kind = row->slot.kind;
+        row->slot = change->slot;
+        row->slot.kind = kind;
+    } else if (row)
+        row_remove(model, DUMP_EFFECTS, row);
 }
 
 static void inbox_remove(struct model *model, struct id source) {
-    struct model_inbox *row = inbox_find(model, source);
+    struct dump_inbox *row = inbox_find(model, source);
     if (row)
-        *row = model->inbox[--model->inbox_count];
+        row_remove(model, DUMP_INBOX, row);
 }
 
-static void children_apply(struct model *model, const struct goal_commit *commit) {
-    for (uint32_t i = 0; i < commit->record_count; i++) {
-        GROW(model, model->records, model->record_count, model->record_cap);
-        struct dump_record *record = &model->records[model->record_count++];
-        *record = (struct dump_record){commit->goal.id, commit->records[i]};
-        record->record.body = arena_copy(&model->arena, commit->records[i].body);
-    }
-    for (uint32_t i = 0; i < commit->effect_count; i++)
-        effect_change_apply(model, commit->goal.id, &commit->effects[i]);
+static void sources_apply(struct model *model, const struct goal_commit *commit) {
     for (uint32_t i = 0; i < commit->inbox_count; i++)
         inbox_remove(model, commit->inbox_done[i]);
     for (uint32_t i = 0; i < commit->seen_count; i++) {
-        if (source_seen(model, &(struct source_key){commit->goal.id, commit->seen[i]}))
-            continue;
-        GROW(model, model->seen, model->seen_count, model->seen_cap);
-        model->seen[model->seen_count++] = (struct source_key){commit->goal.id, commit->seen[i]};
+        struct source_key key = {commit->goal.id, commit->seen[i]};
+        if (!source_seen(model, &key))
+            *(struct source_key *)row_add(model, DUMP_SEEN) = key;
     }
-    model->aside_count += commit->aside_count;
+    for (uint32_t i = 0; i < commit->aside_count; i++) {
+        const struct aside_row *aside = &commit->aside[i];
+        bool there = false;
+        for (uint32_t k = 0; k < model->now.aside_count; k++)
+            there = there || (id_equal(model->now.asides[k].goal, commit->goal.id) &&
+                              id_equal(model->now.asides[k].source, aside->source));
+        if (!there)
+            *(struct dump_aside *)row_add(model, DUMP_ASIDES) = (struct dump_aside){
+                commit->goal.id, aside->source, aside->at, arena_copy(&model->arena, aside->why),
+                arena_copy(&model->arena, aside->body)};
+    }
 }
 
-static void goal_apply(struct model *model, const struct goal_commit *commit) {
-    struct model_goal *goal = goal_find(model, commit->goal.id);
+static void part_apply(struct model *model, struct id goal, const struct part_change *change) {
+    struct dump_part *row = NULL;
+    for (uint32_t i = 0; i < model->now.part_count && !row; i++)
+        if (id_equal(model->now.parts[i].goal, goal) && model->now.parts[i].kind == change->kind &&
+            model->now.parts[i].n == change->n)
+            row = &model->now.parts[i];
+    if (change->gone) {
+        if (row)
+            row_remove(model, DUMP_PARTS, row);
+        return;
+    }
+    if (!row)
+        row = row_add(model, DUMP_PARTS);
+    *row =
+        (struct dump_part){goal, change->kind, change->n, arena_copy(&model->arena, change->name),
+                           arena_copy(&model->arena, change->body)};
+}
+
+static void texts_apply(struct model *model, const struct goal_commit *commit) {
+    for (uint32_t i = 0; i < commit->text_count; i++) {
+        bool there = false;
+        for (uint32_t k = 0; k < model->now.text_count; k++)
+            there = there || (id_equal(model->now.texts[k].goal, commit->goal.id) &&
+                              hash_equal(&model->now.texts[k].hash, &commit->texts[i].hash));
+        if (!there)
+            *(struct dump_text *)row_add(model, DUMP_TEXTS) =
+                (struct dump_text){commit->goal.id, commit->texts[i].hash,
+                                   arena_copy(&model->arena, commit->texts[i].body)};
+    }
+}
+
+/* ---- what lists show ---- */
+
+static void tally_add(struct model *model, uint32_t host, enum face face, int64_t n) {
+    struct dump_tally *row = NULL;
+    for (uint32_t i = 0; i < model->now.tally_count && !row; i++)
+        if (model->now.tallies[i].host == host && model->now.tallies[i].face == face)
+            row = &model->now.tallies[i];
+    if (!row) {
+        row = row_add(model, DUMP_TALLIES);
+        *row = (struct dump_tally){.host = host, .face = face};
+    }
+    row->n += n;
+}
+
+static bool tag_is_there(const struct model *model, struct id goal, struct str tag) {
+    for (uint32_t i = 0; i < model->now.tag_count; i++)
+        if (id_equal(model->now.tags[i].goal, goal) && str_equal(model->now.tags[i].tag, tag))
+            return true;
+    return false;
+}
+
+static void tags_apply(struct model *model, const struct goal_commit *commit,
+                       const struct goal_view *view) {
+    for (uint32_t i = 0; i < model->now.tag_count;) {
+        struct dump_tag *tag = &model->now.tags[i];
+        bool mine = id_equal(tag->goal, view->id);
+        if (mine && commit->tags)
+            row_remove(model, DUMP_TAGS, tag);
+        else {
+            tag->face = mine ? view->face : tag->face;
+            i++;
+        }
+    }
+    for (uint32_t i = 0; commit->tags && i < commit->tags->tags.count; i++) {
+        struct str tag = commit->tags->tags.at[i];
+        if (!tag_is_there(model, view->id, tag))
+            *(struct dump_tag *)row_add(model, DUMP_TAGS) = (struct dump_tag){
+                view->id, arena_copy(&model->arena, tag), view->face, view->created_at};
+    }
+}
+
+/* The tally follows the face that the row had, whatever the sender thinks that it was. */
+static void view_apply(struct model *model, const struct goal_commit *commit, uint32_t host) {
+    struct goal_view view = view_of(commit);
+    struct goal_view *row = view_find(model, view.id);
+    view.title = view.title.len > 0 ? arena_copy(&model->arena, view.title)
+                 : row              ? row->title
+                                    : view.title;
+    if (!row || row->face != view.face) {
+        if (row)
+            tally_add(model, host, row->face, -1);
+        tally_add(model, host, view.face, 1);
+    }
+    if (!row)
+        row = row_add(model, DUMP_VIEWS);
+    *row = view;
+    tags_apply(model, commit, row);
+}
+
+/* ---- one goal of a commit ---- */
+
+static void children_apply(struct model *model, const struct goal_commit *commit, uint32_t host) {
+    for (uint32_t i = 0; i < commit->record_count; i++) {
+        struct dump_record *row = row_add(model, DUMP_RECORDS);
+        *row = (struct dump_record){commit->goal.id, commit->records[i]};
+        row->record.body = arena_copy(&model->arena, commit->records[i].body);
+        row->record.body_hash = (struct hash){0};
+    }
+    for (uint32_t i = 0; i < commit->effect_count; i++)
+        effect_change_apply(model, commit->goal.id, &commit->effects[i]);
+    for (uint32_t i = 0; i < commit->part_count; i++)
+        part_apply(model, commit->goal.id, &commit->parts[i]);
+    texts_apply(model, commit);
+    sources_apply(model, commit);
+    if (commit->view_changed)
+        view_apply(model, commit, host);
+}
+
+static void goal_apply(struct model *model, const struct goal_commit *commit, uint32_t host) {
+    struct dump_goal *goal = goal_find(model, commit->goal.id);
     const struct goal *now = &commit->goal;
     if (!goal) {
-        GROW(model, model->goals, model->goal_count, model->goal_cap);
-        goal = &model->goals[model->goal_count++];
-        *goal =
-            (struct model_goal){.row = {.id = now->id, .owner = now->owner, .fence = now->fence}};
+        goal = row_add(model, DUMP_GOALS);
+        *goal = (struct dump_goal){.id = now->id, .owner = now->owner, .fence = now->fence};
     }
-    goal->row.version = now->version;
-    goal->row.seq = now->seq;
-    goal->row.head = now->head;
-    goal->row.due_at = now->due_at;
-    goal->row.open = goal_is_open(now);
-    goal->row.aside = now->quarantined;
-    if (!commit->keep_hot || goal->row.hot.len == 0)
-        goal->row.hot = arena_copy(&model->arena, commit->hot);
-    children_apply(model, commit);
+    goal->version = now->version;
+    goal->seq = now->seq;
+    goal->head = now->head;
+    goal->due_at = now->due_at;
+    goal->open = goal_is_open(now);
+    goal->aside = now->quarantined;
+    if (!commit->keep_hot || goal->hot.len == 0)
+        goal->hot = arena_copy(&model->arena, commit->hot);
+    children_apply(model, commit, host);
 }
 
 static enum session_state commit_end(struct model *model, struct session *session) {
@@ -494,7 +692,7 @@ static enum session_state commit_end(struct model *model, struct session *sessio
         host_find(model, request->self.host)->row.batch = request->batch;
         for (uint32_t i = 0; i < request->commit_count; i++)
             if (request->commits[i].ok)
-                goal_apply(model, &request->commits[i]);
+                goal_apply(model, &request->commits[i], request->self.host);
     }
     return SESSION_DONE;
 }
@@ -508,66 +706,59 @@ static enum session_state commit(struct model *model, struct session *session) {
 /* ---- adopting ---- */
 
 static bool adopt_allowed(struct model *model, const struct store_request *request) {
-    const struct model_host *self = host_find(model, request->self.host);
-    const struct model_host *victim = host_find(model, request->victim.host);
+    const struct dump_host *self = host_find(model, request->self.host);
+    const struct dump_host *victim = host_find(model, request->victim.host);
     return self && self->row.epoch == request->self.epoch && self->row.state == HOST_LIVE &&
            victim && victim->row.epoch == request->victim.epoch && victim->row.state != HOST_LIVE;
 }
 
 static enum session_state adopt_lock(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
-    struct model_host *self = host_find(model, request->self.host);
-    struct model_host *victim = host_find(model, request->victim.host);
+    const struct dump_host *self = host_find(model, request->self.host);
+    const struct dump_host *victim = host_find(model, request->victim.host);
     bool lock_self = self && self->row.epoch == request->self.epoch;
     bool lock_victim = victim && victim->row.epoch == request->victim.epoch;
-    if ((lock_self && locked_by_other(self->locked, session)) ||
-        (lock_victim && locked_by_other(victim->locked, session)))
+    if ((lock_self && host_locked(model, self->row.host, session)) ||
+        (lock_victim && host_locked(model, victim->row.host, session)))
         return SESSION_BLOCKED;
     if (lock_self)
-        self->locked = session;
+        lock_take(model, LOCK_HOST, host_key(self->row.host), session, false);
     if (lock_victim)
-        victim->locked = session;
+        lock_take(model, LOCK_HOST, host_key(victim->row.host), session, false);
     return SESSION_RUNS;
 }
 
 static bool adopt_wants(const struct store_request *request, const struct dump_goal *goal) {
     if (goal->owner != request->victim.host)
         return false;
-    if (request->only_count == 0)
-        return goal->open;
-    for (uint32_t i = 0; i < request->only_count; i++)
-        if (id_equal(request->only[i], goal->id))
-            return true;
-    return false;
+    return request->only_count == 0 ? goal->open
+                                    : id_is_in(request->only, request->only_count, goal->id);
 }
 
 static enum session_state adopt_page(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct pending *pending = pending_of(session);
-    struct due_row *rows = arena_new(&session->arena, struct due_row, model->goal_count);
+    struct due_row *rows = arena_new(&session->arena, struct due_row, model->now.goal_count);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < model->goal_count; i++)
-        if (adopt_wants(request, &model->goals[i].row))
-            rows[count++] = (struct due_row){model->goals[i].row.id, model->goals[i].row.due_at};
+    for (uint32_t i = 0; i < model->now.goal_count; i++)
+        if (adopt_wants(request, &model->now.goals[i]))
+            rows[count++] = (struct due_row){model->now.goals[i].id, model->now.goals[i].due_at};
     if (count > 0)
         qsort(rows, count, sizeof *rows, by_goal);
     if (request->only_count == 0 && count > request->limit)
         count = request->limit;
     for (uint32_t i = 0; i < count; i++)
-        if (locked_by_other(goal_find(model, rows[i].goal)->locked, session))
+        if (locked(model, LOCK_GOAL, rows[i].goal, session))
             return SESSION_BLOCKED;
-    for (uint32_t i = 0; i < count; i++) {
-        struct model_goal *goal = goal_find(model, rows[i].goal);
-        goal->locked = session;
-        goal->updated = adopt_allowed(model, request);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        lock_take(model, LOCK_GOAL, rows[i].goal, session, adopt_allowed(model, request));
     session->answer.owned = rows;
     if (!adopt_allowed(model, request))
         return SESSION_RUNS;
     session->answer.owned_count = count;
     session->answer.more = request->only_count == 0 && count == request->limit;
     for (uint32_t i = 0; i < count; i++) {
-        must(pending->adopted_count < MAX_LOCKS);
+        must(pending->adopted_count < MAX_ADOPTED);
         pending->adopted[pending->adopted_count++] = rows[i].goal;
         effects_into(model, session, rows[i].goal);
     }
@@ -578,49 +769,45 @@ static enum session_state adopt_page(struct model *model, struct session *sessio
 }
 
 static bool is_adopted(const struct pending *pending, struct id goal) {
-    for (uint32_t i = 0; i < pending->adopted_count; i++)
-        if (id_equal(pending->adopted[i], goal))
-            return true;
-    return false;
+    return id_is_in(pending->adopted, pending->adopted_count, goal);
 }
 
 /* Rows for the victim whose goal is now ours, by this transaction or before. */
 static bool inbox_moves(struct model *model, struct session *session,
-                        const struct model_inbox *row) {
+                        const struct dump_inbox *row) {
     const struct store_request *request = session->request;
-    const struct model_goal *goal = goal_find(model, row->row.goal);
+    const struct dump_goal *goal = goal_find(model, row->goal);
     return row->to_host == request->victim.host && goal &&
-           (goal->row.owner == request->self.host ||
-            is_adopted(pending_of(session), row->row.goal));
+           (goal->owner == request->self.host || is_adopted(pending_of(session), row->goal));
 }
 
 static enum session_state adopt_inbox(struct model *model, struct session *session) {
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (inbox_moves(model, session, &model->inbox[i]) &&
-            locked_by_other(model->inbox[i].locked, session))
+    for (uint32_t i = 0; i < model->now.inbox_count; i++)
+        if (inbox_moves(model, session, &model->now.inbox[i]) &&
+            locked(model, LOCK_INBOX, model->now.inbox[i].source, session))
             return SESSION_BLOCKED;
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (inbox_moves(model, session, &model->inbox[i]))
-            model->inbox[i].locked = session;
+    for (uint32_t i = 0; i < model->now.inbox_count; i++)
+        if (inbox_moves(model, session, &model->now.inbox[i]))
+            lock_take(model, LOCK_INBOX, model->now.inbox[i].source, session, true);
     return SESSION_RUNS;
 }
 
 static void adopt_effects(struct model *model, const struct pending *pending) {
-    for (uint32_t i = 0; i < model->effect_count; i++)
-        if (is_adopted(pending, model->effects[i].goal) &&
-            model->effects[i].slot.state == EFFECT_RUNNING)
-            model->effects[i].slot.state = EFFECT_UNCONFIRMED;
+    for (uint32_t i = 0; i < model->now.effect_count; i++)
+        if (is_adopted(pending, model->now.effects[i].goal) &&
+            model->now.effects[i].slot.state == EFFECT_RUNNING)
+            model->now.effects[i].slot.state = EFFECT_UNCONFIRMED;
 }
 
 static enum session_state adopt_end(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct pending *pending = pending_of(session);
-    for (uint32_t i = 0; i < model->inbox_count; i++)
-        if (model->inbox[i].locked == session)
-            model->inbox[i].to_host = request->self.host;
+    for (uint32_t i = 0; i < model->now.inbox_count; i++)
+        if (lock_is_mine(model, LOCK_INBOX, model->now.inbox[i].source, session))
+            model->now.inbox[i].to_host = request->self.host;
     bool rest = false;
-    for (uint32_t i = 0; i < model->goal_count; i++) {
-        struct dump_goal *goal = &model->goals[i].row;
+    for (uint32_t i = 0; i < model->now.goal_count; i++) {
+        struct dump_goal *goal = &model->now.goals[i];
         if (is_adopted(pending, goal->id)) {
             goal->owner = request->self.host;
             goal->fence++;
@@ -629,7 +816,7 @@ static enum session_state adopt_end(struct model *model, struct session *session
         rest = rest || (goal->owner == request->victim.host && goal->open);
     }
     adopt_effects(model, pending);
-    struct model_host *victim = host_find(model, request->victim.host);
+    struct dump_host *victim = host_find(model, request->victim.host);
     if (victim && victim->row.epoch == request->victim.epoch && victim->row.state == HOST_LOST &&
         !rest)
         victim->row.state = HOST_GONE;
@@ -647,24 +834,24 @@ static enum session_state adopt(struct model *model, struct session *session) {
 static enum session_state forward(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     for (uint32_t i = 0; i < request->row_count; i++) {
-        const struct model_goal *goal = goal_find(model, request->rows[i].goal);
-        const struct model_inbox *row = inbox_find(model, request->rows[i].source);
-        if ((goal && locked_by_other(goal->locked, session)) ||
-            (row && locked_by_other(row->locked, session)))
+        const struct inbox_row *row = &request->rows[i];
+        if ((goal_find(model, row->goal) && locked(model, LOCK_GOAL, row->goal, session)) ||
+            (inbox_find(model, row->source) && locked(model, LOCK_INBOX, row->source, session)))
             return SESSION_BLOCKED;
     }
     for (uint32_t i = 0; i < request->row_count; i++) {
-        const struct model_goal *goal = goal_find(model, request->rows[i].goal);
-        struct model_inbox *row = inbox_find(model, request->rows[i].source);
+        const struct inbox_row *from = &request->rows[i];
+        const struct dump_goal *goal = goal_find(model, from->goal);
+        struct dump_inbox *row = inbox_find(model, from->source);
         if (!goal)
             continue;
         if (!row) {
-            GROW(model, model->inbox, model->inbox_count, model->inbox_cap);
-            row = &model->inbox[model->inbox_count++];
-            *row = (struct model_inbox){.row = request->rows[i]};
-            row->row.body = arena_copy(&model->arena, request->rows[i].body);
+            row = row_add(model, DUMP_INBOX);
+            *row = (struct dump_inbox){.source = from->source,
+                                       .goal = from->goal,
+                                       .body = arena_copy(&model->arena, from->body)};
         }
-        row->to_host = goal->row.owner;
+        row->to_host = goal->owner;
     }
     return SESSION_DONE;
 }
@@ -680,11 +867,11 @@ static enum session_state (*const VERBS[STORE_VERBS])(struct model *, struct ses
 
 static enum session_state advance(struct backend *backend, struct session *session) {
     struct model *model = (struct model *)backend;
+    session->answer.outcome = STORE_DONE; /* unless the statement says otherwise */
     enum session_state state = VERBS[session->request->verb](model, session);
     if (state == SESSION_RUNS)
         session->place++;
     if (state == SESSION_DONE) {
-        session->answer.outcome = STORE_DONE;
         session->done = true;
         unlock_all(model, session);
     }
@@ -700,51 +887,44 @@ static void host_died(struct backend *backend, uint32_t host) {
     (void)backend, (void)host;
 }
 
-static int by_goal_seq(const void *a, const void *b) {
-    const struct dump_record *x = a, *y = b;
-    int order = id_compare(x->goal, y->goal);
-    return order ? order : (x->record.seq > y->record.seq) - (x->record.seq < y->record.seq);
-}
-
 static void model_dump(struct backend *backend, struct dump *dump, struct arena *arena) {
-    struct model *model = (struct model *)backend;
-    *dump = (struct dump){.goal_count = model->goal_count,
-                          .record_count = model->record_count,
-                          .effect_count = model->effect_count,
-                          .host_count = model->host_count,
-                          .inbox_count = model->inbox_count,
-                          .seen_count = model->seen_count,
-                          .aside_count = model->aside_count};
-    dump->goals = arena_new(arena, struct dump_goal, model->goal_count);
-    dump->effects = arena_new(arena, struct dump_effect, model->effect_count);
-    dump->hosts = arena_new(arena, struct host_row, model->host_count);
-    dump->records = arena_new(arena, struct dump_record, model->record_count);
-    for (uint32_t i = 0; i < model->goal_count; i++)
-        dump->goals[i] = model->goals[i].row;
-    for (uint32_t i = 0; i < model->effect_count; i++)
-        dump->effects[i] = (struct dump_effect){model->effects[i].goal, model->effects[i].slot};
-    for (uint32_t i = 0; i < model->host_count; i++)
-        dump->hosts[i] = model->hosts[i].row;
-    if (model->record_count > 0) {
-        memcpy(dump->records, model->records, model->record_count * sizeof *dump->records);
-        qsort(dump->records, dump->record_count, sizeof *dump->records, by_goal_seq);
-    }
+    dump_copy(dump, &((struct model *)backend)->now, arena);
+    dump_sort(dump);
 }
 
 static bool meddle(struct backend *backend, const struct dump_goal *row,
                    const struct record *record) {
     struct model *model = (struct model *)backend;
-    struct model_goal *goal = goal_find(model, row->id);
-    if (!goal || goal->locked)
+    struct dump_goal *goal = goal_find(model, row->id);
+    if (!goal || locked(model, LOCK_GOAL, row->id, NULL))
         return false;
-    goal->row.version++;
-    goal->row.seq = record->seq;
-    goal->row.head = record->hash;
-    GROW(model, model->records, model->record_count, model->record_cap);
-    struct dump_record *kept = &model->records[model->record_count++];
+    goal->version++;
+    goal->seq = record->seq;
+    goal->head = record->hash;
+    struct dump_record *kept = row_add(model, DUMP_RECORDS);
     *kept = (struct dump_record){row->id, *record};
     kept->record.body = arena_copy(&model->arena, record->body);
+    kept->record.body_hash = (struct hash){0};
     return true;
+}
+
+/* ---- going back ---- */
+
+static void back_up(struct backend *backend) {
+    struct model *model = (struct model *)backend;
+    dump_copy(&model->then, &model->now, &model->arena);
+    model->backed_up = true;
+}
+
+/* Nobody is connected. */
+static void restore(struct backend *backend) {
+    struct model *model = (struct model *)backend;
+    must(model->backed_up && model->lock_count == 0);
+    uint64_t era = model->then.marks->era + 1;
+    dump_copy(&model->now, &model->then, &model->arena);
+    for (uint32_t i = 0; i < DUMP_TABLE_COUNT; i++)
+        model->caps[i] = *dump_count(&DUMP_TABLES[i], &model->now);
+    model->now.marks->era = model->then.marks->era = era;
 }
 
 static void model_free(struct backend *backend) {
@@ -762,7 +942,11 @@ struct backend *model_backend(void) {
                                       .host_died = host_died,
                                       .dump = model_dump,
                                       .meddle = meddle,
+                                      .back_up = back_up,
+                                      .restore = restore,
                                       .free = model_free,
                                       .single_statements = true};
+    *(struct store_mark *)row_add(model, DUMP_MARKS) = (struct store_mark){
+        .version = SCHEMA_VERSION, .oldest = SCHEMA_OLDEST, .level = SCHEMA_LEVEL};
     return &model->backend;
 }

@@ -16,10 +16,10 @@ enum { HANDLES = 8, CHECKER = 7 };
 struct real {
     struct backend backend;
     struct store *handles[HANDLES]; /* by host; 0: ghosts */
-    struct memdisk *disk;
+    struct memdisk *disk;           /* SQLite in memory */
     sqlite3 *check;
-    PGconn *server;
-    char *uri;
+    PGconn *server; /* NULL: SQLite */
+    char *uri;      /* of the server, or the path of a file */
     uint64_t meddled;
 };
 
@@ -34,8 +34,12 @@ static struct store *handle_of(struct real *real, uint32_t host) {
                                          .busy_ms = 0,
                                          .inline_checkpoints = true};
         real->handles[host] = sqlite_open(&options, error, sizeof error);
-    } else
+    } else if (real->server)
         real->handles[host] = store_open(str_of(real->uri), error, sizeof error);
+    else {
+        struct sqlite_options options = {.path = real->uri, .inline_checkpoints = true};
+        real->handles[host] = sqlite_open(&options, error, sizeof error);
+    }
     return real->handles[host];
 }
 
@@ -82,28 +86,23 @@ struct memdisk *sqlite_backend_disk(struct backend *backend) {
     return ((struct real *)backend)->disk;
 }
 
-/* ---- dumping: rows of either engine as one shape ---- */
+/* ---- looking from outside ---- */
 
-/* Columns by letter: i integer, y bytes. The same order in both engines. */
-enum table { TABLE_GOALS, TABLE_RECORDS, TABLE_EFFECTS, TABLE_HOSTS, TABLE_COUNTS, TABLES };
-static const char *const QUERIES[TABLES] = {
-    [TABLE_GOALS] =
-        "SELECT goal_id, owner, fence, version, seq, head, due_at, open, aside, hot FROM goal"
-        " ORDER BY goal_id",
-    [TABLE_RECORDS] =
-        "SELECT goal_id, seq, at, type, core, policy, hash, body FROM record ORDER BY goal_id, seq",
-    [TABLE_EFFECTS] =
-        "SELECT goal_id, n, run_host, state, kind, until FROM effect ORDER BY goal_id, n",
-    [TABLE_HOSTS] = "SELECT host_id, epoch, beat, batch, state FROM host ORDER BY host_id",
-    [TABLE_COUNTS] = "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM seen),"
-                     " (SELECT count(*) FROM aside)",
-};
+static void check_open(struct real *real) {
+    if (real->check)
+        return;
+    if (real->disk)
+        memdisk_owner(real->disk, CHECKER);
+    must(sqlite3_open_v2(real->disk ? "/store.db" : real->uri, &real->check, SQLITE_OPEN_READWRITE,
+                         real->disk ? memdisk_vfs(real->disk) : NULL) == SQLITE_OK);
+}
+
+/* ---- dumping: rows of either engine as one shape ---- */
 
 struct row {
     sqlite3_stmt *statement;
     const PGresult *result;
     int number;
-    struct arena *arena;
 };
 
 static int64_t row_int(const struct row *row, int column) {
@@ -118,110 +117,207 @@ static int64_t row_int(const struct row *row, int column) {
 }
 
 static struct str row_bytes(const struct row *row, int column) {
-    struct str bytes;
     if (row->statement)
-        bytes = (struct str){sqlite3_column_blob(row->statement, column),
-                             (size_t)sqlite3_column_bytes(row->statement, column)};
-    else
-        bytes = (struct str){PQgetvalue(row->result, row->number, column),
-                             (size_t)PQgetlength(row->result, row->number, column)};
-    return arena_copy(row->arena, bytes);
+        return (struct str){sqlite3_column_blob(row->statement, column),
+                            (size_t)sqlite3_column_bytes(row->statement, column)};
+    return (struct str){PQgetvalue(row->result, row->number, column),
+                        (size_t)PQgetlength(row->result, row->number, column)};
 }
 
-static struct id row_id(const struct row *row) {
-    struct id id = {0};
-    struct str bytes = row_bytes(row, 0);
-    must(bytes.len == sizeof id.bytes);
-    memcpy(id.bytes, bytes.at, sizeof id.bytes);
-    return id;
-}
-
-static struct hash row_hash(const struct row *row, int column) {
-    struct hash hash = {0};
+/* NULL becomes zeros. */
+static void bytes_take(const struct row *row, int column, void *to, size_t size) {
     struct str bytes = row_bytes(row, column);
-    must(bytes.len == sizeof hash.bytes);
-    memcpy(hash.bytes, bytes.at, sizeof hash.bytes);
-    return hash;
+    must(bytes.len == size || bytes.len == 0);
+    if (bytes.len > 0)
+        memcpy(to, bytes.at, size);
 }
 
-static void goal_take(struct dump *dump, const struct row *row) {
-    dump->goals[dump->goal_count++] = (struct dump_goal){.id = row_id(row),
-                                                         .owner = (uint32_t)row_int(row, 1),
-                                                         .fence = (uint64_t)row_int(row, 2),
-                                                         .version = (uint64_t)row_int(row, 3),
-                                                         .seq = (uint64_t)row_int(row, 4),
-                                                         .head = row_hash(row, 5),
-                                                         .due_at = row_int(row, 6),
-                                                         .open = row_int(row, 7),
-                                                         .aside = row_int(row, 8),
-                                                         .hot = row_bytes(row, 9)};
-}
-
-static void record_take(struct dump *dump, const struct row *row) {
-    struct dump_record *to = &dump->records[dump->record_count++];
-    to->goal = row_id(row);
-    to->record = (struct record){.seq = (uint64_t)row_int(row, 1),
-                                 .at = row_int(row, 2),
-                                 .type = (enum record_type)row_int(row, 3),
-                                 .core = (uint32_t)row_int(row, 4),
-                                 .policy = row_hash(row, 5),
-                                 .hash = row_hash(row, 6),
-                                 .body = row_bytes(row, 7)};
-}
-
-static void effect_take(struct dump *dump, const struct row *row) {
-    dump->effects[dump->effect_count++] =
-        (struct dump_effect){row_id(row),
-                             {.n = (uint32_t)row_int(row, 1),
-                              .run_host = (uint32_t)row_int(row, 2),
-                              .state = (enum effect_state)row_int(row, 3),
-                              .kind = (uint32_t)row_int(row, 4),
-                              .until = row_int(row, 5)}};
-}
-
-static void host_take(struct dump *dump, const struct row *row) {
-    dump->hosts[dump->host_count++] = (struct host_row){
-        (uint32_t)row_int(row, 0), (uint64_t)row_int(row, 1), (uint64_t)row_int(row, 2),
-        (uint64_t)row_int(row, 3), (enum host_state)row_int(row, 4)};
-}
-
-static void counts_take(struct dump *dump, const struct row *row) {
-    dump->inbox_count = (uint32_t)row_int(row, 0);
-    dump->seen_count = (uint32_t)row_int(row, 1);
-    dump->aside_count = (uint32_t)row_int(row, 2);
-}
-
-static void (*const TAKES[TABLES])(struct dump *, const struct row *) = {
-    goal_take, record_take, effect_take, host_take, counts_take};
-
-static void rooms_make(struct dump *dump, struct arena *arena) {
-    *dump = (struct dump){0};
-    dump->goals = arena_new(arena, struct dump_goal, 512);
-    dump->records = arena_new(arena, struct dump_record, 8192);
-    dump->effects = arena_new(arena, struct dump_effect, 1024);
-    dump->hosts = arena_new(arena, struct host_row, 16);
-}
-
-static void sqlite_dump(struct backend *backend, struct dump *dump, struct arena *arena) {
-    struct real *real = (struct real *)backend;
-    rooms_make(dump, arena);
-    if (!real->check) {
-        memdisk_owner(real->disk, CHECKER);
-        must(sqlite3_open_v2("/store.db", &real->check, SQLITE_OPEN_READWRITE,
-                             memdisk_vfs(real->disk)) == SQLITE_OK);
+static void column_take(const struct row *row, const struct dump_column *column, int number,
+                        char *to, struct arena *arena) {
+    void *at = to + column->offset;
+    switch (column->type) {
+    case COLUMN_INT: *(int64_t *)at = row_int(row, number); break;
+    case COLUMN_U32: *(uint32_t *)at = (uint32_t)row_int(row, number); break;
+    case COLUMN_BOOL: *(bool *)at = row_int(row, number) != 0; break;
+    case COLUMN_ID: bytes_take(row, number, at, sizeof(struct id)); break;
+    case COLUMN_HASH: bytes_take(row, number, at, sizeof(struct hash)); break;
+    case COLUMN_BYTES: *(struct str *)at = arena_copy(arena, row_bytes(row, number)); break;
     }
-    for (enum table table = 0; table < TABLES; table++) {
-        struct row row = {.arena = arena};
-        must(sqlite3_prepare_v2(real->check, QUERIES[table], -1, &row.statement, NULL) ==
-             SQLITE_OK);
-        while (sqlite3_step(row.statement) == SQLITE_ROW)
-            TAKES[table](dump, &row);
-        if (sqlite3_finalize(row.statement) != SQLITE_OK) {
-            fprintf(stderr, "the store cannot be read: %s (%d)\n", sqlite3_errmsg(real->check),
-                    sqlite3_extended_errcode(real->check));
-            abort();
+}
+
+struct filling {
+    const struct dump_table *table;
+    struct dump *dump;
+    struct arena *arena;
+    uint32_t cap;
+};
+
+static void row_take(struct filling *to, const struct row *row) {
+    const struct dump_table *table = to->table;
+    void **rows = dump_rows(table, to->dump);
+    uint32_t *count = dump_count(table, to->dump);
+    if (*count == to->cap) {
+        to->cap = to->cap ? to->cap * 4 : 64;
+        void *grown = arena_take(to->arena, to->cap * table->size, alignof(max_align_t));
+        if (*count > 0)
+            memcpy(grown, *rows, *count * table->size);
+        *rows = grown;
+    }
+    char *at = (char *)*rows + (*count)++ * table->size;
+    for (uint32_t i = 0; i < table->column_count; i++)
+        column_take(row, &table->columns[i], (int)i, at, to->arena);
+}
+
+/* The tables of parts have the same columns: together they are one list. */
+static void from_add(char *sql, size_t size, const struct dump_table *table) {
+    size_t at = strlen(sql);
+    if (table->name) {
+        snprintf(sql + at, size - at, " FROM %s", table->name);
+        return;
+    }
+    for (uint32_t kind = 0; kind < PARTS; kind++) {
+        at = strlen(sql);
+        snprintf(sql + at, size - at, "%sSELECT goal_id, %u AS kind, n, name, body FROM %s",
+                 kind ? " UNION ALL " : " FROM (", kind, PART[kind].table);
+    }
+    at = strlen(sql);
+    snprintf(sql + at, size - at, ") AS part");
+}
+
+static void query_make(char *sql, size_t size, const struct dump_table *table) {
+    snprintf(sql, size, "SELECT");
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        size_t at = strlen(sql);
+        snprintf(sql + at, size - at, "%s %s", i ? "," : "", table->columns[i].name);
+    }
+    from_add(sql, size, table);
+}
+
+/* Only these goals, and of records only those behind the ones that are known already. */
+struct choice {
+    const struct record_mark *marks;
+    uint32_t count;
+};
+
+static void sqlite_rows(struct real *real, sqlite3_stmt *statement, struct filling *to) {
+    struct row row = {.statement = statement};
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        row_take(to, &row);
+    if (sqlite3_reset(statement) == SQLITE_OK)
+        return;
+    fprintf(stderr, "the store cannot be read: %s (%d)\n", sqlite3_errmsg(real->check),
+            sqlite3_extended_errcode(real->check));
+    abort();
+}
+
+static void sqlite_take(struct real *real, const char *sql, const struct choice *choice,
+                        struct filling *to) {
+    sqlite3_stmt *statement;
+    must(sqlite3_prepare_v2(real->check, sql, -1, &statement, NULL) == SQLITE_OK);
+    if (!choice)
+        sqlite_rows(real, statement, to);
+    for (uint32_t i = 0; choice && i < choice->count; i++) {
+        sqlite3_bind_blob(statement, 1, choice->marks[i].goal.bytes, 16, SQLITE_STATIC);
+        if (sqlite3_bind_parameter_count(statement) == 2)
+            sqlite3_bind_int64(statement, 2, (int64_t)choice->marks[i].seq);
+        sqlite_rows(real, statement, to);
+    }
+    sqlite3_finalize(statement);
+}
+
+/* {…,…}: ids as text, and the numbers beside them. */
+static void arrays_make(const struct choice *choice, struct arena *arena, const char *values[2]) {
+    struct writer ids = {.arena = arena}, seqs = {.arena = arena};
+    for (uint32_t i = 0; i < choice->count; i++) {
+        char number[24];
+        write_byte(&ids, i ? ',' : '{');
+        for (int k = 0; k < 16; k++) {
+            snprintf(number, sizeof number, "%02x", choice->marks[i].goal.bytes[k]);
+            write_raw(&ids, str_of(number));
         }
+        snprintf(number, sizeof number, "%c%llu", i ? ',' : '{',
+                 (unsigned long long)choice->marks[i].seq);
+        write_raw(&seqs, str_of(number));
     }
+    write_raw(&ids, (struct str){"}", 2});
+    write_raw(&seqs, (struct str){"}", 2});
+    values[0] = ids.at;
+    values[1] = seqs.at;
+}
+
+static void postgres_take(struct real *real, const char *sql, const struct choice *choice,
+                          struct filling *to) {
+    const char *values[2] = {NULL, NULL};
+    int count = !choice ? 0 : strstr(sql, "$2") ? 2 : 1;
+    if (choice)
+        arrays_make(choice, to->arena, values);
+    PGresult *result = PQexecParams(real->server, sql, count, NULL, values, NULL, NULL, 1);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) {
+        fprintf(stderr, "%s: %s\n", sql, PQerrorMessage(real->server));
+        abort();
+    }
+    struct row row = {.result = result};
+    for (row.number = 0; row.number < PQntuples(result); row.number++)
+        row_take(to, &row);
+    PQclear(result);
+}
+
+static void table_take(struct real *real, const struct dump_table *table,
+                       const struct choice *choice, struct dump *dump, struct arena *arena) {
+    char sql[1280];
+    struct filling to = {table, dump, arena, 0};
+    bool chosen = choice && strcmp(table->columns[0].name, "goal_id") == 0;
+    bool records = table == &DUMP_TABLES[DUMP_RECORDS];
+    query_make(sql, sizeof sql, table);
+    size_t at = strlen(sql);
+    if (chosen && real->server)
+        snprintf(sql + at, sizeof sql - at, "%s",
+                 records ? " JOIN unnest($1::uuid[], $2::int8[]) AS u(id, known) ON goal_id = id"
+                           " AND seq > known"
+                         : " WHERE goal_id = ANY($1::uuid[])");
+    else if (chosen)
+        snprintf(sql + at, sizeof sql - at, " WHERE goal_id = ?1%s",
+                 records ? " AND seq > ?2" : "");
+    (real->server ? postgres_take : sqlite_take)(real, sql, chosen ? choice : NULL, &to);
+}
+
+static void real_dump(struct backend *backend, struct dump *dump, struct arena *arena) {
+    struct real *real = (struct real *)backend;
+    *dump = (struct dump){0};
+    if (!real->server)
+        check_open(real);
+    for (uint32_t i = 0; i < DUMP_TABLE_COUNT; i++)
+        table_take(real, &DUMP_TABLES[i], NULL, dump, arena);
+    dump_sort(dump);
+}
+
+void real_dump_some(struct backend *backend, const struct record_mark *marks, uint32_t count,
+                    struct dump *dump, struct arena *arena) {
+    struct real *real = (struct real *)backend;
+    struct choice choice = {marks, count};
+    *dump = (struct dump){0};
+    if (!real->server) {
+        check_open(real);
+        must(sqlite3_exec(real->check, "BEGIN", NULL, NULL, NULL) == SQLITE_OK);
+    }
+    for (uint32_t i = 0; i < DUMP_TABLE_COUNT && count > 0; i++)
+        if (strcmp(DUMP_TABLES[i].columns[0].name, "goal_id") == 0)
+            table_take(real, &DUMP_TABLES[i], &choice, dump, arena);
+    if (!real->server)
+        must(sqlite3_exec(real->check, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
+    dump_sort(dump);
+}
+
+void real_dump_rest(struct backend *backend, struct dump *dump, struct arena *arena) {
+    static const enum dump_list LISTS[] = {DUMP_MARKS, DUMP_HOSTS, DUMP_GOALS, DUMP_VIEWS,
+                                           DUMP_TALLIES};
+    struct real *real = (struct real *)backend;
+    *dump = (struct dump){0};
+    if (!real->server)
+        check_open(real);
+    for (size_t i = 0; i < count_of(LISTS); i++)
+        table_take(real, &DUMP_TABLES[LISTS[i]], NULL, dump, arena);
+    dump_sort(dump);
 }
 
 /* The same two statements in either dialect. */
@@ -270,11 +366,11 @@ static bool meddle(struct backend *backend, const struct dump_goal *goal,
                    const struct record *record) {
     struct real *real = (struct real *)backend;
     void (*run)(struct real *, const char *, const struct str *, const int64_t *, const char *) =
-        real->disk ? sqlite_run : postgres_run;
+        real->server ? postgres_run : sqlite_run;
     struct str head = {(const char *)record->hash.bytes, 32},
                id = {(const char *)goal->id.bytes, 16};
     struct str policy = {(const char *)record->policy.bytes, 32};
-    if (real->disk)
+    if (!real->server)
         must(sqlite3_exec(real->check, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
     else
         PQclear(PQexec(real->server, "BEGIN"));
@@ -283,24 +379,36 @@ static bool meddle(struct backend *backend, const struct dump_goal *goal,
         (int64_t[]){-(int64_t)++real->meddled, (int64_t)record->seq, record->at, record->type,
                     record->core},
         "iyiiiiyyy");
-    if (real->disk)
+    if (!real->server)
         must(sqlite3_exec(real->check, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
     else
         PQclear(PQexec(real->server, "COMMIT"));
     return true;
 }
 
-static void postgres_dump(struct backend *backend, struct dump *dump, struct arena *arena) {
-    struct real *real = (struct real *)backend;
-    rooms_make(dump, arena);
-    for (enum table table = 0; table < TABLES; table++) {
-        PGresult *result = PQexecParams(real->server, QUERIES[table], 0, NULL, NULL, NULL, NULL, 1);
-        must(PQresultStatus(result) == PGRES_TUPLES_OK);
-        struct row row = {.result = result, .arena = arena};
-        for (row.number = 0; row.number < PQntuples(result); row.number++)
-            TAKES[table](dump, &row);
-        PQclear(result);
+/* ---- going back ---- */
+
+static void handles_close(struct real *real) {
+    for (int i = 0; i < HANDLES; i++) {
+        store_close(real->handles[i]);
+        real->handles[i] = NULL;
     }
+    sqlite3_close(real->check);
+    real->check = NULL;
+}
+
+static void back_up(struct backend *backend) {
+    memdisk_back_up(((struct real *)backend)->disk);
+}
+
+static void restore(struct backend *backend) {
+    struct real *real = (struct real *)backend;
+    handles_close(real);
+    memdisk_restore(real->disk);
+    check_open(real);
+    must(sqlite3_exec(real->check, "UPDATE store SET era = era + 1", NULL, NULL, NULL) ==
+         SQLITE_OK);
+    memdisk_back_up(real->disk); /* going back once more is another era again */
 }
 
 /* ---- opening ---- */
@@ -309,12 +417,7 @@ static void postgres_dump(struct backend *backend, struct dump *dump, struct are
 void sqlite_backend_power_cut(struct backend *backend) {
     struct real *real = (struct real *)backend;
     memdisk_power_cut(real->disk);
-    for (int i = 0; i < HANDLES; i++) {
-        store_close(real->handles[i]);
-        real->handles[i] = NULL;
-    }
-    sqlite3_close(real->check);
-    real->check = NULL;
+    handles_close(real);
 }
 
 static struct real *real_make(const char *name) {
@@ -324,6 +427,7 @@ static struct real *real_make(const char *name) {
                                      .advance = advance,
                                      .abort = abort_session,
                                      .host_died = host_died,
+                                     .dump = real_dump,
                                      .meddle = meddle,
                                      .free = real_free};
     return real;
@@ -332,25 +436,49 @@ static struct real *real_make(const char *name) {
 struct backend *sqlite_backend(uint64_t seed) {
     struct real *real = real_make("sqlite");
     real->disk = memdisk_create(seed);
-    real->backend.dump = sqlite_dump;
+    real->backend.back_up = back_up;
+    real->backend.restore = restore;
     must(handle_of(real, 0) != NULL);
     return &real->backend;
+}
+
+struct backend *sqlite_file_backend(const char *path) {
+    struct real *real = real_make("sqlite");
+    real->uri = strdup(path);
+    must(handle_of(real, 0) != NULL);
+    return &real->backend;
+}
+
+struct store *real_backend_store(struct backend *backend) {
+    return handle_of((struct real *)backend, 1);
+}
+
+/* Everything but the store's own row, which becomes that of a new one. */
+static void tables_empty(struct real *real) {
+    char sql[1024] = "TRUNCATE host";
+    for (uint32_t i = DUMP_HOSTS + 1; i < DUMP_TABLE_COUNT; i++)
+        if (DUMP_TABLES[i].name)
+            snprintf(sql + strlen(sql), sizeof sql - strlen(sql), ", %s", DUMP_TABLES[i].name);
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), ", %s", PART[kind].table);
+    snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
+             "; UPDATE store SET era = 0, level = %d, safe = NULL", SCHEMA_LEVEL);
+    PGresult *result = PQexec(real->server, sql);
+    must(PQresultStatus(result) == PGRES_COMMAND_OK);
+    PQclear(result);
 }
 
 struct backend *postgres_backend(const char *uri) {
     struct real *real = real_make("postgres");
     real->uri = strdup(uri);
-    real->backend.dump = postgres_dump;
     real->server = PQconnectdb(uri);
     must(PQstatus(real->server) == CONNECTION_OK);
-    struct store_answer answer; /* makes the tables */
+    struct store_answer answer = {0}; /* makes the tables */
     struct arena arena = {0};
     store_perform(handle_of(real, 0), &(struct store_request){.verb = STORE_POLL, .self.host = 1},
                   &answer, &arena);
     must(answer.outcome == STORE_DONE);
     arena_free(&arena);
-    PQclear(
-        PQexec(real->server,
-               "TRUNCATE host, goal, goal_text, goal_view, effect, inbox, record, seen, aside"));
+    tables_empty(real);
     return &real->backend;
 }

@@ -44,7 +44,15 @@ static size_t class_of(size_t size) {
     return class;
 }
 
+static bool is_outside; /* what is made now stays as it is when the world goes back */
+
+void snapshot_leave_out(bool leave_out) {
+    is_outside = leave_out;
+}
+
 void *__wrap_malloc(size_t size) {
+    if (is_outside)
+        return __real_malloc(size);
     size_t class = class_of(size);
     struct block *block = all.region.free[class];
     if (block)
@@ -82,6 +90,8 @@ void *__wrap_calloc(size_t count, size_t size) {
 void *__wrap_realloc(void *memory, size_t size) {
     if (!memory)
         return __wrap_malloc(size);
+    if (!is_inside(memory))
+        return __real_realloc(memory, size);
     struct block *block = (struct block *)memory - 1;
     size_t has = (size_t)1 << block->class;
     if (size <= has)

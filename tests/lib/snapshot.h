@@ -3,6 +3,7 @@
  * region (the linker wraps malloc for it), so a copy of that region is the state. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct snapshot {
@@ -12,6 +13,9 @@ struct snapshot {
 
 void snapshot_take(struct snapshot *snapshot);
 void snapshot_restore(const struct snapshot *snapshot);
+
+/* What is allocated from here on is made once and never changes: it need not go back. */
+void snapshot_leave_out(bool leave_out);
 
 /* Memory outside of the region, for what must survive going back. */
 void *outside_calloc(size_t count, size_t size);

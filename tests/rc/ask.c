@@ -7,15 +7,8 @@
 
 /* ---- chance ---- */
 
-static uint64_t next_random(struct asker *asker) {
-    uint64_t z = (asker->random += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 uint32_t ask_pick(struct asker *asker, uint32_t count) {
-    return (uint32_t)(next_random(asker) % count);
+    return dice_pick(&asker->dice, count);
 }
 
 bool ask_chance(struct asker *asker, uint32_t percent) {
@@ -23,11 +16,7 @@ bool ask_chance(struct asker *asker, uint32_t percent) {
 }
 
 static struct id random_id(struct asker *asker) {
-    struct id id;
-    uint64_t high = next_random(asker), low = next_random(asker);
-    memcpy(id.bytes, &high, 8);
-    memcpy(id.bytes + 8, &low, 8);
-    return id;
+    return dice_id(&asker->dice);
 }
 
 static int id_order(const void *a, const void *b) {
@@ -37,7 +26,7 @@ static int id_order(const void *a, const void *b) {
 /* The number of goals that exist from the beginning is random too; the others can be made meanwhile. */
 void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena) {
     *asker = (struct asker){.arena = arena,
-                            .random = seed * 0xD1342543DE82EF95u,
+                            .dice = {seed * 0xD1342543DE82EF95u},
                             .loose_batches = asker->loose_batches};
     asker->hosts = 2 + ask_pick(asker, 2);
     for (uint32_t i = 0; i < MAX_GOALS; i++)
@@ -61,8 +50,8 @@ static const struct dump *view_any(struct asker *asker) {
 
 static struct host_row host_in(const struct dump *view, uint32_t host) {
     for (uint32_t i = 0; i < view->host_count; i++)
-        if (view->hosts[i].host == host)
-            return view->hosts[i];
+        if (view->hosts[i].row.host == host)
+            return view->hosts[i].row;
     return (struct host_row){.host = host};
 }
 
@@ -86,7 +75,8 @@ static struct store_request *request_any(struct asker *asker, enum store_verb ve
 
 static void effect_add(struct goal_commit *commit, enum effect_op op, struct effect_slot slot,
                        struct str body) {
-    commit->effects[commit->effect_count++] = (struct effect_change){op, slot, body};
+    commit->effects[commit->effect_count++] =
+        (struct effect_change){.op = op, .slot = slot, .body = body};
 }
 
 static void effects_change(struct asker *asker, struct goal_commit *commit, uint32_t host) {
@@ -113,6 +103,71 @@ static void effects_change(struct asker *asker, struct goal_commit *commit, uint
         effect_add(commit, EFFECT_OP_MAKE, made,
                    arena_format(asker->arena, "effect of %llu", (unsigned long long)asker->number));
     }
+    for (uint32_t i = 0; i < commit->effect_count; i++)
+        if (commit->effects[i].op == EFFECT_OP_MAKE)
+            commit->effects[i].sealed = row_seal(ROW_EFFECT, goal->id, commit->effects[i].slot.n,
+                                                 commit->effects[i].body, asker->arena);
+}
+
+/* ---- what hangs on a goal beside that ---- */
+
+static void part_add(struct asker *asker, struct goal_commit *commit, enum part_kind kind,
+                     uint32_t n, bool gone) {
+    struct node node = {.status = (enum node_status)ask_pick(asker, NODE_STATUSES)};
+    struct run run = {.exit = (int64_t)asker->number};
+    struct str name = arena_format(asker->arena, "%c%u", kind == PART_NODE ? 'N' : 'R', n);
+    memcpy(node.id, name.at, name.len);
+    struct str body = kind == PART_NODE ? shape_encode(&NODE, &node, asker->arena)
+                                        : shape_encode(&RUN, &run, asker->arena);
+    commit->parts[commit->part_count++] = (struct part_change){
+        .kind = kind,
+        .gone = gone,
+        .n = n,
+        .name = name,
+        .body = row_seal(ROW_PART + kind, commit->goal.id, n, body, asker->arena)};
+}
+
+/* Nodes change, join and, now and then, go; runs are put down again and again. */
+static void parts_change(struct asker *asker, struct goal_commit *commit) {
+    struct goal *goal = &commit->goal;
+    uint32_t fresh = goal->nodes_made < 6 ? ask_pick(asker, 3) : 0;
+    commit->parts = arena_new(asker->arena, struct part_change, goal->nodes_made + fresh + 4);
+    for (uint32_t n = 0; n < goal->nodes_made; n++)
+        if (ask_chance(asker, 30))
+            part_add(asker, commit, PART_NODE, n, ask_chance(asker, 15));
+    for (uint32_t i = 0; i < fresh; i++)
+        part_add(asker, commit, PART_NODE, goal->nodes_made++, false);
+    for (uint32_t n = 0; n < 2; n++)
+        if (ask_chance(asker, 20))
+            part_add(asker, commit, PART_RUN, n, ask_chance(asker, 10));
+}
+
+static void texts_add(struct asker *asker, struct goal_commit *commit) {
+    commit->texts = arena_new(asker->arena, struct text_row, 3);
+    for (uint32_t i = ask_pick(asker, 3); i > 0; i--) {
+        struct str body = arena_format(asker->arena, "text %u", ask_pick(asker, 4));
+        commit->texts[commit->text_count++] = (struct text_row){sha256(body), body};
+    }
+}
+
+/* What changes the list is marked as such; the same tag may come twice. */
+static void view_change(struct asker *asker, struct goal_commit *commit) {
+    static const char *const KNOWN[] = {"web", "api", "docs"};
+    struct goal *goal = &commit->goal;
+    goal->priority = (enum priority)ask_pick(asker, PRIORITIES);
+    goal->percent = ask_pick(asker, 100);
+    commit->view_changed = true;
+    if (ask_chance(asker, 40))
+        commit->title = arena_format(asker->arena, "title %llu", (unsigned long long)asker->number);
+    if (ask_chance(asker, 50))
+        return;
+    struct tags *tags = arena_new(asker->arena, struct tags, 1);
+    struct str *at = arena_new(asker->arena, struct str, 3);
+    uint32_t count = ask_pick(asker, 4);
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = str_of(KNOWN[ask_pick(asker, count_of(KNOWN))]);
+    tags->tags = (struct texts){at, count};
+    commit->tags = tags;
 }
 
 static void sources_use(struct asker *asker, struct goal_commit *commit) {
@@ -158,8 +213,11 @@ static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_
     goal->reports++;
     records_add(asker, commit);
     if (!lean) {
-        commit->view_changed = ask_chance(asker, 50);
         sources_use(asker, commit);
+        parts_change(asker, commit);
+        texts_add(asker, commit);
+        if (commit->expected == 0 || ask_chance(asker, 50))
+            view_change(asker, commit);
         if (commit->expected > 0 && ask_chance(asker, 5))
             set_aside(asker, commit);
         else
@@ -168,29 +226,22 @@ static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_
     if (commit->expected > 0 && goal->open_count == 0 && ask_chance(asker, 20))
         goal->status = GOAL_COMPLETED;
     goal->due_at = goal_due(goal);
-    commit->hot = shape_encode(&GOAL_HOT, goal, asker->arena);
+    commit->hot =
+        row_seal(ROW_GOAL, goal->id, 0, shape_encode(&GOAL_HOT, goal, asker->arena), asker->arena);
 }
 
 static void goal_new(struct asker *asker, struct goal_commit *commit, struct id id, uint32_t host) {
     commit->goal = (struct goal){.id = id, .owner = host, .fence = 1, .created_at = RC_AT};
     commit->title = arena_format(asker->arena, "goal %llu", (unsigned long long)asker->number);
     commit_fill(asker, commit, host, false);
+    if (commit->title.len == 0)
+        commit->title = STR("a goal");
 }
 
 static void goal_known(struct asker *asker, struct goal_commit *commit, const struct dump *view,
                        const struct dump_goal *row, uint32_t host, bool lean) {
-    struct goal *goal = &commit->goal;
-    *goal = (struct goal){.id = row->id,
-                          .owner = row->owner,
-                          .fence = row->fence,
-                          .version = row->version,
-                          .seq = row->seq,
-                          .head = row->head,
-                          .quarantined = row->aside};
-    must(shape_decode(&GOAL_HOT, row->hot, goal));
-    for (uint32_t i = 0; i < view->effect_count; i++)
-        if (id_equal(view->effects[i].goal, row->id) && goal->open_count < LIMIT_OPEN_EFFECTS)
-            goal->open[goal->open_count++] = view->effects[i].slot;
+    struct plan plan;
+    must(dump_whole(view, row, asker->arena, &commit->goal, &plan));
     commit_fill(asker, commit, host, lean);
 }
 
@@ -365,6 +416,13 @@ static struct store_request *ask_page(struct asker *asker, uint32_t host) {
     struct store_request *request = request_any(asker, STORE_OWNED, host);
     if (ask_chance(asker, 50))
         request->after = asker->goals[ask_pick(asker, MAX_GOALS)];
+    if (ask_chance(asker, 40))
+        return request;
+    struct id *only = arena_new(asker->arena, struct id, MAX_GOALS);
+    for (uint32_t i = 0; i < MAX_GOALS; i++)
+        if (ask_chance(asker, 50))
+            only[request->only_count++] = asker->goals[i];
+    request->only = only;
     return request;
 }
 

@@ -1,122 +1,112 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did the model and PostgreSQL answer the same, and are their tables the same? */
+/* Did the model and PostgreSQL answer the same, and are their tables the same? Rows are compared column by
+ * column, tables as DUMP_TABLES has them, answers as the rows below. */
 #include "rc/rc.h"
 
 #include <stdlib.h>
 
-/* The name of the first member that differs, or NULL. */
-#define DIFFER(member) \
-    if ((a->member) != (b->member)) \
-    return #member
-#define DIFFER_BYTES(member) \
-    if (memcmp(&a->member, &b->member, sizeof a->member) != 0) \
-    return #member
+#define COLUMN(type, kind, member) \
+    { #member, COLUMN_##kind, offsetof(struct type, member), false }
+#define ROWS(type, columns, keys) \
+    { NULL, 0, 0, sizeof(struct type), columns, count_of(columns), keys }
 
-static const char *hosts_differ(const void *x, const void *y) {
-    const struct host_row *a = x, *b = y;
-    DIFFER(host);
-    DIFFER(epoch);
-    DIFFER(beat);
-    DIFFER(batch);
-    DIFFER(state);
-    return NULL;
-}
+static const struct dump_column HEAD[] = {
+    COLUMN(store_answer, U32, outcome),     COLUMN(store_answer, BOOL, held),
+    COLUMN(store_answer, INT, epoch),       COLUMN(store_answer, INT, batch),
+    COLUMN(store_answer, BOOL, more),       COLUMN(store_answer, U32, mark.version),
+    COLUMN(store_answer, U32, mark.oldest), COLUMN(store_answer, U32, mark.level),
+    COLUMN(store_answer, INT, mark.era),    COLUMN(store_answer, BOOL, mark.safe),
+};
+static const struct dump_column HOST[] = {
+    COLUMN(host_row, U32, host),  COLUMN(host_row, INT, epoch), COLUMN(host_row, INT, beat),
+    COLUMN(host_row, INT, batch), COLUMN(host_row, U32, state),
+};
+static const struct dump_column MAIL[] = {
+    COLUMN(inbox_row, ID, source),
+    COLUMN(inbox_row, ID, goal),
+    COLUMN(inbox_row, BYTES, body),
+};
+static const struct dump_column DUE[] = {
+    COLUMN(due_row, ID, goal),
+    COLUMN(due_row, INT, due_at),
+};
+static const struct dump_column EFFECT[] = {
+    COLUMN(effect_entry, ID, goal),           COLUMN(effect_entry, U32, slot.n),
+    COLUMN(effect_entry, U32, slot.kind),     COLUMN(effect_entry, U32, slot.state),
+    COLUMN(effect_entry, U32, slot.run_host), COLUMN(effect_entry, INT, slot.until),
+    COLUMN(effect_entry, BYTES, body),        COLUMN(effect_entry, BOOL, damaged),
+};
+static const struct dump_column LOADED[] = {
+    COLUMN(goal_loaded, BOOL, exists),
+    COLUMN(goal_loaded, BOOL, whole),
+    COLUMN(goal_loaded, BOOL, owner_lives),
+    COLUMN(goal_loaded, INT, owner_epoch),
+};
+static const struct dump_column WHOLE[] = {
+    COLUMN(goal_loaded, ID, goal.id),          COLUMN(goal_loaded, U32, goal.owner),
+    COLUMN(goal_loaded, INT, goal.fence),      COLUMN(goal_loaded, INT, goal.version),
+    COLUMN(goal_loaded, INT, goal.seq),        COLUMN(goal_loaded, HASH, goal.head),
+    COLUMN(goal_loaded, INT, goal.due_at),     COLUMN(goal_loaded, BOOL, goal.quarantined),
+    COLUMN(goal_loaded, U32, goal.open_count), COLUMN(goal_loaded, U32, plan.count),
+};
+static const struct dump_column SLOT[] = {
+    COLUMN(effect_slot, U32, n),     COLUMN(effect_slot, U32, kind),
+    COLUMN(effect_slot, U32, state), COLUMN(effect_slot, U32, run_host),
+    COLUMN(effect_slot, INT, until),
+};
+static const struct dump_column NODE_ROW[] = {COLUMN(node, U32, n)};
+static const struct dump_column OK[] = {COLUMN(goal_commit, BOOL, ok)};
+static const struct dump_column FLAG[] = {{"flag", COLUMN_BOOL, 0, false}};
 
-static const char *slots_differ(const void *x, const void *y) {
-    const struct effect_slot *a = x, *b = y;
-    DIFFER(n);
-    DIFFER(kind);
-    DIFFER(state);
-    DIFFER(run_host);
-    DIFFER(until);
-    return NULL;
-}
+static const struct dump_table HEADS = ROWS(store_answer, HEAD, 0), HOSTS = ROWS(host_row, HOST, 1),
+                               MAILS = ROWS(inbox_row, MAIL, 1), DUES = ROWS(due_row, DUE, 1),
+                               EFFECTS_IN = ROWS(effect_entry, EFFECT, 2),
+                               LOADS = ROWS(goal_loaded, LOADED, 0),
+                               WHOLES = ROWS(goal_loaded, WHOLE, 0),
+                               SLOTS = ROWS(effect_slot, SLOT, 1), NODES = ROWS(node, NODE_ROW, 1),
+                               OKS = ROWS(goal_commit, OK, 0),
+                               FLAGS = {NULL, 0, 0, sizeof(bool), FLAG, 1, 0};
 
-static const char *effects_differ(const void *x, const void *y) {
-    const struct effect_entry *a = x, *b = y;
-    DIFFER_BYTES(goal);
-    if (!str_equal(a->body, b->body))
-        return "body";
-    return slots_differ(&a->slot, &b->slot);
-}
-
-static const char *mails_differ(const void *x, const void *y) {
-    const struct inbox_row *a = x, *b = y;
-    DIFFER_BYTES(source);
-    DIFFER_BYTES(goal);
-    return str_equal(a->body, b->body) ? NULL : "body";
-}
-
-static const char *dues_differ(const void *x, const void *y) {
-    const struct due_row *a = x, *b = y;
-    DIFFER_BYTES(goal);
-    DIFFER(due_at);
-    return NULL;
-}
-
-static const char *goals_differ(const void *x, const void *y) {
-    const struct goal *a = x, *b = y;
-    DIFFER_BYTES(id);
-    DIFFER(owner);
-    DIFFER(fence);
-    DIFFER(version);
-    DIFFER(seq);
-    DIFFER_BYTES(head);
-    DIFFER(due_at);
-    DIFFER(quarantined);
-    DIFFER(status);
-    DIFFER(need);
-    DIFFER(created_at);
-    DIFFER(updated_at);
-    DIFFER(reports);
-    DIFFER(effects_made);
-    DIFFER(last_exit);
-    DIFFER(open_count);
-    const char *slot = NULL;
-    for (uint32_t i = 0; i < a->open_count && !slot; i++)
-        slot = slots_differ(&a->open[i], &b->open[i]);
-    return slot;
-}
-
-static const char *loads_differ(const void *x, const void *y) {
-    const struct goal_loaded *a = x, *b = y;
-    DIFFER(exists);
-    DIFFER(whole);
-    DIFFER(owner_lives);
-    DIFFER(owner_epoch);
-    return a->whole ? goals_differ(&a->goal, &b->goal) : NULL;
-}
-
-static const char *flags_differ(const void *x, const void *y) {
-    return *(const bool *)x == *(const bool *)y ? NULL : "flag";
-}
-
-static const char *oks_differ(const void *x, const void *y) {
-    const struct goal_commit *a = x, *b = y;
-    DIFFER(ok);
-    return NULL;
-}
-
-/* ---- lists ---- */
-
-typedef const char *differ(const void *a, const void *b);
-
-static const char *lists_differ(const char *name, const void *a, uint32_t a_count, const void *b,
-                                uint32_t b_count, size_t size, differ *rows_differ,
+static const char *lists_differ(const char *name, const struct dump_table *table, const void *a,
+                                uint32_t a_count, const void *b, uint32_t b_count,
                                 struct arena *arena) {
     if (a_count != b_count)
         return arena_format(arena, "%s: model %u, PostgreSQL %u", name, a_count, b_count).at;
     for (uint32_t i = 0; i < a_count; i++) {
-        const char *what = rows_differ((const char *)a + i * size, (const char *)b + i * size);
-        if (what)
-            return arena_format(arena, "%s[%u].%s", name, i, what).at;
+        const struct dump_column *column = rows_differ(table, (const char *)a + i * table->size,
+                                                       (const char *)b + i * table->size);
+        if (column)
+            return arena_format(arena, "%s[%u].%s", name, i, column->name).at;
     }
     return NULL;
 }
 
-#define LIST(name, of, count_a, count_b, rows_differ) \
-    (what ? what \
-          : lists_differ(name, a->of, count_a, b->of, count_b, sizeof *a->of, rows_differ, arena))
+/* What is encoded is compared by its encoding. */
+static bool shapes_differ(const struct shape *shape, const void *a, const void *b,
+                          struct arena *arena) {
+    return !str_equal(shape_encode(shape, a, arena), shape_encode(shape, b, arena));
+}
+
+static const char *loads_differ(const struct goal_loaded *a, const struct goal_loaded *b,
+                                struct arena *arena) {
+    const char *what = lists_differ("loaded", &LOADS, a, 1, b, 1, arena);
+    if (what || !a->whole)
+        return what;
+    what = lists_differ("loaded", &WHOLES, a, 1, b, 1, arena);
+    if (what)
+        return what;
+    if (shapes_differ(&GOAL_HOT, &a->goal, &b->goal, arena))
+        return "loaded.hot";
+    what = lists_differ("open", &SLOTS, a->goal.open, a->goal.open_count, b->goal.open,
+                        b->goal.open_count, arena);
+    if (!what)
+        what = lists_differ("node", &NODES, a->plan.nodes, a->plan.count, b->plan.nodes,
+                            b->plan.count, arena);
+    for (uint32_t i = 0; i < a->plan.count && !what; i++)
+        if (shapes_differ(&NODE, &a->plan.nodes[i], &b->plan.nodes[i], arena))
+            what = "node";
+    return what;
+}
 
 static int entry_order(const void *a, const void *b) {
     const struct effect_entry *x = a, *y = b;
@@ -124,124 +114,42 @@ static int entry_order(const void *a, const void *b) {
     return order ? order : (x->slot.n > y->slot.n) - (x->slot.n < y->slot.n);
 }
 
-static void sort(void *rows, uint32_t count, size_t size,
-                 int (*order)(const void *, const void *)) {
-    if (count > 1)
-        qsort(rows, count, size, order);
+/* The order of effects in an answer means nothing. */
+static void effects_sort(const struct store_answer *answer) {
+    if (answer->effect_count > 1)
+        qsort(answer->effects, answer->effect_count, sizeof *answer->effects, entry_order);
 }
 
-/* ---- answers ---- */
-
-static const char *heads_differ(const struct store_answer *a, const struct store_answer *b) {
-    DIFFER(outcome);
-    DIFFER(held);
-    DIFFER(epoch);
-    DIFFER(batch);
-    DIFFER(more);
-    return NULL;
-}
+#define LIST(name, table, of, count_a, count_b) \
+    (what ? what : lists_differ(name, table, a->of, count_a, b->of, count_b, arena))
 
 const char *answers_differ(const struct store_request *mine, const struct store_answer *model,
                            const struct store_request *theirs, const struct store_answer *real,
                            struct arena *arena) {
     const struct store_answer *a = model, *b = real;
-    const char *what = heads_differ(a, b);
-    /* the order of effects in an answer means nothing */
-    sort(a->effects, a->effect_count, sizeof *a->effects, entry_order);
-    sort(b->effects, b->effect_count, sizeof *b->effects, entry_order);
-    uint32_t ids = mine->verb == STORE_LOAD ? mine->id_count : 0;
-    what = LIST("hosts", hosts, a->host_count, b->host_count, hosts_differ);
-    what = LIST("inbox", inbox, a->inbox_count, b->inbox_count, mails_differ);
-    what = LIST("owned", owned, a->owned_count, b->owned_count, dues_differ);
-    what = LIST("effects", effects, a->effect_count, b->effect_count, effects_differ);
-    what = LIST("loaded", loaded, ids, ids, loads_differ);
-    what = LIST("seen", seen, mine->key_count, mine->key_count, flags_differ);
-    what = LIST("stands", stands, mine->mark_count, mine->mark_count, flags_differ);
-    if (what)
-        return what;
-    return lists_differ("commits", mine->commits, mine->commit_count, theirs->commits,
-                        theirs->commit_count, sizeof *mine->commits, oks_differ, arena);
-}
-
-/* ---- tables ---- */
-
-static const char *dump_goals_differ(const void *x, const void *y) {
-    const struct dump_goal *a = x, *b = y;
-    DIFFER_BYTES(id);
-    DIFFER(owner);
-    DIFFER(fence);
-    DIFFER(version);
-    DIFFER(seq);
-    DIFFER_BYTES(head);
-    DIFFER(due_at);
-    DIFFER(open);
-    DIFFER(aside);
-    return str_equal(a->hot, b->hot) ? NULL : "hot";
-}
-
-static const char *dump_records_differ(const void *x, const void *y) {
-    const struct dump_record *a = x, *b = y;
-    DIFFER_BYTES(goal);
-    DIFFER(record.seq);
-    DIFFER(record.at);
-    DIFFER(record.type);
-    DIFFER(record.core);
-    DIFFER_BYTES(record.policy);
-    DIFFER_BYTES(record.hash);
-    return str_equal(a->record.body, b->record.body) ? NULL : "body";
-}
-
-static const char *dump_effects_differ(const void *x, const void *y) {
-    const struct dump_effect *a = x, *b = y;
-    DIFFER_BYTES(goal);
-    return slots_differ(&a->slot, &b->slot);
-}
-
-static int goal_order(const void *a, const void *b) {
-    return id_compare(((const struct dump_goal *)a)->id, ((const struct dump_goal *)b)->id);
-}
-
-static int record_order(const void *a, const void *b) {
-    const struct dump_record *x = a, *y = b;
-    int order = id_compare(x->goal, y->goal);
-    if (order == 0)
-        order = (x->record.seq > y->record.seq) - (x->record.seq < y->record.seq);
-    return order ? order : memcmp(&x->record.hash, &y->record.hash, sizeof x->record.hash);
-}
-
-static int effect_order(const void *a, const void *b) {
-    const struct dump_effect *x = a, *y = b;
-    int order = id_compare(x->goal, y->goal);
-    return order ? order : (x->slot.n > y->slot.n) - (x->slot.n < y->slot.n);
-}
-
-static int host_order(const void *a, const void *b) {
-    const struct host_row *x = a, *y = b;
-    return (x->host > y->host) - (x->host < y->host);
-}
-
-static void dump_sort(const struct dump *dump) {
-    sort(dump->goals, dump->goal_count, sizeof *dump->goals, goal_order);
-    sort(dump->records, dump->record_count, sizeof *dump->records, record_order);
-    sort(dump->effects, dump->effect_count, sizeof *dump->effects, effect_order);
-    sort(dump->hosts, dump->host_count, sizeof *dump->hosts, host_order);
-}
-
-static const char *counts_differ(const struct dump *a, const struct dump *b) {
-    DIFFER(inbox_count);
-    DIFFER(seen_count);
-    DIFFER(aside_count);
-    return NULL;
+    const char *what = lists_differ("answer", &HEADS, a, 1, b, 1, arena);
+    effects_sort(a);
+    effects_sort(b);
+    what = LIST("hosts", &HOSTS, hosts, a->host_count, b->host_count);
+    what = LIST("inbox", &MAILS, inbox, a->inbox_count, b->inbox_count);
+    what = LIST("owned", &DUES, owned, a->owned_count, b->owned_count);
+    what = LIST("effects", &EFFECTS_IN, effects, a->effect_count, b->effect_count);
+    for (uint32_t i = 0; mine->verb == STORE_LOAD && i < mine->id_count && !what; i++)
+        what = loads_differ(&a->loaded[i], &b->loaded[i], arena);
+    what = LIST("seen", &FLAGS, seen, mine->key_count, mine->key_count);
+    what = LIST("stands", &FLAGS, stands, mine->mark_count, mine->mark_count);
+    return what ? what
+                : lists_differ("commits", &OKS, mine->commits, mine->commit_count, theirs->commits,
+                               theirs->commit_count, arena);
 }
 
 const char *dumps_differ(const struct dump *model, const struct dump *real, struct arena *arena) {
-    const struct dump *a = model, *b = real;
-    dump_sort(a);
-    dump_sort(b);
     const char *what = NULL;
-    what = LIST("host", hosts, a->host_count, b->host_count, hosts_differ);
-    what = LIST("goal", goals, a->goal_count, b->goal_count, dump_goals_differ);
-    what = LIST("record", records, a->record_count, b->record_count, dump_records_differ);
-    what = LIST("effect", effects, a->effect_count, b->effect_count, dump_effects_differ);
-    return what ? what : counts_differ(a, b);
+    for (uint32_t i = 0; i < DUMP_TABLE_COUNT && !what; i++) {
+        const struct dump_table *table = &DUMP_TABLES[i];
+        what = lists_differ(table->name ? table->name : "part", table, *dump_rows(table, model),
+                            *dump_count(table, model), *dump_rows(table, real),
+                            *dump_count(table, real), arena);
+    }
+    return what;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/backend.h"
+#include "lib/gen.h"
 
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -46,7 +47,7 @@ bool lanes_settle(PGconn *monitor, struct lane *lanes, uint32_t count);
 
 struct asker {
     struct arena *arena;
-    uint64_t random;
+    struct dice dice;
     uint32_t hosts;
     struct id goals[MAX_GOALS]; /* in key order */
     struct inbox_row sources[MAX_SOURCES];

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 8, SHOWN = 5 };
+enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 16, SHOWN = 5 };
 
 /* ---- the map: which statements of the driver are which atoms of the model ---- */
 
@@ -29,17 +29,16 @@ struct statement {
  * with nobody in between. ADOPT_GONE has no atom of its own: the model does it at the commit, and others may
  * come between the two here. */
 static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
-    [STORE_JOIN] = {{"JOIN", 1, false}},
+    [STORE_JOIN] = {{"BEGIN", 0, true},
+                    {"MARK_SHARED", 0, true},
+                    {"JOIN", 1, true},
+                    {"COMMIT", 0, false}},
     [STORE_BEAT] = {{"BEAT", 1, false}},
     [STORE_TAKE] = {{"TAKE", 1, false}},
     [STORE_RESOLVE] = {{"RESOLVE", 1, false}},
     [STORE_FORWARD] = {{"FORWARD", 1, false}},
-    [STORE_POLL] = {{"HOSTS", 0, true}, {"INBOX", 1, false}},
+    [STORE_POLL] = {{"HOSTS", 0, true}, {"INBOX", 0, true}, {"MARK", 1, false}},
     [STORE_OWNED] = {{"OWNED", 0, true}, {"OWNED_EFFECTS", 1, false}},
-    [STORE_COMMIT] = {{"BEGIN", 0, true},
-                      {"BATCH", 1, false},
-                      {"COMMIT_x", 1, false},
-                      {"COMMIT", 1, false}},
     [STORE_ADOPT] = {{"BEGIN", 0, true},
                      {"ADOPT_LOCK", 1, false},
                      {"ADOPT_PAGE", 1, false},
@@ -64,6 +63,9 @@ static void script_load(struct asked *asked) {
     if (request->id_count > 0) {
         asked->script[asked->count++] = (struct statement){"GOALS", 1, false};
         asked->script[asked->count++] = (struct statement){"EFFECTS", 0, true};
+        for (uint32_t kind = 0; kind < PARTS; kind++)
+            if (PART[kind].live)
+                asked->script[asked->count++] = (struct statement){"PARTS", 0, true};
     }
     if (request->key_count > 0)
         asked->script[asked->count++] = (struct statement){"SEEN", 0, true};
@@ -73,9 +75,41 @@ static void script_load(struct asked *asked) {
     asked->script[asked->count - 1].together = false;
 }
 
+/* What a commit says about views, tags, parts and texts follows only where there is something to say. The model
+ * applies it all at the end. */
+static void script_commit(struct asked *asked) {
+    const struct store_request *request = asked->request;
+    bool views = false, tags = false, texts = false, parts[PARTS] = {false};
+    for (uint32_t i = 0; i < request->commit_count; i++) {
+        const struct goal_commit *commit = &request->commits[i];
+        views = views || commit->view_changed;
+        tags = tags || commit->tags;
+        texts = texts || commit->text_count > 0;
+        for (uint32_t k = 0; k < commit->part_count; k++)
+            parts[commit->parts[k].kind] = true;
+    }
+    asked->script[asked->count++] = (struct statement){"BEGIN", 0, true};
+    asked->script[asked->count++] = (struct statement){"BATCH", 1, false};
+    asked->script[asked->count++] = (struct statement){"COMMIT_x", 1, false};
+    if (views)
+        asked->script[asked->count++] = (struct statement){"COMMIT_VIEWS", 0, false};
+    if (tags)
+        asked->script[asked->count++] = (struct statement){"COMMIT_TAGS", 0, false};
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        if (parts[kind])
+            asked->script[asked->count++] = (struct statement){"COMMIT_PARTS", 0, false};
+    if (texts)
+        asked->script[asked->count++] = (struct statement){"COMMIT_TEXTS", 0, false};
+    asked->script[asked->count++] = (struct statement){"COMMIT", 1, false};
+}
+
 static void script_make(struct asked *asked) {
     if (asked->request->verb == STORE_LOAD) {
         script_load(asked);
+        return;
+    }
+    if (asked->request->verb == STORE_COMMIT) {
+        script_commit(asked);
         return;
     }
     memcpy(asked->script, MAP[asked->request->verb], sizeof asked->script);
@@ -323,8 +357,7 @@ static void view_keep(struct rc *rc) {
         return;
     struct dump *view = &rc->asker.views[rc->asker.view_count++];
     rc->world->backend->dump(rc->world->backend, view, &rc->arena);
-    for (uint32_t i = 0; i < view->goal_count; i++)
-        view->goals[i].hot = arena_copy(&rc->arena, view->goals[i].hot);
+    dump_copy_bytes(view, &rc->arena);
 }
 
 static void answers_take(struct rc *rc) {
@@ -336,6 +369,32 @@ static void answers_take(struct rc *rc) {
         }
 }
 
+static bool settle(struct rc *rc) {
+    if (lanes_settle(rc->monitor, rc->lanes, rc->lane_count))
+        return true;
+    difference(rc, "PostgreSQL does not come to rest");
+    return false;
+}
+
+/* Who had to wait in the middle of statements that belong together, and does not any more, goes on with them
+ * before anybody else does anything. What follows has no atom. */
+static bool woken_go_on(struct rc *rc) {
+    for (uint32_t i = 0; i < rc->lane_count; i++) {
+        struct asked *asked = rc->at[i] >= 0 ? &rc->asked[rc->at[i]] : NULL;
+        while (asked && asked->next > 0 && asked->script[asked->next - 1].together &&
+               !rc->lanes[i].blocked && !rc->lanes[i].done) {
+            const struct statement *statement = &asked->script[asked->next++];
+            must(statement->atoms == 0);
+            lane_send(&rc->lanes[i]);
+            rc->statements++;
+            if (!settle(rc))
+                return false;
+            lane_tell(rc, i, statement->name);
+        }
+    }
+    return true;
+}
+
 static void step(struct rc *rc, uint32_t lane) {
     uint32_t number = (uint32_t)rc->at[lane], atoms = 0;
     struct asked *asked = &rc->asked[number];
@@ -345,14 +404,12 @@ static void step(struct rc *rc, uint32_t lane) {
         atoms += statement->atoms;
         lane_send(&rc->lanes[lane]);
         rc->statements++;
-        if (!lanes_settle(rc->monitor, rc->lanes, rc->lane_count)) {
-            difference(rc, "PostgreSQL does not come to rest");
+        if (!settle(rc))
             return;
-        }
         lane_tell(rc, lane, statement->name);
     } while (statement->together && !rc->lanes[lane].blocked && !rc->lanes[lane].done);
     rc->blocked += rc->lanes[lane].blocked;
-    if (deadlocked(rc))
+    if (!woken_go_on(rc) || deadlocked(rc))
         return;
     explain(rc, (struct entry){number, atoms, rc->lanes[lane].blocked});
     if (!rc->over)
@@ -492,8 +549,11 @@ static void execute(struct rc *rc, const char *sql) {
 
 /* Not TRUNCATE, after which every session would plan its statements anew. */
 static const char EMPTY_TABLES[] =
-    "DELETE FROM host; DELETE FROM goal; DELETE FROM goal_text; DELETE FROM goal_view;"
-    "DELETE FROM effect; DELETE FROM inbox; DELETE FROM record; DELETE FROM seen; DELETE FROM aside";
+    "BEGIN; SET LOCAL overseer.retaining = 'on'; DELETE FROM record; DELETE FROM milestone;"
+    "DELETE FROM host; DELETE FROM goal; DELETE FROM goal_view; DELETE FROM goal_tag; DELETE FROM tally;"
+    "DELETE FROM node; DELETE FROM assignment; DELETE FROM dispatch; DELETE FROM crystallization;"
+    "DELETE FROM run; DELETE FROM text; DELETE FROM effect; DELETE FROM inbox; DELETE FROM seen;"
+    "DELETE FROM aside; COMMIT";
 
 static void scenario_end(struct rc *rc, bool story) {
     for (uint32_t i = 0; i < rc->lane_count; i++) {

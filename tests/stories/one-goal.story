@@ -1,4 +1,4 @@
-story "One goal, one command, one outcome" proves EVENT-03 EVENT-08 GOAL-02
+story "One goal, one command, one outcome" proves EVENT-08 GOAL-02
 fleet 1 hosts, lease 4s
 goal g1 with command
 expect the answer about g1 is OK

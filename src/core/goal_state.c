@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may pause, resume, complete, cancel or archive a goal, and what happens to what is running? G-17,
+ * docs/decisions/0005. */
+#include "core/rules.h"
+
+static const enum record_type RECORD_OF[GOAL_STATUSES] = {
+    [GOAL_ACTIVE] = RECORD_GOAL_RESUMED,      [GOAL_PAUSED] = RECORD_GOAL_PAUSED,
+    [GOAL_COMPLETED] = RECORD_GOAL_COMPLETED, [GOAL_CANCELLED] = RECORD_GOAL_CANCELLED,
+    [GOAL_ARCHIVED] = RECORD_GOAL_ARCHIVED,
+};
+
+/* What nobody has claimed is taken back; what was claimed goes on to its outcome, which is recorded. */
+static void effects_withdraw(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    for (uint32_t i = goal->open_count; i-- > 0;) {
+        struct effect_slot *slot = &goal->open[i];
+        if (slot->state != EFFECT_READY)
+            continue;
+        uint32_t n = slot->n;
+        effect_move(d, slot, EFFECT_ENDED);
+        decide_record(d, RECORD_EFFECT_WITHDRAWN,
+                      (struct evidence){.rule = STR("goal.cancel"), .effect = n + 1});
+    }
+}
+
+/* Nothing is called done on an agent's word: a person may say so, for the record, when nothing is open. */
+static const char *completing_is_wrong(const struct deciding *d) {
+    const struct goal *goal = &d->decision->goal;
+    if (d->signal->by == WHO_HUMAN && d->signal->reason.len == 0)
+        return "completing a goal by hand needs a reason";
+    if (goal->open_count > 0)
+        return "something is still open: wait for it, or cancel";
+    return d->signal->by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
+}
+
+/* Whoever completes a goal by hand has answered what it asked. */
+static void questions_settle(struct goal *goal) {
+    goal->need = NEED_NOTHING;
+    goal->review = 0;
+    goal->proposal = (struct hash){0};
+    goal->proposal_base = 0;
+}
+
+static const char *move_is_wrong(const struct deciding *d, enum goal_status to) {
+    const struct goal *goal = &d->decision->goal;
+    bool reopens = goal->status == GOAL_COMPLETED && to == GOAL_ACTIVE;
+    if (reopens && (d->signal->by != WHO_HUMAN || d->signal->reason.len == 0))
+        return "a completed goal is opened again by a person who says why";
+    if (to == GOAL_COMPLETED)
+        return completing_is_wrong(d);
+    if (to == GOAL_ARCHIVED && goal->open_count > 0)
+        return "something is still open: wait for it first";
+    return NULL;
+}
+
+void rule_move(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    enum goal_status to = (enum goal_status)d->signal->to, from = goal->status;
+    if (d->signal->by == WHO_AGENT) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    if (d->signal->to >= GOAL_STATUSES || (from != to && !goal_status_may_become(from, to))) {
+        decide_refuse_because(
+            d, d->signal->to >= GOAL_STATUSES ? ERROR_INVALID : ERROR_CONFLICT,
+            arena_format(d->out, "a goal that is %s cannot become that", GOAL_STATUS[from].name));
+        return;
+    }
+    if (from == to)
+        return;
+    const char *wrong = move_is_wrong(d, to);
+    if (wrong) {
+        decide_refuse_because(d, ERROR_CONFLICT, str_of(wrong));
+        return;
+    }
+    if (to == GOAL_CANCELLED)
+        effects_withdraw(d);
+    if (to == GOAL_COMPLETED)
+        questions_settle(goal);
+    goal_move(d, to);
+    bool reopened = from == GOAL_COMPLETED && to == GOAL_ACTIVE;
+    decide_record(d, reopened ? RECORD_GOAL_REOPENED : RECORD_OF[to],
+                  (struct evidence){.rule = STR("goal.move"),
+                                    .from = str_of(GOAL_STATUS[from].name),
+                                    .to = str_of(GOAL_STATUS[to].name),
+                                    .override = to == GOAL_COMPLETED,
+                                    .reason = d->signal->reason});
+    if (from == GOAL_PAUSED && to == GOAL_ACTIVE)
+        goal_settle(d);
+}
+
+static void effect_give_up(struct deciding *d, struct effect_slot *slot) {
+    struct evidence evidence = {.rule = STR("goal.release"),
+                                .effect = slot->n + 1,
+                                .host = slot->run_host,
+                                .reason = d->signal->reason,
+                                .text = STR("nobody will know more about it")};
+    effect_move(d, slot, EFFECT_ENDED);
+    decide_record(d, RECORD_EFFECT_ENDED, evidence);
+}
+
+/* A person has dealt with what was failed or unconfirmed: it is not asked again. What is unconfirmed is
+ * ended as such: nobody will ever know more about it. */
+void rule_release(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    if (d->signal->by != WHO_HUMAN) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    if (goal->need == NEED_NOTHING && !goal_has_effect(goal, EFFECT_UNCONFIRMED) &&
+        !goal->quarantined)
+        return;
+    if (d->signal->reason.len == 0) {
+        decide_refuse_because(d, ERROR_INVALID,
+                              STR("say what you found: it is kept with the goal"));
+        return;
+    }
+    for (uint32_t i = goal->open_count; i-- > 0;)
+        if (goal->open[i].state == EFFECT_UNCONFIRMED)
+            effect_give_up(d, &goal->open[i]);
+    goal->need = NEED_NOTHING;
+    goal->quarantined = false;
+    decide_record(d, RECORD_GOAL_RELEASED,
+                  (struct evidence){.rule = STR("goal.release"), .reason = d->signal->reason});
+    goal_settle(d);
+}

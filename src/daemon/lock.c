@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has this file, and did its last owner get to close it? */
+#include "daemon/lock.h"
+
+#include "daemon/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BOOT_ID = 36 };
+
+/* Another one after each start of the machine; empty where the system does not say. */
+static void boot_id(char text[BOOT_ID + 1]) {
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, BOOT_ID);
+    text[length == BOOT_ID ? BOOT_ID : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+}
+
+/* What the last owner left. An older build did not say whether it had closed the store. */
+static void lock_read(struct instance_lock *lock) {
+    char text[256] = "", boot[BOOT_ID + 1];
+    ssize_t length = pread(lock->fd, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = 0;
+    boot_id(boot);
+    lock->was_open = strstr(text, "\"open\": true") != NULL;
+    lock->same_boot = boot[0] && strstr(text, boot) != NULL;
+}
+
+static bool lock_write(struct instance_lock *lock, bool open) {
+    char text[256], boot[BOOT_ID + 1];
+    boot_id(boot);
+    int length = snprintf(text, sizeof text,
+                          "{\"pid\": %ld, \"createdAt\": %lld, \"open\": %s, \"boot\": \"%s\"}\n",
+                          (long)getpid(), (long long)clock_wall(), open ? "true" : "false", boot);
+    return ftruncate(lock->fd, 0) == 0 && pwrite(lock->fd, text, (size_t)length, 0) == length;
+}
+
+/* STORE-07: the kernel drops the lock of a process that is gone, so no time limit is needed. A record lock,
+ * because flock() would live on in a command that is just being forked when the daemon is killed. What the
+ * last owner left is read before it is written over, and only once the store has been looked at. */
+bool instance_lock_take(struct instance_lock *lock, const char *store_path, char *error,
+                        size_t error_size) {
+    char path[PATH_MAX + 8];
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    snprintf(path, sizeof path, "%s.lock", store_path);
+    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock->fd < 0 || fcntl(lock->fd, F_SETLK, &record) != 0) {
+        snprintf(
+            error, error_size,
+            "The store %s is in use by another daemon, or %s cannot be written: %s. Stop the other one first.",
+            store_path, path, strerror(errno));
+        return false;
+    }
+    lock_read(lock);
+    return true;
+}
+
+bool instance_lock_opened(struct instance_lock *lock) {
+    return lock_write(lock, true);
+}
+
+bool instance_lock_closed(struct instance_lock *lock) {
+    return lock_write(lock, false);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In which state is the store found, and what follows from that? */
+#include "daemon/opening.h"
+
+#include "daemon/clock.h"
+#include "daemon/log.h"
+#include "store/dump.h"
+#include "store/examine.h"
+#include "store/sqlite.h"
+#include "store/sqlite_mend.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *sqlite_path(const char *where) {
+    return strncmp(where, "sqlite:", 7) == 0 ? where + 7 : NULL;
+}
+
+static void findings_log(const struct examination *found) {
+    for (uint32_t i = 0; i < found->found && i < LIMIT_FINDINGS; i++)
+        log_error("damaged: %s %s: %s", found->findings[i].table, found->findings[i].key,
+                  found->findings[i].what);
+}
+
+/* C-05: set aside, never thrown away; and never a silent empty store. */
+static bool damaged_replace(const struct opening *opening, struct examination *found, char *error,
+                            size_t error_size) {
+    struct mend mend = {.path = sqlite_path(opening->where), .at = clock_wall()};
+    char place[MEND_PATH];
+    findings_log(found);
+    if (!mend_set_aside(&mend, place) || !instance_lock_closed(opening->lock) ||
+        !mend_make_safe(&mend, place, found)) {
+        snprintf(error, error_size, "The store is damaged (%s). %s", found->why, mend.error);
+        return false;
+    }
+    safe_enter(opening->safe, "The store is damaged (%s). It was set aside as %s.", found->why,
+               place);
+    return true;
+}
+
+/* What was set aside earlier, while nothing stands in its place: the daemon was stopped in between, or somebody
+ * removed the new one. */
+static bool missing_replace(const struct opening *opening, char *error, size_t error_size) {
+    struct mend mend = {.path = sqlite_path(opening->where), .at = clock_wall()};
+    struct examination found = {.why =
+                                    "it was found damaged earlier, and nothing stood in its place"};
+    char place[MEND_PATH];
+    if (!mend_newest_aside(mend.path, place))
+        return true;
+    if (!instance_lock_closed(opening->lock) || !mend_make_safe(&mend, place, &found)) {
+        snprintf(error, error_size, "%s", mend.error);
+        return false;
+    }
+    safe_enter(opening->safe, "The store was damaged. It was set aside as %s.", place);
+    return true;
+}
+
+#define HALF_FILLED \
+    "The store was being filled when that was cut off. Run the import or the restore again."
+
+/* STORE-10: safe mode outlives the daemon. */
+static bool mark_follow(const struct opening *opening, char *error, size_t error_size) {
+    struct mend mend = {.path = sqlite_path(opening->where)};
+    char place[MEND_PATH] = "";
+    bool safe = false;
+    if (!mend_read_mark(&mend, &safe, place)) {
+        snprintf(error, error_size, "%s", mend.error);
+        return false;
+    }
+    if (safe)
+        instance_lock_closed(opening->lock); /* nobody writes to it, so it needs no log */
+    if (safe && strcmp(place, LOAD_MARK) == 0)
+        safe_enter(opening->safe, HALF_FILLED);
+    else if (safe)
+        safe_enter(opening->safe, "The store was damaged. It was set aside as %s.", place);
+    return true;
+}
+
+/* The same on a server, which nobody sets aside. */
+static bool cut_off_follow(const struct opening *opening) {
+    char error[LIMIT_WHY];
+    struct store *store = store_open(str_of(opening->where), error, sizeof error);
+    if (store && load_cut_off(store))
+        safe_enter(opening->safe, HALF_FILLED);
+    store_close(store);
+    return true;
+}
+
+static bool verdict_follow(const struct opening *opening, struct examination *found, char *error,
+                           size_t error_size) {
+    bool sqlite = sqlite_path(opening->where);
+    switch (found->verdict) {
+    case EXAMINE_DAMAGED:
+    case EXAMINE_NOT_A_STORE:
+        if (sqlite)
+            return damaged_replace(opening, found, error, error_size);
+        findings_log(found);
+        safe_enter(opening->safe, "The database is damaged (%s).", found->why);
+        return true;
+    case EXAMINE_NEWER:
+        safe_enter(opening->safe,
+                   "The store is left as it is: %s. Update this build, or name another store.",
+                   found->why);
+        return true;
+    case EXAMINE_AWAY:
+        if (sqlite)
+            safe_enter(opening->safe, "The store cannot be read: %s.", found->why);
+        return true; /* a server may come back: its requests fail until then */
+    default: return true;
+    }
+}
+
+/* An older store is brought up to date first, and then looked at once more. */
+static bool migrate(const struct opening *opening, char *error, size_t error_size) {
+    struct store *store = store_open(str_of(opening->where), error, error_size);
+    if (!store) {
+        safe_enter(opening->safe, "The store could not be brought up to date: %s", error);
+        return false;
+    }
+    store_close(store);
+    return true;
+}
+
+static void examine(const struct opening *opening, struct examination *ret) {
+    struct examine_options options = {.host = opening->host};
+    if (opening->lock) {
+        options.was_open = opening->lock->was_open;
+        options.same_boot = opening->lock->same_boot;
+    }
+    store_examine(str_of(opening->where), &options, ret);
+}
+
+/* What is only half there would look damaged. */
+static bool half_filled_found(const struct opening *opening) {
+    struct mend mend = {.path = sqlite_path(opening->where)};
+    char place[MEND_PATH] = "";
+    bool safe = false;
+    if (!mend.path || access(mend.path, R_OK) != 0 || !mend_read_mark(&mend, &safe, place) ||
+        !safe || strcmp(place, LOAD_MARK) != 0)
+        return false;
+    return mark_follow(opening, place, sizeof place);
+}
+
+bool opening_examine(const struct opening *opening, char *error, size_t error_size) {
+    static struct examination found;
+    examine(
+        opening,
+        &found); /* before anybody opens it: that alone would make a log, and hide that it was gone */
+    if (found.verdict == EXAMINE_DAMAGED && half_filled_found(opening))
+        return true;
+    if (found.verdict == EXAMINE_SOUND && found.older) {
+        if (!migrate(opening, error, error_size))
+            return true; /* STORE-05 */
+        examine(opening, &found);
+    }
+    if (found.verdict != EXAMINE_SOUND)
+        return verdict_follow(opening, &found, error, error_size);
+    if (!sqlite_path(opening->where))
+        return cut_off_follow(opening);
+    return found.missing ? missing_replace(opening, error, error_size)
+                         : mark_follow(opening, error, error_size);
+}
+
+/* ---- when there is nothing to read from ---- */
+
+static void nothing_perform(struct store *store, const struct store_request *request,
+                            struct store_answer *answer, struct arena *arena) {
+    (void)store, (void)request, (void)arena;
+    *answer = (struct store_answer){.outcome = STORE_FAILED,
+                                    .error = STR("safe mode: the store cannot be read")};
+}
+
+static void nothing_close(struct store *store) {
+    (void)store;
+}
+
+static const struct store_driver NOTHING = {
+    .name = "nothing", .perform = nothing_perform, .close = nothing_close};
+static struct store nothing = {&NOTHING};
+
+static struct store *read_only(const char *path, char *error, size_t error_size) {
+    struct sqlite_options options = {.path = path, .busy_ms = 2000, .read_only = true};
+    return sqlite_open(&options, error, error_size);
+}
+
+struct store *opening_reader(const struct opening *opening, char *error, size_t error_size) {
+    const char *path = sqlite_path(opening->where);
+    struct mend mend = {.path = path};
+    char place[MEND_PATH] = "";
+    bool marked = false;
+    struct store *store = NULL;
+    if (!safe_is_on(opening->safe))
+        return store_open(str_of(opening->where), error, error_size);
+    if (path && mend_read_mark(&mend, &marked, place) && place[0])
+        store = read_only(place, error, error_size);
+    if (path && !store)
+        store = read_only(path, error, error_size);
+    if (!path)
+        store = store_open(str_of(opening->where), error, error_size);
+    return store ? store : &nothing;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What belongs to a goal, row by row? */
+#include "model/part.h"
+
+#define TEXT(name, number, of, member, cap, text) \
+    { name, FIELD_TEXT, number, FIELD_OF(of, member), cap, 0, NULL, text, 0, NULL }
+#define TIME(name, number, of, member, text) \
+    { name, FIELD_TIME, number, FIELD_OF(of, member), 0, 0, NULL, text, 0, NULL }
+#define LIST(name, number, of, member, cap, text) \
+    { name, FIELD_TEXTS, number, FIELD_OF(of, member), cap, 0, NULL, text, LIMIT_LINES, NULL }
+
+static const struct field ASSIGNMENT_FIELDS[] = {
+    TEXT("assignmentId", 1, assignment, id, LIMIT_NAME, "which"),
+    TEXT("workNodeId", 2, assignment, node, LIMIT_NODE_ID, "the node it is for"),
+    TEXT("agentId", 3, assignment, agent, LIMIT_NAME, "who works on it"),
+    TEXT("sessionKey", 4, assignment, session, LIMIT_NAME, "and where"),
+    TEXT("status", 5, assignment, status, LIMIT_TAG, "where it stands"),
+    {"lastInstructionText", FIELD_TEXT, 6, FIELD_OF(assignment, instruction), LIMIT_INSTRUCTION,
+     FIELD_CUT, NULL, "what was last asked for", 0, NULL},
+    TEXT("instructionHash", 7, assignment, instruction_hash, LIMIT_KEY, "of it"),
+    TEXT("runId", 8, assignment, run, LIMIT_NAME, "the run that carries it out"),
+    TEXT("recoveryPolicy", 9, assignment, recovery, LIMIT_TAG, "the first rung when it stalls"),
+    TEXT("blockedReason", 10, assignment, blocked_reason, LIMIT_REASON, "why it cannot go on"),
+    TIME("createdAt", 11, assignment, created_at, "when it was made"),
+    TIME("updatedAt", 12, assignment, updated_at, "when it last changed"),
+    TIME("lastDispatchAt", 13, assignment, last_dispatch_at, "when something was last sent"),
+    TIME("lastObservedActivityAt", 14, assignment, last_activity_at, "when it last showed life"),
+    TIME("expectedNextUpdateAt", 15, assignment, expected_next_at, "when it should show life"),
+    {"idleAfter", FIELD_INT, 16, FIELD_OF(assignment, idle_after), 0, 0, NULL,
+     "microseconds of silence it may keep", 0, NULL},
+    TIME("lastRetryAt", 17, assignment, last_retry_at, "when it was last tried again"),
+    TIME("backoffUntil", 18, assignment, backoff_until, "and before when it will not be"),
+    {"retryCount", FIELD_U32, 19, FIELD_OF(assignment, retries), 0, 0, NULL,
+     "how often it was tried again", 0, NULL},
+};
+const struct shape ASSIGNMENT = SHAPE_OF(assignment, "assignment", 1, ASSIGNMENT_FIELDS);
+
+static const struct field DISPATCH_FIELDS[] = {
+    TEXT("dispatchId", 1, dispatch, id, LIMIT_NAME, "which"),
+    TIME("ts", 2, dispatch, at, "when"),
+    TEXT("assignmentId", 3, dispatch, assignment, LIMIT_NAME, "for what"),
+    TEXT("mode", 4, dispatch, mode, LIMIT_TAG, "how it was sent"),
+    TEXT("target", 5, dispatch, target, LIMIT_NAME, "to whom"),
+    TEXT("instructionHash", 6, dispatch, instruction_hash, LIMIT_KEY, "of what was sent"),
+    TEXT("result", 7, dispatch, result, LIMIT_TAG, "accepted, ok, timeout or error"),
+    TEXT("runId", 8, dispatch, run, LIMIT_NAME, "the run it began"),
+    TEXT("notes", 9, dispatch, notes, LIMIT_LINE, "anything else"),
+};
+const struct shape DISPATCH = SHAPE_OF(dispatch, "dispatch", 1, DISPATCH_FIELDS);
+
+static const struct field CRYSTAL_FIELDS[] = {
+    TEXT("crystallizationId", 1, crystal, id, LIMIT_NAME, "which"),
+    TEXT("workNodeId", 2, crystal, node, LIMIT_NODE_ID, "the node it is about; none: the goal"),
+    {"summary", FIELD_TEXT, 3, FIELD_OF(crystal, summary), LIMIT_PROSE, FIELD_CUT, NULL,
+     "what happened", 0, NULL},
+    {"currentState", FIELD_TEXT, 4, FIELD_OF(crystal, state), LIMIT_PROSE, FIELD_CUT, NULL,
+     "what there is now", 0, NULL},
+    LIST("decisions", 5, crystal, decisions, LIMIT_LINE, "what was decided, and why"),
+    LIST("nextActions", 6, crystal, next_actions, LIMIT_LINE, "what comes next, in order"),
+    LIST("openQuestions", 7, crystal, open_questions, LIMIT_LINE, "what is not known"),
+    LIST("knownBlockers", 8, crystal, blockers, LIMIT_LINE, "what is in the way"),
+    LIST("filesTouched", 9, crystal, files, LIMIT_LINE, "evidence: files"),
+    LIST("commandsRun", 10, crystal, commands, LIMIT_LINE, "evidence: commands"),
+    LIST("testsRun", 11, crystal, tests, LIMIT_LINE, "evidence: tests and what came of them"),
+    LIST("commits", 12, crystal, commits, LIMIT_LINE, "evidence: commits"),
+    LIST("externalRefs", 13, crystal, refs, LIMIT_LINE,
+         "evidence: pull requests, issues, addresses"),
+    TEXT("sessionKey", 14, crystal, session, LIMIT_NAME, "where the transcript is"),
+    TEXT("sessionId", 15, crystal, session_id, LIMIT_NAME, "and which part of it"),
+    TIME("ts", 16, crystal, at, "when"),
+};
+const struct shape CRYSTAL = SHAPE_OF(crystal, "crystallization", 1, CRYSTAL_FIELDS);
+
+static const struct field RUN_FIELDS[] = {
+    TEXT("runId", 1, run, id, LIMIT_NAME, "which"),
+    TEXT("assignmentId", 2, run, assignment, LIMIT_NAME, "for what"),
+    TEXT("workNodeId", 3, run, node, LIMIT_NODE_ID, "the node it works on"),
+    TEXT("agentId", 4, run, agent, LIMIT_NAME, "who"),
+    TEXT("sessionKey", 5, run, session, LIMIT_NAME, "where"),
+    TEXT("status", 6, run, status, LIMIT_TAG, "where it stands"),
+    TEXT("verification", 7, run, verification, LIMIT_TAG, "what was checked"),
+    TIME("startedAt", 8, run, started_at, "when it began"),
+    TIME("endedAt", 9, run, ended_at, "when it ended"),
+    {"exit", FIELD_INT, 10, FIELD_OF(run, exit), 0, 0, NULL, "its exit status", 0, NULL},
+};
+const struct shape RUN = SHAPE_OF(run, "run", 1, RUN_FIELDS);
+
+const struct part_row PART[PARTS] = {
+    [PART_NODE] = {"node", "", NULL, true, &NODE},
+    [PART_ASSIGNMENT] = {"assignment", "A_", "assignments", false, &ASSIGNMENT},
+    [PART_DISPATCH] = {"dispatch", "D_", "dispatchIndex", false, &DISPATCH},
+    [PART_CRYSTAL] = {"crystallization", "C_", "crystallizations", false, &CRYSTAL},
+    [PART_RUN] = {"run", "R_", "runs", false, &RUN},
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What belongs to a goal, row by row? One row here for each kind; each kind is a table of its own with the
+ * same columns: goal_id, n, name, body. STORE-03. */
+#pragma once
+
+#include "model/plan.h"
+
+enum part_kind { PART_NODE, PART_ASSIGNMENT, PART_DISPATCH, PART_CRYSTAL, PART_RUN, PARTS };
+
+/* One instruction that was sent, for idempotency and history. */
+struct dispatch {
+    struct str id; /* D_… */
+    int64_t at;
+    struct str assignment, mode, target, instruction_hash, result, run, notes;
+};
+
+/* A binding between a node and an agent's session. */
+struct assignment {
+    struct str id; /* A_… */
+    struct str node, agent, session, status, instruction, instruction_hash, run, recovery;
+    struct str blocked_reason;
+    int64_t created_at, updated_at, last_dispatch_at, last_activity_at, expected_next_at,
+        idle_after;
+    int64_t last_retry_at, backoff_until;
+    uint32_t retries;
+};
+
+/* A handoff: what happened, what is there, what is next. */
+struct crystal {
+    struct str id; /* C_… */
+    struct str node, summary, state;
+    struct texts decisions, next_actions, open_questions, blockers;
+    struct texts files, commands, tests, commits, refs;
+    struct str session, session_id; /* STORE-13: where the transcript is, never the transcript */
+    int64_t at;
+};
+
+/* One bounded execution of an agent. STORE-22: it can be patched in part. */
+struct run {
+    struct str id; /* R_… */
+    struct str assignment, node, agent, session, status, verification;
+    int64_t started_at, ended_at;
+    int64_t exit;
+};
+
+struct part_row {
+    const char *table;      /* of the store; the kind's name everywhere */
+    const char *prefix;     /* of its ids */
+    const char *collection; /* in an export; NULL: inside the goal */
+    bool live;              /* loaded with its goal */
+    const struct shape *shape;
+};
+
+extern const struct part_row PART[PARTS];
+extern const struct shape ASSIGNMENT, DISPATCH, CRYSTAL, RUN;
+
+/* What a step does to one of them. */
+struct part_change {
+    enum part_kind kind;
+    bool gone;
+    uint32_t n;
+    struct str name; /* its id as people write it */
+    struct str body; /* encoded by its shape */
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a plan tried out, and how is it made the goal's plan? PLAN-27. */
+#include "core/step.h"
+#include "ops/all.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+#include <stdio.h>
+
+static const struct field PARAMS[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    {"nodes", FIELD_ROWS, 0, FIELD_OF(op_args, plan.rows), 0, FIELD_REQUIRED, NULL,
+     "phases, tasks and subtasks: id, parentId, tier, name, acceptanceCriteria, dependsOn …",
+     LIMIT_NODES, &PLAN_ROW},
+    PARAM_ENUM("mode", mode, &MODE_NAMES, 0, "draft only says what would change; apply does it"),
+    PARAM_VERSION,
+    PARAM_ENUM("why", why, &REASON_NAMES, 0, "replan, human_edit …"),
+    PARAM_REASON(0),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static bool request(struct op_call *call, struct store_request *ret_request) {
+    return call->args.mode == MODE_DRAFT && show_request(call, ret_request);
+}
+
+/* The same step as for real, and then nothing of it is kept. */
+static bool draft(struct op_call *call, const struct store_answer *answer,
+                  const struct signal *signal) {
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    if (!view_is_whole(call, answer))
+        return false;
+    struct world world = {.goal = &loaded->goal, .plan = &loaded->plan, .era = loaded->goal.era};
+    struct signal as_human = *signal;
+    as_human.by = WHO_HUMAN;
+    as_human.at = call->at;
+    struct decision decision = step(&world, &as_human, call->policy, &call->arena);
+    if (decision.error)
+        return op_refuse(call, decision.error, "%.*s%s", STR_ARG(decision.why),
+                         decision.why.len ? "." : "");
+    struct evidence evidence = {0};
+    for (uint32_t i = 0; i < decision.record_count; i++)
+        if (decision.records[i].type == RECORD_PLAN_CREATED ||
+            decision.records[i].type == RECORD_PLAN_UPDATED) {
+            shape_decode(&EVIDENCE, decision.records[i].body, &evidence);
+            break;
+        }
+    call->result = json_pack("{s:s, s:I, s:s%, s:i}", "mode", "draft", "wouldBeVersion",
+                             (json_int_t)decision.goal.plan_version, "change",
+                             evidence.text.at ? evidence.text.at : "", evidence.text.len, "records",
+                             (int)decision.record_count);
+    return false;
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    const struct op_args *args = &call->args;
+    ret->kind = SIGNAL_PLAN_APPLY;
+    ret->goal = args->goal_id;
+    ret->body = shape_encode(&PLAN_TEXT, &args->plan, &call->arena);
+    ret->expected = args->version;
+    ret->why = args->why;
+    ret->reason = args->reason;
+    if (ret->body.len > LIMIT_PLAN)
+        return op_refuse(call, ERROR_INVALID_PLAN,
+                         "The plan has %zu bytes; at most %d are allowed.", ret->body.len,
+                         LIMIT_PLAN);
+    return args->mode == MODE_APPLY || draft(call, answer, ret);
+}
+
+const struct op OP_PLAN_APPLY = {
+    .name = "plan.apply",
+    .summary = "Give a goal its plan, or a new version of it; or try one out with --mode draft.",
+    .help =
+        "Nodes that are named again keep their state; those left out are retired. --version is the version\n"
+        "that you saw: if the plan has moved on since, nothing is changed.\n"
+        "Example: overseer plan apply GOAL --nodes @plan.json",
+    .kind = OP_WRITES,
+    .params = PARAMS,
+    .param_count = count_of(PARAMS),
+    .positional = 1,
+    .request = request,
+    .signal = signal,
+};

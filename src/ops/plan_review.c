@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a person approve, decline, or ask for a look at a plan? PLAN-33, PLAN-22. */
+#include "ops/all.h"
+#include "ops/view.h"
+
+static const struct field PARAMS[] = {PARAM_GOAL(FIELD_REQUIRED), PARAM_REASON(0), PARAM_KEY,
+                                      PARAM_TRACE};
+
+/* What is approved is sent along: whoever decides sees exactly the plan that was looked at. */
+static bool approve(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    const struct goal *goal = &answer->loaded[0].goal;
+    struct str body = shown_text(&answer->shown, &goal->proposal);
+    if (!view_is_whole(call, answer))
+        return false;
+    if (body.len == 0)
+        return op_refuse(call, ERROR_CONFLICT, "No plan waits for approval.");
+    ret->kind = SIGNAL_PLAN_APPROVE;
+    ret->goal = call->args.goal_id;
+    ret->body = body;
+    ret->reason = call->args.reason;
+    return true;
+}
+
+static bool reject(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    ret->kind = SIGNAL_PLAN_REJECT;
+    ret->goal = call->args.goal_id;
+    ret->reason = call->args.reason;
+    return true;
+}
+
+static bool review(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    ret->kind = SIGNAL_PLAN_REVIEW;
+    ret->goal = call->args.goal_id;
+    ret->reason = call->args.reason;
+    return true;
+}
+
+#define OP(verb, words, ask, make) \
+    { \
+        .name = "plan." verb, .summary = words, .help = "Example: overseer plan " verb " GOAL", \
+        .kind = OP_WRITES, .params = PARAMS, .param_count = count_of(PARAMS), .positional = 1, \
+        .request = ask, .signal = make \
+    }
+
+const struct op OP_PLAN_APPROVE =
+    OP("approve", "Accept the plan that waits for you.", show_request, approve);
+const struct op OP_PLAN_REJECT =
+    OP("reject", "Decline the plan that waits for you, or say that the plan stands as it is.", NULL,
+       reject);
+const struct op OP_PLAN_REVIEW = OP("review", "Ask that somebody looks at the plan.", NULL, review);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a run's record changed in part? STORE-22: what is not given stays; durable when the answer comes. */
+#include "ops/all.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+static const struct field PARAMS[] = {PARAM_GOAL(FIELD_REQUIRED), PARAM_KEY};
+
+static const struct part_shown *run_shown(const struct goal_shown *shown, struct str id) {
+    for (uint32_t i = 0; i < shown->part_count; i++)
+        if (shown->parts[i].kind == PART_RUN && str_equal(shown->parts[i].name, id))
+            return &shown->parts[i];
+    return NULL;
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    struct run run = {0};
+    if (!view_is_whole(call, answer))
+        return false;
+    if (call->args.run_patch.id.len == 0)
+        return op_refuse(call, ERROR_INVALID, "\"runId\" is missing: which run it is.");
+    const struct part_shown *shown = run_shown(&answer->shown, call->args.run_patch.id);
+    if (shown && !shape_decode(&RUN, shown->body, &run))
+        return op_refuse(call, ERROR_REFUSED_BY_STORE, "The stored run cannot be read.");
+    json_get_fields(call->params, RUN.fields, RUN.count, &call->arena, &run, call->why,
+                    sizeof call->why);
+    ret->kind = SIGNAL_PART_PUT;
+    ret->goal = call->args.goal_id;
+    ret->to = PART_RUN;
+    ret->effect = shown ? shown->n + 1 : 0;
+    ret->expected = answer->loaded[0].goal.version;
+    ret->body = shape_encode(&RUN, &run, &call->arena);
+    return true;
+}
+
+const struct op OP_RUN_UPDATE = {
+    .name = "run.update",
+    .summary = "Put down a run, or change some fields of it; the others stay as they were.",
+    .help = "Example: overseer run update GOAL --runId R_1 --verification passed",
+    .kind = OP_WRITES,
+    .params = PARAMS,
+    .param_count = count_of(PARAMS),
+    .positional = 1,
+    .words = &RUN,
+    .words_offset = offsetof(struct op_args, run_patch),
+    .merges = true,
+    .request = show_request,
+    .signal = signal,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do goals, plans and records look as JSON? PLAN-13: one view for every door. */
+#include "ops/view.h"
+
+#include "ops/json.h"
+
+bool show_request(struct op_call *call, struct store_request *ret_request) {
+    ret_request->verb = STORE_SHOW;
+    ret_request->ids = &call->args.goal_id;
+    ret_request->id_count = 1;
+    ret_request->limit = LIMIT_SHOWN_RECORDS;
+    return true;
+}
+
+struct str shown_text(const struct goal_shown *shown, const struct hash *hash) {
+    for (uint32_t i = 0; i < shown->text_count; i++)
+        if (memcmp(&shown->texts[i].hash, hash, sizeof *hash) == 0)
+            return shown->texts[i].body;
+    return (struct str){0};
+}
+
+bool view_is_whole(struct op_call *call, const struct store_answer *answer) {
+    if (!answer->loaded[0].exists)
+        return op_refuse(call, ERROR_NOT_FOUND, "%s", "");
+    if (!answer->loaded[0].whole)
+        return op_refuse(call, ERROR_QUARANTINED, "A row of it is damaged.");
+    return true;
+}
+
+json_t *view_checked(struct op_call *call, json_t *json) {
+    if (json && !json_ran_short())
+        return json;
+    json_decref(json); /* a part of it may be missing */
+    call->error = ERROR_NO_MEMORY;
+    return NULL;
+}
+
+json_t *goal_view_json(const struct goal_view *view) {
+    char id[GOAL_ID_TEXT + 1];
+    goal_id_format(view->id, id);
+    json_t *json = json_pack("{s:s, s:s}", "goalId", id, "state", name_of(&FACE_NAMES, view->face));
+    char at[TIME_TEXT + 1];
+    time_format(view->created_at, at);
+    json_object_set_new(json, "title",
+                        json_stringn(view->title.at ? view->title.at : "", view->title.len));
+    json_object_set_new(json, "status", json_string(GOAL_STATUS[view->status].name));
+    json_object_set_new(json, "priority", json_string(name_of(&PRIORITY_NAMES, view->priority)));
+    json_object_set_new(json, "percent", json_integer(view->percent));
+    json_object_set_new(json, "createdAt", json_string(at));
+    time_format(view->updated_at, at);
+    json_object_set_new(json, "updatedAt", json_string(at));
+    return json;
+}
+
+/* ---- records ---- */
+
+/* PLAN-19: a plan event says which epic, which plan, which version, who and why. */
+static void plan_meta(json_t *json, const struct goal *goal, const struct evidence *evidence) {
+    char text[GOAL_ID_TEXT + 1];
+    goal_id_format(goal->id, text);
+    json_object_set_new(json, "epic_id", json_string(text));
+    id_format(goal_plan_id(goal), text);
+    json_object_set_new(json, "plan_id", json_string(text));
+    json_object_set_new(json, "version", json_integer((json_int_t)evidence->plan_version));
+    json_object_set_new(json, "source", json_string(name_of(&WHO_NAMES, evidence->by)));
+    json_object_set_new(json, "reasonCode", json_string(name_of(&REASON_NAMES, evidence->why)));
+}
+
+static bool field_is_zero(const struct field *field, const void *from) {
+    static const struct hash ZERO;
+    const void *at = (const char *)from + field->offset;
+    switch (field->type) {
+    case FIELD_TEXT: return ((const struct str *)at)->len == 0;
+    case FIELD_INT:
+    case FIELD_TIME:
+    case FIELD_UINT: return *(const uint64_t *)at == 0;
+    case FIELD_HASH: return memcmp(at, &ZERO, sizeof ZERO) == 0;
+    case FIELD_ID: return memcmp(at, &ZERO, sizeof(struct id)) == 0;
+    default: return *(const uint32_t *)at == 0;
+    }
+}
+
+json_t *record_json(const struct goal *goal, const struct record *record) {
+    char at[TIME_TEXT + 1];
+    time_format(record->at, at);
+    const char *type = record->type < RECORD_TYPES ? RECORDS[record->type].name : "unknown";
+    json_t *json =
+        json_pack("{s:I, s:s, s:s}", "seq", (json_int_t)record->seq, "at", at, "type", type);
+    struct evidence evidence = {0};
+    if (!json || !shape_decode(&EVIDENCE, record->body, &evidence))
+        return json;
+    for (size_t i = 0; i < EVIDENCE.count; i++)
+        if (!field_is_zero(&EVIDENCE.fields[i], &evidence))
+            json_put_fields(json, &EVIDENCE.fields[i], 1, &evidence);
+    json_object_set_new(json, "by", json_string(name_of(&WHO_NAMES, evidence.by)));
+    json_object_set(json, "signalId", json_object_get(json, "source"));
+    json_object_del(json, "source");
+    if (record->type == RECORD_EFFECT_ENDED)
+        json_object_set_new(json, "exit", json_integer(evidence.exit));
+    if (record->type >= RECORD_PLAN_CREATED && record->type <= RECORD_PLAN_REJECTED)
+        plan_meta(json, goal, &evidence);
+    return json;
+}
+
+/* ---- plans ---- */
+
+static json_t *ids_json(const struct plan *plan, const struct node *node, bool blocks) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct node *other = &plan->nodes[i];
+        if (blocks ? node_waits_for(other, node->n) && !other->retired
+                   : node_waits_for(node, other->n))
+            json_array_append_new(list, json_string(other->id));
+    }
+    return list;
+}
+
+static json_t *blocked_json(const struct goal_shown *shown, const struct node *node) {
+    struct str why = shown_text(shown, &node->why);
+    if (node->blocked == BLOCKED_BY_NOTHING)
+        return json_null();
+    return json_pack("{s:s, s:s%}", "kind", name_of(&BLOCKED_NAMES, node->blocked), "text",
+                     why.at ? why.at : "", why.len);
+}
+
+json_t *node_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                  const struct node *node, struct arena *scratch) {
+    static const char *const ID_NAME[TIERS] = {"phaseId", "taskId", "subtaskId"};
+    const struct plan *plan = &loaded->plan;
+    const struct node *parent = plan_parent(plan, node);
+    struct node_text text = {0};
+    json_t *json = json_object();
+    shape_decode_in(&NODE_TEXT, shown_text(shown, &node->text), scratch, &text);
+    json_object_set_new(json, ID_NAME[node->tier], json_string(node->id));
+    json_put_fields(json, NODE.fields, NODE.count, node);
+    json_object_set_new(json, "parentId", parent ? json_string(parent->id) : json_null());
+    json_put_fields(json, NODE_TEXT.fields, NODE_TEXT.count, &text);
+    json_object_set_new(json, "dependsOn", ids_json(plan, node, false));
+    json_object_set_new(json, "blocks", ids_json(plan, node, true));
+    json_object_set_new(json, "blockedReason", blocked_json(shown, node));
+    json_object_set_new(json, "percent", json_integer(plan_percent(plan, node)));
+    return json;
+}
+
+/* In the order of the plan, children below their parents. */
+static json_t *children_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                             const struct node *parent, struct arena *scratch) {
+    static const char *const BELOW[TIERS] = {"tasks", "subtasks", ""};
+    const struct plan *plan = &loaded->plan;
+    json_t *list = json_array();
+    uint32_t want = parent ? parent->n + 1 : 0;
+    int64_t last = -1;
+    for (;;) {
+        const struct node *next = NULL;
+        for (uint32_t i = 0; i < plan->count; i++) {
+            const struct node *node = &plan->nodes[i];
+            bool candidate = !node->retired && node->parent == want && (int64_t)node->place > last;
+            if (candidate && (!next || node->place < next->place))
+                next = node;
+        }
+        if (!next)
+            return list;
+        last = next->place;
+        json_t *json = node_json(loaded, shown, next, scratch);
+        if (next->tier != TIER_SUBTASK)
+            json_object_set_new(json, BELOW[next->tier],
+                                children_json(loaded, shown, next, scratch));
+        json_array_append_new(list, json);
+    }
+}
+
+json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                  struct arena *scratch) {
+    char text[GOAL_ID_TEXT + 1];
+    const struct goal *goal = &loaded->goal;
+    static const struct hash NONE;
+    id_format(goal_plan_id(goal), text);
+    json_t *json = json_pack("{s:s, s:I, s:i, s:b, s:b}", "planId", text, "version",
+                             (json_int_t)goal->plan_version, "percent", (int)goal->percent,
+                             "reviewNeeded", (int)goal->review, "proposalWaits",
+                             memcmp(&goal->proposal, &NONE, sizeof NONE) != 0);
+    json_object_set_new(json, "phases", children_json(loaded, shown, NULL, scratch));
+    return json;
+}
+
+/* ---- goals ---- */
+
+static json_t *effect_json(const struct effect_slot *slot) {
+    return json_pack("{s:i, s:s, s:s, s:i}", "effect", (int)slot->n + 1, "kind",
+                     EFFECTS[slot->kind % EFFECT_KINDS].name, "state",
+                     EFFECT_STATE[slot->state].name, "host", (int)slot->run_host);
+}
+
+static void parts_json(json_t *json, const struct goal_shown *shown, struct arena *scratch) {
+    for (uint32_t i = 0; i < shown->part_count; i++) {
+        const struct part_row *row = &PART[shown->parts[i].kind];
+        json_t *list = json_object_get(json, row->collection);
+        if (!list) {
+            list = json_array();
+            json_object_set_new(json, row->collection, list);
+        }
+        void *part = arena_take(scratch, row->shape->size, alignof(max_align_t));
+        json_t *one = json_object();
+        if (shape_decode_in(row->shape, shown->parts[i].body, scratch, part))
+            json_put_fields(one, row->shape->fields, row->shape->count, part);
+        json_array_append_new(list, one);
+    }
+}
+
+static void words_json(json_t *json, const struct goal *goal, const struct goal_shown *shown,
+                       struct arena *scratch) {
+    struct goal_text words = {0};
+    struct tags tags = {shown->tags};
+    struct str body = shown_text(shown, &goal->text);
+    if (body.len > 0 && shape_decode_in(&GOAL_TEXT, body, scratch, &words))
+        json_put_fields(json, GOAL_TEXT.fields, GOAL_TEXT.count, &words);
+    json_put_fields(json, TAGS.fields, TAGS.count, &tags);
+}
+
+json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                  struct arena *scratch) {
+    const struct goal *goal = &loaded->goal;
+    char id[GOAL_ID_TEXT + 1];
+    goal_id_format(goal->id, id);
+    json_t *json = json_pack("{s:s, s:s%, s:s, s:I, s:I, s:i, s:I}", "goalId", id, "title",
+                             shown->title.at ? shown->title.at : "", shown->title.len, "state",
+                             name_of(&FACE_NAMES, goal_face(goal)), "version",
+                             (json_int_t)goal->version, "seq", (json_int_t)goal->seq, "host",
+                             (int)goal->owner, "fence", (json_int_t)goal->fence);
+    if (!json)
+        return NULL;
+    json_put_fields(json, GOAL_HOT.fields, GOAL_HOT.count, goal);
+    words_json(json, goal, shown, scratch);
+    json_t *effects = json_array(), *records = json_array();
+    for (uint32_t i = 0; i < goal->open_count; i++)
+        json_array_append_new(effects, effect_json(&goal->open[i]));
+    for (uint32_t i = 0; i < shown->record_count; i++)
+        json_array_append_new(records, record_json(goal, &shown->records[i]));
+    json_object_set_new(json, "effects", effects);
+    if (!loaded->whole)
+        json_object_set_new(json, "damaged", json_true());
+    else if (goal->plan_version > 0)
+        json_object_set_new(json, "plan", plan_json(loaded, shown, scratch));
+    parts_json(json, shown, scratch);
+    json_object_set_new(json, "records", records);
+    if (goal->quarantined && shown->why_aside.len > 0)
+        json_object_set_new(json, "quarantined",
+                            json_stringn(shown->why_aside.at, shown->why_aside.len));
+    return json;
+}

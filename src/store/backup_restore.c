@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a backup become the store again? */
+#include "store/backup_state.h"
+
+#include "store/rows.h"
+#include "store/sqlite_mend_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- as the store that it will be ---- */
+
+/* An epoch that anybody may still believe in does not come again: whoever was stopped all the while and wakes up
+ * is fenced. A host that the backup does not know is known now, as gone. */
+static bool host_raise(sqlite3 *db, const struct host_row *host) {
+    sqlite3_stmt *put = NULL;
+    if (sqlite3_prepare_v2(
+            db,
+            "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
+            " VALUES (?1, 0, ?2, ?3, ?4, ?5, '', '', ?6) ON CONFLICT (host_id) DO UPDATE SET"
+            " epoch = max(epoch, excluded.epoch), beat = max(beat, excluded.beat),"
+            " batch = max(batch, excluded.batch)",
+            -1, &put, NULL) != SQLITE_OK)
+        return false;
+    sqlite3_bind_int64(put, 1, host->host);
+    sqlite3_bind_int64(put, 2, (int64_t)host->epoch);
+    sqlite3_bind_int64(put, 3, (int64_t)host->beat);
+    sqlite3_bind_int64(put, 4, (int64_t)host->batch);
+    sqlite3_bind_int64(put, 5, HOST_GONE);
+    sqlite3_bind_int64(put, 6, SCHEMA_LEVEL);
+    sqlite3_step(put);
+    return sqlite3_finalize(put) == SQLITE_OK;
+}
+
+static bool era_begin(sqlite3 *db, uint64_t standing, uint64_t *ret_era) {
+    sqlite3_stmt *row = NULL;
+    bool read =
+        sqlite3_prepare_v2(db,
+                           "UPDATE store SET era = max(era, ?1) + 1, safe = NULL, retaining = 0"
+                           " RETURNING era",
+                           -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_bind_int64(row, 1, (int64_t)standing) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW;
+    if (read)
+        *ret_era = (uint64_t)sqlite3_column_int64(row, 0);
+    return sqlite3_finalize(row) == SQLITE_OK && read;
+}
+
+static bool restored_note(struct backup *backup, sqlite3 *db, const struct backup_note *note,
+                          uint64_t era) {
+    char text[256], taken[TIME_TEXT + 1];
+    time_format(note->at, taken);
+    snprintf(text, sizeof text, "put back from a backup of %s (%s, %llu goals); era %llu begins",
+             taken, note->source, (unsigned long long)note->goals, (unsigned long long)era);
+    return mend_note(db, backup->at, RECORD_STORE_RESTORED, STR("store.restore"), str_of(text));
+}
+
+bool backup_finish(struct backup *backup, const char *path, const struct standing *standing,
+                   const struct backup_note *note, uint64_t *ret_era) {
+    sqlite3 *db = NULL;
+    bool good = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; DROP TABLE backup",
+                             NULL, NULL, NULL) == SQLITE_OK;
+    for (uint32_t i = 0; good && i < standing->host_count; i++)
+        good = host_raise(db, &standing->hosts[i]);
+    good = good &&
+           sqlite3_exec(db, "UPDATE host SET epoch = epoch + 1", NULL, NULL, NULL) == SQLITE_OK &&
+           era_begin(db, standing->era, ret_era) && restored_note(backup, db, note, *ret_era) &&
+           sqlite3_exec(db, "COMMIT; PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK;
+    if (!good)
+        backup_failed(backup, "The store cannot be made from the backup: %s.", sqlite3_errmsg(db));
+    return sqlite3_close(db) == SQLITE_OK && good;
+}
+
+/* ---- SQLite ---- */
+
+/* What stands there, where that can still be read. */
+static void standing_read(const char *path, struct standing *ret) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *rows = NULL;
+    *ret = (struct standing){0};
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK)
+        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (sqlite3_prepare_v2(
+            db, "SELECT s.era, h.host_id, h.epoch, h.beat, h.batch FROM store s LEFT JOIN host h",
+            -1, &rows, NULL) == SQLITE_OK)
+        while (ret->host_count < BACKUP_HOSTS && sqlite3_step(rows) == SQLITE_ROW) {
+            ret->era = (uint64_t)sqlite3_column_int64(rows, 0);
+            if (sqlite3_column_type(rows, 1) == SQLITE_NULL)
+                break;
+            ret->hosts[ret->host_count++] =
+                (struct host_row){.host = (uint32_t)sqlite3_column_int64(rows, 1),
+                                  .epoch = (uint64_t)sqlite3_column_int64(rows, 2),
+                                  .beat = (uint64_t)sqlite3_column_int64(rows, 3),
+                                  .batch = (uint64_t)sqlite3_column_int64(rows, 4)};
+        }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+}
+
+/* Everything that was committed is in the file afterwards, and nothing is beside it. */
+static bool log_fold(const char *path) {
+    sqlite3 *db = NULL;
+    char wal[BACKUP_PATH + 8];
+    struct stat info;
+    bool folded = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                  sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE); SELECT count(*) FROM store",
+                               NULL, NULL, NULL) == SQLITE_OK;
+    folded = sqlite3_close(db) == SQLITE_OK && folded;
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    return folded && (stat(wal, &info) != 0 || info.st_size == 0);
+}
+
+/* The old store gets a second name before the new one takes its first: at no moment is there nothing. One that
+ * cannot be read any more is set aside as a damaged one is; see mend_set_aside(). */
+static bool old_keep(struct backup *backup, const char *path, struct restore *restore) {
+    char stamp[20];
+    struct stat info;
+    struct mend mend = {.path = path, .at = backup->at};
+    if (lstat(path, &info) != 0)
+        return true;
+    if (!log_fold(path))
+        return mend_set_aside(&mend, restore->aside) || backup_failed(backup, "%s", mend.error);
+    backup_stamp(backup->at, stamp);
+    snprintf(restore->aside, sizeof restore->aside, "%s.before-restore-%s", path, stamp);
+    for (int i = 2; lstat(restore->aside, &info) == 0 && i < 1000; i++)
+        snprintf(restore->aside, sizeof restore->aside, "%s.before-restore-%s.%d", path, stamp, i);
+    if (link(path, restore->aside) != 0)
+        return backup_failed(backup, "The store cannot be set aside: %s.", strerror(errno));
+    return backup_sync_folder(backup, path);
+}
+
+static bool sqlite_restore(struct backup *backup, const char *file, const struct backup_note *note,
+                           struct restore *restore) {
+    static struct standing standing;
+    char path[BACKUP_PATH];
+    const char *place = backup_sqlite_path(backup);
+    struct stat info;
+    snprintf(path, sizeof path, "%s.restoring", place);
+    if (lstat(place, &info) == 0)
+        standing_read(place, &standing);
+    bool good = backup_copy(backup, file, path) &&
+                backup_finish(backup, path, &standing, note, &restore->era) &&
+                backup_sync(backup, path) && old_keep(backup, place, restore);
+    if (good && rename(path, place) != 0)
+        good = backup_failed(backup, "The backup cannot be put in place: %s.", strerror(errno));
+    if (!good)
+        backup_remove(path);
+    return good && backup_sync_folder(backup, place);
+}
+
+bool backup_restore(struct backup *backup, const char *file, struct restore *restore) {
+    struct backup_note note;
+    if (!backup_verify(backup, file, &note))
+        return false;
+    return backup_sqlite_path(backup) ? sqlite_restore(backup, file, &note, restore)
+                                      : postgres_restore(backup, file, &note, restore);
+}

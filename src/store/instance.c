@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which store may this process write to? */
+#include "store/instance.h"
+
+#include <stdio.h>
+
+static struct {
+    bool told, valid;
+    struct id id;
+} belongs;
+
+static int hex_digit(char c) {
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *at = c ? strchr(DIGITS, c) : NULL;
+    return at ? (int)(at - DIGITS) : -1;
+}
+
+void store_belongs_to(const char *instance) {
+    belongs.told = instance && *instance;
+    belongs.valid = belongs.told && strlen(instance) == 2 * sizeof belongs.id.bytes;
+    for (size_t i = 0; belongs.valid && i < sizeof belongs.id.bytes; i++) {
+        int high = hex_digit(instance[2 * i]), low = hex_digit(instance[2 * i + 1]);
+        belongs.valid = high >= 0 && low >= 0;
+        belongs.id.bytes[i] = (uint8_t)(high * 16 + low);
+    }
+}
+
+static void id_hex(struct id id, char text[33]) {
+    for (size_t i = 0; i < sizeof id.bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", id.bytes[i]);
+}
+
+enum instance_verdict instance_hold(struct instance_watch *watch, struct id stored, bool fresh,
+                                    char *why, size_t why_size) {
+    char is[33];
+    if (!watch->set && belongs.told && belongs.valid)
+        *watch = (struct instance_watch){true, belongs.id};
+    bool other = watch->set ? !id_equal(watch->id, stored) : belongs.told;
+    if (!other) {
+        *watch = (struct instance_watch){true, stored};
+        return INSTANCE_OURS;
+    }
+    if (fresh && watch->set)
+        return INSTANCE_NEW;
+    id_hex(stored, is);
+    snprintf(
+        why, why_size,
+        "This store is instance %s, and this process belongs to another one (OVERSEER_INSTANCE). Name "
+        "your own store with --store; nothing was changed.",
+        is);
+    return INSTANCE_OTHER;
+}

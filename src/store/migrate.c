@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do the tables of an older build become those of this one? */
+#include "store/migrate.h"
+
+#include <stdio.h>
+
+int sqlite_from_1(struct sqlite_store *store);
+bool postgres_from_1(struct pg_store *store);
+
+const struct migration MIGRATIONS[] = {
+    {.to = 2,
+     .what = "plans, lists and search; each row carries a check",
+     .whole = true,
+     .sqlite_run = sqlite_from_1,
+     .postgres_run = postgres_from_1},
+#ifdef OVERSEER_TOMORROW
+    {.to = 3, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
+#endif
+};
+const uint32_t MIGRATION_COUNT = count_of(MIGRATIONS);
+
+bool schema_is_ours(struct schema_mark mark, char *why, size_t why_size) {
+    uint32_t known = SCHEMA_VERSION, level = SCHEMA_LEVEL;
+    if (mark.version > known && mark.oldest > known) {
+        snprintf(
+            why, why_size,
+            "This store was written by a newer Overseer (tables %u; this build knows %u). Update "
+            "this build; nothing was changed.",
+            mark.version, known);
+        return false;
+    }
+    return schema_may_join(mark.level, level, why, why_size);
+}
+
+bool schema_may_join(uint32_t level, uint32_t speaks, char *why, size_t why_size) {
+    if (level <= speaks)
+        return true;
+    snprintf(
+        why, why_size,
+        "This store is written by a newer Overseer (level %u; this build speaks %u). Update this "
+        "build; nothing was changed.",
+        level, speaks);
+    return false;
+}

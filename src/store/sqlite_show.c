@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the SQLite driver show of one goal? */
+#include "store/sqlite_state.h"
+
+#include <stdlib.h>
+
+static struct str show_one(struct sqlite_run *run, enum sql sql, struct id goal,
+                           struct arena *arena) {
+    struct str text = {0};
+    run_begin(run, sql);
+    run_id(run, goal);
+    if (run_row(run))
+        text = row_bytes(run, arena);
+    run_end(run);
+    return text;
+}
+
+static void show_tags(struct sqlite_run *run, struct id goal, struct goal_shown *shown,
+                      struct arena *arena) {
+    struct str *tags = arena_new(arena, struct str, LIMIT_TAGS);
+    run_begin(run, SQL_SHOW_TAGS);
+    run_id(run, goal);
+    run_int(run, LIMIT_TAGS);
+    while (run_row(run))
+        tags[shown->tags.count++] = row_bytes(run, arena);
+    run_end(run);
+    shown->tags.at = tags;
+}
+
+static void show_records(struct sqlite_run *run, const struct store_request *request,
+                         struct goal_shown *shown, struct arena *arena) {
+    shown->records = arena_new(arena, struct record, request->limit);
+    run_begin(run, SQL_SHOW_RECORDS);
+    run_id(run, request->ids[0]);
+    run_int(run, request->limit);
+    run_int(run, request->first_type);
+    run_int(run, request->last_type ? request->last_type : UINT32_MAX);
+    while (run_row(run)) {
+        struct record *record = &shown->records[shown->record_count++];
+        record->seq = (uint64_t)row_int(run);
+        record->at = row_int(run);
+        record->type = (enum record_type)row_int(run);
+        record->core = (uint32_t)row_int(run);
+        record->policy = row_hash(run);
+        record->hash = row_hash(run);
+        record->body = row_bytes(run, arena);
+    }
+    run_end(run);
+}
+
+/* ---- texts ---- */
+
+struct named { /* hashes that are named now */
+    struct hash *hashes;
+    uint32_t count;
+};
+
+static void name(struct named *named, const struct hash *hash) {
+    static const struct hash NONE;
+    if (!hash_equal(hash, &NONE))
+        named->hashes[named->count++] = *hash;
+}
+
+static int by_hash(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(struct hash));
+}
+
+static struct named named_by(const struct goal_loaded *loaded, struct arena *arena) {
+    struct named named = {arena_new(arena, struct hash, loaded->plan.count * 2 + 2), 0};
+    name(&named, &loaded->goal.text);
+    name(&named, &loaded->goal.proposal);
+    for (uint32_t i = 0; i < loaded->plan.count; i++) {
+        name(&named, &loaded->plan.nodes[i].text);
+        name(&named, &loaded->plan.nodes[i].why);
+    }
+    qsort(named.hashes, named.count, sizeof *named.hashes, by_hash);
+    return named;
+}
+
+static void show_texts(struct sqlite_run *run, const struct goal_loaded *loaded,
+                       struct goal_shown *shown, struct arena *arena) {
+    struct named named = named_by(loaded, arena);
+    shown->texts = arena_new(arena, struct text_row, named.count);
+    for (uint32_t i = 0; i < named.count; i++) {
+        if (i > 0 && hash_equal(&named.hashes[i], &named.hashes[i - 1]))
+            continue;
+        run_begin(run, SQL_SHOW_TEXT);
+        run_id(run, loaded->goal.id);
+        run_blob(run, named.hashes[i].bytes, sizeof named.hashes[i].bytes);
+        if (run_row(run))
+            shown->texts[shown->text_count++] =
+                (struct text_row){.hash = named.hashes[i], .body = row_bytes(run, arena)};
+        run_end(run);
+    }
+}
+
+/* ---- parts ---- */
+
+static struct part_shown *part_new(struct goal_shown *shown, uint32_t *cap, struct arena *arena) {
+    if (shown->part_count == *cap) {
+        *cap = *cap * 2 + 16;
+        struct part_shown *grown = arena_new(arena, struct part_shown, *cap);
+        if (shown->part_count > 0)
+            memcpy(grown, shown->parts, shown->part_count * sizeof *grown);
+        shown->parts = grown;
+    }
+    return &shown->parts[shown->part_count++];
+}
+
+/* Of each kind that is not loaded with the goal the newest, in order of n. */
+static void show_parts(struct sqlite_run *run, struct goal_loaded *loaded, struct goal_shown *shown,
+                       struct arena *arena) {
+    uint32_t cap = 0;
+    for (size_t kind = 0; kind < PARTS; kind++) {
+        if (PART[kind].live)
+            continue;
+        run_begin(run, sql_of_part(SQL_PART_SHOW, (uint32_t)kind));
+        run_id(run, loaded->goal.id);
+        run_int(run, LIMIT_NODES);
+        while (run_row(run)) {
+            struct part_shown *part = part_new(shown, &cap, arena);
+            part->kind = (enum part_kind)kind;
+            part->n = (uint32_t)row_int(run);
+            part->name = row_bytes(run, arena);
+            part->body = row_bytes(run, arena);
+            if (row_unseal(ROW_PART + (uint32_t)kind, loaded->goal.id, part->n, &part->body))
+                continue;
+            part->body = (struct str){0};
+            loaded->whole = false;
+        }
+        run_end(run);
+    }
+}
+
+void sqlite_show(struct sqlite_run *run, const struct store_request *request,
+                 struct store_answer *answer, struct arena *arena) {
+    struct id goal = request->ids[0];
+    struct goal_shown *shown = &answer->shown;
+    answer->loaded = arena_new(arena, struct goal_loaded, 1);
+    sqlite_load_goal(run, goal, &answer->loaded[0], arena);
+    shown->title = show_one(run, SQL_SHOW_TITLE, goal, arena);
+    shown->why_aside = show_one(run, SQL_SHOW_ASIDE, goal, arena);
+    show_tags(run, goal, shown, arena);
+    show_texts(run, &answer->loaded[0], shown, arena);
+    show_parts(run, &answer->loaded[0], shown, arena);
+    show_records(run, request, shown, arena);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Can any document hurt an import? Everything but the store itself: reading, checking, and the rules that make
+ * goals of somebody's list. */
+#include "ops/import.h"
+
+#include <stdlib.h>
+
+_Noreturn void must_failed(const char *file, int line, const char *promise) {
+    fprintf(stderr, "%s:%d: %s\n", file, line, promise);
+    abort();
+}
+_Noreturn void memory_exhausted(void) {
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct import_report report;
+    char error[1024] = "";
+    if (size == 0)
+        return 0;
+    FILE *file = fmemopen((void *)(uintptr_t)data, size, "r");
+    if (!file)
+        return 0;
+    struct import_options options = {
+        .file = file, .tasks = data[0] == '-', .host = 1, .now = 1800000000000000};
+    if (!import_run(&options, &report, error, sizeof error) && error[0] == 0)
+        abort();
+    fclose(file);
+    return 0;
+}

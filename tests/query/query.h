@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long does it take to find something among a million goals? */
+#pragma once
+
+#include "bench/bench.h"
+#include "store/rows.h"
+
+/* ---- the goals: each is made from its number alone, the same on every engine ---- */
+
+enum {
+    QUERY_WORDS = 5000, /* in titles, by Zipf */
+    QUERY_TAGS = 200,   /* the same */
+    QUERY_TITLE_WORDS = 9,
+    QUERY_GOAL_TAGS = 4,
+    QUERY_NODES = 12, /* in a plan, which one goal in ten has */
+    QUERY_TEXTS = QUERY_NODES + 1,
+};
+
+struct crowd { /* the first of `count` goals is the oldest */
+    uint32_t count;
+    double words[QUERY_WORDS], tags[QUERY_TAGS]; /* sums of frequencies */
+};
+
+struct member {
+    struct goal goal;
+    struct record record;
+    struct goal_view view;
+    struct str hot; /* sealed */
+    struct str tags[QUERY_GOAL_TAGS];
+    uint32_t tag_count;
+    struct part_change nodes[QUERY_NODES]; /* sealed */
+    uint32_t node_count;
+    struct text_row texts[QUERY_TEXTS];
+    uint32_t text_count;
+};
+
+void crowd_make(struct crowd *crowd, uint32_t count);
+void crowd_word(uint32_t rank, char word[24]); /* 0 is the most frequent */
+void crowd_tag(uint32_t rank, char tag[24]);
+uint32_t crowd_rank(const double *sums, uint32_t count, uint64_t *random);
+
+/* Everything that is stored of one goal; what it points to is in the arena. */
+void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, struct arena *arena);
+
+/* Write them into a store whose tables are there, as fast as the engine takes them. */
+void fill_sqlite(const struct crowd *crowd, const char *path);
+void fill_postgres(const struct crowd *crowd, const char *uri);
+
+/* ---- the questions ---- */
+
+struct asking {
+    const struct crowd *crowd;
+    const char *engine;
+    struct store *store;
+    struct arena arena; /* of one question */
+    struct store_request request;
+    struct store_answer answer;
+    uint64_t random;
+    uint32_t queries;
+    bool missed; /* a figure is past the limit */
+};
+
+void questions_run(struct asking *asking);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do people ask about a million goals, and how long do they wait? */
+#include "query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAGE = 50, LIMIT_MS = 50 };
+
+/* ---- the questions ---- */
+
+typedef void prepare(struct asking *asking); /* sets verb and what it asks */
+
+static uint32_t below(struct asking *asking, uint32_t bound) {
+    return (uint32_t)(bench_random(&asking->random) % bound);
+}
+
+static struct list_filter *list(struct asking *asking) {
+    asking->request.verb = STORE_LIST;
+    asking->request.limit = PAGE;
+    asking->request.filter = (struct list_filter){0};
+    return &asking->request.filter;
+}
+
+static struct str said(struct asking *asking, void (*word)(uint32_t, char[24]), uint32_t rank) {
+    char text[24];
+    word(rank, text);
+    return arena_copy(&asking->arena, str_of(text));
+}
+
+static void ask_first(struct asking *asking) {
+    list(asking);
+}
+
+static void ask_deep(struct asking *asking) {
+    struct list_filter *filter = list(asking);
+    struct member member;
+    uint32_t depth = 100 * PAGE, count = asking->crowd->count;
+    uint32_t i = depth < count / 2 ? count - depth - below(asking, count / 4) : count / 2;
+    crowd_member(asking->crowd, i, &member, &asking->arena);
+    filter->before = member.goal.created_at;
+    filter->before_id = member.goal.id;
+}
+
+static void by_face(struct asking *asking, struct list_filter *filter) {
+    static const enum face USED[] = {FACE_QUEUED, FACE_NEEDS_YOU, FACE_DONE, FACE_PAUSED,
+                                     FACE_CANCELLED};
+    filter->by_face = true;
+    filter->face = USED[below(asking, count_of(USED))];
+}
+
+static void by_status(struct asking *asking, struct list_filter *filter) {
+    filter->by_status = true;
+    filter->status = (enum goal_status)below(asking, GOAL_STATUSES);
+}
+
+static void by_tag(struct asking *asking, struct list_filter *filter) {
+    filter->tag = said(asking, crowd_tag, below(asking, QUERY_TAGS));
+}
+
+static void ask_face(struct asking *asking) {
+    by_face(asking, list(asking));
+}
+
+static void ask_status(struct asking *asking) {
+    by_status(asking, list(asking));
+}
+
+static void ask_tag(struct asking *asking) {
+    by_tag(asking, list(asking));
+}
+
+static void ask_face_tag(struct asking *asking) {
+    ask_tag(asking);
+    by_face(asking, &asking->request.filter);
+}
+
+static void ask_status_tag(struct asking *asking) {
+    ask_tag(asking);
+    by_status(asking, &asking->request.filter);
+}
+
+static void ask_rare(struct asking *asking) {
+    list(asking)->search =
+        said(asking, crowd_word, QUERY_WORDS / 2 + below(asking, QUERY_WORDS / 2));
+}
+
+static void ask_common(struct asking *asking) {
+    list(asking)->search = said(asking, crowd_word, below(asking, 10));
+}
+
+static void ask_common_deep(struct asking *asking) {
+    ask_deep(asking);
+    asking->request.filter.search = said(asking, crowd_word, below(asking, 10));
+}
+
+/* The first two words of some title: something is always found. */
+static void ask_two(struct asking *asking) {
+    struct member member;
+    crowd_member(asking->crowd, below(asking, asking->crowd->count), &member, &asking->arena);
+    size_t len = 0;
+    for (int spaces = 0; len < member.view.title.len && spaces < 2; len++)
+        spaces += member.view.title.at[len] == ' ';
+    list(asking)->search = str_cut(member.view.title, len);
+}
+
+static void ask_two_common(struct asking *asking) {
+    struct str one = said(asking, crowd_word, below(asking, 10));
+    struct str two = said(asking, crowd_word, below(asking, 10));
+    list(asking)->search = arena_format(&asking->arena, "%.*s %.*s", STR_ARG(one), STR_ARG(two));
+}
+
+static void ask_search_face(struct asking *asking) {
+    ask_common(asking);
+    by_face(asking, &asking->request.filter);
+}
+
+static void ask_show(struct asking *asking) {
+    struct member member;
+    crowd_member(asking->crowd, below(asking, asking->crowd->count), &member, &asking->arena);
+    struct id *id = arena_new(&asking->arena, struct id, 1);
+    *id = member.goal.id;
+    asking->request.verb = STORE_SHOW;
+    asking->request.ids = id;
+    asking->request.id_count = 1;
+    asking->request.limit = LIMIT_SHOWN_RECORDS;
+}
+
+static void ask_tally(struct asking *asking) {
+    asking->request.verb = STORE_TALLY;
+}
+
+static void ask_find(struct asking *asking) {
+    asking->request.verb = STORE_FIND;
+    asking->request.limit = LIMIT_FOUND;
+    asking->request.part = PART_NODE;
+    asking->request.name =
+        arena_format(&asking->arena, "S%u.%u", 1 + below(asking, 2), 1 + below(asking, 5));
+}
+
+static const struct question {
+    const char *name;
+    prepare *prepare;
+} QUESTIONS[] = {
+    {"list-first", ask_first},
+    {"list-deep", ask_deep},
+    {"by-face", ask_face},
+    {"by-status", ask_status},
+    {"by-tag", ask_tag},
+    {"by-face-tag", ask_face_tag},
+    {"by-status-tag", ask_status_tag},
+    {"search-rare", ask_rare},
+    {"search-common", ask_common},
+    {"search-common-deep", ask_common_deep},
+    {"search-two", ask_two},
+    {"search-two-common", ask_two_common},
+    {"search-common-face", ask_search_face},
+    {"show", ask_show},
+    {"tally", ask_tally},
+    {"find-node", ask_find},
+};
+
+/* ---- how long ---- */
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t found(const struct store_answer *answer) {
+    int64_t sum =
+        answer->view_count + answer->found_count + (answer->loaded && answer->loaded->exists);
+    for (size_t face = 0; face < FACES; face++)
+        sum += answer->tally[face];
+    return sum;
+}
+
+/* Milliseconds of one. */
+static double ask(struct asking *asking, const struct question *question, int64_t *ret_found) {
+    arena_reset(&asking->arena);
+    question->prepare(asking);
+    double begin = bench_seconds();
+    store_perform(asking->store, &asking->request, &asking->answer, &asking->arena);
+    double spent = bench_seconds() - begin;
+    if (asking->answer.outcome != STORE_DONE)
+        bench_fail(question->name, asking->answer.error.at);
+    *ret_found += found(&asking->answer);
+    return spent * 1000;
+}
+
+static void question_run(struct asking *asking, const struct question *question) {
+    double *spent = calloc(asking->queries, sizeof *spent);
+    int64_t sum = 0;
+    if (!spent)
+        bench_fail(question->name, "no memory");
+    for (uint32_t i = 0; i < asking->queries; i++)
+        spent[i] = ask(asking, question, &sum);
+    if (sum == 0)
+        bench_fail(question->name, "nothing was ever found");
+    qsort(spent, asking->queries, sizeof *spent, by_value);
+    double p50 = spent[asking->queries / 2], p99 = spent[(uint64_t)asking->queries * 99 / 100];
+    printf("bench query.%s.%s: %.3f ms p99, ratio %.3f of a %d ms limit\n", asking->engine,
+           question->name, p99, p99 / LIMIT_MS, LIMIT_MS);
+    fflush(stdout);
+    fprintf(stderr, "query.%s.%s: p50 %.3f p99 %.3f max %.3f ms, %.1f rows each\n", asking->engine,
+            question->name, p50, p99, spent[asking->queries - 1], (double)sum / asking->queries);
+    asking->missed = asking->missed || p99 > LIMIT_MS;
+    free(spent);
+}
+
+void questions_run(struct asking *asking) {
+    for (size_t i = 0; i < count_of(QUESTIONS); i++)
+        question_run(asking, &QUESTIONS[i]);
+}

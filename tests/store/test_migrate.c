@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does an older SQLite store become a new one, whole or not at all? Is what is not ours left alone? */
+#include "lib/memvfs.h"
+#include "store/shop.h"
+#include "store/sqlite.h"
+#include "store/words.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+static char path[64];
+
+/* ---- files ---- */
+
+struct file {
+    char *at;
+    size_t len;
+};
+
+static struct file file_read(const char *name) {
+    FILE *in = fopen(name, "rb");
+    check(in, "%s is not there", name);
+    struct file file = {malloc(1 << 22), 0};
+    assert_non_null(file.at);
+    file.len = fread(file.at, 1, (1 << 22) - 1, in);
+    file.at[file.len] = 0;
+    fclose(in);
+    return file;
+}
+
+static void file_remove(void) {
+    static const char *const SUFFIXES[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < count_of(SUFFIXES); i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s%s", path, SUFFIXES[i]);
+        unlink(name);
+    }
+}
+
+static sqlite3 *raw_open(const char *vfs) {
+    sqlite3 *db;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    assert_int_equal(sqlite3_open_v2(path, &db, flags, vfs), SQLITE_OK);
+    return db;
+}
+
+static void raw_run(sqlite3 *db, const char *sql) {
+    int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    check(code == SQLITE_OK, "%.80s: %s", sql, sqlite3_errmsg(db));
+}
+
+/* A store of version 1 as the daemon of that version left it. */
+static void fixture_make(const char *vfs, const char *more) {
+    const char *tests = getenv("OVERSEER_TESTS");
+    char name[256];
+    snprintf(name, sizeof name, "%s/fixtures/store-1.sqlite.sql", tests ? tests : "tests");
+    struct file sql = file_read(name);
+    sqlite3 *db = raw_open(vfs);
+    raw_run(db, "PRAGMA journal_mode = WAL");
+    raw_run(db, sql.at);
+    raw_run(db, more);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    free(sql.at);
+}
+
+/* Changes to a closed store. */
+static void raw_change(const char *sql) {
+    sqlite3 *db = raw_open(NULL);
+    raw_run(db, sql);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* ---- everything in it, in words ---- */
+
+struct dump {
+    char *at;
+    size_t len;
+};
+
+static void column_print(FILE *out, sqlite3_stmt *row, const char *table, int i, struct id goal,
+                         uint32_t n) {
+    const char *column = sqlite3_column_name(row, i);
+    struct str bytes = {sqlite3_column_blob(row, i), (size_t)sqlite3_column_bytes(row, i)};
+    fprintf(out, "%s%s ", i == 0 ? "  " : ", ", column);
+    switch (sqlite3_column_type(row, i)) {
+    case SQLITE_INTEGER: words_int(out, table, column, sqlite3_column_int64(row, i)); break;
+    case SQLITE_TEXT: words_text(out, bytes); break;
+    case SQLITE_NULL: fputs("none", out); break;
+    default: words_bytes(out, table, column, goal, n, bytes); break;
+    }
+}
+
+/* Goal and n of a row say what its seals have to be. */
+static void row_print(FILE *out, sqlite3_stmt *row, const char *table) {
+    struct id goal = {0};
+    uint32_t n = 0;
+    for (int i = 0; i < sqlite3_column_count(row); i++) {
+        const char *column = sqlite3_column_name(row, i);
+        if (strcmp(column, "goal_id") == 0 && sqlite3_column_bytes(row, i) == 16)
+            memcpy(goal.bytes, sqlite3_column_blob(row, i), 16);
+        if (strcmp(column, "n") == 0)
+            n = (uint32_t)sqlite3_column_int64(row, i);
+    }
+    for (int i = 0; i < sqlite3_column_count(row); i++)
+        column_print(out, row, table, i, goal, n);
+    fputc('\n', out);
+}
+
+static void table_print(FILE *out, sqlite3 *db, const char *table) {
+    static const char *const ORDER[] = {"", "1", "1, 2", "1, 2, 3"};
+    char sql[128];
+    sqlite3_stmt *rows;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &rows, NULL), SQLITE_OK);
+    int columns = sqlite3_column_count(rows);
+    sqlite3_finalize(rows);
+    snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY %s", table,
+             ORDER[columns < 3 ? columns : 3]);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &rows, NULL), SQLITE_OK);
+    fprintf(out, "%s\n", table);
+    while (sqlite3_step(rows) == SQLITE_ROW)
+        row_print(out, rows, table);
+    sqlite3_finalize(rows);
+}
+
+/* The index over words is shown by what it finds. */
+static void search_print(FILE *out, sqlite3 *db, const char *word) {
+    char sql[160];
+    sqlite3_stmt *rows;
+    snprintf(sql, sizeof sql, "SELECT title FROM goal_fts WHERE goal_fts MATCH '%s' ORDER BY rowid",
+             word);
+    if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) != SQLITE_OK)
+        return; /* version 1 had none */
+    fprintf(out, "search %s\n", word);
+    while (sqlite3_step(rows) == SQLITE_ROW)
+        fprintf(out, "  %s\n", sqlite3_column_text(rows, 0));
+    sqlite3_finalize(rows);
+}
+
+static struct dump dump_of(const char *vfs) {
+    struct dump dump;
+    FILE *out = open_memstream(&dump.at, &dump.len);
+    sqlite3 *db = raw_open(vfs);
+    sqlite3_stmt *tables;
+    const char *sql =
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'goal_fts%'"
+        " ORDER BY name";
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &tables, NULL), SQLITE_OK);
+    while (sqlite3_step(tables) == SQLITE_ROW)
+        table_print(out, db, (const char *)sqlite3_column_text(tables, 0));
+    sqlite3_finalize(tables);
+    search_print(out, db, "command");
+    search_print(out, db, "grosser OR größer");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fclose(out);
+    return dump;
+}
+
+static void dump_same(const struct dump *a, const struct dump *b) {
+    check(strcmp(a->at, b->at) == 0, "was:\n%s\nis:\n%s", a->at, b->at);
+}
+
+/* ---- schemas ---- */
+
+static void sql_normal(FILE *out, const char *sql) {
+    bool space = false;
+    for (; *sql; sql++) {
+        if (*sql == ' ' || *sql == '\n' || *sql == '"') {
+            space = true;
+            continue;
+        }
+        if (space && !strchr("(),", *sql))
+            fputc(' ', out);
+        space = false;
+        fputc(*sql, out);
+    }
+}
+
+static struct dump schema_of(void) {
+    struct dump dump;
+    FILE *out = open_memstream(&dump.at, &dump.len);
+    sqlite3 *db = raw_open(NULL);
+    sqlite3_stmt *rows;
+    const char *sql = "SELECT type, name, coalesce(sql, '') FROM sqlite_master ORDER BY 1, 2";
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &rows, NULL), SQLITE_OK);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        fprintf(out, "%s %s: ", sqlite3_column_text(rows, 0), sqlite3_column_text(rows, 1));
+        sql_normal(out, (const char *)sqlite3_column_text(rows, 2));
+        fputc('\n', out);
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    fclose(out);
+    return dump;
+}
+
+/* ---- opening ---- */
+
+static void open_must(void) {
+    char where[96], error[512] = "";
+    snprintf(where, sizeof where, "sqlite:%s", path);
+    struct store *store = store_open(str_of(where), error, sizeof error);
+    check(store, "%s", error);
+    store_close(store);
+}
+
+/* Refused, with these words, and not a byte is another. */
+static void open_refused(const char *words) {
+    char where[96], error[512] = "";
+    snprintf(where, sizeof where, "sqlite:%s", path);
+    struct file before = file_read(path);
+    struct store *store = store_open(str_of(where), error, sizeof error);
+    check(!store && strstr(error, words), "opened, or: %s", error);
+    struct file after = file_read(path);
+    check(before.len == after.len && memcmp(before.at, after.at, after.len) == 0, "it was changed");
+    free(before.at);
+    free(after.at);
+}
+
+static void version_1_becomes_2(void **state) {
+    (void)state;
+    file_remove();
+    fixture_make(NULL, "");
+    open_must();
+    struct dump migrated = dump_of(NULL);
+    golden_check("store-2.from-1.txt", (struct str){migrated.at, migrated.len});
+    struct file before = file_read(path);
+    open_must();
+    struct file after = file_read(path);
+    check(before.len == after.len && memcmp(before.at, after.at, after.len) == 0,
+          "a second start changed it");
+    free(before.at);
+    free(after.at);
+    free(migrated.at);
+    proof_passed("store", "version_1_becomes_2", "STORE-04 STORE-05 STORE-18");
+}
+
+static void goals_of_version_1_are_whole(void **state) {
+    (void)state;
+    file_remove();
+    fixture_make(NULL, "");
+    struct shop shop;
+    char where[96];
+    snprintf(where, sizeof where, "sqlite:%s", path);
+    shop_open(&shop, where);
+    shop.request.limit = 100;
+    shop_ask(&shop, STORE_LIST);
+    check(shop.answer.view_count == 6, "%u goals", shop.answer.view_count);
+    struct id ids[6];
+    for (uint32_t i = 0; i < 6; i++)
+        ids[i] = shop.answer.views[5 - i].id;
+    shop.request.ids = ids;
+    shop.request.id_count = 6;
+    shop_ask(&shop, STORE_LOAD);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct goal_loaded *loaded = &shop.answer.loaded[i];
+        check(loaded->exists && loaded->whole, "goal %u is not whole", i);
+        const char *broken = goal_broken(&loaded->goal);
+        check(!broken, "goal %u: %s", i, broken);
+    }
+    shop_close(&shop);
+}
+
+static void upgraded_equals_new(void **state) {
+    (void)state;
+    file_remove();
+    fixture_make(NULL, "");
+    open_must();
+    struct dump upgraded = schema_of();
+    file_remove();
+    open_must();
+    struct dump made = schema_of();
+    dump_same(&made, &upgraded);
+    free(upgraded.at);
+    free(made.at);
+}
+
+static void newer_is_refused(void **state) {
+    (void)state;
+    file_remove();
+    open_must();
+    raw_change("UPDATE store SET version = 99, oldest = 99, level = 99");
+    open_refused(
+        "This store was written by a newer Overseer (tables 99; this build knows 2). Update this "
+        "build; nothing was changed.");
+    raw_change("UPDATE store SET oldest = 2, level = 99");
+    open_refused("newer Overseer (level 99");
+    raw_change("UPDATE store SET level = 2");
+    struct dump before = dump_of(NULL);
+    open_must();
+    struct dump after = dump_of(NULL);
+    dump_same(&before, &after);
+    free(before.at);
+    free(after.at);
+    proof_passed("store", "newer_is_refused", "STORE-04 STORE-18");
+}
+
+static void stranger_is_refused(void **state) {
+    (void)state;
+    file_remove();
+    raw_change("CREATE TABLE letters (body TEXT); INSERT INTO letters VALUES ('dear')");
+    open_refused("is a database of something else");
+    file_remove();
+}
+
+/* What cannot be decoded is kept as it is, and shown as something for a person. */
+static void undecodable_is_kept(void **state) {
+    (void)state;
+    file_remove();
+    fixture_make(
+        NULL,
+        "UPDATE goal SET hot = substr(hot, 1, 5) WHERE goal_id = (SELECT min(goal_id) FROM goal)");
+    struct shop shop;
+    char where[96];
+    snprintf(where, sizeof where, "sqlite:%s", path);
+    shop_open(&shop, where);
+    shop.request.limit = 100;
+    shop.request.filter = (struct list_filter){.by_face = true, .face = FACE_NEEDS_YOU};
+    shop_ask(&shop, STORE_LIST);
+    check(shop.answer.view_count == 2, "%u goals", shop.answer.view_count);
+    struct id id = shop.answer.views[1].id;
+    shop.request.ids = &id;
+    shop.request.id_count = 1;
+    shop_ask(&shop, STORE_LOAD);
+    check(shop.answer.loaded[0].exists && !shop.answer.loaded[0].whole, "whole");
+    shop_close(&shop);
+}
+
+/* ---- a migration that fails in the middle ---- */
+
+static void in_the_way(void **state) {
+    (void)state;
+    file_remove();
+    fixture_make(NULL, "CREATE TABLE tally (n INTEGER)");
+    struct dump before = dump_of(NULL);
+    char where[96], error[512] = "";
+    snprintf(where, sizeof where, "sqlite:%s", path);
+    check(!store_open(str_of(where), error, sizeof error), "opened");
+    struct dump after = dump_of(NULL);
+    dump_same(&before, &after);
+    raw_change("DROP TABLE tally");
+    open_must();
+    free(before.at);
+    free(after.at);
+}
+
+struct trial {
+    enum memdisk_fault kind;
+    bool cut; /* the power goes afterwards */
+    struct dump old, new;
+};
+
+static bool disk_open(struct memdisk *disk) {
+    char error[512];
+    struct sqlite_options options = {.path = path, .vfs = memdisk_vfs(disk)};
+    struct store *store = sqlite_open(&options, error, sizeof error);
+    store_close(store);
+    return store != NULL;
+}
+
+/* The nth write fails: afterwards it is as it was, or as it has to be. False: there is no nth. */
+static bool trial_run(const struct trial *trial, uint64_t nth) {
+    struct memdisk *disk = memdisk_create(nth);
+    fixture_make(memdisk_vfs(disk), "");
+    memdisk_owner(disk, 1);
+    memdisk_fail(disk, trial->kind, nth);
+    bool opened = disk_open(disk);
+    bool reached = !memdisk_armed(disk, trial->kind);
+    memdisk_fail(disk, trial->kind, 0);
+    if (trial->cut)
+        memdisk_power_cut(disk);
+    memdisk_owner(disk, 2);
+    struct dump now = dump_of(memdisk_vfs(disk));
+    bool is_old = strcmp(now.at, trial->old.at) == 0, is_new = strcmp(now.at, trial->new.at) == 0;
+    check(is_old || is_new, "fault %d at %llu left:\n%s", trial->kind, (unsigned long long)nth,
+          now.at);
+    check(!opened || is_new, "opened, and not brought up to date");
+    check(disk_open(disk), "it cannot be opened afterwards");
+    struct dump after = dump_of(memdisk_vfs(disk));
+    check(strcmp(after.at, trial->new.at) == 0, "not as it has to be:\n%s", after.at);
+    free(now.at);
+    free(after.at);
+    memdisk_free(disk);
+    return reached;
+}
+
+static void failure_leaves_it_whole(void **state) {
+    (void)state;
+    struct trial trials[] = {{.kind = MEMDISK_FULL},
+                             {.kind = MEMDISK_WRITE},
+                             {.kind = MEMDISK_SYNC, .cut = true},
+                             {.kind = MEMDISK_DIE, .cut = true}};
+    struct memdisk *disk = memdisk_create(1);
+    fixture_make(memdisk_vfs(disk), "");
+    struct dump old = dump_of(memdisk_vfs(disk));
+    check(disk_open(disk), "the fixture cannot be opened");
+    struct dump new = dump_of(memdisk_vfs(disk));
+    memdisk_free(disk);
+    check(strcmp(old.at, new.at) != 0, "nothing was brought up to date");
+    for (size_t i = 0; i < count_of(trials); i++) {
+        trials[i].old = old;
+        trials[i].new = new;
+        uint64_t nth = 1;
+        while (trial_run(&trials[i], nth))
+            nth += 1 + nth / 8; /* each of the first ones, then a sample */
+        check(nth > 1, "no fault of kind %d was reached", trials[i].kind);
+    }
+    free(old.at);
+    free(new.at);
+    proof_passed("store", "failure_leaves_it_whole", "STORE-04");
+}
+
+int main(void) {
+    snprintf(path, sizeof path, "/tmp/overseer-migrate-%d.db", (int)getpid());
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_1_becomes_2), cmocka_unit_test(goals_of_version_1_are_whole),
+        cmocka_unit_test(upgraded_equals_new), cmocka_unit_test(newer_is_refused),
+        cmocka_unit_test(stranger_is_refused), cmocka_unit_test(undecodable_is_kept),
+        cmocka_unit_test(in_the_way),          cmocka_unit_test(failure_leaves_it_whole),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove();
+    return failed;
+}

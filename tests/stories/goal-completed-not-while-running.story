@@ -1,0 +1,10 @@
+story "Nobody completes a goal by hand while something of it runs"
+fleet 1 hosts, lease 4s
+hands are idle
+goal g1 with command
+g1 is completed because "looks fine"
+expect the answer about g1 is E_CONFLICT
+expect g1 is working
+hands work
+expect g1 is done
+expect g1 has 1 goal.completed records

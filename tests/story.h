@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do the sentences of a story share? The fleet it is told about, the names it uses, and the ways to fail.
+ *
+ * A sentence is a row: its words, where $ takes one word or a text in quotes, and what it does. One that asks
+ * for something may end in clauses (who asks, where, why, from which version), in any order. */
+#pragma once
+
+#include "lib/fleet.h"
+
+enum { MAX_WORDS = 32, MAX_GOALS = 16, MAX_LINE = 512 };
+
+struct named {
+    char name[16];
+    struct id goal;
+    uint32_t asked;    /* the last thing asked about it */
+    uint32_t before;   /* and the one before */
+    struct id plan_id; /* as it was first seen */
+};
+
+/* What happens to the answer of a commit: the server has finished it, never begun it, or finishes it later. */
+enum lost { LOST_COMMITTED, LOST_NOT, LOST_LATER };
+
+/* How a request ends: by agent ci, at host 2, from version 3, because "…", with evidence "…". */
+struct clauses {
+    enum who by;
+    struct str actor;
+    const char *host;
+    struct str reason, evidence;
+    bool versioned;
+    uint64_t version;
+};
+
+struct story {
+    const char *file;
+    int line;
+    char title[256], proves[256];
+    struct fleet *fleet;
+    struct arena arena; /* as long as the story */
+    struct named goals[MAX_GOALS];
+    uint32_t goal_count, asked;
+    int64_t begin;
+    struct clauses said; /* of the sentence in hand */
+    bool hands_idle;
+    uint32_t losing; /* host index + 1 whose next commit loses its answer */
+    enum lost how;
+    bool dying;         /* and it crashes with it */
+    bool always_losing; /* the first commit of each request */
+    bool always_crashing;
+    char failure[512];
+};
+
+/* Only the first failure of a story is told. */
+void fails(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything runs until it comes to rest; then the store must not contradict itself. */
+void settle(struct story *story);
+void pass_time(struct story *story, int64_t until);
+
+struct named *goal_of(struct story *story, const char *name);
+uint32_t host_of(struct story *story, const char *word); /* its index */
+bool host_runs(struct story *story, uint32_t host);      /* or the story fails */
+uint32_t number_of(struct story *story, const char *word);
+int64_t duration_of(struct story *story, const char *word); /* 4s, 2m, 1h */
+
+/* Send what was last asked about a goal, again and again. */
+void ask_again(struct story *story, const struct named *named, uint32_t host);
+void ask_for(struct story *story, struct named *named, struct asked asked, uint32_t host);
+
+/* ---- looking ---- */
+
+/* What the store shows of a goal, not what the ledger believes. False: the story has failed. */
+struct seen {
+    struct arena arena;
+    struct dump dump;
+    const struct dump_goal *goal;
+    struct goal whole;
+    struct plan plan;
+};
+
+bool look(struct story *story, const char *name, struct seen *seen);
+void look_away(struct seen *seen);
+
+/* ---- sentences ---- */
+
+enum sentence_kind {
+    SENTENCE_HAPPENS, /* then everything settles */
+    SENTENCE_ASKS,    /* the same, and it may have clauses */
+    SENTENCE_LOOKS,   /* an expectation: nothing has to settle */
+};
+
+struct sentence_row {
+    const char *pattern;
+    void (*run)(struct story *story, char **said);
+    enum sentence_kind kind;
+};
+
+struct sentences {
+    const struct sentence_row *rows;
+    size_t count;
+};
+
+extern const struct sentences STORY_FLEET; /* story_fleet.c: hosts, hands, time and faults */
+extern const struct sentences STORY_GOAL;  /* story_goal.c: what people ask of goals and plans */
+extern const struct sentences STORY_SEEN;  /* story_seen.c: what the store shows afterwards */
+
+/* ---- story_text.c ---- */
+
+/* "P1(T1(S1 S2<S1) T2<T1+S1)": tiers by depth, what a node depends on behind `<`. The words of a node follow from
+ * its id; `~` behind it makes them others, `!` leaves out what could be checked. Encoded; empty: the story has
+ * failed. */
+struct str plan_of(struct story *story, const char *text);
+
+/* One node below another, or a phase; its id may be left out with "-". */
+struct str node_of(struct story *story, const char *text, const char *parent, enum tier tier);
+
+/* The plan as it stands, in the same order: "P1 in_progress, T1 done"; "nothing" without one. */
+struct str plan_told(const struct plan *plan, struct arena *arena);
+
+/* ---- story_backup.c ---- */
+
+/* PostgreSQL has no disk of ours to copy: its tables are copied into another schema. */
+void backup_teach(struct backend *backend, const char *server);
+void backup_forget(void);

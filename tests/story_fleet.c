@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to the fleet? Hosts, hands, time and faults. */
+#include "story.h"
+
+#include <stdlib.h>
+
+int64_t duration_of(struct story *story, const char *word) {
+    char *end;
+    double number = strtod(word, &end);
+    switch (*end) {
+    case 's': return (int64_t)(number * 1e6);
+    case 'm': return (int64_t)(number * 60e6);
+    case 'h': return (int64_t)(number * 3600e6);
+    default: fails(story, "\"%s\" is no duration", word); return 0;
+    }
+}
+
+/* ---- hands ---- */
+
+static void s_hands_idle(struct story *story, char **said) {
+    (void)said;
+    story->hands_idle = true;
+}
+static void s_hands_work(struct story *story, char **said) {
+    (void)said;
+    story->hands_idle = false;
+}
+static void s_commands_end(struct story *story, char **said) {
+    story->fleet->next_exit = strtol(said[0], NULL, 10);
+}
+static void s_check_then_freeze(struct story *story, char **said) {
+    uint32_t host = host_of(story, said[0]);
+    if (!story->fleet->hosts[host].acts)
+        fails(story, "host %s has nothing in its hands", said[0]);
+    else
+        fleet_do(story->fleet, &(struct atom){.kind = ATOM_CHECK, .host = host});
+    story->fleet->hosts[host].frozen = true;
+    story->hands_idle = false;
+}
+
+/* ---- hosts ---- */
+
+static void s_crash(struct story *story, char **said) {
+    uint32_t host = host_of(story, said[0]);
+    if (host_runs(story, host))
+        fleet_do(story->fleet, &(struct atom){.kind = ATOM_CRASH, .host = host});
+}
+static void s_start(struct story *story, char **said) {
+    uint32_t host = host_of(story, said[0]);
+    if (story->fleet->hosts[host].up)
+        fails(story, "host %s runs already", said[0]);
+    else
+        fleet_do(story->fleet, &(struct atom){.kind = ATOM_RESTART, .host = host});
+}
+static void s_freeze(struct story *story, char **said) {
+    story->fleet->hosts[host_of(story, said[0])].frozen = true;
+}
+static void s_thaw(struct story *story, char **said) {
+    story->fleet->hosts[host_of(story, said[0])].frozen = false;
+}
+static void s_always_crash(struct story *story, char **said) {
+    (void)said;
+    story->always_crashing = true;
+}
+
+/* ---- answers that are lost ---- */
+
+static enum lost lost_of(struct story *story, const char *word) {
+    static const char *const HOW[] = {"committed", "not", "later"};
+    for (uint32_t i = 0; i < count_of(HOW); i++)
+        if (strcmp(HOW[i], word) == 0)
+            return (enum lost)i;
+    fails(story, "a commit is committed, not, or later; not \"%s\"", word);
+    return LOST_NOT;
+}
+static void s_lose(struct story *story, char **said) {
+    story->losing = host_of(story, said[0]) + 1;
+    story->how = lost_of(story, said[1]);
+}
+static void s_die(struct story *story, char **said) {
+    s_lose(story, said);
+    story->dying = true;
+}
+static void s_always_lose(struct story *story, char **said) {
+    story->always_losing = true;
+    story->how = lost_of(story, said[0]);
+}
+static void s_ghosts_go_on(struct story *story, char **said) {
+    (void)said;
+    story->how = LOST_COMMITTED;
+}
+
+/* ---- the world ---- */
+
+static void s_wait(struct story *story, char **said) {
+    pass_time(story, story->fleet->clock + duration_of(story, said[0]));
+}
+static void s_by_hand(struct story *story, char **said) {
+    (void)said;
+    fleet_do(story->fleet, &(struct atom){.kind = ATOM_MEDDLE});
+}
+static void s_back_up(struct story *story, char **said) {
+    (void)said;
+    fleet_back_up(story->fleet);
+}
+static void s_restore(struct story *story, char **said) {
+    (void)said;
+    fleet_restore(story->fleet);
+}
+static void s_approval(struct story *story, char **said) {
+    struct policy policy = story->fleet->policy;
+    (void)said;
+    policy.approve_plans = 1;
+    fleet_policy(story->fleet, policy_seal(policy));
+}
+static void s_agent_plans(struct story *story, char **said) {
+    struct policy policy = story->fleet->policy;
+    policy.plan_agents = arena_copy(&story->arena, str_of(said[0]));
+    fleet_policy(story->fleet, policy_seal(policy));
+}
+
+static const struct sentence_row ROWS[] = {
+    {"hands are idle", s_hands_idle, SENTENCE_HAPPENS},
+    {"hands work", s_hands_work, SENTENCE_HAPPENS},
+    {"commands end with $", s_commands_end, SENTENCE_HAPPENS},
+    {"host $ is allowed to act and freezes", s_check_then_freeze, SENTENCE_HAPPENS},
+    {"crash host $", s_crash, SENTENCE_HAPPENS},
+    {"start host $", s_start, SENTENCE_HAPPENS},
+    {"freeze host $", s_freeze, SENTENCE_HAPPENS},
+    {"thaw host $", s_thaw, SENTENCE_HAPPENS},
+    {"everybody crashes and starts again after each request", s_always_crash, SENTENCE_HAPPENS},
+    {"host $ loses the answer of its next commit, which is $", s_lose, SENTENCE_HAPPENS},
+    {"host $ crashes in its next commit, which is $", s_die, SENTENCE_HAPPENS},
+    {"the answer of each first commit is lost, which is $", s_always_lose, SENTENCE_HAPPENS},
+    {"ghosts go on", s_ghosts_go_on, SENTENCE_HAPPENS},
+    {"wait $", s_wait, SENTENCE_HAPPENS},
+    {"somebody changes the goal by hand", s_by_hand, SENTENCE_HAPPENS},
+    {"the store is backed up", s_back_up, SENTENCE_HAPPENS},
+    {"the store is put back", s_restore, SENTENCE_HAPPENS},
+    {"plans need approval", s_approval, SENTENCE_HAPPENS},
+    {"agent $ may plan", s_agent_plans, SENTENCE_HAPPENS},
+};
+const struct sentences STORY_FLEET = {ROWS, count_of(ROWS)};
