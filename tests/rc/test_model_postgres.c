@@ -53,6 +53,7 @@ struct asked {
     struct statement script[MAX_SCRIPT];
     int count, next;
     bool waited;  /* for a lock, in PostgreSQL */
+    int blocker;  /* whom it waited for first */
     bool excused; /* waits only there, and may */
     bool again;   /* a batch that was sent before */
 };
@@ -249,15 +250,24 @@ static bool pid_has_waited(const struct rc *rc, int pid) {
 /* PostgreSQL has locks that the model does not: those a statement got before it had to wait for another, and
  * those it waited for in vain, because the row had changed meanwhile. With them fewer interleavings are
  * possible, not others. So whoever waits only in PostgreSQL must wait for somebody who has waited. */
-static bool wait_is_excused(const struct rc *rc, uint32_t lane) {
+static int blocker_of(const struct rc *rc, uint32_t lane) {
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT unnest(pg_blocking_pids(%d))", rc->lanes[lane].pid);
     PGresult *pids = PQexec(rc->monitor, sql);
-    bool excused = false;
+    int first = PQntuples(pids) > 0 ? atoi(PQgetvalue(pids, 0, 0)) : 0;
     for (int i = 0; i < PQntuples(pids); i++)
-        excused = excused || pid_has_waited(rc, atoi(PQgetvalue(pids, i, 0)));
+        if (pid_has_waited(rc, atoi(PQgetvalue(pids, i, 0))))
+            first = atoi(PQgetvalue(pids, i, 0));
     PQclear(pids);
-    return excused;
+    return first;
+}
+
+/* The same goes for who has got one lock and now waits for the next: which rows it wants it knows from before
+ * it first waited, the model looks anew. */
+static bool wait_is_excused(const struct rc *rc, uint32_t lane) {
+    const struct asked *asked = &rc->asked[rc->at[lane]];
+    int blocker = blocker_of(rc, lane);
+    return pid_has_waited(rc, blocker) || (asked->blocker && asked->blocker != blocker);
 }
 
 /* Whoever waits in PostgreSQL would wait in the model too. */
@@ -267,6 +277,8 @@ static void waits_check(struct rc *rc) {
             continue;
         uint32_t base = rc->log_count;
         struct asked *asked = &rc->asked[rc->at[i]];
+        if (!asked->waited)
+            asked->blocker = blocker_of(rc, i);
         asked->waited = true;
         if (!world_do(rc, (struct entry){.asked = (uint32_t)rc->at[i]}))
             continue;
