@@ -197,6 +197,8 @@ static size_t redact_into(const struct secret_rules *rules, struct str text, cha
 /* A check may see a value otherwise once a secret after it is gone. So the result is searched again
  * until nothing is found. */
 struct str secret_redact(const struct secret_rules *rules, struct str text, struct arena *arena) {
+    if (text.len == 0)
+        return text;
     for (uint32_t pass = 0; pass < LIMIT_SECRET_PASSES; pass++) {
         uint32_t finds;
         size_t len = redact_into(rules, text, NULL, &finds);

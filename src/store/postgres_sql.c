@@ -250,7 +250,7 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          " RETURNING epoch, batch"},
     [PG_FORWARD] =
         {"",
-         "WITH f AS (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[])"
+         "WITH f AS (SELECT DISTINCT ON (source) * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[])"
          " AS f(source, goal_id, body)), g AS (SELECT goal_id, owner FROM goal"
          " WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR SHARE)"
          " INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN g USING (goal_id)"

@@ -13,23 +13,38 @@ _Noreturn void memory_exhausted(void) {
     abort();
 }
 
-static void operation_try(const struct op *op, json_t *params) {
-    struct op_args args;
-    char why[256] = "";
-    if (!op_args_read(op, params, &args, why, sizeof why)) {
-        must(why[0] != 0);
+/* What a store answers that has no such goal, and one node of that name. */
+static const struct store_answer *answer_plain(void) {
+    static struct goal_loaded loaded;
+    static struct id found;
+    static struct store_answer answer;
+    answer = (struct store_answer){.loaded = &loaded, .found = &found, .found_count = 1};
+    return &answer;
+}
+
+static void signal_try(struct op_call *call, bool asked) {
+    struct signal signal = {0};
+    if (!call->op->signal(call, asked ? answer_plain() : NULL, &signal)) {
+        must(call->error != ERROR_NONE || call->result);
         return;
     }
-    if (op->kind == OP_WRITES) {
-        struct signal signal = {0};
-        op->signal(&args, &signal);
-        must(signal.kind != SIGNAL_NONE);
-        must(str_is_text(signal.title) && signal.title.len <= LIMIT_TITLE);
-    } else {
-        struct store_request request = {0};
-        op->request(&args, &request);
-        must(request.verb != STORE_NOTHING);
+    must(signal.kind != SIGNAL_NONE);
+    must(str_is_text(signal.title) && signal.title.len <= LIMIT_TITLE);
+}
+
+static void operation_try(const struct op *op, json_t *params) {
+    static const struct policy POLICY;
+    struct op_call call = {.op = op, .policy = &POLICY};
+    struct store_request request = {0};
+    if (!op_args_read(&call, params))
+        must(call.why[0] != 0);
+    else {
+        bool asked = op->request && op->request(&call, &request);
+        must(!asked || call.error || request.verb != STORE_NOTHING);
+        if (op->kind == OP_WRITES)
+            signal_try(&call, asked);
     }
+    op_call_free(&call);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
