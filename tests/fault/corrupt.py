@@ -471,7 +471,7 @@ class Case:
                                ("goal.pause", {"goal": goal})):
             status, _, error = self.call(method, **params)
             self.insist(error and error["data"]["code"] == "E_SAFE_MODE" and status == 503, f"{method}: {status} {error}")
-            self.insist("doctor --rebuild" in error["message"] and "accept-empty" in error["message"], error["message"])
+            self.insist("--maintain rebuild" in error["message"] and "accept-empty" in error["message"], error["message"])
         for goal in self.rng.sample(list(self.healthy.goals), 5):
             status, result, error = self.call("goal.show", goal=goal)
             self.insist(result or error["data"]["code"] in ("E_NOT_FOUND", "E_STORE_AWAY"), f"goal.show: {status} {error}")
