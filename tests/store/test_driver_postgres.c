@@ -549,6 +549,6 @@ int main(void) {
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (failed == 0)
-        proof_passed("store", "driver_postgres", "STORE-18 EVENT-01");
+        proof_passed("store", "driver [postgres]", "STORE-18 EVENT-01");
     return failed;
 }

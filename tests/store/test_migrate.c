@@ -232,7 +232,7 @@ static void version_1_becomes_2(void **state) {
     free(before.at);
     free(after.at);
     free(migrated.at);
-    proof_passed("store", "version_1_becomes_2", "STORE-04 STORE-05 STORE-18");
+    proof_passed("store", "version_1_becomes_2 [sqlite]", "STORE-04 STORE-05 STORE-18");
 }
 
 static void goals_of_version_1_are_whole(void **state) {
@@ -292,7 +292,7 @@ static void newer_is_refused(void **state) {
     dump_same(&before, &after);
     free(before.at);
     free(after.at);
-    proof_passed("store", "newer_is_refused", "STORE-04 STORE-18");
+    proof_passed("store", "newer_is_refused [sqlite]", "STORE-04 STORE-18");
 }
 
 static void stranger_is_refused(void **state) {
@@ -407,7 +407,7 @@ static void failure_leaves_it_whole(void **state) {
     }
     free(old.at);
     free(new.at);
-    proof_passed("store", "failure_leaves_it_whole", "STORE-04");
+    proof_passed("store", "failure_leaves_it_whole [sqlite]", "STORE-04");
 }
 
 int main(void) {

@@ -344,6 +344,6 @@ int main(void) {
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (failed == 0)
-        proof_passed("store", "migrate_postgres", "STORE-04 STORE-18");
+        proof_passed("store", "migrate [postgres]", "STORE-04 STORE-18");
     return failed;
 }

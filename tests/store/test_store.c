@@ -446,7 +446,7 @@ static void records_stay(void **state) {
            SQLITE_OK);
     tamper(engines[0], "DELETE FROM record", SQLITE_CONSTRAINT);
     shop_close(&shop);
-    proof_passed("store", "records_stay", "EVENT-01");
+    proof_passed("store", "records_stay [sqlite]", "EVENT-01");
 }
 
 /* ---- what the store says of itself ---- */
@@ -524,7 +524,7 @@ static void columns_of_tomorrow(void **state) {
     shop_ask(&shop, STORE_LIST);
     check(shop.answer.view_count == 1, "%u goals", shop.answer.view_count);
     shop_close(&shop);
-    proof_passed("store", "columns_of_tomorrow", "STORE-18");
+    proof_passed("store", "columns_of_tomorrow [sqlite]", "STORE-18");
 }
 
 int main(void) {
