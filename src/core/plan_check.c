@@ -2,7 +2,7 @@
 /* What is wrong with a plan that is handed in? PLAN-24, PLAN-03, PLAN-04: said with the node and the field. */
 #include "core/rules.h"
 
-bool node_id_is_plain(struct str id) {
+static bool node_id_is_plain(struct str id) {
     for (size_t i = 0; i < id.len; i++) {
         char c = id.at[i];
         if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||

@@ -53,8 +53,8 @@ static struct evidence evidence_for(const struct deciding *d, const struct node 
                              .text = STR("something it depends on is not done")};
 }
 
-/* PLAN-22: a finished task is a new version of the plan. */
-static void task_finished(struct deciding *d, const struct node *node) {
+/* PLAN-22: a finished task is a new version of the plan, whoever moved it. */
+void task_finished(struct deciding *d, const struct node *node) {
     if (node->tier == TIER_TASK && node->status == NODE_DONE)
         plan_version_raise(d, REASON_TASK_COMPLETED,
                            (struct evidence){.rule = STR("plan.task-completed"),

@@ -67,6 +67,7 @@ void plan_version_raise(struct deciding *, enum plan_reason why, struct evidence
 /* rollup.c: everything that follows from a node that moved or a plan that changed. */
 void plan_settle(struct deciding *);
 void goal_settle(struct deciding *); /* is the goal done? */
+void task_finished(struct deciding *, const struct node *node);
 
 /* An effect of which nothing is known becomes unconfirmed, and a person is asked. */
 void effect_doubt(struct deciding *, struct effect_slot *slot, struct str rule, struct str why);
@@ -77,4 +78,3 @@ bool goal_tags(struct deciding *);
 
 /* plan_check.c: what is wrong with a plan that is handed in? Empty: nothing. */
 struct str plan_check(const struct deciding *, const struct plan_text *text, bool planned);
-bool node_id_is_plain(struct str id);

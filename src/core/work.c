@@ -167,14 +167,6 @@ static void work_by_table(struct deciding *d, struct node *node, enum node_statu
                               .reason = d->signal->reason});
 }
 
-/* PLAN-22: a task that is done is a new version of the plan, whoever moved it. */
-static void task_settle(struct deciding *d, const struct node *node) {
-    if (node->tier == TIER_TASK && node->status == NODE_DONE)
-        plan_version_raise(d, REASON_TASK_COMPLETED,
-                           (struct evidence){.rule = STR("plan.task-completed"),
-                                             .node = arena_copy(d->out, node_id(node))});
-}
-
 void rule_work(struct deciding *d) {
     struct node *node = node_in_hand(d);
     if (!node)
@@ -190,7 +182,7 @@ void rule_work(struct deciding *d) {
         work_by_table(d, node, to);
     if (d->decision->verdict != VERDICT_CHANGE || node->status == from)
         return;
-    task_settle(d, node);
+    task_finished(d, node);
     plan_settle(d);
 }
 

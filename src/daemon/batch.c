@@ -112,7 +112,7 @@ static void input_again(struct ledger *ledger, struct input *input) {
         input_push(&ledger->waiting, input);
 }
 
-void group_again(struct ledger *ledger, struct group *group) {
+static void group_again(struct ledger *ledger, struct group *group) {
     struct batch *batch = &ledger->batch;
     warm_drop(ledger, batch->inputs[group->from]->signal.goal);
     for (uint32_t i = group->from; i < group->to; i++) {

@@ -11,6 +11,3 @@ void decide_all(struct ledger *ledger);
  * False: nothing is to be stored, and the inputs say why. */
 bool decide_refused(struct ledger *ledger, struct group *group, struct goal_commit *commit,
                     struct str why);
-
-/* batch.c: load and decide this group again. */
-void group_again(struct ledger *ledger, struct group *group);

@@ -56,7 +56,8 @@ static const char USAGE[] =
     "  --redact PATTERN      a secret of your own; may be given several times (docs/redaction.md)\n"
     "  --retain-bodies DAYS  how long the evidence of closed goals is kept (default 30)\n"
     "  --retain-records DAYS  how long records are kept; milestones stay (default 180)\n"
-    "  --maintain VERB   with a store that no daemon works on: examine, verify-log, rebuild, accept-empty\n"
+    "  --maintain VERB   look after the store: examine, verify-log, rebuild, accept-empty, backup, restore,\n"
+    "                    retain, export, import, forget; without a VERB, what each of them takes\n"
     "  --version, --help\n"
     "Environment: OVERSEER_STORE and OVERSEER_SOCKET stand for the first two.\n";
 

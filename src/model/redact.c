@@ -2,6 +2,11 @@
 /* How does everything that somebody says lose its secrets before it is kept? */
 #include "model/redact.h"
 
+/* Texts and lists of a struct, in place; what is replaced comes from the arena. Only then are texts cut to
+ * their caps: half a secret would not be recognised. */
+static void fields_redact(const struct secret_rules *rules, const struct field *fields,
+                          size_t count, void *at, struct arena *arena);
+
 /* GOAL-08: the beginning, with a mark that something is missing. */
 static struct str cut(struct str text, uint32_t cap, struct arena *arena) {
     static const struct str MARK = {" [cut]", 6};
@@ -48,8 +53,8 @@ static void rows_redact(const struct secret_rules *rules, const struct field *fi
     rows->at = clean;
 }
 
-void fields_redact(const struct secret_rules *rules, const struct field *fields, size_t count,
-                   void *at, struct arena *arena) {
+static void fields_redact(const struct secret_rules *rules, const struct field *fields,
+                          size_t count, void *at, struct arena *arena) {
     for (size_t i = 0; i < count; i++) {
         const struct field *field = &fields[i];
         void *value = (char *)at + field->offset;

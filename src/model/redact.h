@@ -7,11 +7,6 @@
 #include "model/secret.h"
 #include "model/signal.h"
 
-/* Texts and lists of a struct, in place; what is replaced comes from the arena. Only then are texts cut to
- * their caps: half a secret would not be recognised. */
-void fields_redact(const struct secret_rules *rules, const struct field *fields, size_t count,
-                   void *at, struct arena *arena);
-
 /* STORE-14: every text of a signal, and what is encoded in its body. One whose body cannot be read keeps it:
  * whoever decides about it refuses it, and nothing is stored. The plan in an approval is left as it is: it
  * has to be the very bytes that were stored as the proposal. */

@@ -68,7 +68,8 @@ bool import_row(struct import *import, const struct table_row *row) {
     return !import->load || load_row(import->load, row);
 }
 
-bool import_goal_met(struct import *import, struct id id) {
+/* A goal of this id is met: false, when there was one before. */
+static bool import_goal_met(struct import *import, struct id id) {
     static char there;
     if (import->goals.count >= IMPORT_IDS || import->pass != PASS_CHECK)
         return true;

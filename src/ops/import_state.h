@@ -49,9 +49,6 @@ bool import_row(struct import *import, const struct table_row *row);
 /* One more goal of that host has that face. */
 bool import_tally(struct import *import, int64_t host, int64_t face);
 
-/* A goal of this id is met: false, when there was one before. */
-bool import_goal_met(struct import *import, struct id id);
-
 /* import_plain.c */
 struct plain *plain_make(struct import *import);
 void plain_free(struct plain *plain);

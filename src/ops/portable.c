@@ -397,12 +397,3 @@ bool shape_is_whole(const struct shape *shape, struct str body, struct arena *ar
     return shape_decode_in(shape, body, arena, ret) &&
            str_equal(shape_encode(shape, ret, arena), body);
 }
-
-bool shape_take(struct reading *reading, const json_t *object, const struct shape *shape,
-                struct str *ret_body) {
-    void *from = arena_take(reading->arena, shape->size, alignof(max_align_t));
-    if (!fields_take(reading, object, shape, from))
-        return false;
-    *ret_body = shape_encode(shape, from, reading->arena);
-    return true;
-}

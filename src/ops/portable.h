@@ -60,10 +60,6 @@ bool shape_has(const struct shape *shape, const char *name);
 /* Decoded, and encoded again to the very same bytes: so its fields say all of it. */
 bool shape_is_whole(const struct shape *shape, struct str body, struct arena *arena, void *ret);
 
-/* Taken, encoded, and held to its own table. */
-bool shape_take(struct reading *reading, const json_t *object, const struct shape *shape,
-                struct str *ret_body);
-
 /* ---- cells ---- */
 
 /* Columns in a fixed order, whatever the engine: the key first, then by name. Those in `without` are left out

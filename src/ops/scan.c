@@ -44,7 +44,8 @@ static void back(struct scan *scan, int c) {
     scan->column--; /* never a line's end: those are spaces */
 }
 
-int scan_peek(struct scan *scan) {
+/* The next character that is no space; EOF. */
+static int scan_peek(struct scan *scan) {
     int c;
     do
         c = next(scan);

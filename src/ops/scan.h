@@ -29,8 +29,8 @@ void scan_free(struct scan *scan);
 /* False, with line and column. The first one stays. */
 bool scan_refuse(struct scan *scan, const char *what);
 
-int scan_peek(struct scan *scan);            /* the next character that is no space; EOF */
-bool scan_take(struct scan *scan, char c);   /* it, if it is this one */
+bool scan_take(struct scan *scan,
+               char c); /* the next character that is no space, if it is this one */
 bool scan_expect(struct scan *scan, char c); /* it has to be */
 
 /* The name of a member and the colon behind it. */

@@ -123,8 +123,8 @@ static json_t *blocked_json(const struct goal_shown *shown, const struct node *n
                      why.at ? why.at : "", why.len);
 }
 
-json_t *node_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
-                  const struct node *node, struct arena *scratch) {
+static json_t *node_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                         const struct node *node, struct arena *scratch) {
     static const char *const ID_NAME[TIERS] = {"phaseId", "taskId", "subtaskId"};
     const struct plan *plan = &loaded->plan;
     const struct node *parent = plan_parent(plan, node);

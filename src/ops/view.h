@@ -15,8 +15,6 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                   struct arena *scratch);
 json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                   struct arena *scratch);
-json_t *node_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
-                  const struct node *node, struct arena *scratch);
 json_t *record_json(const struct goal *goal, const struct record *record);
 
 /* Is the goal there, with every row of it as it was written? */

@@ -170,7 +170,8 @@ static bool digest_table(sqlite3 *db, const char *table, struct sha256 *sha,
 }
 
 /* Rows come in the order of their keys: each table is stored in it. */
-bool backup_digest(struct backup *backup, sqlite3 *db, struct backup_note *note) {
+/* Every row of every table. */
+static bool backup_digest(struct backup *backup, sqlite3 *db, struct backup_note *note) {
     struct sha256 sha;
     sqlite3_stmt *tables = NULL;
     sha256_begin(&sha);

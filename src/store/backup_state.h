@@ -28,9 +28,6 @@ void backup_stamp(int64_t at, char text[20]);
 /* Page by page, in one snapshot, into a file of its own. */
 bool backup_copy(struct backup *backup, const char *from, const char *to);
 
-/* Every row of every table. */
-bool backup_digest(struct backup *backup, sqlite3 *db, struct backup_note *note);
-
 /* Every row of one store into another one, which is empty. */
 bool backup_pour(struct backup *backup, struct store *from, struct store *to);
 

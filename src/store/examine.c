@@ -32,8 +32,8 @@ void examine_found(struct examination *it, const char *table, const char *key, c
                  finding->key, finding->what);
 }
 
-void examine_found_goal(struct examination *it, const char *table, struct id goal,
-                        const char *what) {
+static void examine_found_goal(struct examination *it, const char *table, struct id goal,
+                               const char *what) {
     char key[ID_TEXT + 1];
     id_format(goal, key);
     examine_found(it, table, key, "%s", what);
@@ -192,7 +192,8 @@ static const char *effects_wrong(const struct audit *audit, const struct goal *g
 }
 
 /* What is quarantined keeps its bytes as evidence: only its chain is looked at. */
-const char *audit_goal(const struct audit *audit, const struct goal_loaded *loaded) {
+/* The first thing that is wrong with a goal that was loaded, or NULL. */
+static const char *audit_goal(const struct audit *audit, const struct goal_loaded *loaded) {
     const struct goal *goal = &loaded->goal;
     if (audit->broken)
         return audit->broken;

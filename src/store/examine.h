@@ -58,8 +58,6 @@ void postgres_examine(const char *uri, const struct examine_options *options,
 
 void examine_found(struct examination *it, const char *table, const char *key, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
-void examine_found_goal(struct examination *it, const char *table, struct id goal,
-                        const char *what);
 void examine_verdict_set(struct examination *it, enum examine_verdict verdict, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
@@ -100,9 +98,6 @@ void audit_record(struct audit *audit, const struct audit_row *row); /* in order
 
 /* What stands in for records that retention has taken out: the chain goes on from their last hash. */
 void audit_milestone(struct audit *audit, uint64_t from, uint64_t to, const struct hash *last);
-
-/* The first thing that is wrong with a goal that was loaded, or NULL. */
-const char *audit_goal(const struct audit *audit, const struct goal_loaded *loaded);
 
 /* What an engine supplies, so that goals are examined in one place. */
 struct audit_source {

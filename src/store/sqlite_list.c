@@ -42,7 +42,7 @@ static void row_field(struct sqlite_run *run, const struct field *field, void *t
     }
 }
 
-struct goal_view row_view(struct sqlite_run *run, struct arena *arena) {
+static struct goal_view row_view(struct sqlite_run *run, struct arena *arena) {
     struct goal_view view = {0};
     for (size_t i = 0; i < GOAL_VIEW.count; i++) {
         const struct field *field = &GOAL_VIEW.fields[i];

@@ -26,7 +26,7 @@ static void folder_of(const char *path, char folder[MEND_PATH], const char **ret
 }
 
 /* A rename lasts once its folder is synced. */
-bool mend_sync_folder(struct mend *mend) {
+static bool mend_sync_folder(struct mend *mend) {
     char folder[MEND_PATH];
     const char *name;
     folder_of(mend->path, folder, &name);
@@ -38,7 +38,7 @@ bool mend_sync_folder(struct mend *mend) {
     return synced || mend_failed(mend, "The folder of the store cannot be synced", strerror(error));
 }
 
-bool mend_sync_file(struct mend *mend, const char *path) {
+static bool mend_sync_file(struct mend *mend, const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool synced = fd >= 0 && fsync(fd) == 0;
     int error = errno;

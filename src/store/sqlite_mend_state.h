@@ -6,9 +6,7 @@
 #include "store/sqlite_mend.h"
 
 bool mend_failed(struct mend *mend, const char *what, const char *why); /* always false */
-bool mend_sync_folder(struct mend *mend);
-bool mend_sync_file(struct mend *mend, const char *path);
-void mend_remove(const char *path); /* with its log */
+void mend_remove(const char *path);                                     /* with its log */
 void mend_stamp(int64_t at, char text[20]);
 
 /* A new store, empty, and a connection to it. */

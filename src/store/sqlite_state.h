@@ -157,4 +157,3 @@ void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer);
 /* A row of goal_view, by the fields of GOAL_VIEW: parameters that a statement does not have are left
  * out; columns come in the order of the fields. Texts stay where they are until it has run. */
 void run_view(struct sqlite_run *run, const struct goal_view *view);
-struct goal_view row_view(struct sqlite_run *run, struct arena *arena);
