@@ -99,8 +99,14 @@ void fault_renew(void) {
         fault_again();
 }
 
+static enum fault spared;
+
+void fault_spare(enum fault kind) {
+    spared = kind;
+}
+
 static bool strikes(enum fault kind) {
-    if (armed.kind != kind || armed.paused || ++armed.count < armed.nth)
+    if (armed.kind != kind || spared == kind || armed.paused || ++armed.count < armed.nth)
         return false;
     if (armed.count == armed.nth) {
         armed.struck = true;

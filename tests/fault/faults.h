@@ -35,5 +35,8 @@ bool fault_struck(void); /* since it was armed */
 /* What the test itself does meanwhile is not to fail. */
 void fault_pause(bool paused);
 
+/* This kind neither fails nor counts, until FAULT_NONE is spared instead. */
+void fault_spare(enum fault kind);
+
 /* Before each request: a disk that is to fail for a while fails again. */
 void fault_renew(void);

@@ -255,12 +255,7 @@ static void sqlite_begin(struct world *world, uint64_t seed) {
 static void postgres_begin(struct world *world, struct backend *backend) {
     world->backend = backend;
     world->uri = getenv("OVERSEER_TEST_PG");
-    PGresult *result =
-        PQexec(server, "DELETE FROM host; DELETE FROM goal; DELETE FROM goal_text;"
-                       "DELETE FROM goal_view; DELETE FROM effect; DELETE FROM inbox;"
-                       "DELETE FROM record; DELETE FROM seen; DELETE FROM aside");
-    must(PQresultStatus(result) == PGRES_COMMAND_OK);
-    PQclear(result);
+    postgres_empty(server);
 }
 
 /* ---- every N ---- */

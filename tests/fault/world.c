@@ -67,10 +67,18 @@ static void watched_close(struct store *base) {
 
 static const struct store_driver WATCHED = {"watched", watched_perform, watched_close};
 
+/* No guard is around an opening: where an arena has no room, the process ends and is started again. */
+static struct store *server_open(const char *uri, char *error, size_t error_size) {
+    fault_spare(FAULT_ARENA);
+    struct store *store = store_open(str_of(uri), error, error_size);
+    fault_spare(FAULT_NONE);
+    return store;
+}
+
 static struct store *engine_open(struct world *world, char *error, size_t error_size) {
     struct sqlite_options options = {.path = "/store.db"};
     if (!world->disk)
-        return store_open(str_of(world->uri), error, error_size);
+        return server_open(world->uri, error, error_size);
     memdisk_owner(world->disk, DAEMON);
     options.vfs = memdisk_vfs(world->disk);
     struct store *store = sqlite_open(&options, error, error_size);

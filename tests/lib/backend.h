@@ -40,6 +40,8 @@ struct backend {
 struct backend *model_backend(void);
 struct backend *sqlite_backend(uint64_t seed);     /* three handles on a disk in memory */
 struct backend *postgres_backend(const char *uri); /* empties the tables first */
+struct pg_conn;
+void postgres_empty(struct pg_conn *server); /* everything goes but the store's own row */
 
 struct backend *sqlite_file_backend(const char *path);
 

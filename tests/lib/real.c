@@ -4,6 +4,7 @@
 #include "lib/backend.h"
 #include "lib/memvfs.h"
 
+#include "store/dump.h"
 #include "store/sqlite.h"
 
 #include <libpq-fe.h>
@@ -453,17 +454,14 @@ struct store *real_backend_store(struct backend *backend) {
     return handle_of((struct real *)backend, 1);
 }
 
-/* Everything but the store's own row, which becomes that of a new one. */
-static void tables_empty(struct real *real) {
-    char sql[1024] = "TRUNCATE host";
-    for (uint32_t i = DUMP_HOSTS + 1; i < DUMP_TABLE_COUNT; i++)
-        if (DUMP_TABLES[i].name)
-            snprintf(sql + strlen(sql), sizeof sql - strlen(sql), ", %s", DUMP_TABLES[i].name);
-    for (uint32_t kind = 0; kind < PARTS; kind++)
-        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), ", %s", PART[kind].table);
+void postgres_empty(PGconn *server) {
+    char sql[2048] = "BEGIN; SET LOCAL overseer.retaining = 'on'";
+    for (enum store_table table = TABLE_HOST; table < STORE_TABLES; table++)
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "; DELETE FROM %s",
+                 table_name(table));
     snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
-             "; UPDATE store SET era = 0, level = %d, safe = NULL", SCHEMA_LEVEL);
-    PGresult *result = PQexec(real->server, sql);
+             "; UPDATE store SET era = 0, level = %d, safe = NULL; COMMIT", SCHEMA_LEVEL);
+    PGresult *result = PQexec(server, sql);
     must(PQresultStatus(result) == PGRES_COMMAND_OK);
     PQclear(result);
 }
@@ -479,6 +477,6 @@ struct backend *postgres_backend(const char *uri) {
                   &answer, &arena);
     must(answer.outcome == STORE_DONE);
     arena_free(&arena);
-    tables_empty(real);
+    postgres_empty(real->server);
     return &real->backend;
 }

@@ -559,14 +559,6 @@ static void execute(struct rc *rc, const char *sql) {
     PQclear(result);
 }
 
-/* Not TRUNCATE, after which every session would plan its statements anew. */
-static const char EMPTY_TABLES[] =
-    "BEGIN; SET LOCAL overseer.retaining = 'on'; DELETE FROM record; DELETE FROM milestone;"
-    "DELETE FROM host; DELETE FROM goal; DELETE FROM goal_view; DELETE FROM goal_tag; DELETE FROM tally;"
-    "DELETE FROM node; DELETE FROM assignment; DELETE FROM dispatch; DELETE FROM crystallization;"
-    "DELETE FROM run; DELETE FROM text; DELETE FROM effect; DELETE FROM inbox; DELETE FROM seen;"
-    "DELETE FROM aside; COMMIT";
-
 static void scenario_end(struct rc *rc, bool story) {
     for (uint32_t i = 0; i < rc->lane_count; i++) {
         lane_drain(&rc->lanes[i]);
@@ -580,7 +572,7 @@ static void scenario_end(struct rc *rc, bool story) {
 }
 
 static void scenario(struct rc *rc, bool story) {
-    execute(rc, EMPTY_TABLES);
+    postgres_empty(rc->monitor);
     rc->over = false;
     rc->asked_count = 0;
     rc->story = open_memstream(&rc->told, &rc->told_size);

@@ -4,6 +4,7 @@
  *
  * test_export [--worlds N] */
 #include "base/time.h"
+#include "lib/backend.h"
 #include "ops/export.h"
 #include "ops/import.h"
 #include "store/examine.h"
@@ -39,7 +40,7 @@ static void sql_run(const char *sql) {
  * on what the disk does. */
 static void server_empty(void) {
     static bool made;
-    char sql[1024] = "TRUNCATE ", error[256];
+    char error[256];
     if (!made) {
         sql_run("ALTER SYSTEM SET fsync = off");
         sql_run("SELECT pg_reload_conf()");
@@ -48,11 +49,9 @@ static void server_empty(void) {
         store_close(store_open(str_of(server()), error, sizeof error));
     }
     made = true;
-    for (enum store_table table = TABLE_HOST; table < STORE_TABLES; table++)
-        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%s%s",
-                 table > TABLE_HOST ? ", " : "", table_name(table));
-    sql_run(sql);
-    sql_run("UPDATE store SET era = 0, safe = NULL");
+    PGconn *connection = PQconnectdb(server());
+    postgres_empty(connection);
+    PQfinish(connection);
 }
 
 /* A name for an empty store: on the server there is one at a time. */
