@@ -85,6 +85,10 @@ void lane_open(struct lane *lane, const char *uri) {
                   &(struct store_request){.verb = STORE_POLL, .self.host = 1, .at = RC_AT},
                   &lane->answer, &lane->arena);
     must(lane->answer.outcome == STORE_DONE);
+    /* here the scheduler decides how long anybody waits, however slow the machine is */
+    must(pg_execute((struct pg_store *)lane->store,
+                    "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
+                    "SET lock_timeout = 0"));
     must(pthread_create(&lane->thread, NULL, lane_run, lane) == 0);
 }
 
