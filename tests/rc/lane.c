@@ -73,6 +73,14 @@ static void *lane_run(void *at) {
 
 /* ---- for the scheduler ---- */
 
+/* Here the scheduler decides how long anybody waits, however slow the machine is. */
+static void patience_give(struct pg_store *store) {
+    must(PQexitPipelineMode(store->connection));
+    must(pg_execute(store, "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
+                           "SET lock_timeout = 0"));
+    must(PQenterPipelineMode(store->connection));
+}
+
 void lane_open(struct lane *lane, const char *uri) {
     char error[512] = "";
     *lane = (struct lane){.socket = -1};
@@ -85,10 +93,7 @@ void lane_open(struct lane *lane, const char *uri) {
                   &(struct store_request){.verb = STORE_POLL, .self.host = 1, .at = RC_AT},
                   &lane->answer, &lane->arena);
     must(lane->answer.outcome == STORE_DONE);
-    /* here the scheduler decides how long anybody waits, however slow the machine is */
-    must(pg_execute((struct pg_store *)lane->store,
-                    "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
-                    "SET lock_timeout = 0"));
+    patience_give((struct pg_store *)lane->store);
     must(pthread_create(&lane->thread, NULL, lane_run, lane) == 0);
 }
 
