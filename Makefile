@@ -12,9 +12,6 @@ export OVERSEER_PROOFS = $(PROOFS)
 PG = tests/lib/with-postgres
 PLANTED = act-before-commit no-version-check no-epoch-check step-again act-without-claim
 
-CHECKED = overseerd tests/story tests/sim tests/property $(addprefix tests/unit/test_,base model core goal graph plan \
-	secret examine) $(addprefix tests/store/test_,store migrate retain export) tests/query/test_plans_sqlite
-
 all: build/build.ninja
 	@ninja -C build -j $(JOBS)
 
@@ -29,7 +26,7 @@ build/tsan/build.ninja:
 
 # Under a minute, with ASan and UBSan: unit tests, the store's tests on SQLite, stories, a sample of the simulator.
 check: build/check/build.ninja
-	@ninja -C build/check -j $(JOBS) $(CHECKED)
+	@ninja -C build/check -j $(JOBS) overseerd $$(tests/lib/programs build/check unit)
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
 
@@ -60,6 +57,7 @@ sim: all
 
 e2e: all
 	@$(PG) tests/e2e/quick
+	@$(PG) tests/e2e/faces
 
 fault: all
 	@tests/fault/run

@@ -28,7 +28,8 @@ void fails(struct story *story, const char *format, ...) {
 static bool loses_now(struct story *story, const struct atom *atom) {
     struct fleet_host *host = &story->fleet->hosts[atom->host];
     return story->losing == atom->host + 1 && host->session &&
-           host->session->request->verb == STORE_COMMIT;
+           (host->session->request->verb == STORE_COMMIT ||
+            host->session->request->verb == STORE_ORDER);
 }
 
 static void lose(struct story *story, const struct atom *atom) {

@@ -63,6 +63,53 @@ static void s_always_crash(struct story *story, char **said) {
     story->always_crashing = true;
 }
 
+/* ---- orders to the whole fleet ---- */
+
+static void order_say(struct story *story, const char *host, enum signal_kind kind) {
+    struct signal signal = {.kind = kind,
+                            .goal = SYSTEM_GOAL,
+                            .at = story->fleet->clock,
+                            .actor = STR("human:1"),
+                            .by = WHO_HUMAN,
+                            .reason = STR("the operator wants it")};
+    struct input *input = input_make(&signal, NULL);
+    must(input && ledger_offer(story->fleet->hosts[host_of(story, host)].ledger, input));
+}
+static void s_stop(struct story *story, char **said) {
+    order_say(story, said[0], SIGNAL_FLEET_STOP);
+}
+static void s_resume(struct story *story, char **said) {
+    order_say(story, said[0], SIGNAL_FLEET_RESUME);
+}
+static void e_stopped(struct story *story, char **said) {
+    bool wanted = strcmp(said[0], "stopped") == 0;
+    fleet_look(story->fleet);
+    if (story->fleet->view.marks->stopped != wanted)
+        fails(story, "the fleet is not %s", said[0]);
+}
+
+/* The chain of the store's own records, in words; it has to hold as well. */
+static void e_orders(struct story *story, char **said) {
+    char words[1024] = "";
+    struct hash head = {0};
+    uint64_t seq = 0;
+    fleet_look(story->fleet);
+    const struct dump *dump = &story->fleet->view;
+    uint32_t from, to = DUMP_RANGE(dump->records, dump->record_count, SYSTEM_GOAL, &from);
+    for (uint32_t i = from; i < to; i++) {
+        struct record record = dump->records[i].record;
+        struct hash hash = record.hash;
+        record_seal(&record, SYSTEM_GOAL, seq++, &head);
+        if (!hash_equal(&hash, &record.hash))
+            fails(story, "record %u of the store itself breaks its chain", i - from + 1);
+        head = hash;
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i > from ? " " : "",
+                 RECORDS[record.type].name);
+    }
+    if (strcmp(words, said[0]) != 0)
+        fails(story, "the orders are \"%s\"", words);
+}
+
 /* ---- answers that are lost ---- */
 
 static enum lost lost_of(struct story *story, const char *word) {
@@ -139,5 +186,9 @@ static const struct sentence_row ROWS[] = {
     {"the store is put back", s_restore, SENTENCE_HAPPENS},
     {"plans need approval", s_approval, SENTENCE_HAPPENS},
     {"agent $ may plan", s_agent_plans, SENTENCE_HAPPENS},
+    {"host $ is told to stop the fleet", s_stop, SENTENCE_HAPPENS},
+    {"host $ is told to resume the fleet", s_resume, SENTENCE_HAPPENS},
+    {"expect the fleet is $", e_stopped, SENTENCE_LOOKS},
+    {"expect the orders to be $", e_orders, SENTENCE_LOOKS},
 };
 const struct sentences STORY_FLEET = {ROWS, count_of(ROWS)};

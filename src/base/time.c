@@ -107,3 +107,88 @@ bool time_parse(struct str text, int64_t *ret_us) {
               minute * MINUTES(1) + SECONDS(second) + micros - ahead;
     return true;
 }
+
+/* ---- spans ---- */
+
+struct unit {
+    const char *name;
+    int64_t us;
+};
+static const struct unit UNITS[] = {
+    {"w", SECONDS(7 * 86400)}, {"d", SECONDS(86400)}, {"h", MINUTES(60)}, {"m", MINUTES(1)},
+    {"s", SECONDS(1)},         {"ms", 1000},          {"us", 1},
+};
+
+/* Which unit begins the text? The longest that fits: ms before m. */
+static size_t unit_find(struct str *text) {
+    size_t found = count_of(UNITS), longest = 0;
+    for (size_t i = 0; i < count_of(UNITS); i++) {
+        size_t len = strlen(UNITS[i].name);
+        if (len > longest && text->len >= len && memcmp(text->at, UNITS[i].name, len) == 0) {
+            found = i;
+            longest = len;
+        }
+    }
+    *text = (struct str){text->at + longest, text->len - longest};
+    return found;
+}
+
+/* Digits, a fraction of at most six more; in millionths. */
+static bool millionths(struct str *text, int64_t *ret) {
+    int64_t whole = 0, part = 0, scale = 1000000;
+    size_t count = 0;
+    for (int64_t digit; (digit = digits(text, 1)) >= 0; count++) {
+        if (count >= 12)
+            return false;
+        whole = whole * 10 + digit;
+    }
+    if (count > 0 && mark(text, '.')) {
+        int64_t digit = digits(text, 1);
+        if (digit < 0)
+            return false;
+        for (; digit >= 0; digit = digits(text, 1)) {
+            if (scale == 1)
+                return false;
+            scale /= 10;
+            part += digit * scale;
+        }
+    }
+    *ret = whole * 1000000 + part;
+    return count > 0;
+}
+
+bool span_parse(struct str text, int64_t *ret_us) {
+    int64_t sum = 0;
+    size_t last = count_of(UNITS);
+    for (bool first = true; first || text.len > 0; first = false) {
+        int64_t amount, us;
+        if (!millionths(&text, &amount))
+            return false;
+        size_t unit = unit_find(&text);
+        if (unit == count_of(UNITS) || (!first && unit <= last) ||
+            __builtin_mul_overflow(amount / 1000000, UNITS[unit].us, &us) ||
+            __builtin_add_overflow(sum, us, &sum) ||
+            __builtin_mul_overflow(amount % 1000000, UNITS[unit].us, &us) ||
+            __builtin_add_overflow(sum, us / 1000000, &sum))
+            return false;
+        last = unit;
+    }
+    *ret_us = sum;
+    return true;
+}
+
+void span_format(int64_t span_us, char text[SPAN_TEXT]) {
+    size_t len = 0;
+    int64_t rest = span_us < 0 ? 0 : span_us;
+    text[0] = 0;
+    for (size_t i = 1; i < count_of(UNITS); i++) { /* weeks are days to a reader */
+        if (rest < UNITS[i].us)
+            continue;
+        len += (size_t)snprintf(text + len, SPAN_TEXT - len, "%lld%s",
+                                (long long)(rest / UNITS[i].us), UNITS[i].name);
+        must(len < SPAN_TEXT);
+        rest %= UNITS[i].us;
+    }
+    if (len == 0)
+        snprintf(text, SPAN_TEXT, "0s");
+}

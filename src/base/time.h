@@ -25,3 +25,11 @@ bool time_parse(struct str text, int64_t *ret_us);
 
 /* at + span, never past TIME_NEVER. */
 int64_t time_after(int64_t at_us, int64_t span_us);
+
+/* A span with its unit: 500ms, 90s, 15m, 1h30m, 0.5s, 30d. Units: us ms s m h d w, the larger before the smaller.
+ * CONFIG-05: the one place where durations are read. */
+bool span_parse(struct str text, int64_t *ret_us);
+
+/* The same back, in the fewest units that say it exactly; "0s" for none. */
+enum { SPAN_TEXT = 40 };
+void span_format(int64_t span_us, char text[SPAN_TEXT]);

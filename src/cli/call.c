@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the command line speak to the daemon? */
+/* How does the command line speak to the daemon? Over its Unix socket, or to a URL with a token. */
 #include "cli/call.h"
+
+#include "ops/op.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { EXIT_NO_DAEMON = 7 };
+enum { TRIES = 4, ANSWER_SECONDS = 60 };
 
 struct received {
     char *at;
@@ -26,59 +29,240 @@ static size_t receive(char *data, size_t size, size_t count, void *with) {
     return size * count;
 }
 
-static CURLcode post(const char *socket, const char *body, struct received *received) {
-    CURL *curl = curl_easy_init();
-    if (!curl)
+/* ---- one request ---- */
+
+struct asking {
+    CURL *curl;
+    struct curl_slist *headers;
+};
+
+static void header_add(struct asking *asking, const char *name, const char *value) {
+    char line[4200];
+    snprintf(line, sizeof line, "%s: %s", name, value);
+    struct curl_slist *grown = curl_slist_append(asking->headers, line);
+    asking->headers = grown ? grown : asking->headers;
+}
+
+static bool asking_make(struct asking *asking, const struct door_at *at, const char *path) {
+    char url[2048], bearer[4096];
+    asking->curl = curl_easy_init();
+    if (!asking->curl)
+        return false;
+    const char *slash = at->url && *at->url && at->url[strlen(at->url) - 1] == '/' ? "" : "/";
+    snprintf(url, sizeof url, "%s%s%s", at->url ? at->url : "http://overseer",
+             at->url ? slash : "/", path + 1);
+    if (!at->url)
+        curl_easy_setopt(asking->curl, CURLOPT_UNIX_SOCKET_PATH, at->socket);
+    curl_easy_setopt(asking->curl, CURLOPT_URL, url);
+    curl_easy_setopt(asking->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(asking->curl, CURLOPT_PROXY, "");
+    if (at->token) {
+        snprintf(bearer, sizeof bearer, "Bearer %s", at->token);
+        header_add(asking, "Authorization", bearer);
+    }
+    return true;
+}
+
+static CURLcode asking_do(struct asking *asking) {
+    curl_easy_setopt(asking->curl, CURLOPT_HTTPHEADER, asking->headers);
+    return curl_easy_perform(asking->curl);
+}
+
+static void asking_end(struct asking *asking) {
+    curl_slist_free_all(asking->headers);
+    curl_easy_cleanup(asking->curl);
+}
+
+static bool nobody(const struct door_at *at, CURLcode code, struct trouble *trouble) {
+    trouble_make(trouble, ERROR_NO_DAEMON, "No daemon answers on %s (%s).",
+                 at->url ? at->url : at->socket, curl_easy_strerror(code));
+    if (at->url)
+        trouble_next(trouble, "Is the address right, and does it listen there?");
+    else
+        trouble_next(trouble, "Start one with: overseer up");
+    return false;
+}
+
+/* ---- methods ---- */
+
+static CURLcode post(const struct door_at *at, const char *body, struct received *received) {
+    struct asking asking = {0};
+    if (!asking_make(&asking, at, "/rpc"))
         return CURLE_OUT_OF_MEMORY;
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket);
-    curl_easy_setopt(curl, CURLOPT_URL, "http://overseer/rpc");
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, received);
-    CURLcode code = curl_easy_perform(curl);
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(curl);
+    header_add(&asking, "Content-Type", "application/json");
+    curl_easy_setopt(asking.curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEDATA, received);
+    CURLcode code = asking_do(&asking);
+    asking_end(&asking);
     return code;
 }
 
-static json_t *answer_read(const struct received *received, char *error, unsigned long error_size,
-                           int *ret_exit) {
-    json_t *answer = json_loadb(received->at ? received->at : "", received->length, 0, NULL);
-    json_t *result = json_object_get(answer, "result"), *trouble = json_object_get(answer, "error");
-    if (result)
-        json_incref(result);
-    else {
-        const char *message = json_string_value(json_object_get(trouble, "message"));
-        json_t *exit = json_object_get(json_object_get(trouble, "data"), "exit");
-        snprintf(error, error_size, "%s",
+static void error_read(const json_t *error, struct trouble *trouble) {
+    const json_t *data = json_object_get(error, "data");
+    const char *message = json_string_value(json_object_get(error, "message"));
+    const char *code = json_string_value(json_object_get(data, "code"));
+    const json_t *status = json_object_get(data, "exit");
+    trouble_make(trouble, ERROR_INTERNAL, "%s",
                  message ? message : "The daemon's answer could not be read.");
-        *ret_exit = json_is_integer(exit) ? (int)json_integer_value(exit) : 1;
-    }
+    for (enum error i = ERROR_NONE + 1; code && i < ERROR_COUNT; i++)
+        if (strcmp(ERRORS[i].code, code) == 0)
+            trouble->error = i;
+    if (code)
+        snprintf(trouble->code, sizeof trouble->code, "%s", code);
+    trouble->exit = json_is_integer(status) ? (int)json_integer_value(status) : EXIT_TROUBLE;
+}
+
+static json_t *answer_read(const struct received *received, struct trouble *trouble) {
+    json_t *answer = json_loadb(received->at ? received->at : "", received->length, 0, NULL);
+    json_t *result = json_incref(json_object_get(answer, "result"));
+    if (!result)
+        error_read(json_object_get(answer, "error"), trouble);
     json_decref(answer);
     return result;
 }
 
-json_t *daemon_call(const char *socket, const char *method, json_t *params, char *error,
-                    unsigned long error_size, int *ret_exit) {
-    json_t *request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", method,
+/* Nothing was heard, but it may have been done. */
+static bool is_lost(CURLcode code) {
+    return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
+           code == CURLE_PARTIAL_FILE;
+}
+
+/* What only looks, or has a key, may be sent twice. */
+static bool may_repeat(const char *method, const json_t *params) {
+    const struct op *op = op_find(str_of(method));
+    return (op && op->kind == OP_READS) || json_object_get(params, "key");
+}
+
+json_t *daemon_call(const struct door_at *at, const char *method, json_t *params,
+                    struct trouble *trouble) {
+    json_t *request = json_pack("{s:s, s:i, s:s, s:O}", "jsonrpc", "2.0", "id", 1, "method", method,
                                 "params", params);
     char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
     json_decref(request);
-    struct received received = {0};
-    CURLcode code = body ? post(socket, body, &received) : CURLE_OUT_OF_MEMORY;
     json_t *result = NULL;
-    if (code == CURLE_OK)
-        result = answer_read(&received, error, error_size, ret_exit);
-    else {
-        *ret_exit = EXIT_NO_DAEMON;
-        snprintf(error, error_size, "No daemon answers on %s (%s). Start one with: overseerd",
-                 socket, curl_easy_strerror(code));
+    for (int i = 0; body && !result && i < TRIES; i++) {
+        struct received received = {0};
+        CURLcode code = post(at, body, &received);
+        if (code == CURLE_OK)
+            result = answer_read(&received, trouble);
+        else
+            nobody(at, code, trouble);
+        free(received.at);
+        bool again = code == CURLE_OK ? !result && trouble->error == ERROR_BUSY
+                                      : is_lost(code) && may_repeat(method, params);
+        if (!again)
+            break;
+        usleep(200000u << i);
     }
+    if (!body)
+        trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
     free(body);
-    free(received.at);
     return result;
+}
+
+/* ---- paths ---- */
+
+char *daemon_get(const struct door_at *at, const char *path, long *ret_status,
+                 struct trouble *trouble) {
+    struct asking asking = {0};
+    struct received received = {0};
+    if (!asking_make(&asking, at, path)) {
+        trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
+        return NULL;
+    }
+    curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEDATA, &received);
+    CURLcode code = asking_do(&asking);
+    if (code == CURLE_OK)
+        curl_easy_getinfo(asking.curl, CURLINFO_RESPONSE_CODE, ret_status);
+    asking_end(&asking);
+    if (code == CURLE_OK)
+        return received.at ? received.at : calloc(1, 1);
+    free(received.at);
+    nobody(at, code, trouble);
+    return NULL;
+}
+
+/* ---- streams ---- */
+
+struct following {
+    struct received waiting; /* bytes that are not a whole event yet */
+    bool (*each)(void *with, const struct sent *sent);
+    void *with;
+    bool ended; /* by `each` */
+    CURL *curl;
+};
+
+/* One event: lines of "name: value". */
+static bool sent_tell(struct following *following, char *text) {
+    struct sent sent = {0};
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        if (strncmp(line, "id: ", 4) == 0)
+            sent.id = line + 4;
+        else if (strncmp(line, "event: ", 7) == 0)
+            sent.event = line + 7;
+        else if (strncmp(line, "data: ", 6) == 0)
+            sent.data = line + 6;
+    }
+    return (!sent.id && !sent.data && !sent.event) || following->each(following->with, &sent);
+}
+
+static size_t follow_receive(char *data, size_t size, size_t count, void *with) {
+    struct following *following = with;
+    struct received *waiting = &following->waiting;
+    long status = 0;
+    if (receive(data, size, count, waiting) == 0)
+        return 0;
+    curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200)
+        return size * count; /* an error, read as a whole later */
+    for (char *end; !following->ended && (end = strstr(waiting->at, "\n\n"));) {
+        *end = 0;
+        following->ended = !sent_tell(following, waiting->at);
+        size_t used = (size_t)(end + 2 - waiting->at);
+        waiting->length -= used;
+        memmove(waiting->at, waiting->at + used, waiting->length + 1);
+    }
+    return following->ended ? 0 : size * count;
+}
+
+static bool follow_over(struct following *following, const struct door_at *at, CURLcode code,
+                        struct trouble *trouble) {
+    long status = 0;
+    curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (following->ended || (status == 200 && (code == CURLE_OK || is_lost(code))))
+        return true;
+    if (status == 0)
+        return nobody(at, code, trouble);
+    json_t *answer = json_loadb(following->waiting.at ? following->waiting.at : "",
+                                following->waiting.length, 0, NULL);
+    error_read(json_object_get(answer, "error"), trouble);
+    json_decref(answer);
+    return false;
+}
+
+bool daemon_follow(const struct door_at *at, const char *path, const char *after,
+                   bool (*each)(void *with, const struct sent *sent), void *with,
+                   struct trouble *trouble) {
+    struct asking asking = {0};
+    struct following following = {.each = each, .with = with};
+    if (!asking_make(&asking, at, path))
+        return trouble_make(trouble, ERROR_NO_MEMORY, "There is no memory for the request.");
+    following.curl = asking.curl;
+    header_add(&asking, "Accept", "text/event-stream");
+    if (after && *after)
+        header_add(&asking, "Last-Event-ID", after);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEFUNCTION, follow_receive);
+    curl_easy_setopt(asking.curl, CURLOPT_WRITEDATA, &following);
+    CURLcode code = asking_do(&asking);
+    bool well = follow_over(&following, at, code, trouble);
+    asking_end(&asking);
+    free(following.waiting.at);
+    return well;
 }

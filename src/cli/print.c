@@ -1,152 +1,195 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do people see? */
+/* What do people see? A face for each operation that has one; of any other, name and value. */
 #include "cli/print.h"
 
-#include "ops/op.h"
+#include "cli/command.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-static const char *text_of(const json_t *object, const char *name) {
+/* ---- members ---- */
+
+const char *text_of(const json_t *object, const char *name) {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
 }
 
-static long long number_of(const json_t *object, const char *name) {
+long long number_of(const json_t *object, const char *name) {
     return json_integer_value(json_object_get(object, name));
 }
 
-static void print_written(const json_t *result) {
-    printf("%s\n", text_of(result, "goalId"));
-    if (json_is_true(json_object_get(result, "forwarded")))
-        fprintf(stderr, "Kept for the host that owns this goal; it is applied there.\n");
+bool flag_of(const json_t *object, const char *name) {
+    return json_is_true(json_object_get(object, name));
 }
 
-static bool done_by_person(const json_t *goal) {
-    size_t i;
-    json_t *record;
-    json_array_foreach(json_object_get(goal, "records"), i,
-                       record) if (strcmp(text_of(record, "type"), "goal.completed") ==
-                                   0) return strcmp(text_of(record, "rule"), "goal.move") == 0;
-    return false;
+int64_t time_of(const json_t *object, const char *name) {
+    int64_t at = 0;
+    return time_parse(str_of(text_of(object, name)), &at) ? at : 0;
 }
 
-/* A done goal always says what the word rests on. */
-static void print_state(const json_t *goal) {
-    printf("%s is %s", text_of(goal, "title"), text_of(goal, "state"));
-    if (strcmp(text_of(goal, "state"), "done") == 0)
-        printf(done_by_person(goal) ? ", by you"
-               : json_object_get(goal, "plan")
-                   ? ", unverified: every phase of its plan is called done"
-                   : ", unverified: its command ended with status 0");
-    if (strcmp(text_of(goal, "need"), "failed") == 0)
-        printf(": its command ended with status %lld", number_of(goal, "lastExit"));
-    if (strcmp(text_of(goal, "need"), "unconfirmed") == 0)
-        printf(": it is not known whether its command was carried out; look before you repeat it");
-    printf("\n");
-    if (json_object_get(goal, "quarantined"))
-        printf("  set aside: %s\n", text_of(goal, "quarantined"));
+const char *age_of(const json_t *object, const char *name, char text[AGE_TEXT]) {
+    int64_t at = time_of(object, name);
+    text[0] = 0;
+    return at ? age_format((clock_now() - at) / 1000000, text) : text;
 }
 
-static void print_record(const json_t *record) {
-    printf("  %.19s  %-20s", text_of(record, "at"), text_of(record, "type"));
-    if (*text_of(record, "node"))
-        printf("  %s", text_of(record, "node"));
-    if (*text_of(record, "to"))
-        printf(" %s → %s", text_of(record, "from"), text_of(record, "to"));
-    if (*text_of(record, "text"))
-        printf("  %s", text_of(record, "text"));
-    if (*text_of(record, "reason"))
-        printf("  \"%s\"", text_of(record, "reason"));
-    printf("  [%s", text_of(record, "rule"));
-    if (*text_of(record, "actor"))
-        printf(", %s", text_of(record, "actor"));
-    printf("]\n");
+enum tint state_tint(const char *state) {
+    static const struct {
+        const char *state;
+        enum tint tint;
+    } TINTED[] = {
+        {"done", TINT_GOOD},        {"completed", TINT_GOOD}, {"needs you", TINT_WARN},
+        {"blocked", TINT_WARN},     {"failed", TINT_BAD},     {"working", TINT_BUSY},
+        {"in_progress", TINT_BUSY}, {"paused", TINT_DIM},     {"cancelled", TINT_DIM},
+        {"archived", TINT_DIM},     {"todo", TINT_DIM},
+    };
+    for (size_t i = 0; i < count_of(TINTED); i++)
+        if (strcmp(TINTED[i].state, state) == 0)
+            return TINTED[i].tint;
+    return TINT_NONE;
 }
 
-static void print_plan(const json_t *plan);
+/* ---- ids ---- */
 
-static void print_goal(const json_t *goal) {
-    print_state(goal);
-    printf("  %s  created %.19s  version %lld  reports %lld  host %lld\n", text_of(goal, "goalId"),
-           text_of(goal, "createdAt"), number_of(goal, "version"), number_of(goal, "reports"),
-           number_of(goal, "host"));
-    if (json_object_get(goal, "plan"))
-        print_plan(json_object_get(goal, "plan"));
-    const json_t *records = json_object_get(goal, "records");
-    for (size_t i = json_array_size(records); i > 0; i--)
-        print_record(json_array_get(records, i - 1));
+enum { SHORTEST_ID = 10 };
+
+static const char *id_plain(const char *id) {
+    return strncmp(id, "goal_", 5) == 0 ? id + 5 : id;
 }
 
-/* ---- plans ---- */
+static size_t same_beginning(const char *a, const char *b) {
+    size_t length = 0;
+    while (a[length] && a[length] == b[length])
+        length++;
+    return length;
+}
 
-static void print_nodes(const json_t *nodes, int depth) {
-    size_t i;
-    json_t *node;
-    json_array_foreach(nodes, i, node) {
-        printf("%*s%-8s %-11s %3lld%%  %s", 2 + 2 * depth, "", text_of(node, "id"),
-               text_of(node, "status"), number_of(node, "percent"), text_of(node, "name"));
-        const json_t *reason = json_object_get(node, "blockedReason");
-        if (json_is_object(reason))
-            printf("  (%s: %s)", text_of(reason, "kind"), text_of(reason, "text"));
-        printf("\n");
-        print_nodes(json_object_get(node, "tasks"), depth + 1);
-        print_nodes(json_object_get(node, "subtasks"), depth + 1);
+size_t ids_length(const json_t *rows) {
+    size_t count = json_array_size(rows), length = SHORTEST_ID;
+    for (size_t i = 0; i < count; i++)
+        for (size_t other = 0; other < i; other++) {
+            const char *a = id_plain(text_of(json_array_get(rows, i), "goalId"));
+            const char *b = id_plain(text_of(json_array_get(rows, other), "goalId"));
+            size_t same = same_beginning(a, b);
+            if (strcmp(a, b) != 0 && same >= length)
+                length = same + 1;
+        }
+    return length < ID_TEXT ? length : ID_TEXT;
+}
+
+const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]) {
+    snprintf(text, ID_TEXT + 1, "%.*s", (int)(length < ID_TEXT ? length : ID_TEXT), id_plain(id));
+    return text;
+}
+
+void command_say(const char *command, size_t length) {
+    for (const char *at = command, *id; *at; at = id + 5 + ID_TEXT) {
+        char text[ID_TEXT + 1];
+        id = strstr(at, "goal_");
+        if (!id || strlen(id) < 5 + ID_TEXT) {
+            text_say(stdout, at);
+            return;
+        }
+        text_print(stdout, (struct str){at, (size_t)(id - at)}, 0, 0);
+        text_say(stdout, id_short(id, length, text));
     }
 }
 
-static void print_plan(const json_t *plan) {
-    printf(
-        "plan version %lld, %lld%% done%s%s\n", number_of(plan, "version"),
-        number_of(plan, "percent"),
-        json_is_true(json_object_get(plan, "reviewNeeded")) ? ", somebody should look at it" : "",
-        json_is_true(json_object_get(plan, "proposalWaits")) ? ", a new version waits for approval"
-                                                             : "");
-    print_nodes(json_object_get(plan, "phases"), 0);
+void state_say(const char *state) {
+    printf(strncmp(state, "needs", 5) == 0 ? " " : " is ");
+    tint_on(stdout, state_tint(state));
+    text_say(stdout, state);
+    tint_off(stdout, state_tint(state));
 }
 
-/* ---- lists ---- */
+/* ---- faces ---- */
 
-static void print_list(const json_t *result) {
-    size_t i;
-    json_t *goal;
-    json_array_foreach(json_object_get(result, "goals"), i, goal)
-        printf("%s  %-9s %3lld%%  %s\n", text_of(goal, "goalId"), text_of(goal, "state"),
-               number_of(goal, "percent"), text_of(goal, "title"));
-    if (json_object_get(result, "next"))
-        printf("more: overseer goal list --after %s\n", text_of(result, "next"));
-}
-
-static void print_history(const json_t *result) {
-    size_t i;
-    json_t *record;
-    json_array_foreach(json_object_get(result, "planRevisionHistory"), i, record)
-        print_record(record);
+/* The id alone, so that a script can take it; the rest is chatter. */
+static void print_written(const struct typed *typed, const json_t *result) {
+    const char *id = text_of(result, "goalId"), *verb = typed->command->words;
+    char text[ID_TEXT + 1];
+    text_say(stdout, id);
+    printf("\n");
+    if (flag_of(result, "forwarded"))
+        fprintf(stderr, "Kept for the host that owns this goal; it is applied there.\n");
+    if (flag_of(result, "spooled"))
+        fprintf(stderr, "The database is away. This is safe on disk here, and is applied later.\n");
+    if (strcmp(verb, "goal create") == 0)
+        hint("Next: overseer goal show %s", id_short(id, SHORTEST_ID, text));
 }
 
 /* Anything else: name and value, a line each. */
-static void print_members(const json_t *result) {
+static void print_members(const struct typed *typed, const json_t *result) {
+    static const struct column COLUMNS[] = {{0}, {.bends = true}};
+    struct table table = {.columns = COLUMNS, .column_count = 2};
     const char *name;
     json_t *value;
+    (void)typed;
     json_object_foreach((json_t *)(uintptr_t)result, name, value) {
         char *text =
             json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        printf("%-16s %s\n", name, text ? text : json_string_value(value));
+        table_row(&table);
+        table_cell(&table, TINT_DIM, "%s", name);
+        table_cell(&table, TINT_NONE, "%s", text ? text : json_string_value(value));
         free(text);
     }
+    table_print(&table);
 }
 
-void print_result(const struct op *op, const json_t *result) {
-    if (json_object_get(result, "records") && json_object_get(result, "effects"))
-        print_goal(result);
-    else if (json_object_get(result, "phases"))
-        print_plan(result);
-    else if (json_object_get(result, "goals"))
-        print_list(result);
-    else if (json_object_get(result, "planRevisionHistory"))
-        print_history(result);
-    else if (op->kind == OP_WRITES && json_object_get(result, "goalId"))
-        print_written(result);
+static void print_tally(const struct typed *typed, const json_t *result) {
+    static const struct column COLUMNS[] = {{0}, {.right = true}};
+    struct table table = {.columns = COLUMNS, .column_count = 2};
+    const char *name;
+    json_t *value;
+    (void)typed;
+    json_object_foreach((json_t *)(uintptr_t)result, name, value) {
+        table_row(&table);
+        table_cell(&table, state_tint(name), "%s", name);
+        table_cell(&table, TINT_NONE, "%lld", (long long)json_integer_value(value));
+    }
+    table_print(&table);
+}
+
+static void print_stopped(const struct typed *typed, const json_t *result) {
+    (void)typed, (void)result;
+    printf("Nothing is started any more; what runs may end, and everything is kept.\n"
+           "Go on with: overseer resume\n");
+}
+
+static void print_resumed(const struct typed *typed, const json_t *result) {
+    (void)typed, (void)result;
+    printf("Everything goes on.\n");
+    hint("Next: overseer status");
+}
+
+static void print_token(const struct typed *typed, const json_t *result) {
+    print_members(typed, result);
+    hint("The token is shown only now. Who has it sends it as OVERSEER_TOKEN.");
+}
+
+static const struct {
+    const char *op;
+    void (*print)(const struct typed *typed, const json_t *result);
+} FACES_OF[] = {
+    {"status.show", print_status},   {"inbox.list", print_inbox},
+    {"why.show", print_why},         {"events.list", print_events},
+    {"goal.show", print_goal},       {"goal.list", print_goals},
+    {"goal.tally", print_tally},     {"plan.show", print_plan},
+    {"plan.history", print_history}, {"plan.insights", print_insights},
+    {"plan.recommend", print_picks}, {"config.show", print_settings},
+    {"token.list", print_tokens},    {"token.create", print_token},
+    {"token.rotate", print_token},   {"fleet.stop", print_stopped},
+    {"fleet.resume", print_resumed},
+};
+
+void print_result(const struct typed *typed, const json_t *result) {
+    const struct op *op = typed->command->op;
+    for (size_t i = 0; i < count_of(FACES_OF); i++)
+        if (strcmp(FACES_OF[i].op, op->name) == 0) {
+            FACES_OF[i].print(typed, result);
+            return;
+        }
+    if (op->kind == OP_WRITES && *text_of(result, "goalId") && json_object_size(result) <= 4)
+        print_written(typed, result);
     else
-        print_members(result);
+        print_members(typed, result);
 }

@@ -1,7 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do people see? */
+/* What do people see? A face for each operation that has one; of any other, name and value. */
 #pragma once
 
+#include "cli/table.h"
+#include "cli/typed.h"
 #include "ops/op.h"
 
-void print_result(const struct op *op, const json_t *result);
+/* One answer, on standard output; what to do next on standard error. */
+void print_result(const struct typed *typed, const json_t *result);
+
+/* ---- members of answers ---- */
+const char *text_of(const json_t *object, const char *name); /* "" where there is none */
+long long number_of(const json_t *object, const char *name);
+bool flag_of(const json_t *object, const char *name);
+int64_t time_of(const json_t *object, const char *name); /* 0: none */
+
+/* How a state, or the status of a task, is coloured. */
+enum tint state_tint(const char *state);
+/* How many characters of their ids tell these goals apart: 10 at least. */
+size_t ids_length(const json_t *rows);
+/* An id without "goal_", at most so long. */
+const char *id_short(const char *id, size_t length, char text[ID_TEXT + 1]);
+/* Prints a command, with the ids of goals in it as short as these are told apart. */
+void command_say(const char *command, size_t length);
+/* " is done", " needs you". */
+void state_say(const char *state);
+/* Since a time: "18m". */
+const char *age_of(const json_t *object, const char *name, char text[AGE_TEXT]);
+
+/* ---- faces of their own ---- */
+void print_status(const struct typed *typed, const json_t *result); /* print_status.c */
+void print_inbox(const struct typed *typed, const json_t *result);
+void print_why(const struct typed *typed, const json_t *result);  /* print_why.c */
+void print_goal(const struct typed *typed, const json_t *result); /* print_goal.c */
+void percent_cell(struct table *table, const json_t *goal);
+void print_goals(const struct typed *typed, const json_t *result);
+void print_plan(const struct typed *typed, const json_t *result); /* print_plan.c */
+void print_history(const struct typed *typed, const json_t *result);
+void print_insights(const struct typed *typed, const json_t *result);
+void print_picks(const struct typed *typed, const json_t *result);
+void print_events(const struct typed *typed, const json_t *result); /* print_events.c */
+void print_event(const json_t *event, size_t id_length);
+void print_settings(const struct typed *typed, const json_t *result); /* print_config.c */
+void print_tokens(const struct typed *typed, const json_t *result);   /* print_config.c */

@@ -77,6 +77,7 @@ struct decision step(const struct world *world, const struct signal *signal,
     must(!world->goal || goal_broken(world->goal) == NULL);
     if (world->goal && world->goal->era != world->era)
         rule_era(&d);
+    must(row->rule != NULL); /* orders to the fleet concern no goal */
     row->rule(&d);
     if (decision.verdict == VERDICT_REFUSE)
         return refusal(&decision);

@@ -37,7 +37,7 @@ static void gather_due(struct ledger *ledger) {
 
 /* Only as many claims as may be carried out now. */
 static void gather_claims(struct ledger *ledger) {
-    if (atomic_load(&ledger->held))
+    if (ledger_is_held(ledger))
         return;
     for (uint32_t room = LIMIT_ACTS > ledger->acting ? LIMIT_ACTS - ledger->acting : 0;
          room > 0 && ledger->claims.first && !batch_is_full(&ledger->batch); room--) {

@@ -45,7 +45,7 @@ static struct decision *step_guarded(struct deliberation *d, const struct input 
                           .seen = seen,
                           .era = d->ledger->mark.era,
                           .level = d->ledger->mark.level};
-    struct stepping stepping = {&world, &input->signal, &d->ledger->config.policy, d->arena,
+    struct stepping stepping = {&world, &input->signal, ledger_policy(d->ledger), d->arena,
                                 decision};
     enum guard_result result = guard_run(step_call, &stepping, ret_report);
     if (result == GUARD_MEMORY)
@@ -196,7 +196,7 @@ static void keep_aside(struct deliberation *d, struct input *input, struct str w
 static void quarantine(struct deliberation *d, struct input *input, struct str why) {
     struct str kept_why = arena_copy(d->arena, str_cut_utf8(why, LIMIT_WHY));
     struct decision decision =
-        step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, kept_why, d->arena);
+        step_quarantine(&d->goal, &input->signal, ledger_policy(d->ledger), kept_why, d->arena);
     add_decision(d, &decision);
     d->commit->keep_hot = !d->group->whole;
     keep_aside(d, input, kept_why);
@@ -212,7 +212,7 @@ static void meet_quarantined(struct deliberation *d, struct input *input) {
         return;
     struct str why = STR("arrived while the goal was set aside");
     struct decision decision =
-        step_quarantine(&d->goal, &input->signal, &d->ledger->config.policy, why, d->arena);
+        step_quarantine(&d->goal, &input->signal, ledger_policy(d->ledger), why, d->arena);
     add_decision(d, &decision);
     d->commit->keep_hot = !d->group->whole;
     keep_aside(d, input, why);
@@ -231,7 +231,7 @@ static bool source_is_in(const struct goal_commit *commit, struct id source) {
 static void note_refusal(struct deliberation *d, const struct input *input,
                          const struct decision *refused) {
     struct world world = {.goal = &d->goal, .plan = &d->plan};
-    struct decision decision = step_refused(&world, &input->signal, &d->ledger->config.policy,
+    struct decision decision = step_refused(&world, &input->signal, ledger_policy(d->ledger),
                                             refused->error, refused->why, d->arena);
     add_decision(d, &decision);
 }

@@ -7,6 +7,7 @@
 #include "daemon/log.h"
 #include "ports/command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PULSE_MS = 100 };
@@ -36,8 +37,25 @@ static void report(struct hands *hands, const struct act *act, enum signal_kind 
     }
 }
 
+/* OBSERVE-01, OBSERVE-09: what was chosen and what came of it; of a failure everything that is known. */
+static void outcome_log(const struct effect *effect, int64_t exit, struct str tail) {
+    struct log_about about = {.goal = effect->goal, .effect = effect->n + 1};
+    if (exit == 0) {
+        log_about(LEVEL_INFO, &about, "a command ended with status 0");
+        return;
+    }
+    char detail[LIMIT_COMMAND + LIMIT_OUTPUT + 64];
+    int length = snprintf(detail, sizeof detail, "command: %.*s\noutput: %.*s",
+                          STR_ARG(str_cut_utf8(effect->command, LIMIT_COMMAND)),
+                          STR_ARG(str_cut_utf8(tail, LIMIT_OUTPUT)));
+    about.incident = true;
+    about.detail = (struct str){detail, (size_t)length};
+    log_about(LEVEL_WARNING, &about, "a command ended with status %lld", (long long)exit);
+}
+
 static void act_ended(void *with, int64_t exit, struct str tail) {
     struct doing *doing = with;
+    outcome_log(&doing->act->effect, exit, tail);
     doing->hands->running--;
     report(doing->hands, doing->act, SIGNAL_EFFECT_ENDED, exit, tail);
     free(doing->act);
@@ -54,6 +72,9 @@ static void act_begin(struct hands *hands, struct act *act) {
     }
     *doing = (struct doing){hands, act};
     hands->running++;
+    log_about(LEVEL_INFO,
+              &(struct log_about){.goal = act->effect.goal, .effect = act->effect.n + 1},
+              "starts a command");
     seam("between-claim-and-act");
     command_run(hands->loop, &act->effect, act->fence, act_ended, doing);
 }

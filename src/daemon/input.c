@@ -85,6 +85,7 @@ void input_free(struct input *input) {
     if (!input)
         return;
     free(input->act);
+    free(input->policy);
     free(input);
 }
 

@@ -16,13 +16,15 @@ struct act {
 
 struct input {
     struct input *next;
-    void *waiter;    /* whom to answer; NULL: nobody waits */
-    struct act *act; /* claim: what is carried out once the claim is committed */
-    uint32_t tries;  /* conflicts so far */
-    bool from_inbox; /* its row is consumed by the commit that applies it */
-    bool applied;    /* it changed something in the batch in hand */
-    bool claimed;    /* and that was the claim of its effect */
-    uint32_t place;  /* order of arrival within a batch */
+    void *waiter;                      /* whom to answer; NULL: nobody waits */
+    void (*done)(struct input *input); /* and how, where it is not a call; takes the input over */
+    struct policy_kept *policy;        /* an order: the new policy, see order.h */
+    struct act *act;                   /* claim: what is carried out once the claim is committed */
+    uint32_t tries;                    /* conflicts so far */
+    bool from_inbox;                   /* its row is consumed by the commit that applies it */
+    bool applied;                      /* it changed something in the batch in hand */
+    bool claimed;                      /* and that was the claim of its effect */
+    uint32_t place;                    /* order of arrival within a batch */
 
     /* the answer */
     enum error error;

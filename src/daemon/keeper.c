@@ -22,6 +22,14 @@ static void perform_call(void *with) {
     store_perform(p->keeper->store, p->request, p->answer, p->arena);
 }
 
+static void records_count(struct keeper *keeper, const struct store_request *request) {
+    for (uint32_t i = 0; i < request->commit_count; i++)
+        for (uint32_t j = 0; request->commits[i].ok && j < request->commits[i].record_count; j++)
+            atomic_fetch_add_explicit(
+                &keeper->records[request->commits[i].records[j].type % RECORD_TYPES], 1,
+                memory_order_relaxed);
+}
+
 /* Without memory nobody knows how far the request came: its outcome is unknown. */
 static void perform(struct keeper *keeper, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
@@ -35,6 +43,11 @@ static void perform(struct keeper *keeper, const struct store_request *request,
         *answer = (struct store_answer){.outcome = STORE_UNKNOWN, .error = STR("out of memory")};
     if (answer->damaged)
         keeper_enter_safe(keeper, answer->error);
+    if (request->verb == STORE_COMMIT && answer->outcome == STORE_DONE && answer->held)
+        records_count(keeper, request);
+    bool commits = request->verb == STORE_COMMIT || request->verb == STORE_ORDER;
+    if (commits && answer->outcome == STORE_DONE && keeper->ports.wrote)
+        keeper->ports.wrote(keeper->ports.with);
 }
 
 void keeper_enter_safe(struct keeper *keeper, struct str why) {
@@ -87,12 +100,53 @@ static void refuse(struct keeper *keeper, struct input *input, enum error error)
         input_free(input);
 }
 
+/* ---- ticks ---- */
+
+/* API-04, OBSERVE-01. A tick is an input of no kind: it is for the ledger's loop, not for a goal. */
+static bool tick_take(struct keeper *keeper, struct input *input) {
+    if (input->signal.kind != SIGNAL_NONE)
+        return false;
+    if (!keeper->ticks.first) {
+        keeper->tick_commits = ledger_view(keeper->ledger).commits;
+        log_info("tick begins");
+    }
+    ledger_look(keeper->ledger);
+    if (input->waiter)
+        input_push(&keeper->ticks, input);
+    else
+        input_free(input);
+    return true;
+}
+
+/* It ends when everything that it found is committed; under load, when two batches have gone by. */
+static void ticks_end(struct keeper *keeper, bool at_rest) {
+    struct ledger_view view = ledger_view(keeper->ledger);
+    uint64_t commits = view.commits - keeper->tick_commits;
+    bool away = at_rest && view.trouble.len > 0;
+    if (!keeper->ticks.first ||
+        !(away || (ledger_has_looked(keeper->ledger) && (at_rest || commits > 1))))
+        return;
+    log_info("tick ends: %s, %llu commits", away ? "the store is away" : "done",
+             (unsigned long long)commits);
+    for (struct input *input; (input = input_pop(&keeper->ticks));) {
+        input->error = away ? ERROR_STORE_AWAY : ERROR_NONE;
+        input->applied = commits > 0;
+        keeper->ports.answer(keeper->ports.with, input);
+    }
+}
+
+void keeper_wake(struct keeper *keeper) {
+    struct input *input = input_make(&(struct signal){.kind = SIGNAL_NONE}, NULL);
+    if (input && !queue_put(&keeper->queue, input))
+        input_free(input);
+}
+
 /* Offer what arrived. Past its bound the ledger takes nothing: whoever waits is told that it is busy, and
  * outcomes stay here until there is room. */
 static void offer_all(struct keeper *keeper, struct input_list *arrived) {
     struct input_list kept = {0};
     for (struct input *input; (input = input_pop(arrived));)
-        if (ledger_offer(keeper->ledger, input))
+        if (tick_take(keeper, input) || ledger_offer(keeper->ledger, input))
             continue;
         else if (input->waiter)
             refuse(keeper, input, ERROR_BUSY);
@@ -128,7 +182,8 @@ static void safe_run(struct keeper *keeper, struct input_list *arrived) {
                 keeper->ports.answer(keeper->ports.with, input);
     }
     while (!stopping) {
-        for (struct input *input; (input = input_pop(arrived));)
+        for (struct input *input;
+             (input = input_pop(arrived)) || (input = input_pop(&keeper->ticks));)
             safe_refuse(keeper, input);
         *arrived = queue_take_all(&keeper->queue, INT64_MAX, &stopping);
     }
@@ -137,7 +192,7 @@ static void safe_run(struct keeper *keeper, struct input_list *arrived) {
 }
 
 static void stop_run(struct keeper *keeper, struct input_list *arrived) {
-    for (struct input *input; (input = input_pop(arrived));)
+    for (struct input *input; (input = input_pop(arrived)) || (input = input_pop(&keeper->ticks));)
         refuse(keeper, input, ERROR_STOPPING);
     ledger_give_up(keeper->ledger);
     let_go(keeper);
@@ -152,10 +207,13 @@ static void *keeper_run(void *with) {
     int64_t stop_at = INT64_MAX;
     while (!safe_is_on(&keeper->safe) && (!stopping || answered || !may_end(keeper, stop_at))) {
         struct instant now = instant_now(keeper);
+        atomic_fetch_add(&keeper->cycles, 1);
+        atomic_store(&keeper->turned_at, now.boot);
         const struct store_request *request =
             ledger_turn(keeper->ledger, answered ? &answer : NULL, now);
         let_go(keeper);
         publish(keeper);
+        ticks_end(keeper, !request);
         answered = request != NULL;
         if (request)
             perform(keeper, request, &answer, &arena);

@@ -12,6 +12,7 @@ struct keeper_ports {                                /* where things go when the
     void (*answer)(void *with, struct input *input); /* takes the input over */
     void (*act)(void *with, struct act *act);        /* takes the act over */
     void *with;
+    void (*wrote)(void *with); /* something was committed; may be NULL */
 };
 
 struct keeper {
@@ -20,7 +21,13 @@ struct keeper {
     struct safe safe;
     struct queue queue;
     struct keeper_ports ports;
-    atomic_uint_least64_t *pulse; /* of the I/O loop */
+    atomic_uint_least64_t *pulse;   /* of the I/O loop */
+    atomic_uint_least64_t cycles;   /* how often the ledger's loop went round */
+    atomic_int_least64_t turned_at; /* boot clock: when it last did */
+    atomic_uint_least64_t
+        records[RECORD_TYPES]; /* that were committed since the start: OBSERVE-07 */
+    struct input_list ticks;   /* API-04: whoever waits for a whole turn that begins now */
+    uint64_t tick_commits;     /* when they came */
     pthread_t thread;
     pthread_mutex_t view_lock;
     struct ledger_view view; /* as of the last turn */
@@ -31,6 +38,9 @@ void keeper_prepare(struct keeper *keeper); /* its queue can be filled from now 
 bool keeper_start(struct keeper *keeper);
 void keeper_stop(
     struct keeper *keeper); /* commits what waits, as far as the store answers, and ends */
+/* From any thread: look now, as if the time for it had come. */
+void keeper_wake(struct keeper *keeper);
+
 /* From any thread: something was read that is not what was written. Nothing more is claimed, carried out or
  * written; what waits is refused. */
 void keeper_enter_safe(struct keeper *keeper, struct str why);

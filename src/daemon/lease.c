@@ -78,8 +78,7 @@ void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer)
         ledger_retry_later(ledger, answer);
         return;
     }
-    if (answer->mark.version > 0)
-        ledger->mark = answer->mark;
+    order_heard(ledger, answer);
     struct watched fresh[LIMIT_WATCHED_HOSTS];
     uint32_t count =
         answer->host_count < LIMIT_WATCHED_HOSTS ? answer->host_count : LIMIT_WATCHED_HOSTS;

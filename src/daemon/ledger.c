@@ -15,11 +15,17 @@ struct ledger *ledger_create(const struct ledger_config *config) {
     ledger->config = *config;
     ledger->self = (struct store_self){config->host, config->instance, 0};
     ledger->acts_end = &ledger->acts;
+    ledger->policies = policy_keep(&config->policy, config->policy_text);
+    if (!ledger->policies) {
+        free(ledger);
+        return NULL;
+    }
+    atomic_store(&ledger->policy, &ledger->policies->policy);
     return ledger;
 }
 
 const struct policy *ledger_policy(const struct ledger *ledger) {
-    return &ledger->config.policy;
+    return atomic_load(&ledger->policy);
 }
 
 void ledger_free(struct ledger *ledger) {
@@ -32,6 +38,9 @@ void ledger_free(struct ledger *ledger) {
     input_free_all(&ledger->waiting);
     input_free_all(&ledger->claims);
     input_free_all(&ledger->answered);
+    input_free_all(&ledger->orders);
+    for (struct policy_kept *kept; (kept = ledger->policies); free(kept))
+        ledger->policies = kept->older;
     for (struct act *act; (act = ledger_take_act(ledger));)
         free(act);
     warm_clear(ledger);
@@ -46,7 +55,8 @@ void ledger_give_up(struct ledger *ledger) {
         if (ledger->batch.inputs[i])
             input_push(&ledger->waiting, ledger->batch.inputs[i]);
     ledger->batch.input_count = 0;
-    for (struct input *input; (input = input_pop(&ledger->waiting));)
+    for (struct input *input;
+         (input = input_pop(&ledger->waiting)) || (input = input_pop(&ledger->orders));)
         ledger_answer(ledger, input, ERROR_STOPPING, NULL);
 }
 
@@ -130,9 +140,11 @@ void warm_clear(struct ledger *ledger) {
 /* ---- what comes in and goes out ---- */
 
 bool ledger_offer(struct ledger *ledger, struct input *input) {
-    if (ledger->waiting.count >= LIMIT_QUEUE_SIGNALS)
+    bool is_order = order_is(input->signal.kind);
+    struct input_list *list = is_order ? &ledger->orders : &ledger->waiting;
+    if (list->count >= (is_order ? LIMIT_ORDERS : LIMIT_QUEUE_SIGNALS))
         return false;
-    input_push(&ledger->waiting, input);
+    input_push(list, input);
     return true;
 }
 
@@ -225,13 +237,17 @@ void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n) {
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now) {
     if (act->reign != atomic_load(&ledger->reign))
         return ACT_NEVER;
-    if (atomic_load(&ledger->held) || boot_now >= atomic_load(&ledger->act_until))
+    if (ledger_is_held(ledger) || boot_now >= atomic_load(&ledger->act_until))
         return ACT_LATER;
     return ACT_NOW;
 }
 
 void ledger_hold_acts(struct ledger *ledger, bool hold) {
     atomic_store(&ledger->held, hold);
+}
+
+bool ledger_is_held(const struct ledger *ledger) {
+    return atomic_load(&ledger->held) || atomic_load(&ledger->stopped);
 }
 
 /* GOAL-11: a goal was resumed: what it had decided may be claimed again. Its bodies are in the store. */
@@ -275,7 +291,9 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     ledger->joined = true;
     ledger->self.epoch = answer->epoch;
     ledger->batch_number = answer->batch;
-    ledger->mark = answer->mark;
+    order_heard(ledger, answer);
+    ledger->unrecorded = ledger->policies->text.len > 0 &&
+                         !hash_equal(&answer->policy, &ledger_policy(ledger)->hash);
     ledger->meet_count = 0;
     ledger->reading = true;
     ledger->read_after = (struct id){0};
@@ -335,6 +353,7 @@ static void absorb(struct ledger *ledger, const struct store_answer *answer) {
     case STORE_BEAT: lease_absorb_beat(ledger, answer); break;
     case STORE_POLL: lease_absorb_poll(ledger, answer); break;
     case STORE_TAKE: lease_absorb_take(ledger, answer); break;
+    case STORE_ORDER: order_absorb(ledger, answer); break;
     case STORE_RESOLVE:
         if (ledger->batch.stage == BATCH_RESOLVE)
             batch_absorb(ledger, answer);
@@ -385,6 +404,8 @@ static void choose(struct ledger *ledger) {
         lease_beat(ledger);
     else if (ledger->batch.stage != BATCH_NONE)
         batch_request(ledger);
+    else if (order_is_wanted(ledger))
+        order_request(ledger);
     else if (ledger->taking)
         lease_take(ledger);
     else if (ledger->now.boot >= ledger->poll_at)
@@ -438,13 +459,21 @@ const struct store_request *ledger_turn(struct ledger *ledger, const struct stor
     return ledger->request.verb == STORE_NOTHING ? NULL : &ledger->request;
 }
 
+void ledger_look(struct ledger *ledger) {
+    ledger->poll_at = INT64_MIN;
+}
+
+bool ledger_has_looked(const struct ledger *ledger) {
+    return ledger->poll_at != INT64_MIN;
+}
+
 int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
     int64_t at = INT64_MAX;
     if (!ledger->joined || ledger->waiting.count > 0 || ledger->batch.stage != BATCH_NONE ||
-        ledger->reading || ledger->taking || ledger->adopting || ledger->fencing ||
-        ledger->meet_count > 0)
+        order_is_wanted(ledger) || ledger->reading || ledger->taking || ledger->adopting ||
+        ledger->fencing || ledger->meet_count > 0)
         at = now.boot;
-    if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !atomic_load(&ledger->held))
+    if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !ledger_is_held(ledger))
         at = now.boot;
     if (ledger->config.lease > 0 && ledger->beat_at < at)
         at = ledger->beat_at;
@@ -458,13 +487,14 @@ int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
 
 struct ledger_view ledger_view(const struct ledger *ledger) {
     return (struct ledger_view){
+        .host = ledger->self.host,
         .joined = ledger->joined,
         .reading = ledger->reading,
         .in_doubt = ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK,
         .epoch = ledger->self.epoch,
         .batch = ledger->batch_number,
         .reign = atomic_load(&ledger->reign),
-        .waiting = ledger->waiting.count,
+        .waiting = ledger->waiting.count + ledger->orders.count,
         .claims = ledger->claims.count,
         .acting = ledger->acting,
         .turns = ledger->turns,

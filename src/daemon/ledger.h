@@ -27,6 +27,7 @@ struct ledger_config {
     int64_t poll_every;
     int64_t retry_every; /* after a failed request */
     struct policy policy;
+    struct str policy_text; /* canonical; empty: policies are not recorded */
     struct str build, addr;
 };
 
@@ -34,7 +35,8 @@ struct ledger;
 
 struct ledger *ledger_create(const struct ledger_config *config); /* NULL: no memory */
 void ledger_free(struct ledger *ledger);
-const struct policy *ledger_policy(const struct ledger *ledger); /* the same for its whole life */
+/* In force now. From any thread, and valid for the ledger's whole life. */
+const struct policy *ledger_policy(const struct ledger *ledger);
 
 /* Hand a signal over. False when too much waits already: the caller keeps it, and says busy. */
 bool ledger_offer(struct ledger *ledger, struct input *input);
@@ -55,6 +57,10 @@ struct act *ledger_take_act(struct ledger *ledger);
 enum may_act { ACT_NOW, ACT_LATER /* the lease has to be renewed first */, ACT_NEVER };
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now);
 
+/* Somebody wants a look now: at the neighbours, the inbox and whatever is due, without waiting for the next time. */
+void ledger_look(struct ledger *ledger);
+bool ledger_has_looked(const struct ledger *ledger); /* since then */
+
 /* Stop flag: nothing new is claimed or carried out; deciding and recording go on. */
 void ledger_hold_acts(struct ledger *ledger, bool hold);
 
@@ -63,6 +69,7 @@ void ledger_give_up(struct ledger *ledger);
 
 /* For status and tests. */
 struct ledger_view {
+    uint32_t host;
     bool joined, reading, in_doubt;
     uint64_t epoch, batch, reign;
     uint32_t waiting, claims, acting;

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "daemon/guard.h"
 #include "daemon/ledger.h"
+#include "daemon/order.h"
 
 #include <stdatomic.h>
 
@@ -115,11 +116,19 @@ struct ledger {
     atomic_uint_least64_t reign;    /* raised whenever the host row is lost */
     atomic_bool held;
 
+    /* orders of the operator */
+    struct input_list orders;
+    struct policy_kept *policies; /* the newest is in force */
+    const struct policy *_Atomic policy;
+    bool unrecorded; /* this host's own chain does not say yet under which policy it decides */
+    atomic_bool stopped;
+
     uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
 };
 
 /* ledger.c */
 void ledger_deposed(struct ledger *ledger);
+bool ledger_is_held(const struct ledger *ledger); /* nothing is claimed or carried out now */
 void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why);
 void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer);
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal);

@@ -11,17 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BOOT_ID = 36 };
-
-/* Another one after each start of the machine; empty where the system does not say. */
-static void boot_id(char text[BOOT_ID + 1]) {
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, BOOT_ID);
-    text[length == BOOT_ID ? BOOT_ID : 0] = 0;
-    if (fd >= 0)
-        close(fd);
-}
-
 /* What the last owner left. An older build did not say whether it had closed the store. */
 static void lock_read(struct instance_lock *lock) {
     char text[256] = "", boot[BOOT_ID + 1];

@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the daemon tell the operator? One JSON object a line, on standard error. */
+/* What does the daemon tell the operator? One line for each thing, with what it is about. OBSERVE-02.
+ *
+ * As JSON: {"at", "level", "component", "text", "goal", "effect", "trace", "incident", "detail"}, of which only what
+ * there is. As text for a terminal, and in the journal's own form, the same. */
 #pragma once
 
-void log_line(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#include "base/id.h"
+#include "base/str.h"
 
-#define log_info(...) log_line("info", __VA_ARGS__)
-#define log_warning(...) log_line("warning", __VA_ARGS__)
-#define log_error(...) log_line("error", __VA_ARGS__)
+enum log_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVELS };
+enum log_format { LOG_AUTO, LOG_TEXT, LOG_JSON, LOG_JOURNAL, LOG_FORMATS };
+
+struct log_options {
+    enum log_format format; /* auto: the journal where it reads us, text on a terminal, else JSON */
+    enum log_level least;
+    const char *file; /* NULL: standard error */
+};
+
+/* Again with the same file: it is opened anew, so that it can be moved away (G-26). False: it cannot be opened, and
+ * everything stays as it was. */
+bool log_open(const struct log_options *options);
+
+struct log_about {
+    struct id goal;    /* zero: none */
+    uint32_t effect;   /* ordinal + 1; 0: none */
+    struct str trace;  /* OBSERVE-06 */
+    bool incident;     /* OBSERVE-09: somebody should look */
+    struct str detail; /* of an incident: the command, its output */
+};
+
+/* `from` is a source file: its name is the component. */
+void log_line(enum log_level level, const char *from, const struct log_about *about,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#define log_debug(...) log_line(LEVEL_DEBUG, __FILE__, NULL, __VA_ARGS__)
+#define log_info(...) log_line(LEVEL_INFO, __FILE__, NULL, __VA_ARGS__)
+#define log_warning(...) log_line(LEVEL_WARNING, __FILE__, NULL, __VA_ARGS__)
+#define log_error(...) log_line(LEVEL_ERROR, __FILE__, NULL, __VA_ARGS__)
+#define log_about(level, about, ...) log_line(level, __FILE__, about, __VA_ARGS__)

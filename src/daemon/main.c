@@ -1,185 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How is the daemon started, and how does it end? The only place that joins the rooms. */
+#include "daemon/call.h"
 #include "daemon/clock.h"
 #include "daemon/door.h"
+#include "daemon/files.h"
+#include "daemon/follow.h"
 #include "daemon/hands.h"
 #include "daemon/log.h"
 #include "daemon/maintain.h"
+#include "daemon/mcp_session.h"
+#include "daemon/notify.h"
 #include "daemon/opening.h"
+#include "daemon/options.h"
+#include "daemon/reload.h"
 #include "daemon/retain.h"
-#include "model/secret.h"
+#include "daemon/spool.h"
+#include "daemon/token.h"
 #include "store/sqlite.h"
 
-#include <getopt.h>
-#include <limits.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
-
-struct options {
-    char store[PATH_MAX + 16], socket[PATH_MAX];
-    long host;
-    int64_t lease, act_within;
-    bool approve_plans;
-    const char *plan_agents;
-    struct str patterns[32]; /* custom secrets */
-    uint32_t pattern_count;
-    struct retain_rules retain;
-};
 
 struct daemon {
     struct options options;
     struct keeper keeper;
     struct lookups lookups;
     struct hands hands;
-    struct door *door;
+    struct house house;
     uv_loop_t loop;
-    uv_signal_t on_int, on_term;
+    uv_signal_t on_int, on_term, on_hup;
     uv_timer_t sweep;
+    uv_async_t asked; /* from other threads: */
+    atomic_bool stop_wanted, reload_wanted;
     pthread_t checkpoints;
     bool checkpointing;
     atomic_bool ending;
     struct retainer retainer;
     struct instance_lock lock;
+    struct registration registration;
+    struct heartbeat heartbeat;
+    struct spool *spool;
 };
-
-static const char USAGE[] =
-    "usage: overseerd [options]\n"
-    "  --store WHERE     sqlite:PATH (default, in the state folder), or postgresql://…\n"
-    "  --socket PATH     where the command line finds the daemon\n"
-    "  --host N          this host's number in a shared store (PostgreSQL; default 1)\n"
-    "  --lease SECONDS   how long a silent host keeps its goals (PostgreSQL; default 10)\n"
-    "  --act-within SECONDS  how long a command may take (default 3600)\n"
-    "  --approve-plans       what the overseer plans waits for a person\n"
-    "  --plan-agents NAMES   agents that may apply plans themselves, separated by spaces\n"
-    "  --redact PATTERN      a secret of your own; may be given several times (docs/redaction.md)\n"
-    "  --retain-bodies DAYS  how long the evidence of closed goals is kept (default 30)\n"
-    "  --retain-records DAYS  how long records are kept; milestones stay (default 180)\n"
-    "  --maintain VERB   look after the store: examine, verify-log, rebuild, accept-empty, backup, restore,\n"
-    "                    retain, export, import, forget; without a VERB, what each of them takes\n"
-    "  --version, --help\n"
-    "Environment: OVERSEER_STORE and OVERSEER_SOCKET stand for the first two.\n";
-
-/* ---- options ---- */
-
-static void state_folder(char *to, size_t size) {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && *state)
-        snprintf(to, size, "%s/overseer", state);
-    else
-        snprintf(to, size, "%s/.local/state/overseer", home && *home ? home : "/var/lib");
-}
-
-static void folder_make(char *path) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    mkdir(path, 0700);
-}
-
-static void options_default(struct options *options) {
-    char folder[PATH_MAX - 32];
-    state_folder(folder, sizeof folder);
-    const char *store = getenv("OVERSEER_STORE"), *socket = getenv("OVERSEER_SOCKET");
-    if (!store || !socket)
-        folder_make(folder);
-    snprintf(options->store, sizeof options->store, store ? "%s" : "sqlite:%s/overseer.db",
-             store ? store : folder);
-    snprintf(options->socket, sizeof options->socket, socket ? "%s" : "%s/overseer.sock",
-             socket ? socket : folder);
-    options->host = 1;
-    options->lease = SECONDS(10);
-    options->act_within = SECONDS(3600);
-    options->retain = RETAIN_DEFAULT;
-}
-
-static bool seconds_parse(const char *text, int64_t *ret_micros) {
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || (*end && strcmp(end, "s") != 0) || seconds < 0.1 || seconds > 86400 * 365)
-        return false;
-    *ret_micros = (int64_t)(seconds * 1e6);
-    return true;
-}
-
-static bool days_parse(const char *text, int32_t *ret_days) {
-    char *end;
-    long days = strtol(text, &end, 10);
-    if (end == text || *end || days < 1 || days > 36500)
-        return false;
-    *ret_days = (int32_t)days;
-    return true;
-}
-
-/* G-09: a custom pattern that cannot work is said at once, with its place. */
-static bool pattern_take(struct options *options, const char *value) {
-    uint32_t column = 0;
-    const char *wrong = secret_pattern_broken(str_of(value), &column);
-    if (wrong)
-        fprintf(stderr, "overseerd: the pattern %s is wrong at column %u: %s.\n", value, column,
-                wrong);
-    if (wrong || options->pattern_count == count_of(options->patterns))
-        return false;
-    options->patterns[options->pattern_count++] = str_of(value);
-    return true;
-}
-
-static bool option_take(struct options *options, int option, const char *value) {
-    switch (option) {
-    case 's':
-        return snprintf(options->store, sizeof options->store, "%s", value) <
-               (int)sizeof options->store;
-    case 'k':
-        return snprintf(options->socket, sizeof options->socket, "%s", value) <
-               (int)sizeof options->socket;
-    case 'h':
-        options->host = strtol(value, NULL, 10);
-        return options->host > 0 && options->host < INT_MAX;
-    case 'l': return seconds_parse(value, &options->lease);
-    case 'a': return seconds_parse(value, &options->act_within);
-    case 'p': options->approve_plans = true; return true;
-    case 'P': options->plan_agents = value; return strlen(value) <= 256;
-    case 'x': return pattern_take(options, value);
-    case 'B': return days_parse(value, &options->retain.bodies_days);
-    case 'R': return days_parse(value, &options->retain.records_days);
-    default: return false;
-    }
-}
-
-/* -1: go on; otherwise exit with it. */
-static int options_parse(struct options *options, int argc, char **argv) {
-    static const struct option LONG[] = {{"store", required_argument, NULL, 's'},
-                                         {"socket", required_argument, NULL, 'k'},
-                                         {"host", required_argument, NULL, 'h'},
-                                         {"lease", required_argument, NULL, 'l'},
-                                         {"retain-bodies", required_argument, NULL, 'B'},
-                                         {"approve-plans", no_argument, NULL, 'p'},
-                                         {"plan-agents", required_argument, NULL, 'P'},
-                                         {"redact", required_argument, NULL, 'x'},
-                                         {"retain-records", required_argument, NULL, 'R'},
-                                         {"act-within", required_argument, NULL, 'a'},
-                                         {"version", no_argument, NULL, 'v'},
-                                         {"help", no_argument, NULL, '?' + 1},
-                                         {0}};
-    for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
-        if (option == 'v' || option == '?' + 1) {
-            fputs(option == 'v' ? "overseerd " OVERSEER_VERSION "\n" : USAGE, stdout);
-            return 0;
-        }
-        if (option == '?' || !option_take(options, option, optarg)) {
-            fprintf(stderr, "overseerd: %s is not right here.\n%s", argv[optind - 1], USAGE);
-            return 2;
-        }
-    }
-    return -1;
-}
-
-static bool is_sqlite(const struct options *options) {
-    return strncmp(options->store, "sqlite:", 7) == 0;
-}
 
 /* ---- checkpoints of the write-ahead log, off the ledger's thread ---- */
 
@@ -199,8 +65,11 @@ static void *checkpoints_run(void *with) {
 /* ---- joining the rooms ---- */
 
 static void answer_given(void *with, struct input *input) {
-    struct daemon *daemon = with;
-    door_answer(daemon->door, input);
+    (void)with;
+    if (input->done)
+        input->done(input);
+    else
+        call_written(input);
 }
 
 static void act_given(void *with, struct act *act) {
@@ -208,34 +77,95 @@ static void act_given(void *with, struct act *act) {
     hands_take(&daemon->hands, act);
 }
 
-static void stop_asked(uv_signal_t *signal, int number) {
-    struct daemon *daemon = signal->data;
-    log_info("stopping on signal %d", number);
+static void wrote_given(void *with) {
+    struct daemon *daemon = with;
+    follow_wrote(daemon->house.follow);
+}
+
+static void stop_now(struct daemon *daemon) {
+    notify_stopping();
     uv_stop(&daemon->loop);
+}
+
+static void stop_asked(uv_signal_t *signal, int number) {
+    log_info("stopping on signal %d", number);
+    stop_now(signal->data);
+}
+
+/* G-26, G-28: a log that was moved away begins anew. */
+static void reload_now(struct daemon *daemon) {
+    notify_reloading();
+    char why[512];
+    json_decref(house_settings_reload(&daemon->house, STR("operator"), why, sizeof why));
+    const struct settings *settings = house_settings(&daemon->house);
+    daemon->options.log.least = (enum log_level)settings->log.level;
+    house_settings_drop(settings);
+    if (!log_open(&daemon->options.log))
+        log_error("the log %s cannot be opened anew: %s; the old one goes on",
+                  daemon->options.log.file, strerror(errno));
+    notify_ready("supervising");
+}
+
+static void reload_asked(uv_signal_t *signal, int number) {
+    (void)number;
+    reload_now(signal->data);
+}
+
+/* Somebody asked through a door. */
+static void house_asked(uv_async_t *async) {
+    struct daemon *daemon = async->data;
+    if (atomic_exchange(&daemon->reload_wanted, false))
+        reload_now(daemon);
+    if (atomic_exchange(&daemon->stop_wanted, false)) {
+        log_info("stopping as asked");
+        stop_now(daemon);
+    }
+}
+
+static void house_reload(struct house *house) {
+    struct daemon *daemon = house->with;
+    atomic_store(&daemon->reload_wanted, true);
+    uv_async_send(&daemon->asked);
+}
+
+static void house_stop(struct house *house) {
+    struct daemon *daemon = house->with;
+    atomic_store(&daemon->stop_wanted, true);
+    uv_async_send(&daemon->asked);
+}
+
+static void doors_each(struct daemon *daemon, void (*one)(struct door *door)) {
+    for (int kind = 0; kind < DOORS; kind++)
+        if (daemon->house.doors[kind])
+            one(daemon->house.doors[kind]);
 }
 
 static void sweep_due(uv_timer_t *timer) {
     struct daemon *daemon = timer->data;
-    door_sweep(daemon->door);
+    calls_sweep(&daemon->house);
+    doors_each(daemon, door_sweep);
 }
 
 static struct ledger *ledger_of(const struct options *options) {
     uint64_t instance;
     random_bytes(&instance, sizeof instance);
-    int64_t lease = is_sqlite(options) ? 0 : options->lease;
-    struct ledger_config config = {
-        .host = is_sqlite(options) ? 1 : (uint32_t)options->host,
-        .instance = instance >> 1,
-        .lease = lease,
-        .beat_every = lease / 4,
-        .poll_every = lease ? lease / 8 : SECONDS(1),
-        .retry_every = MILLISECONDS(100),
-        .policy = policy_seal((struct policy){.act_within = options->act_within,
-                                              .approve_plans = options->approve_plans,
-                                              .plan_agents = str_of(options->plan_agents)}),
-        .build = STR("overseerd " OVERSEER_VERSION),
-        .addr = STR("")};
-    return ledger_create(&config);
+    int64_t lease = options_is_sqlite(options) ? 0 : options->lease;
+    struct policy_kept *kept = policy_of_settings(options->settings);
+    if (!kept)
+        return NULL;
+    struct ledger_config config = {.host = options_is_sqlite(options) ? 1 : (uint32_t)options->host,
+                                   .instance = instance >> 1,
+                                   .lease = lease,
+                                   .beat_every = lease / 4,
+                                   .poll_every = lease ? lease / 8 : SECONDS(1),
+                                   .retry_every = MILLISECONDS(100),
+                                   .policy = kept->policy,
+                                   .policy_text = kept->text,
+                                   .build = STR("overseerd " OVERSEER_VERSION),
+                                   .addr = STR("")};
+    struct ledger *ledger = ledger_create(&config);
+    free(kept);
+    return ledger;
 }
 
 /* STORE-05, STORE-10: in safe mode there is no ledger, so nothing can be claimed, carried out or written. */
@@ -243,7 +173,7 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
     const struct options *options = &daemon->options;
     struct keeper *keeper = &daemon->keeper;
     struct opening opening = {options->store, (uint32_t)options->host,
-                              is_sqlite(options) ? &daemon->lock : NULL, &keeper->safe};
+                              options_is_sqlite(options) ? &daemon->lock : NULL, &keeper->safe};
     if (!opening_examine(&opening, error, error_size))
         return false;
     struct store *reading = opening_reader(&opening, error, error_size);
@@ -261,29 +191,103 @@ static void signals_start(struct daemon *daemon) {
     uv_loop_init(&daemon->loop);
     uv_signal_init(&daemon->loop, &daemon->on_int);
     uv_signal_init(&daemon->loop, &daemon->on_term);
+    uv_signal_init(&daemon->loop, &daemon->on_hup);
+    uv_async_init(&daemon->loop, &daemon->asked, house_asked);
     daemon->on_int.data = daemon->on_term.data = daemon;
+    daemon->on_hup.data = daemon->asked.data = daemon;
+    uv_signal_start(&daemon->on_hup, reload_asked, SIGHUP);
     uv_signal_start(&daemon->on_int, stop_asked, SIGINT);
     uv_signal_start(&daemon->on_term, stop_asked, SIGTERM);
 }
 
-static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
+/* What belongs to this host alone, and to one daemon at a time. */
+static bool host_files_open(struct daemon *daemon, char *error, size_t error_size) {
     const struct options *options = &daemon->options;
+    daemon->registration =
+        (struct registration){.folder = options->folder,
+                              .socket = options->socket,
+                              .log_file = options->log.file ? options->log.file : ""};
+    int folder = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) != 0) {
+        snprintf(error, error_size, "The folder %.512s %s. Use another one with --state.",
+                 options->folder,
+                 errno == EWOULDBLOCK ? "belongs to a daemon that is running" : strerror(errno));
+        return false;
+    }
+    daemon->spool = spool_open(options->folder, &daemon->keeper, error, error_size);
+    if (!daemon->spool)
+        return false;
+    if (registration_write(&daemon->registration))
+        return true;
+    snprintf(error, error_size,
+             "The folder %.512s cannot be written: %s. Use another one with --state.",
+             options->folder, strerror(errno));
+    return false;
+}
+
+/* Everything that answers a call, and then the doors to it. */
+static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
+    const struct options *options = &daemon->options;
+    struct house *house = &daemon->house;
+    house->keeper = &daemon->keeper;
+    house->lookups = &daemon->lookups;
+    house->spool = daemon->spool;
+    house->config = &options->source;
+    house_settings_set(house, options->settings);
+    house->started_at = clock_wall();
+    house->with = daemon;
+    house->reload = house_reload;
+    house->stop = house_stop;
+    house->tokens = tokens_open(options->folder, error, error_size);
+    house->sessions = sessions_new();
+    house->follow = follow_new(options->store);
+    if (!house->tokens || !house->sessions || !house->follow)
+        return false;
+    struct door_rules people = {.socket = options->socket, .fd = notify_socket(true)};
+    house->doors[DOOR_UNIX] = door_open(house, DOOR_UNIX, &people, error, error_size);
+    if (!house->doors[DOOR_UNIX])
+        return false;
+    const struct settings *settings = options->settings;
+    struct door_rules network = {.listen = settings->server.listen,
+                                 .fd = notify_socket(false),
+                                 .hosts = settings->server.hosts,
+                                 .origins = settings->server.origins,
+                                 .tls_cert = settings->server.tls_cert,
+                                 .tls_key = settings->server.tls_key,
+                                 .insecure = settings->server.insecure};
+    if (network.listen.len == 0 && network.fd < 0)
+        return true;
+    house->doors[DOOR_TCP] = door_open(house, DOOR_TCP, &network, error, error_size);
+    return house->doors[DOOR_TCP];
+}
+
+static void house_close(struct daemon *daemon) {
+    calls_end(&daemon->house);
+    follow_end(daemon->house.follow); /* nobody may sleep when the doors are closed */
+    doors_each(daemon, door_close);
+    follow_free(daemon->house.follow);
+    sessions_free(daemon->house.sessions);
+    tokens_close(daemon->house.tokens);
+}
+
+static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     if (!stores_open(daemon, error, error_size))
         return false;
-    daemon->keeper.ports = (struct keeper_ports){answer_given, act_given, daemon};
+    daemon->keeper.ports = (struct keeper_ports){answer_given, act_given, daemon, wrote_given};
     daemon->keeper.pulse = &daemon->hands.pulse;
     keeper_prepare(&daemon->keeper);
     signals_start(daemon);
+    if (!host_files_open(daemon, error, error_size))
+        return false;
     hands_start(&daemon->hands, &daemon->loop, &daemon->keeper);
-    daemon->door = door_open(options->socket, &daemon->keeper, &daemon->lookups, error, error_size);
-    return daemon->door && keeper_start(&daemon->keeper);
+    return house_open(daemon, error, error_size) && keeper_start(&daemon->keeper);
 }
 
 static void daemon_run(struct daemon *daemon) {
     uv_timer_init(&daemon->loop, &daemon->sweep);
     daemon->sweep.data = daemon;
     uv_timer_start(&daemon->sweep, sweep_due, 1000, 1000);
-    if (is_sqlite(&daemon->options) && daemon->keeper.store)
+    if (options_is_sqlite(&daemon->options) && daemon->keeper.store)
         daemon->checkpointing =
             pthread_create(&daemon->checkpoints, NULL, checkpoints_run, daemon) == 0;
     daemon->retainer.rules = daemon->options.retain;
@@ -291,16 +295,25 @@ static void daemon_run(struct daemon *daemon) {
         !retainer_start(&daemon->retainer, daemon->options.store, &daemon->keeper.safe))
         log_warning("there is no thread for retention: nothing is let go of until the next start");
     log_info("overseerd %s listens on %s, store %s", OVERSEER_VERSION, daemon->options.socket,
-             is_sqlite(&daemon->options) ? daemon->options.store : "postgresql");
+             options_is_sqlite(&daemon->options) ? daemon->options.store : "postgresql");
+    daemon->heartbeat = (struct heartbeat){.registration = &daemon->registration,
+                                           .keeper = &daemon->keeper,
+                                           .pulse = &daemon->hands.pulse};
+    if (!heartbeat_start(&daemon->heartbeat))
+        log_warning(
+            "there is no thread for the heartbeat: whoever guards this daemon will call it dead");
+    notify_ready(safe_is_on(&daemon->keeper.safe) ? "in safe mode: nothing is written"
+                                                  : "supervising");
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
 }
 
 /* In order: nobody new, what waits is committed and answered, then everything is put away. */
 static void daemon_end(struct daemon *daemon) {
-    door_shut(daemon->door);
+    doors_each(daemon, door_shut);
     lookups_stop(&daemon->lookups); /* what has to be read before it is written is read, */
     keeper_stop(&daemon->keeper);   /* and what waits is written */
-    door_close(daemon->door);
+    house_close(daemon);
+    spool_close(daemon->spool); /* what could not be written is safe */
     retainer_stop(&daemon->retainer);
     atomic_store(&daemon->ending, true);
     if (daemon->checkpointing)
@@ -308,6 +321,8 @@ static void daemon_end(struct daemon *daemon) {
     hands_stop(&daemon->hands);
     uv_close((uv_handle_t *)&daemon->on_int, NULL);
     uv_close((uv_handle_t *)&daemon->on_term, NULL);
+    uv_close((uv_handle_t *)&daemon->on_hup, NULL);
+    uv_close((uv_handle_t *)&daemon->asked, NULL);
     uv_close((uv_handle_t *)&daemon->sweep, NULL);
     for (int i = 0; i < 50 && uv_run(&daemon->loop, UV_RUN_NOWAIT); i++)
         usleep(1000);
@@ -316,8 +331,10 @@ static void daemon_end(struct daemon *daemon) {
     ledger_free(daemon->keeper.ledger);
     store_close(daemon->keeper.store);
     store_close(daemon->lookups.store);
-    if (is_sqlite(&daemon->options) && !safe_is_on(&daemon->keeper.safe))
+    if (options_is_sqlite(&daemon->options) && !safe_is_on(&daemon->keeper.safe))
         instance_lock_closed(&daemon->lock);
+    heartbeat_stop(&daemon->heartbeat);
+    registration_remove(&daemon->registration);
     if (uv_loop_close(&daemon->loop) == 0)
         log_info("stopped");
     else
@@ -335,6 +352,17 @@ static void children_told(const struct options *options) {
     unsetenv("OVERSEER_STORE");
 }
 
+/* The usual soft limit of 1,024 would be less than one full door. No more than needed: commands that we run inherit it. */
+static void files_allow(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= LIMIT_FILES)
+        return;
+    limit.rlim_cur = limit.rlim_max < LIMIT_FILES ? limit.rlim_max : LIMIT_FILES;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < LIMIT_FILES)
+        log_warning("at most %llu files can be open: not every connection will find room",
+                    (unsigned long long)limit.rlim_cur);
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon;
     char error[1024] = "There is no memory to start.";
@@ -346,10 +374,19 @@ int main(int argc, char **argv) {
     if (code >= 0)
         return code;
     signal(SIGPIPE, SIG_IGN);
-    children_told(&daemon.options);
-    if (!input_redacts(daemon.options.patterns, daemon.options.pattern_count))
+    options_settle(&daemon.options);
+    notify_start();
+    if (!log_open(&daemon.options.log)) {
+        fprintf(stderr, "overseerd: the log %s cannot be opened: %s.\n", daemon.options.log.file,
+                strerror(errno));
         return 1;
-    bool locked = !is_sqlite(&daemon.options) ||
+    }
+    files_allow();
+    children_told(&daemon.options);
+    if (!input_redacts(daemon.options.settings->secrets.redact.at,
+                       daemon.options.settings->secrets.redact.count))
+        return 1;
+    bool locked = !options_is_sqlite(&daemon.options) ||
                   instance_lock_take(&daemon.lock, daemon.options.store + strlen("sqlite:"), error,
                                      sizeof error);
     if (!locked || !daemon_open(&daemon, error, sizeof error)) {

@@ -4,16 +4,10 @@
 
 #include "daemon/clock.h"
 
-#include <time.h>
-
 void queue_start(struct queue *queue) {
     *queue = (struct queue){0};
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    clock_condition(&queue->changed);
 }
 
 void queue_end(struct queue *queue) {
@@ -33,22 +27,11 @@ bool queue_put(struct queue *queue, struct input *input) {
     return taken;
 }
 
-/* The condition waits on the monotonic clock, in slices short enough not to mind a suspend. */
-static struct timespec slice_end(int64_t micros) {
-    int64_t slice = micros < SECONDS(1) ? micros : SECONDS(1);
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    int64_t nanos = end.tv_nsec + slice * 1000;
-    end.tv_sec += nanos / 1000000000;
-    end.tv_nsec = nanos % 1000000000;
-    return end;
-}
-
 struct input_list queue_take_all(struct queue *queue, int64_t until, bool *ret_stopping) {
     pthread_mutex_lock(&queue->lock);
     for (int64_t left;
          !queue->inputs.first && !queue->stopping && (left = until - clock_boot()) > 0;) {
-        struct timespec end = slice_end(left);
+        struct timespec end = clock_slice(left);
         pthread_cond_timedwait(&queue->changed, &queue->lock, &end);
     }
     struct input_list all = queue->inputs;

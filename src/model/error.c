@@ -2,6 +2,13 @@
 /* What can go wrong, what is it called, and what does one do next? */
 #include "model/error.h"
 
+const char *const ERROR_CLASS[CLASS_HARD + 1] = {
+    [CLASS_NONE] = "none",
+    [CLASS_EXPECTED] = "expected",
+    [CLASS_TRANSIENT] = "transient",
+    [CLASS_HARD] = "hard",
+};
+
 const struct error_row ERRORS[ERROR_COUNT] = {
     [ERROR_NONE] = {"OK", "Done.", 0, 200, CLASS_NONE},
     [ERROR_INVALID] = {"E_INVALID",
@@ -56,4 +63,29 @@ const struct error_row ERRORS[ERROR_COUNT] = {
          "behind with `overseerd --maintain rebuild`, `overseerd --maintain restore FILE` or "
          "`overseerd --maintain accept-empty`.",
          8, 503, CLASS_HARD},
+    [ERROR_UNAUTHENTICATED] =
+        {"E_UNAUTHENTICATED",
+         "This door opens with a token. Make one with `overseer token create` and send it as "
+         "\"Authorization: Bearer …\".",
+         9, 401, CLASS_EXPECTED},
+    [ERROR_TOO_LARGE] = {"E_TOO_LARGE", "The request is too large. Send less at once.", 2, 413,
+                         CLASS_EXPECTED},
+    [ERROR_AMBIGUOUS] = {"E_AMBIGUOUS",
+                         "Several goals begin like that. Give more characters of the id.", 2, 409,
+                         CLASS_EXPECTED},
+    [ERROR_SPOOL_FULL] =
+        {"E_SPOOL_FULL",
+         "The database does not answer and the spool is full. Nothing was stored; try again later.",
+         6, 503, CLASS_TRANSIENT},
+    [ERROR_NOT_JSON] = {"E_NOT_JSON", "What came is not JSON. Correct it and send it again.", 2,
+                        400, CLASS_EXPECTED},
+    [ERROR_INTERNAL] =
+        {"E_INTERNAL",
+         "The daemon broke one of its own promises over this. Nothing was stored; the place is in its log. "
+         "`overseer doctor` says where that is.",
+         1, 500, CLASS_HARD},
+    [ERROR_NO_DAEMON] = {"E_NO_DAEMON",
+                         "No daemon answers. Start one with `overseer up`, or say where it listens "
+                         "with --socket.",
+                         7, 503, CLASS_TRANSIENT},
 };

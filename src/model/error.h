@@ -24,6 +24,13 @@ enum error {
     ERROR_UNAUTHORIZED,
     ERROR_INVALID_PLAN,
     ERROR_SAFE_MODE,
+    ERROR_UNAUTHENTICATED, /* nobody knows who asks */
+    ERROR_TOO_LARGE,
+    ERROR_AMBIGUOUS, /* the beginning of an id fits several goals */
+    ERROR_SPOOL_FULL,
+    ERROR_NOT_JSON, /* JSON-RPC: what came is not JSON */
+    ERROR_INTERNAL,
+    ERROR_NO_DAEMON, /* the command line found nobody to ask */
     ERROR_COUNT
 };
 
@@ -36,3 +43,4 @@ struct error_row {
 };
 
 extern const struct error_row ERRORS[ERROR_COUNT];
+extern const char *const ERROR_CLASS[CLASS_HARD + 1]; /* on the wire */

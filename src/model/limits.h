@@ -71,8 +71,28 @@ enum {
         2, /* each host watches its next neighbours: 1,000 hosts cost 2,000 rows */
 
     /* doors */
-    LIMIT_HTTP_BODY = 1048576, /* a plan as JSON */
-    LIMIT_HTTP_CONNECTIONS = 1024,
+    LIMIT_HTTP_BODY = 1048576,     /* a plan as JSON */
+    LIMIT_HTTP_CONNECTIONS = 1536, /* on the Unix socket: 512 that write, 1,000 that follow */
+    LIMIT_TCP_CONNECTIONS = 1536,
+    LIMIT_FILES = 4096,        /* open at once: both doors full, stores, commands and their pipes */
+    LIMIT_TCP_STRANGERS = 128, /* on TCP, not yet known by a token */
+    LIMIT_TCP_PER_ADDRESS = 512, /* from one address, known or not */
+    LIMIT_HEADER_SECONDS = 10,   /* until a stranger's request has to be whole */
+    LIMIT_IDLE_SECONDS = 120,    /* between the requests of one connection */
+    LIMIT_TOKENS = 16384,        /* ten thousand runs, and people */
+    LIMIT_FOLLOWERS = 1200,      /* of events, all doors together */
+    LIMIT_EVENTS_PAGE = 500,     /* records in one answer */
+    LIMIT_RING = 4096,          /* events kept for those who follow: over a minute of 50 a second */
+    LIMIT_RING_BYTES = 8388608, /* of them, as text */
+    LIMIT_SPOOL = 67108864,     /* bytes of reports kept while the store is away */
+    LIMIT_MCP_SESSIONS = 16384,
+    LIMIT_NAMED = 8,       /* goals named when the beginning of an id fits several */
+    LIMIT_PREFIX = 4,      /* the shortest beginning of an id that is looked up */
+    LIMIT_ORDERS = 64,     /* of operators, waiting */
+    LIMIT_POLICY = 65536,  /* bytes of one policy as text */
+    LIMIT_SETTING = 4096,  /* bytes of one setting */
+    LIMIT_CONFIG = 262144, /* bytes of one file of settings */
+    LIMIT_OPS = 256,       /* operations that are counted, each by itself */
     LIMIT_JSON_DEPTH = 16,
     LIMIT_SHOWN_RECORDS = 50,
     LIMIT_FINDINGS = 16, /* kept of what an examination finds; the rest is counted */

@@ -41,6 +41,9 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_STORE_IMPORTED] = {"overseer.store.imported", true},
     [RECORD_SIGNAL_REFUSED] = {"signal.refused", false},
     [RECORD_WORK_HELD] = {"work.held", false},
+    [RECORD_POLICY_CHANGED] = {"overseer.policy.changed", true},
+    [RECORD_FLEET_STOPPED] = {"overseer.stopped", true},
+    [RECORD_FLEET_RESUMED] = {"overseer.resumed", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -46,6 +46,9 @@ enum record_type {
     RECORD_STORE_IMPORTED,
     RECORD_SIGNAL_REFUSED, /* it came from another host, so nobody waits for the answer */
     RECORD_WORK_HELD,      /* somebody wants it to stay as it is, whatever its children do */
+    RECORD_POLICY_CHANGED, /* of SYSTEM_GOAL: an operator's settings, from now on these */
+    RECORD_FLEET_STOPPED,  /* of SYSTEM_GOAL: nothing is started until it is resumed */
+    RECORD_FLEET_RESUMED,
     RECORD_TYPES
 };
 

@@ -163,6 +163,7 @@ const struct secret_shape SECRET_SHAPES[] = {
     {"dropbox-token", "|sl.(u.)?" WORD "{60,}", CHECK_NONE, "token of Dropbox: `sl.…`"},
 
     /* working together, watching */
+    {"overseer-token", "|ovs_" WORD "{43}", CHECK_NONE, "token of Overseer: `ovs_…`"},
     {"linear-key", "|lin_(api|oauth)_[A-Za-z0-9]{30,}", CHECK_NONE, "key of Linear: `lin_api_…`"},
     {"notion-token", "|(secret_|ntn_)[A-Za-z0-9]{40,}", CHECK_NONE,
      "token of Notion: `secret_…`, `ntn_…`"},

@@ -79,6 +79,11 @@ static const struct field PART_FIELDS[] = {
     F("expected", FIELD_UINT, 19, expected, 0, "the goal's version that was seen"),
 };
 
+static const struct field ORDER[] = {
+    F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is new"),
+    F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "why"),
+};
+
 #define ROW(text, rows) \
     { (text), (rows), count_of(rows) }
 const struct signal_row SIGNALS[SIGNAL_KINDS] = {
@@ -100,6 +105,9 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_WORK_FOLLOW] = ROW("work.follow", WORK),
     [SIGNAL_GOAL_RELEASE] = ROW("goal.release", MOVE),
     [SIGNAL_PART_PUT] = ROW("part.put", PART_FIELDS),
+    [SIGNAL_POLICY_CHANGE] = ROW("policy.change", ORDER),
+    [SIGNAL_FLEET_STOP] = ROW("fleet.stop", ORDER),
+    [SIGNAL_FLEET_RESUME] = ROW("fleet.resume", ORDER),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

@@ -26,6 +26,9 @@ enum signal_kind {
     SIGNAL_WORK_FOLLOW,  /* an override is taken back: the node follows its children again */
     SIGNAL_GOAL_RELEASE, /* a person looked at a goal that was set aside */
     SIGNAL_PART_PUT,     /* STORE-22: an assignment, dispatch, handoff or run, whole or in part */
+    SIGNAL_POLICY_CHANGE, /* an operator changed what decisions depend on; of SYSTEM_GOAL, as those below */
+    SIGNAL_FLEET_STOP, /* nothing more is begun, anywhere */
+    SIGNAL_FLEET_RESUME,
     SIGNAL_KINDS
 };
 

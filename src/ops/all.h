@@ -17,5 +17,13 @@ extern const struct op OP_PLAN_INSIGHTS, OP_PLAN_RECOMMEND;
 extern const struct op OP_WORK_ADD;
 /* work_move.c */
 extern const struct op OP_WORK_START, OP_WORK_BLOCK, OP_WORK_UNBLOCK, OP_WORK_DONE, OP_WORK_CANCEL,
-    OP_WORK_OVERRIDE, OP_WORK_FOLLOW;
+    OP_WORK_OVERRIDE, OP_WORK_FOLLOW, OP_WORK_UPDATE;
 extern const struct op OP_RUN_UPDATE;
+/* daemon_do.c */
+extern const struct op OP_TICK_RUN, OP_TICK_WAKE, OP_DAEMON_STOP;
+/* token.c */
+extern const struct op OP_TOKEN_CREATE, OP_TOKEN_LIST, OP_TOKEN_REVOKE, OP_TOKEN_ROTATE;
+extern const struct op OP_API_DESCRIBE; /* api.c */
+/* config.c, fleet.c */
+extern const struct op OP_CONFIG_SHOW, OP_CONFIG_RELOAD, OP_FLEET_STOP, OP_FLEET_RESUME;
+extern const struct op OP_EVENTS_LIST, OP_INBOX_LIST, OP_STATUS_SHOW, OP_WHY_SHOW;

@@ -60,11 +60,17 @@ static void stream_open(struct stream *stream, struct walk_cursor *cursor) {
     stream_step(stream);
 }
 
+/* The texts of SYSTEM_GOAL, which are policies, belong to no goal and are no orphans. */
+static void orphan_note(struct exporting *out, const struct table_row *row) {
+    if (row->table != TABLE_TEXT || !id_equal(cell_id(row, "goal_id"), SYSTEM_GOAL))
+        out->report.orphans++;
+}
+
 /* The next row of this goal, or NULL. Rows of goals that there are not are passed over and counted. */
 static const struct table_row *stream_of(struct exporting *out, struct stream *stream,
                                          struct id goal) {
     while (stream->row && id_compare(cell_id(stream->row, "goal_id"), goal) < 0) {
-        out->report.orphans++;
+        orphan_note(out, stream->row);
         stream_step(stream);
     }
     return stream->row && id_equal(cell_id(stream->row, "goal_id"), goal) ? stream->row : NULL;
@@ -72,7 +78,7 @@ static const struct table_row *stream_of(struct exporting *out, struct stream *s
 
 static void stream_close(struct exporting *out, struct stream *stream) {
     for (; stream->row; stream_step(stream))
-        out->report.orphans++;
+        orphan_note(out, stream->row);
     walk_end(stream->cursor);
 }
 
@@ -174,13 +180,21 @@ static void goals_export(struct exporting *out) {
 
 /* ---- texts that no item shows ---- */
 
+static void text_export(struct exporting *out, const struct item_kind *kind,
+                        const struct table_row *text) {
+    bool raw;
+    json_t *item = item_write(kind, text, &out->arena, &raw);
+    out->report.items++;
+    out->report.raw += raw;
+    item_print(out, NULL, item);
+}
+
 static void texts_of(struct exporting *out, const struct item_kind *kind, struct stream *nodes,
                      struct stream *texts, const struct table_row *row) {
     struct arena arena = {0};
     struct goal_rows rows = {.arena = &arena};
     struct goal *goal = arena_new(&arena, struct goal, 1);
     struct plan plan;
-    bool raw;
     goal_rows_add(&rows, row);
     struct id id = cell_id(row, "goal_id");
     stream_gather(out, nodes, id, &rows);
@@ -190,12 +204,17 @@ static void texts_of(struct exporting *out, const struct item_kind *kind, struct
             arena_reset(&out->arena);
             continue;
         }
-        json_t *item = item_write(kind, text, &out->arena, &raw);
-        out->report.items++;
-        out->report.raw += raw;
-        item_print(out, NULL, item);
+        text_export(out, kind, text);
     }
     arena_free(&arena);
+}
+
+/* Those of the store itself; no goal's id comes before its own. */
+static void policies_export(struct exporting *out, const struct item_kind *kind,
+                            struct stream *texts) {
+    for (const struct table_row *text; (text = stream_of(out, texts, SYSTEM_GOAL));
+         stream_step(texts))
+        text_export(out, kind, text);
 }
 
 static void texts_export(struct exporting *out, const struct item_kind *kind) {
@@ -204,6 +223,7 @@ static void texts_export(struct exporting *out, const struct item_kind *kind) {
     stream_open(&goals, walk_rows(out->walk, TABLE_GOAL, WALK_BY_KEY));
     stream_open(&nodes, walk_rows(out->walk, NODES, WALK_BY_GOAL));
     stream_open(&texts, walk_rows(out->walk, TABLE_TEXT, WALK_BY_GOAL));
+    policies_export(out, kind, &texts);
     for (; goals.row && !out->failed; stream_step(&goals))
         texts_of(out, kind, &nodes, &texts, goals.row);
     goals.row = NULL;

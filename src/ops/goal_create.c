@@ -37,6 +37,7 @@ const struct op OP_GOAL_CREATE = {
         "The answer comes when the goal is stored, and not before: it survives a crash from then on.\n"
         "Example: overseer goal create \"tidy the changelog\" --command \"make changelog\"",
     .kind = OP_WRITES,
+    .may = MAY_MANAGE,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,

@@ -73,13 +73,22 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
     return NULL;
 }
 
+static const struct op_member MEMBERS[] = {
+    {"goals", MEMBER_LIST, true,
+     "goalId, title, state, status, priority, percent, createdAt, updatedAt"},
+    {"next", MEMBER_TEXT, false, "there are more: give this as `after`"},
+};
+
 const struct op OP_GOAL_LIST = {
     .name = "goal.list",
     .summary = "List goals, newest first: by status, state, tag or words of the title.",
     .help = "Example: overseer goal list --state \"needs you\"",
     .kind = OP_READS,
+    .may = MAY_LOOK,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
     .request = request,
     .result = result,
 };
@@ -98,11 +107,21 @@ static json_t *tally_result(struct op_call *call, const struct store_answer *ans
     return json;
 }
 
+static const struct op_member TALLY[FACES] = {
+    {"queued", MEMBER_NUMBER, true, "goals"},    {"working", MEMBER_NUMBER, true, "goals"},
+    {"needs you", MEMBER_NUMBER, true, "goals"}, {"done", MEMBER_NUMBER, true, "goals"},
+    {"paused", MEMBER_NUMBER, true, "goals"},    {"cancelled", MEMBER_NUMBER, true, "goals"},
+    {"archived", MEMBER_NUMBER, true, "goals"},
+};
+
 const struct op OP_GOAL_TALLY = {
     .name = "goal.tally",
     .summary = "Say how many goals are queued, working, need you, are done …",
     .help = "Example: overseer goal tally",
     .kind = OP_READS,
+    .may = MAY_LOOK,
+    .members = TALLY,
+    .member_count = count_of(TALLY),
     .request = tally_request,
     .result = tally_result,
 };

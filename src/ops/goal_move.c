@@ -16,29 +16,31 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     return true;
 }
 
-#define MOVE(verb, status, fields, words, example) \
+#define MOVE(verb, status, fields, roles, words, example) \
     { \
-        .name = "goal." verb, .summary = words, \
-        .help = "Example: overseer goal " verb " GOAL" example, .kind = OP_WRITES, \
-        .params = fields, .param_count = count_of(fields), .positional = 1, .to = status, \
-        .signal = signal \
+        .name = "goal." verb, .summary = words, .help = "Example: overseer goal " verb example, \
+        .kind = OP_WRITES, .may = (roles), .params = fields, .param_count = count_of(fields), \
+        .positional = 1, .to = status, .asks_first = (status) == GOAL_CANCELLED, .signal = signal \
     }
 
 const struct op OP_GOAL_PAUSE =
-    MOVE("pause", GOAL_PAUSED, PARAMS, "Begin nothing more for a goal; what runs may end.", "");
+    MOVE("pause", GOAL_PAUSED, PARAMS, MAY_MANAGE,
+         "Begin nothing more for a goal; what runs may end.", " 01JC7Q4T9Z");
 const struct op OP_GOAL_RESUME =
-    MOVE("resume", GOAL_ACTIVE, PARAMS, "Let a paused goal go on.", "");
-const struct op OP_GOAL_COMPLETE =
-    MOVE("complete", GOAL_COMPLETED, WITH_REASON,
-         "Call a goal done by your own word, on the record.", " --reason \"released by hand\"");
-const struct op OP_GOAL_REOPEN = MOVE("reopen", GOAL_ACTIVE, WITH_REASON,
-                                      "Open a completed goal again.", " --reason \"it came back\"");
+    MOVE("resume", GOAL_ACTIVE, PARAMS, MAY_MANAGE, "Let a paused goal go on.", " 01JC7Q4T9Z");
+const struct op OP_GOAL_COMPLETE = MOVE("complete", GOAL_COMPLETED, WITH_REASON, MAY_HUMAN,
+                                        "Call a goal done by your own word, on the record.",
+                                        " 01JC7Q4T9Z --reason \"released by hand\"");
+const struct op OP_GOAL_REOPEN =
+    MOVE("reopen", GOAL_ACTIVE, WITH_REASON, MAY_HUMAN, "Open a completed goal again.",
+         " 01JC7Q4T9Z --reason \"it came back\"");
 const struct op OP_GOAL_CANCEL =
-    MOVE("cancel", GOAL_CANCELLED, PARAMS, "Stop a goal for good; what runs may end.",
-         " --reason \"not wanted any more\"");
+    MOVE("cancel", GOAL_CANCELLED, PARAMS, MAY_MANAGE, "Stop a goal for good; what runs may end.",
+         " 01JC7Q4T9Z --reason \"not wanted any more\" --yes");
 const struct op OP_GOAL_ARCHIVE =
-    MOVE("archive", GOAL_ARCHIVED, PARAMS, "Put a finished goal away; it can still be read.", "");
+    MOVE("archive", GOAL_ARCHIVED, PARAMS, MAY_MANAGE,
+         "Put a finished goal away; it can still be read.", " 01JC7Q4T9Z");
 const struct op OP_GOAL_RELEASE =
-    MOVE("release", GOAL_STATUSES, WITH_REASON,
+    MOVE("release", GOAL_STATUSES, WITH_REASON, MAY_HUMAN,
          "Say that you have looked at what failed or is unconfirmed; it is not asked again.",
-         " --reason \"it had been done\"");
+         " 5EDSRH14WJ --reason \"it had been done\"");

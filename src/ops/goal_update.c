@@ -57,8 +57,9 @@ const struct op OP_GOAL_UPDATE = {
     .name = "goal.update",
     .summary = "Change a goal's title, priority, tags or definition.",
     .help = "What is not given stays as it was.\n"
-            "Example: overseer goal update GOAL --priority high",
+            "Example: overseer goal update 01JC7Q4T9Z --priority high",
     .kind = OP_WRITES,
+    .may = MAY_MANAGE,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,

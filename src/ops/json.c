@@ -3,6 +3,7 @@
 #include "ops/json.h"
 
 #include "base/time.h"
+#include "model/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,4 +274,25 @@ bool json_depth_is_at_most(struct str text, int depth) {
             return false;
     }
     return true;
+}
+
+enum error json_read(struct str text, json_t **ret, char *why, size_t why_size) {
+    json_error_t error;
+    if (!json_depth_is_at_most(text, LIMIT_JSON_DEPTH)) {
+        snprintf(why, why_size, "The JSON is nested more than %d deep.", LIMIT_JSON_DEPTH);
+        return ERROR_NOT_JSON;
+    }
+    json_ran_short();
+    json_t *json = json_loadb(text.at ? text.at : "", text.len,
+                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (json_ran_short()) {
+        json_decref(json);
+        return ERROR_NO_MEMORY;
+    }
+    if (json) {
+        *ret = json;
+        return ERROR_NONE;
+    }
+    snprintf(why, why_size, "Line %d, column %d: %s.", error.line, error.column, error.text);
+    return ERROR_NOT_JSON;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/error.h"
 #include "model/field.h"
 
 #include <jansson.h>
@@ -27,6 +28,10 @@ const struct field *json_field_named(const struct field *fields, size_t count, c
 void json_watch(void);
 /* Was it short of memory, in this thread, since this was last asked? */
 bool json_ran_short(void);
+
+/* Parse a text that came from outside: bounded depth, no duplicate keys. ERROR_NOT_JSON with what is wrong where, or
+ * ERROR_NO_MEMORY. */
+enum error json_read(struct str text, json_t **ret, char *why, size_t why_size);
 
 /* Deeper than this is refused before it is parsed. */
 bool json_depth_is_at_most(struct str text, int depth);

@@ -9,21 +9,41 @@
 #include <stdio.h>
 
 const struct op *const OPS[] = {
-    &OP_GOAL_CREATE,    &OP_GOAL_UPDATE,  &OP_GOAL_REPORT,   &OP_GOAL_SHOW,     &OP_GOAL_LIST,
-    &OP_GOAL_TALLY,     &OP_GOAL_PAUSE,   &OP_GOAL_RESUME,   &OP_GOAL_COMPLETE, &OP_GOAL_REOPEN,
-    &OP_GOAL_CANCEL,    &OP_GOAL_ARCHIVE, &OP_GOAL_RELEASE,  &OP_PLAN_SHOW,     &OP_PLAN_APPLY,
-    &OP_PLAN_APPROVE,   &OP_PLAN_REJECT,  &OP_PLAN_REVIEW,   &OP_PLAN_HISTORY,  &OP_PLAN_INSIGHTS,
-    &OP_PLAN_RECOMMEND, &OP_WORK_ADD,     &OP_WORK_START,    &OP_WORK_BLOCK,    &OP_WORK_UNBLOCK,
-    &OP_WORK_DONE,      &OP_WORK_CANCEL,  &OP_WORK_OVERRIDE, &OP_WORK_FOLLOW,   &OP_RUN_UPDATE,
+    &OP_STATUS_SHOW,  &OP_INBOX_LIST,    &OP_WHY_SHOW,      &OP_EVENTS_LIST,   &OP_GOAL_CREATE,
+    &OP_GOAL_UPDATE,  &OP_GOAL_REPORT,   &OP_GOAL_SHOW,     &OP_GOAL_LIST,     &OP_GOAL_TALLY,
+    &OP_GOAL_PAUSE,   &OP_GOAL_RESUME,   &OP_GOAL_COMPLETE, &OP_GOAL_REOPEN,   &OP_GOAL_CANCEL,
+    &OP_GOAL_ARCHIVE, &OP_GOAL_RELEASE,  &OP_PLAN_SHOW,     &OP_PLAN_APPLY,    &OP_PLAN_APPROVE,
+    &OP_PLAN_REJECT,  &OP_PLAN_REVIEW,   &OP_PLAN_HISTORY,  &OP_PLAN_INSIGHTS, &OP_PLAN_RECOMMEND,
+    &OP_WORK_ADD,     &OP_WORK_START,    &OP_WORK_BLOCK,    &OP_WORK_UNBLOCK,  &OP_WORK_DONE,
+    &OP_WORK_CANCEL,  &OP_WORK_OVERRIDE, &OP_WORK_FOLLOW,   &OP_WORK_UPDATE,   &OP_RUN_UPDATE,
+    &OP_TICK_RUN,     &OP_TICK_WAKE,     &OP_DAEMON_STOP,   &OP_TOKEN_CREATE,  &OP_TOKEN_LIST,
+    &OP_TOKEN_REVOKE, &OP_TOKEN_ROTATE,  &OP_API_DESCRIBE,  &OP_CONFIG_SHOW,   &OP_CONFIG_RELOAD,
+    &OP_FLEET_STOP,   &OP_FLEET_RESUME,
 };
 const size_t OP_COUNT = count_of(OPS);
 
 static const char *const MODE[MODES] = {"apply", "draft"};
 const struct names MODE_NAMES = NAMES_OF(MODE);
 
+static const char *const ROLE[ROLES] = {"nobody", "human", "overseer", "run", "reader"};
+const struct names ROLE_NAMES = NAMES_OF(ROLE);
+
+const struct op_member OP_WRITTEN[] = {
+    {"goalId", MEMBER_TEXT, true, "the goal that it is about"},
+    {"version", MEMBER_NUMBER, false, "of the goal, now"},
+    {"seq", MEMBER_NUMBER, false, "of the newest record"},
+    {"forwarded", MEMBER_FLAG, false, "kept for the host that owns the goal, and applied there"},
+    {"spooled", MEMBER_FLAG, false, "safe on this host's disk until the database is back"},
+};
+const size_t OP_WRITTEN_COUNT = count_of(OP_WRITTEN);
+
 const struct op *op_find(struct str name) {
+    static const struct str OURS = STR("overseer.");
+    if (name.len > OURS.len && memcmp(name.at, OURS.at, OURS.len) == 0)
+        name = (struct str){name.at + OURS.len, name.len - OURS.len};
     for (size_t i = 0; i < OP_COUNT; i++)
-        if (str_equal(str_of(OPS[i]->name), name))
+        if (str_equal(str_of(OPS[i]->name), name) ||
+            (OPS[i]->also && str_equal(str_of(OPS[i]->also), name)))
             return OPS[i];
     return NULL;
 }
@@ -37,6 +57,20 @@ bool goal_id_parse(struct str text, struct id *ret_id) {
     if (text.len > 5 && memcmp(text.at, "goal_", 5) == 0)
         text = (struct str){text.at + 5, text.len - 5};
     return id_parse(text, ret_id);
+}
+
+bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last) {
+    char first[ID_TEXT], last[ID_TEXT];
+    if (text.len > 5 && memcmp(text.at, "goal_", 5) == 0)
+        text = (struct str){text.at + 5, text.len - 5};
+    if (text.len < LIMIT_PREFIX || text.len > ID_TEXT)
+        return false;
+    memset(first, '0', sizeof first);
+    memset(last, 'Z', sizeof last);
+    memcpy(first, text.at, text.len);
+    memcpy(last, text.at, text.len);
+    return id_parse((struct str){first, sizeof first}, ret_first) &&
+           id_parse((struct str){last, sizeof last}, ret_last);
 }
 
 bool op_given(const json_t *params, const char *name) {
@@ -71,25 +105,69 @@ static bool params_are_known(struct op_call *call, const json_t *params) {
     return true;
 }
 
+/* A whole id, or the beginning of one. */
+static bool goal_is_read(struct op_args *args) {
+    if (args->goal.len == 0 || goal_id_parse(args->goal, &args->goal_id))
+        return true;
+    args->goal_begins = goal_id_range(args->goal, &args->goal_first, &args->goal_last);
+    return args->goal_begins;
+}
+
+/* A run has but one goal, and need not say which: see op_allows(). */
+static bool is_understood(const struct op_call *call, const struct field *field) {
+    return call->caller && call->caller->role == ROLE_RUN && strcmp(field->name, "goal") == 0 &&
+           !op_given(call->params, "goal");
+}
+
+static bool params_get(struct op_call *call) {
+    const struct op *op = call->op;
+    for (size_t i = 0; i < op->param_count; i++)
+        if (!is_understood(call, &op->params[i]) &&
+            !json_get_fields(call->params, &op->params[i], 1, &call->arena, &call->args, call->why,
+                             sizeof call->why))
+            return false;
+    return true;
+}
+
 bool op_args_read(struct op_call *call, const json_t *params) {
     const struct op *op = call->op;
     call->params = params;
     call->error = ERROR_INVALID;
     if (params && !json_is_object(params))
         return op_refuse(call, ERROR_INVALID, "\"params\" has to be an object.");
-    if (!params_are_known(call, params) ||
-        !json_get_fields(params, op->params, op->param_count, &call->arena, &call->args, call->why,
-                         sizeof call->why))
+    if (!params_are_known(call, params) || !params_get(call))
         return false;
     if (op->words &&
         !json_get_fields(params, op->words->fields, op->words->count, &call->arena,
                          (char *)&call->args + op->words_offset, call->why, sizeof call->why))
         return false;
-    if (call->args.goal.len > 0 && !goal_id_parse(call->args.goal, &call->args.goal_id))
+    if (!goal_is_read(&call->args))
         return op_refuse(
             call, ERROR_INVALID,
-            "\"goal\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN.");
+            "\"goal\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, and its beginning "
+            "will do.");
     call->error = ERROR_NONE;
+    return true;
+}
+
+static bool is_own_goal(struct op_call *call) {
+    struct op_args *args = &call->args;
+    struct id own = call->caller->goal;
+    bool is_own = args->goal.len == 0 || id_equal(args->goal_id, own);
+    if (args->goal_begins)
+        is_own = id_compare(args->goal_first, own) <= 0 && id_compare(own, args->goal_last) <= 0;
+    args->goal_id = own;
+    args->goal_begins = false;
+    return is_own;
+}
+
+bool op_allows(struct op_call *call) {
+    const struct caller *caller = call->caller;
+    if (!(call->op->may & 1u << caller->role))
+        return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not for a %s.", call->op->name,
+                         name_of(&ROLE_NAMES, caller->role));
+    if (caller->role == ROLE_RUN && !is_own_goal(call))
+        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no goal but its own.");
     return true;
 }
 

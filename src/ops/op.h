@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/decision.h"
+#include "ops/caller.h"
 #include "store/store.h"
 
 #include <jansson.h>
@@ -11,8 +12,12 @@ enum plan_mode { MODE_APPLY, MODE_DRAFT, MODES };
 extern const struct names MODE_NAMES;
 
 struct op_args { /* what any operation may be given */
-    struct str key, title, command, goal, text, node, reason, trace, tag, search, after, run;
-    struct id goal_id; /* `goal`, parsed */
+    struct str key, title, command, goal, text, node, reason, trace, tag, search, after, run, actor,
+        expires, note, token, since, type;
+    enum role role;
+    struct id goal_id;               /* `goal`, parsed */
+    bool goal_begins;                /* only the beginning of an id: the door looks for the rest, */
+    struct id goal_first, goal_last; /* which lies between these */
     struct texts tags;
     enum priority priority;
     struct goal_text words;
@@ -27,6 +32,18 @@ struct op_args { /* what any operation may be given */
     struct run run_patch;
     uint64_t version;
     uint32_t limit;
+    uint32_t origin; /* config.show */
+};
+
+/* What the daemon knows of itself, for the operations that want to say it. */
+struct op_facts {
+    uint32_t host;
+    uint64_t epoch, era;
+    bool joined, safe, stopped;
+    char trouble
+        [LIMIT_WHY]; /* what the store complains of, or why it is in safe mode; empty: nothing */
+    int64_t started_at;
+    const char *engine; /* sqlite or postgresql */
 };
 
 /* One operation being carried out. */
@@ -36,6 +53,10 @@ struct op_call {
     struct op_args args;  /* texts point into params */
     struct arena arena;   /* lists of the arguments, and scratch */
     const struct policy *policy;
+    const struct caller *caller;
+    const struct op_facts *facts; /* if the operation wants them */
+    uint32_t asked;               /* answers of the store so far */
+    void *own;                    /* what `next` keeps between two answers; in the arena */
     int64_t at;
     enum error error; /* what came of it */
     char why[256];    /* and what is wrong with what */
@@ -45,24 +66,68 @@ struct op_call {
 enum op_kind {
     OP_WRITES, /* becomes a signal; answered once it is committed */
     OP_READS,  /* becomes a store request on a reader's connection */
+    OP_TELLS,  /* the daemon itself knows, or does it: see daemon/tell.h */
+};
+
+enum op_answer {
+    ANSWER_COMMITTED,
+    ANSWER_SPOOLED, /* while the store is away: once it is safe on this host's disk */
+};
+
+/* One member of the result. */
+enum member_type {
+    MEMBER_TEXT,
+    MEMBER_NUMBER,
+    MEMBER_FLAG,
+    MEMBER_TIME, /* a text such as 2026-01-31T12:00:00Z, or null: never */
+    MEMBER_OBJECT,
+    MEMBER_LIST, /* of objects or texts */
+    MEMBER_ANY,
+};
+
+struct op_member {
+    const char *name;
+    enum member_type type;
+    bool always; /* it is never left out */
+    const char *text;
+};
+
+/* Members that are the fields of a shape. */
+struct op_shown {
+    const struct shape *shape;
+    bool always;
 };
 
 struct op {
     const char *name;    /* noun.verb */
+    const char *also;    /* another name that it is called by; NULL: none */
     const char *summary; /* one line */
     const char *help;    /* the rest, with an example */
     enum op_kind kind;
+    uint32_t may;          /* which roles may call it: MAY_… */
+    enum op_answer answer; /* of a write */
+    bool for_agents;       /* agents see it among their tools */
     const struct field *params;
     size_t param_count;
-    size_t positional;         /* how many of them the command line takes without a flag */
-    const struct shape *words; /* and the fields of this shape are parameters too, */
-    size_t words_offset;       /* there in the arguments */
-    uint32_t to;               /* moves: the status */
+    size_t positional;               /* how many of them the command line takes without a flag */
+    const struct shape *words;       /* and the fields of this shape are parameters too, */
+    size_t words_offset;             /* there in the arguments */
+    uint32_t to;                     /* moves: the status */
+    const struct op_member *members; /* of its result; writes that name none have OP_WRITTEN */
+    size_t member_count;
+    const struct op_shown *shown; /* and the fields of these shapes are members too */
+    size_t shown_count;
+    bool asks_first; /* it takes something away: the command line asks, unless told --yes */
     bool merges; /* writes: made from what was read; tried again when that has changed meanwhile */
 
     /* What has to be read from the store first. False: nothing. Reads always have one. */
     bool (*request)(struct op_call *call, struct store_request *ret_request);
-    /* reads: what to make of the answer */
+    bool wants_facts;
+    /* reads that need more than one answer: what to ask after this one. What it needs of an answer it copies: the
+     * next one takes its place. False: that was the last, and `result` is made of it. */
+    bool (*next)(struct op_call *call, const struct store_answer *answer,
+                 struct store_request *ret_request);
+    /* reads: what to make of the last answer */
     json_t *(*result)(struct op_call *call, const struct store_answer *answer);
     /* writes: the signal, but for source, time and actor. `answer` is what was read first, or NULL. False:
      * there is nothing to send; call->error or call->result says why. */
@@ -73,7 +138,15 @@ struct op {
 extern const struct op *const OPS[];
 extern const size_t OP_COUNT;
 
+/* What every write answers: goalId, version, seq, or that it was forwarded or spooled. */
+extern const struct op_member OP_WRITTEN[];
+extern const size_t OP_WRITTEN_COUNT;
+
+/* By its name, with or without "overseer." before it (API-01 …). */
 const struct op *op_find(struct str name);
+
+/* Who may call it: false, with the error. A run may name no goal but its own; none means its own. */
+bool op_allows(struct op_call *call);
 
 /* Fill the arguments from a JSON object. False: call->why says what is wrong with what. */
 bool op_args_read(struct op_call *call, const json_t *params);
@@ -90,13 +163,16 @@ bool op_refuse(struct op_call *call, enum error error, const char *format, ...)
 enum { GOAL_ID_TEXT = 5 + ID_TEXT };
 void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]);
 bool goal_id_parse(struct str text, struct id *ret_id);
+/* The ids that begin like this. False: no id does, or it is too short to be looked for. */
+bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 
 /* Parameters that many operations have. */
 #define PARAM(name, type, member, cap, flags, text) \
     { name, type, 0, FIELD_OF(op_args, member), cap, flags, NULL, text, 0, NULL }
 #define PARAM_ENUM(name, member, names, flags, text) \
     { name, FIELD_ENUM, 0, FIELD_OF(op_args, member), 0, flags, names, text, 0, NULL }
-#define PARAM_GOAL(flags) PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id")
+#define PARAM_GOAL(flags) \
+    PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id, or enough of its beginning")
 #define PARAM_KEY \
     PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0, \
           "repeating the request with the same key does it once")

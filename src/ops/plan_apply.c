@@ -67,17 +67,32 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     return args->mode == MODE_APPLY || draft(call, answer, ret);
 }
 
+static const struct op_member MEMBERS[] = {
+    {"goalId", MEMBER_TEXT, false, "the goal whose plan it is"},
+    {"version", MEMBER_NUMBER, false, "of the goal, now"},
+    {"seq", MEMBER_NUMBER, false, "of the newest record"},
+    {"forwarded", MEMBER_FLAG, false, "kept for the host that owns the goal, and applied there"},
+    {"mode", MEMBER_TEXT, false, "draft: nothing was stored"},
+    {"wouldBeVersion", MEMBER_NUMBER, false, "of the plan, if it were applied"},
+    {"change", MEMBER_TEXT, false, "which nodes would be added, removed and changed"},
+    {"records", MEMBER_NUMBER, false, "how many there would be"},
+};
+
 const struct op OP_PLAN_APPLY = {
     .name = "plan.apply",
     .summary = "Give a goal its plan, or a new version of it; or try one out with --mode draft.",
     .help =
         "Nodes that are named again keep their state; those left out are retired. --version is the version\n"
         "that you saw: if the plan has moved on since, nothing is changed.\n"
-        "Example: overseer plan apply GOAL --nodes @plan.json",
+        "Example: overseer plan apply 01JC7Q4T9Z --nodes @plan.json --version 1",
     .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN, /* PLAN-23: which runs, the policy says */
+    .for_agents = true,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
     .request = request,
     .signal = signal,
 };

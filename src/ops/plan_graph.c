@@ -58,15 +58,31 @@ static json_t *recommend(struct op_call *call, const struct store_answer *answer
     return view_checked(call, json_pack("{s:o}", "next", list));
 }
 
+static const struct op_member INSIGHTS[] = {
+    {"criticalPath", MEMBER_LIST, true, "nodes, first to last"},
+    {"criticalMinutes", MEMBER_NUMBER, true, "how long they take at least"},
+    {"workMinutes", MEMBER_NUMBER, true, "all that is left"},
+    {"bottlenecks", MEMBER_LIST, true, "a node, and how many wait for it"},
+    {"parallel", MEMBER_LIST, true, "nodes that can be worked on now"},
+    {"leaves", MEMBER_OBJECT, true, "how many stand where"},
+};
+static const struct op_member RECOMMEND[] = {
+    {"next", MEMBER_LIST, true, "a node, its score, and what speaks for it; best first"},
+};
+
 const struct op OP_PLAN_INSIGHTS = {
     .name = "plan.insights",
     .summary =
         "Show a plan's critical path, its bottlenecks, and what can be done at the same time.",
-    .help = "Example: overseer plan insights GOAL",
+    .help = "Example: overseer plan insights 01JC7Q4T9Z",
     .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,
+    .members = INSIGHTS,
+    .member_count = count_of(INSIGHTS),
     .request = show_request,
     .result = insights,
 };
@@ -74,11 +90,15 @@ const struct op OP_PLAN_INSIGHTS = {
 const struct op OP_PLAN_RECOMMEND = {
     .name = "plan.recommend",
     .summary = "Rank the work that is ready, with what speaks for each.",
-    .help = "Example: overseer plan recommend GOAL",
+    .help = "Example: overseer plan recommend 01JC7Q4T9Z",
     .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,
+    .members = RECOMMEND,
+    .member_count = count_of(RECOMMEND),
     .request = show_request,
     .result = recommend,
 };

@@ -37,16 +37,18 @@ static bool review(struct op_call *call, const struct store_answer *answer, stru
     return true;
 }
 
-#define OP(verb, words, ask, make) \
+#define OP(verb, roles, words, ask, make) \
     { \
-        .name = "plan." verb, .summary = words, .help = "Example: overseer plan " verb " GOAL", \
-        .kind = OP_WRITES, .params = PARAMS, .param_count = count_of(PARAMS), .positional = 1, \
-        .request = ask, .signal = make \
+        .name = "plan." verb, .summary = words, \
+        .help = "Example: overseer plan " verb " 01JC7Q4T9Z", .kind = OP_WRITES, .may = (roles), \
+        .for_agents = ((roles)&MAY_RUN) != 0, .params = PARAMS, .param_count = count_of(PARAMS), \
+        .positional = 1, .request = ask, .signal = make \
     }
 
 const struct op OP_PLAN_APPROVE =
-    OP("approve", "Accept the plan that waits for you.", show_request, approve);
+    OP("approve", MAY_HUMAN, "Accept the plan that waits for you.", show_request, approve);
 const struct op OP_PLAN_REJECT =
-    OP("reject", "Decline the plan that waits for you, or say that the plan stands as it is.", NULL,
-       reject);
-const struct op OP_PLAN_REVIEW = OP("review", "Ask that somebody looks at the plan.", NULL, review);
+    OP("reject", MAY_HUMAN,
+       "Decline the plan that waits for you, or say that the plan stands as it is.", NULL, reject);
+const struct op OP_PLAN_REVIEW =
+    OP("review", MAY_MANAGE | MAY_RUN, "Ask that somebody looks at the plan.", NULL, review);

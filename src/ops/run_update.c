@@ -36,8 +36,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 const struct op OP_RUN_UPDATE = {
     .name = "run.update",
     .summary = "Put down a run, or change some fields of it; the others stay as they were.",
-    .help = "Example: overseer run update GOAL --runId R_1 --verification passed",
+    .help = "Example: overseer run update 01JC7Q4T9Z --run-id R_1 --verification passed",
     .kind = OP_WRITES,
+    .may = MAY_MANAGE,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,

@@ -22,9 +22,10 @@ const struct op OP_WORK_ADD = {
     .summary = "Add a phase, task or subtask to a goal's plan.",
     .help =
         "Without --id it gets the next free one. A node that was done is open again when work joins below it.\n"
-        "Example: overseer work add GOAL --tier subtask --parentId T1.1 --name \"write the tests\""
-        " --acceptanceCriteria \"make check passes\"",
+        "Example: overseer work add 01JC7Q4T9Z --tier subtask --parent-id T1.1 --name \"write the tests\""
+        " --acceptance-criteria \"make check passes\"",
     .kind = OP_WRITES,
+    .may = MAY_MANAGE,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,

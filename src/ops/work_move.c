@@ -24,8 +24,17 @@ static const struct field OVERRIDE[] = {
     PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it is to be"),
     PARAM_REASON(FIELD_REQUIRED), REST};
 
+static const struct field UPDATE[] = {
+    NODE_AND_GOAL,
+    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it becomes"),
+    PARAM_REASON(0),
+    PARAM_ENUM("by", blocked, &BLOCKED_NAMES, 0, "blocked: person, credential, external …"),
+    PARAM("evidence", FIELD_TEXT, text, LIMIT_REPORT, 0, "done: a commit, a test, a handoff"),
+    REST};
+
 static bool request(struct op_call *call, struct store_request *ret_request) {
-    if (call->args.goal.len > 0)
+    static const struct id NONE;
+    if (!id_equal(call->args.goal_id, NONE)) /* named, or a run's own */
         return false;
     ret_request->verb = STORE_FIND;
     ret_request->part = PART_NODE;
@@ -56,12 +65,13 @@ static bool goal_is_clear(struct op_call *call, const struct store_answer *answe
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
     const struct op_args *args = &call->args;
     bool overrides = call->op == &OP_WORK_OVERRIDE;
+    bool is_told = overrides || call->op == &OP_WORK_UPDATE;
     if (!goal_is_clear(call, answer))
         return false;
     ret->kind = call->op == &OP_WORK_FOLLOW ? SIGNAL_WORK_FOLLOW : SIGNAL_WORK_MOVE;
     ret->goal = args->goal_id;
     ret->node = args->node;
-    ret->to = overrides ? args->status : call->op->to;
+    ret->to = is_told ? args->status : call->op->to;
     ret->override = overrides;
     ret->reason = args->reason;
     ret->text = args->text;
@@ -70,29 +80,35 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     return true;
 }
 
-#define MOVE(verb, status, fields, words, example) \
+#define MOVE(verb, status, fields, roles, words, example) \
     { \
         .name = "work." verb, .summary = words, \
         .help = "Example: overseer work " verb " S1.1.1" example, .kind = OP_WRITES, \
-        .params = fields, .param_count = count_of(fields), .positional = 1, .to = status, \
-        .request = request, .signal = signal \
+        .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
+        .param_count = count_of(fields), .positional = 1, .to = status, \
+        .asks_first = (status) == NODE_CANCELLED, .request = request, .signal = signal \
     }
 
-const struct op OP_WORK_START =
-    MOVE("start", NODE_IN_PROGRESS, PARAMS, "Say that work on a node has begun.", "");
-const struct op OP_WORK_BLOCK =
-    MOVE("block", NODE_BLOCKED, BLOCK, "Say that a node cannot go on, and by what it is blocked.",
-         " --by credential --reason \"needs OPENAI_API_KEY in .env\"");
+const struct op OP_WORK_START = MOVE("start", NODE_IN_PROGRESS, PARAMS, MAY_MANAGE | MAY_RUN,
+                                     "Say that work on a node has begun.", "");
+const struct op OP_WORK_BLOCK = MOVE("block", NODE_BLOCKED, BLOCK, MAY_MANAGE | MAY_RUN,
+                                     "Say that a node cannot go on, and by what it is blocked.",
+                                     " --by credential --reason \"needs OPENAI_API_KEY in .env\"");
 const struct op OP_WORK_UNBLOCK =
-    MOVE("unblock", NODE_QUEUED, PARAMS, "Let a blocked node go on.", "");
+    MOVE("unblock", NODE_QUEUED, PARAMS, MAY_MANAGE, "Let a blocked node go on.", "");
 const struct op OP_WORK_DONE =
-    MOVE("done", NODE_DONE, DONE, "Call a node done by your own word, on the record.",
+    MOVE("done", NODE_DONE, DONE, MAY_MANAGE, "Call a node done by your own word, on the record.",
          " --reason \"checked by hand\"");
-const struct op OP_WORK_CANCEL = MOVE("cancel", NODE_CANCELLED, PARAMS,
-                                      "Stop a node for good, and everything open below it.", "");
-const struct op OP_WORK_OVERRIDE =
-    MOVE("override", NODE_STATUSES, OVERRIDE, "Set a node's status past the table, on the record.",
-         " --status queued --reason \"the agent is gone\"");
+const struct op OP_WORK_CANCEL =
+    MOVE("cancel", NODE_CANCELLED, PARAMS, MAY_MANAGE,
+         "Stop a node for good, and everything open below it.", " --yes");
+const struct op OP_WORK_OVERRIDE = MOVE("override", NODE_STATUSES, OVERRIDE, MAY_MANAGE,
+                                        "Set a node's status past the table, on the record.",
+                                        " --status queued --reason \"the agent is gone\"");
 const struct op OP_WORK_FOLLOW =
-    MOVE("follow", NODE_STATUSES, PARAMS,
+    MOVE("follow", NODE_STATUSES, PARAMS, MAY_MANAGE,
          "Take an override back: the node follows its children again.", "");
+/* API-03: any move that the table allows, by the name of where it leads. */
+const struct op OP_WORK_UPDATE =
+    MOVE("update", NODE_STATUSES, UPDATE, MAY_MANAGE,
+         "Move a node to a status that may follow its own.", " --status in_progress");

@@ -13,8 +13,12 @@ const struct migration MIGRATIONS[] = {
      .whole = true,
      .sqlite_run = sqlite_from_1,
      .postgres_run = postgres_from_1},
+    {.to = 3,
+     .what = "orders to the whole fleet: stopped, and which policy a host has recorded",
+     .sqlite = "ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB",
+     .postgres = "ALTER TABLE store ADD stopped text; ALTER TABLE host ADD policy bytea"},
 #ifdef OVERSEER_TOMORROW
-    {.to = 3, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
+    {.to = 4, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif
 };
 const uint32_t MIGRATION_COUNT = count_of(MIGRATIONS);

@@ -308,6 +308,16 @@ void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params
         sync_midway(run);
 }
 
+void pg_send_text(struct pg_run *run, const char *sql, const struct pg_params *params) {
+    if (run->failed)
+        return;
+    must(run->sent < PG_MAX_RESULTS);
+    if (seam("query") || !PQsendQueryParams(run->store->connection, sql, params->count, NULL,
+                                            params->values, params->lengths, params->formats, 1))
+        answer_error(run, STORE_UNKNOWN, PQerrorMessage(run->store->connection));
+    run->sent++;
+}
+
 /* Wait until libpq has a result, but not for ever: a server that is stopped does not close its socket. */
 static bool wait_readable(PGconn *connection) {
     struct timespec now;
@@ -401,7 +411,9 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_LOAD] = {postgres_load, false},      [STORE_COMMIT] = {postgres_commit, true},
     [STORE_RESOLVE] = {postgres_resolve, true}, [STORE_FORWARD] = {postgres_forward, true},
     [STORE_SHOW] = {postgres_show, false},      [STORE_LIST] = {postgres_list, false},
-    [STORE_FIND] = {postgres_find, false},      [STORE_TALLY] = {postgres_tally, false},
+    [STORE_ORDER] = {postgres_order, true},     [STORE_FIND] = {postgres_find, false},
+    [STORE_TALLY] = {postgres_tally, false},    [STORE_NAMED] = {postgres_named, false},
+    [STORE_FOLLOW] = {postgres_follow, false},
 };
 
 /* An error in the middle of a pipeline skips its COMMIT too, and the transaction is left open. */

@@ -436,11 +436,19 @@ static bool put(struct load *load, const struct table_row *given) {
 static bool put_store(struct load *load, const struct table_row *row) {
     struct pg_load *it = ours(load);
     struct id instance = cell_id(row, "instance");
-    char sql[256], digits[33];
+    struct str stopped = cell_str(row, "stopped");
+    char sql[256 + 2 * LIMIT_WHY], digits[33];
     for (size_t i = 0; i < sizeof instance.bytes; i++)
         snprintf(digits + 2 * i, 3, "%02x", instance.bytes[i]);
-    snprintf(sql, sizeof sql, "UPDATE store SET level = %lld, era = %lld, instance = '%s'",
-             (long long)cell_int(row, "level"), (long long)cell_int(row, "era"), digits);
+    stopped = str_cut_utf8(stopped, LIMIT_WHY);
+    char *why = row_cell(row, "stopped").type == CELL_NULL
+                    ? NULL
+                    : PQescapeLiteral(it->store->connection, stopped.at, stopped.len);
+    snprintf(sql, sizeof sql,
+             "UPDATE store SET level = %lld, era = %lld, instance = '%s', stopped = %s",
+             (long long)cell_int(row, "level"), (long long)cell_int(row, "era"), digits,
+             why ? why : "NULL");
+    PQfreemem(why);
     it->shift = cell_int(row, "tx") + 1;
     it->told = true;
     return execute(load, sql);

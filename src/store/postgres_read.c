@@ -178,7 +178,7 @@ void postgres_poll(struct pg_run *run, const struct store_request *request) {
     take_hosts(run, rows[0]);
     take_mail(run, rows[1]);
     run->answer->mark = pg_mark(rows[2], 0);
-    if (!pg_is_null(rows[2], 0, 6) && pg_int(rows[2], 0, 6))
+    if (!pg_is_null(rows[2], 0, 7) && pg_int(rows[2], 0, 7))
         level_raise(run, &host);
 }
 

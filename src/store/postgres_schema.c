@@ -77,7 +77,8 @@ struct store_mark pg_mark(const PGresult *result, int row) {
                                .level = (uint32_t)pg_int(result, row, 2),
                                .era = (uint64_t)pg_int(result, row, 3),
                                .instance = pg_id(result, row, 4),
-                               .safe = pg_int(result, row, 5)};
+                               .safe = pg_int(result, row, 5),
+                               .stopped = pg_int(result, row, 6)};
 }
 
 /* ---- what is there ---- */

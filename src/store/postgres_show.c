@@ -215,19 +215,31 @@ void postgres_list(struct pg_run *run, const struct store_request *request) {
         answer->views[i] = view_take(rows, (int)i, run->arena);
 }
 
+static void take_found(struct pg_run *run, const PGresult *rows) {
+    run->answer->found_count = (uint32_t)PQntuples(rows);
+    run->answer->found = arena_new(run->arena, struct id, run->answer->found_count);
+    for (int i = 0; i < PQntuples(rows); i++)
+        run->answer->found[i] = pg_id(rows, i, 0);
+}
+
 /* PLAN-34 */
 void postgres_find(struct pg_run *run, const struct store_request *request) {
     struct pg_params params = {.arena = run->arena};
     param_text(&params, request->name);
     param_int(&params, request->limit);
     pg_send(run, PG_FIND + request->part, &params);
-    if (!pg_receive(run))
-        return;
-    const PGresult *rows = run->store->results[0];
-    run->answer->found_count = (uint32_t)PQntuples(rows);
-    run->answer->found = arena_new(run->arena, struct id, run->answer->found_count);
-    for (int i = 0; i < PQntuples(rows); i++)
-        run->answer->found[i] = pg_id(rows, i, 0);
+    if (pg_receive(run))
+        take_found(run, run->store->results[0]);
+}
+
+void postgres_named(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_id(&params, request->first_id);
+    param_id(&params, request->last_id);
+    param_int(&params, request->limit);
+    pg_send(run, PG_NAMED, &params);
+    if (pg_receive(run))
+        take_found(run, run->store->results[0]);
 }
 
 void postgres_tally(struct pg_run *run, const struct store_request *request) {

@@ -89,7 +89,8 @@
     " OFFSET 0) f ON true ORDER BY g.goal_id, f.n"
 
 /* What the store says of itself, and, of host $1: would raising the level leave nobody behind? */
-#define MARK "version::int8, oldest::int8, level::int8, era, instance, safe IS NOT NULL"
+#define MARK \
+    "version::int8, oldest::int8, level::int8, era, instance, safe IS NOT NULL, stopped IS NOT NULL"
 #define LEVEL_MAY_RISE \
     "level < (SELECT speaks FROM host WHERE host_id = $1) AND NOT EXISTS" \
     " (SELECT FROM host h WHERE h.state < 2 AND h.speaks <= store.level)"
@@ -143,6 +144,20 @@ _Static_assert(GOAL_STATUSES == 5, "5 above: any status");
     "SELECT k.*, v.words FROM (" keys ") k JOIN goal_view v ON v.goal_id = k.goal_id"
 #define LIST_TYPES "iiuttaaa"
 
+/* The log in the order of commits, below the oldest transaction that still runs: what a serial number would skip. $1
+ * and $2 are the place, $3 how many. */
+#define SETTLED "pg_snapshot_xmin(pg_current_snapshot())::text::int8"
+#define FROM_PLACE " AND (r.tx, r.n) >= ($1, $2)"
+/* The days that have a partition, and those that have none. */
+#define DAYS \
+    "(WITH RECURSIVE o AS ((SELECT day FROM record_other ORDER BY day LIMIT 1) UNION ALL SELECT (SELECT r.day" \
+    " FROM record_other r WHERE r.day > o.day ORDER BY r.day LIMIT 1) FROM o WHERE o.day IS NOT NULL)" \
+    " SELECT day FROM o WHERE day IS NOT NULL UNION SELECT CASE WHEN name ~ '^record_[0-9]+$'" \
+    " THEN substr(name, 8)::int END FROM (SELECT (SELECT relname::text FROM pg_class c WHERE c.oid = i.inhrelid)" \
+    " AS name FROM pg_inherits i WHERE i.inhparent = to_regclass('record') OFFSET 0) p ORDER BY day) d"
+#define HEAD(where) \
+    "LATERAL (SELECT tx, n FROM record r WHERE r.day = d.day" where " ORDER BY r.tx, r.n LIMIT 1) h"
+
 /* Of a goal's rows in other tables, those that belong to goals which this transaction has committed. */
 #define OF_OURS " JOIN goal g ON g.goal_id = x.goal_id WHERE " OURS("g")
 
@@ -159,7 +174,7 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          " SELECT $1, $2, 1, 1, 0, 0, $3, $4, $5 FROM store WHERE level <= $5"
          " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
          " beat = host.beat + 1, state = 0, build = $3, addr = $4, speaks = $5"
-         " RETURNING epoch, batch"},
+         " RETURNING epoch, batch, policy"},
     [PG_BEAT] = {"ii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"},
     [PG_HOSTS] = {"ii",
                   "SELECT host_id::int8, epoch, beat, batch, state::int8 FROM host"
@@ -244,6 +259,24 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
         {"", "INSERT INTO text (goal_id, hash, body) SELECT x.goal_id, x.hash, x.body"
              " FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS x(goal_id, hash, body)" OF_OURS
              " ON CONFLICT DO NOTHING"},
+    /* The store's own row first, as a join does: of two hosts that order something, one waits, and the chain of
+     * SYSTEM_GOAL does not fork. */
+    [PG_ORDER_LOCK] = {"", "SELECT (stopped IS NOT NULL)::int::int8 FROM store FOR UPDATE"},
+    [PG_ORDER_HELD] = {"ii",
+                       "SELECT policy FROM host WHERE host_id = $1 AND epoch = $2 FOR UPDATE"},
+    [PG_ORDER_HEAD] = {"u",
+                       "SELECT seq, hash FROM record WHERE goal_id = $1 ORDER BY seq DESC LIMIT 1"},
+    [PG_ORDER_RECORD] =
+        {"iuiiii",
+         "INSERT INTO record (day, tx, n, goal_id, seq, at, type, core, policy, hash, body)"
+         " VALUES ($1, (SELECT pg_current_xact_id()::text::int8), 0, $2, $3, $4, $5, $6, $7::bytea, $8::bytea,"
+         " $9::bytea)"},
+    [PG_ORDER_TEXT] = {"u",
+                       "INSERT INTO text (goal_id, hash, body) VALUES ($1, $2::bytea, $3::bytea)"
+                       " ON CONFLICT DO NOTHING"},
+    [PG_ORDER_POLICY] = {"i", "UPDATE host SET policy = $2::bytea WHERE host_id = $1"},
+    [PG_ORDER_STOP] = {"t", "UPDATE store SET stopped = $1"},
+    [PG_ORDER_RESUME] = {"", "UPDATE store SET stopped = NULL"},
     [PG_RESOLVE] =
         {"ii",
          "UPDATE host SET epoch = epoch + 1 WHERE host_id = $1 AND instance = $2 AND state = 0"
@@ -276,6 +309,27 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
                        SEARCH(WITH_WORDS(KEYS_TAG(SEARCHED_APART)),
                               ALL_SEEN(KEYS_TAG(SEARCHED_APART), SEARCHED_APART), OF_TAG)},
     [PG_TALLY] = {"", "SELECT face::int8, sum(n)::int8 FROM tally GROUP BY face ORDER BY face"},
+    [PG_NAMED] = {"uui", "SELECT goal_id FROM goal WHERE goal_id BETWEEN $1 AND $2"
+                         " ORDER BY goal_id LIMIT $3"},
+    [PG_FOLLOW_MARK] = {"", "SELECT era, " SETTLED
+                            ", EXISTS (SELECT FROM milestone)::int::int8 FROM store"},
+    [PG_FOLLOW_OLDEST] = {"", "SELECT h.tx FROM " DAYS
+                              ", " HEAD("") " WHERE d.day > 0 ORDER BY d.day LIMIT 1"},
+    [PG_FOLLOW_NEWEST] = {"", "SELECT h.tx, h.n::int8 FROM " DAYS
+                              ", LATERAL (SELECT tx, n FROM record r"
+                              " WHERE r.day = d.day AND r.tx < " SETTLED
+                              " ORDER BY r.tx DESC, r.n DESC LIMIT 1) h"
+                              " ORDER BY h.tx DESC, h.n DESC LIMIT 1"},
+    /* Of each day what comes next; $3 is the first day that is wanted. */
+    [PG_FOLLOW_HEADS] = {"iii", "SELECT d.day::int8, h.tx, h.n::int8 FROM " DAYS
+                                ", " HEAD(FROM_PLACE) " WHERE h.tx < " SETTLED
+                                                      " AND (d.day = 0 OR d.day >= $3)"
+                                                      " ORDER BY h.tx, h.n LIMIT 3"},
+    [PG_FOLLOW_GOAL] =
+        {"iiiu",
+         "SELECT r.tx, r.n::int8, r.goal_id, r.seq, r.at, r.type::int8, r.core::int8, r.policy, r.hash,"
+         " r.body FROM record r WHERE r.goal_id = $4" FROM_PLACE " AND r.tx < " SETTLED
+         " ORDER BY r.seq LIMIT $3"},
     [PG_PARTS... PG_PARTS + PARTS - 1] =
         {"v",
          "SELECT goal_id, n::int8, body FROM {part} WHERE goal_id = ANY ($1) ORDER BY goal_id, n"},

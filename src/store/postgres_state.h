@@ -40,6 +40,14 @@ enum pg_sql {
     PG_COMMIT_VIEWS,
     PG_COMMIT_TAGS,
     PG_COMMIT_TEXTS,
+    PG_ORDER_LOCK,
+    PG_ORDER_HELD,
+    PG_ORDER_HEAD,
+    PG_ORDER_RECORD,
+    PG_ORDER_TEXT,
+    PG_ORDER_POLICY,
+    PG_ORDER_STOP,
+    PG_ORDER_RESUME,
     PG_RESOLVE,
     PG_FORWARD,
     PG_SHOW_TITLE,
@@ -54,6 +62,12 @@ enum pg_sql {
     PG_SEARCH_FACES,
     PG_SEARCH_TAG,
     PG_TALLY,
+    PG_NAMED,
+    PG_FOLLOW_MARK,
+    PG_FOLLOW_OLDEST,
+    PG_FOLLOW_NEWEST,
+    PG_FOLLOW_HEADS,
+    PG_FOLLOW_GOAL,
     PG_OF_PART, /* from here on: one for each kind of part */
     PG_PARTS = PG_OF_PART,
     PG_COMMIT_PARTS = PG_PARTS + PARTS,
@@ -144,6 +158,8 @@ void param_ids(struct pg_params *params, const struct id *ids, uint32_t count);
 
 void pg_answer_refused(struct pg_run *run, const char *text);
 void pg_send(struct pg_run *run, enum pg_sql sql, const struct pg_params *params);
+/* A statement that is not prepared: where the plan depends on what is written in it. */
+void pg_send_text(struct pg_run *run, const char *sql, const struct pg_params *params);
 bool pg_receive(struct pg_run *run); /* false: the answer says why */
 
 /* data_corrupted, index_corrupted. internal_error is not one of them: two who alter a table at once get it too. */
@@ -168,6 +184,9 @@ void postgres_show(struct pg_run *, const struct store_request *);
 void postgres_list(struct pg_run *, const struct store_request *);
 void postgres_find(struct pg_run *, const struct store_request *);
 void postgres_tally(struct pg_run *, const struct store_request *);
+void postgres_order(struct pg_run *, const struct store_request *); /* postgres_order.c */
+void postgres_named(struct pg_run *, const struct store_request *);
+void postgres_follow(struct pg_run *, const struct store_request *); /* postgres_follow.c */
 void postgres_join(struct pg_run *, const struct store_request *);
 void postgres_beat(struct pg_run *, const struct store_request *);
 void postgres_take(struct pg_run *, const struct store_request *);

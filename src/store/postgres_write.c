@@ -16,6 +16,8 @@ static void take_epoch(struct pg_run *run, const PGresult *result) {
         return;
     run->answer->epoch = (uint64_t)pg_int(result, 0, 0);
     run->answer->batch = (uint64_t)pg_int(result, 0, 1);
+    if (PQnfields(result) > 2 && PQgetlength(result, 0, 2) == sizeof run->answer->policy)
+        memcpy(&run->answer->policy, PQgetvalue(result, 0, 2), sizeof run->answer->policy);
 }
 
 /* The store's own row is locked first, in share: the level stays what it is until this host has joined. */

@@ -186,13 +186,23 @@ struct verb_row {
 };
 
 static const struct verb_row VERBS[STORE_VERBS] = {
-    [STORE_JOIN] = {sqlite_join, SQL_BEGIN},       [STORE_OWNED] = {sqlite_owned, SQL_BEGIN_READ},
-    [STORE_BEAT] = {sqlite_beat, SQL_BEGIN},       [STORE_POLL] = {sqlite_poll, SQL_BEGIN_READ},
-    [STORE_TAKE] = {sqlite_take, SQL_BEGIN},       [STORE_ADOPT] = {sqlite_adopt, SQL_BEGIN},
-    [STORE_LOAD] = {sqlite_load, SQL_BEGIN_READ},  [STORE_COMMIT] = {sqlite_commit, SQL_BEGIN},
-    [STORE_RESOLVE] = {sqlite_resolve, SQL_BEGIN}, [STORE_FORWARD] = {sqlite_forward, SQL_BEGIN},
-    [STORE_SHOW] = {sqlite_show, SQL_BEGIN_READ},  [STORE_LIST] = {sqlite_list, SQL_BEGIN_READ},
-    [STORE_FIND] = {sqlite_find, SQL_BEGIN_READ},  [STORE_TALLY] = {sqlite_tally, SQL_BEGIN_READ},
+    [STORE_JOIN] = {sqlite_join, SQL_BEGIN},
+    [STORE_OWNED] = {sqlite_owned, SQL_BEGIN_READ},
+    [STORE_BEAT] = {sqlite_beat, SQL_BEGIN},
+    [STORE_POLL] = {sqlite_poll, SQL_BEGIN_READ},
+    [STORE_TAKE] = {sqlite_take, SQL_BEGIN},
+    [STORE_ADOPT] = {sqlite_adopt, SQL_BEGIN},
+    [STORE_LOAD] = {sqlite_load, SQL_BEGIN_READ},
+    [STORE_COMMIT] = {sqlite_commit, SQL_BEGIN},
+    [STORE_RESOLVE] = {sqlite_resolve, SQL_BEGIN},
+    [STORE_FORWARD] = {sqlite_forward, SQL_BEGIN},
+    [STORE_SHOW] = {sqlite_show, SQL_BEGIN_READ},
+    [STORE_LIST] = {sqlite_list, SQL_BEGIN_READ},
+    [STORE_ORDER] = {sqlite_order, SQL_BEGIN},
+    [STORE_FIND] = {sqlite_find, SQL_BEGIN_READ},
+    [STORE_TALLY] = {sqlite_tally, SQL_BEGIN_READ},
+    [STORE_NAMED] = {sqlite_named, SQL_BEGIN_READ},
+    [STORE_FOLLOW] = {sqlite_follow, SQL_BEGIN_READ},
 };
 
 static enum store_outcome outcome_of(int code, bool in_commit) {

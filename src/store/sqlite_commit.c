@@ -64,8 +64,8 @@ static bool goal_insert(struct sqlite_run *run, const struct goal_commit *commit
 
 /* ---- its children ---- */
 
-static void record_insert(struct sqlite_run *run, const struct id *goal,
-                          const struct record *record, int64_t tx, uint32_t n) {
+void sqlite_record_put(struct sqlite_run *run, const struct id *goal, const struct record *record,
+                       int64_t tx, uint32_t n) {
     run_begin(run, SQL_RECORD_INSERT);
     run_int(run, time_day(record->at));
     run_int(run, tx);
@@ -124,7 +124,7 @@ static void part_write(struct sqlite_run *run, const struct id *goal,
     run_change(run);
 }
 
-static void text_write(struct sqlite_run *run, const struct id *goal, const struct text_row *text) {
+void sqlite_text_put(struct sqlite_run *run, const struct id *goal, const struct text_row *text) {
     run_begin(run, SQL_TEXT_INSERT);
     run_id_at(run, goal);
     run_blob(run, text->hash.bytes, sizeof text->hash.bytes);
@@ -226,6 +226,13 @@ static void tally_write(struct sqlite_run *run, uint32_t host, const int64_t *ta
 
 /* ---- the batch ---- */
 
+int64_t sqlite_next_tx(struct sqlite_run *run) {
+    run_begin(run, SQL_NEXT_TX);
+    int64_t tx = run_row(run) ? row_int(run) : 0;
+    run_end(run);
+    return tx;
+}
+
 struct writing {
     int64_t tx;
     uint32_t n; /* of the next record in it */
@@ -235,13 +242,13 @@ struct writing {
 static void children_write(struct sqlite_run *run, const struct goal_commit *commit,
                            struct writing *writing) {
     for (uint32_t i = 0; i < commit->record_count; i++)
-        record_insert(run, &commit->goal.id, &commit->records[i], writing->tx, writing->n++);
+        sqlite_record_put(run, &commit->goal.id, &commit->records[i], writing->tx, writing->n++);
     for (uint32_t i = 0; i < commit->effect_count; i++)
         effect_write(run, commit->goal.id, &commit->effects[i]);
     for (uint32_t i = 0; i < commit->part_count; i++)
         part_write(run, &commit->goal.id, &commit->parts[i]);
     for (uint32_t i = 0; i < commit->text_count; i++)
-        text_write(run, &commit->goal.id, &commit->texts[i]);
+        sqlite_text_put(run, &commit->goal.id, &commit->texts[i]);
     sources_write(run, commit);
     if (commit->view_changed || commit->expected == 0)
         view_write(run, commit, writing->tally);
@@ -261,10 +268,7 @@ void sqlite_commit(struct sqlite_run *run, const struct store_request *request,
         request->commits[i].ok = false;
     if (run->code || !answer->held)
         return;
-    struct writing writing = {0};
-    run_begin(run, SQL_NEXT_TX);
-    writing.tx = run_row(run) ? row_int(run) : 0;
-    run_end(run);
+    struct writing writing = {.tx = sqlite_next_tx(run)};
     for (uint32_t i = 0; i < request->commit_count && !run->code; i++) {
         struct goal_commit *commit = &request->commits[i];
         commit->ok = commit->expected ? goal_write(run, request, commit) : goal_insert(run, commit);

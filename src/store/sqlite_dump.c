@@ -260,14 +260,14 @@ static bool put(struct load *load, const struct table_row *row) {
 static bool put_store(struct load *load, const struct table_row *row) {
     sqlite3 *db = ours(load)->store->db;
     sqlite3_stmt *statement = NULL;
-    static const char *const NAMES[] = {"level", "era", "instance", "tx"};
+    static const char *const NAMES[] = {"level", "era", "instance", "tx", "stopped"};
     int code = begin(load)
                    ? sqlite3_prepare_v2(db,
                                         "UPDATE store SET level = ?1, era = ?2, instance = ?3,"
-                                        " tx = ?4",
+                                        " tx = ?4, stopped = ?5",
                                         -1, &statement, NULL)
                    : SQLITE_ERROR;
-    for (int i = 0; i < 4 && !code; i++) {
+    for (int i = 0; i < (int)count_of(NAMES) && !code; i++) {
         struct cell cell = row_cell(row, NAMES[i]);
         code = cell_bind(statement, i + 1, &cell);
     }

@@ -385,7 +385,10 @@ static void owner_ask(struct looking *l, const char *table) {
     if (!of_goals || strcmp(table, "goal") == 0 || strcmp(table, "record") == 0)
         return;
     snprintf(sql, sizeof sql,
-             "SELECT goal_id FROM \"%s\" WHERE goal_id NOT IN (SELECT goal_id FROM goal)", table);
+             "SELECT goal_id FROM \"%s\" WHERE goal_id NOT IN (SELECT goal_id FROM goal)%s", table,
+             strcmp(table, "text") == 0 /* policies are the store's own */
+                 ? " AND goal_id <> x'00000000000000000000000000000001'"
+                 : "");
     question_ask(l, table, sql, "it belongs to no goal");
 }
 

@@ -218,6 +218,18 @@ void sqlite_find(struct sqlite_run *run, const struct store_request *request,
     run_end(run);
 }
 
+void sqlite_named(struct sqlite_run *run, const struct store_request *request,
+                  struct store_answer *answer, struct arena *arena) {
+    answer->found = arena_new(arena, struct id, request->limit);
+    run_begin(run, SQL_NAMED);
+    run_id(run, request->first_id);
+    run_id(run, request->last_id);
+    run_int(run, request->limit);
+    while (run_row(run))
+        answer->found[answer->found_count++] = row_id(run);
+    run_end(run);
+}
+
 void sqlite_tally(struct sqlite_run *run, const struct store_request *request,
                   struct store_answer *answer, struct arena *arena) {
     (void)request, (void)arena;

@@ -99,6 +99,7 @@ void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer) {
         mark->era = (uint64_t)row_int(run);
         mark->instance = row_id(run);
         mark->safe = row_int(run);
+        mark->stopped = row_int(run);
     }
     run_end(run);
 }

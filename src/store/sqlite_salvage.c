@@ -274,6 +274,20 @@ static void store_row(struct salvage *s) {
     sqlite3_finalize(put);
 }
 
+/* A fleet that was stopped stays so. */
+static void stopped_keep(struct salvage *s) {
+    sqlite3_stmt *old = NULL, *put = NULL;
+    if (sqlite3_prepare_v2(s->from, "SELECT stopped FROM store WHERE one = 1", -1, &old, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(old) == SQLITE_ROW && sqlite3_column_type(old, 0) == SQLITE_TEXT &&
+        sqlite3_prepare_v2(s->to, "UPDATE store SET stopped = ?1", -1, &put, NULL) == SQLITE_OK) {
+        sqlite3_bind_value(put, 1, sqlite3_column_value(old, 0));
+        sqlite3_step(put);
+    }
+    sqlite3_finalize(old);
+    sqlite3_finalize(put);
+}
+
 static void tables_copy(struct salvage *s) {
     execute(s, "BEGIN");
     tables_each(s, table_copy_keyed);
@@ -284,6 +298,7 @@ static void tables_copy(struct salvage *s) {
         tables_each(s, table_copy_by_goal);
     tables_each(s, ids_note);
     store_row(s);
+    stopped_keep(s);
     execute(s, "COMMIT");
 }
 

@@ -9,10 +9,12 @@
 static const char *const TABLES[] = {
     "CREATE TABLE store (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,"
     " oldest INTEGER NOT NULL, level INTEGER NOT NULL, era INTEGER NOT NULL, instance BLOB NOT NULL,"
-    " safe TEXT, tx INTEGER NOT NULL, retaining INTEGER NOT NULL DEFAULT 0)",
+    " safe TEXT, tx INTEGER NOT NULL, retaining INTEGER NOT NULL DEFAULT 0,"
+    " stopped TEXT)",
     "CREATE TABLE host (host_id INTEGER PRIMARY KEY, instance INTEGER NOT NULL,"
     " epoch INTEGER NOT NULL, beat INTEGER NOT NULL, batch INTEGER NOT NULL, state INTEGER NOT NULL,"
-    " build TEXT NOT NULL, addr TEXT NOT NULL, speaks INTEGER NOT NULL DEFAULT 1)",
+    " build TEXT NOT NULL, addr TEXT NOT NULL, speaks INTEGER NOT NULL DEFAULT 1,"
+    " policy BLOB)",
     "CREATE TABLE IF NOT EXISTS goal (goal_id BLOB PRIMARY KEY, owner INTEGER NOT NULL,"
     "  fence INTEGER NOT NULL, version INTEGER NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,"
     "  due_at INTEGER NOT NULL, open INTEGER NOT NULL, aside INTEGER NOT NULL, hot BLOB NOT NULL)"

@@ -12,6 +12,8 @@
 
 #define OF_PARTS(first, text) [(first)...(first) + PARTS - 1] = (text)
 
+#define LOGGED "tx, n, goal_id, seq, at, type, core, policy, hash, body"
+
 static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_BEGIN_READ] = "BEGIN",
@@ -20,7 +22,8 @@ static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_NEXT_TX] = "UPDATE store SET tx = tx + 1 RETURNING tx",
 
     /* The store's level follows the host that speaks least, and never goes back. */
-    [SQL_MARK] = "SELECT version, oldest, level, era, instance, safe IS NOT NULL FROM store",
+    [SQL_MARK] =
+        "SELECT version, oldest, level, era, instance, safe IS NOT NULL, stopped IS NOT NULL FROM store",
     [SQL_LEVEL] = "UPDATE store SET level = (SELECT min(speaks) FROM host WHERE state < 2)"
                   " WHERE level < (SELECT min(speaks) FROM host WHERE state < 2)",
 
@@ -28,7 +31,7 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
         " VALUES (?1, ?2, 1, 1, 0, 0, ?3, ?4, ?5) ON CONFLICT (host_id) DO UPDATE"
         " SET instance = ?2, epoch = epoch + 1, beat = beat + 1, state = 0, build = ?3, addr = ?4,"
-        " speaks = ?5 RETURNING epoch, batch",
+        " speaks = ?5 RETURNING epoch, batch, policy",
     [SQL_BEAT] = "UPDATE host SET beat = beat + 1 WHERE host_id = ?1 AND epoch = ?2",
     [SQL_HOSTS] =
         "SELECT host_id, epoch, beat, batch, state FROM host WHERE host_id <> ?1 AND state < 2"
@@ -111,6 +114,11 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         "INSERT INTO tally (host_id, face, n) VALUES (?1, ?2, ?3) ON CONFLICT (host_id, face)"
         " DO UPDATE SET n = n + excluded.n",
 
+    [SQL_ORDER_HELD] = "SELECT policy FROM host WHERE host_id = ?1 AND epoch = ?2",
+    [SQL_ORDER_HEAD] = "SELECT seq, hash FROM record WHERE goal_id = ?1 ORDER BY seq DESC LIMIT 1",
+    [SQL_ORDER_POLICY] = "UPDATE host SET policy = ?2 WHERE host_id = ?1",
+    [SQL_ORDER_STOP] = "UPDATE store SET stopped = ?1",
+
     [SQL_RESOLVE] =
         "UPDATE host SET epoch = epoch + 1 WHERE host_id = ?1 AND instance = ?2 AND state = 0"
         " RETURNING epoch, batch",
@@ -144,6 +152,22 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         " AND (?7 = '' OR EXISTS (SELECT 1 FROM goal_tag t WHERE t.goal_id = v.goal_id AND t.tag = ?7))"
         " ORDER BY f.rowid DESC",
     [SQL_TALLY] = "SELECT face, sum(n) FROM tally GROUP BY face",
+    [SQL_NAMED] =
+        "SELECT goal_id FROM goal WHERE goal_id BETWEEN ?1 AND ?2 ORDER BY goal_id LIMIT ?3",
+
+    /* Days are found by jumping from one to the next along the key; of each, only what is behind the place is read. */
+    [SQL_FOLLOW_MARK] = "SELECT era, tx, EXISTS (SELECT 1 FROM milestone) FROM store",
+    [SQL_FOLLOW_DAYS] =
+        "WITH RECURSIVE d (day) AS (SELECT (SELECT min(day) FROM record) UNION ALL"
+        " SELECT (SELECT min(day) FROM record WHERE record.day > d.day) FROM d WHERE d.day IS NOT NULL)"
+        " SELECT day FROM d WHERE day IS NOT NULL",
+    [SQL_FOLLOW_HEAD] = "SELECT tx, n FROM record WHERE day = ?1 AND (tx, n) >= (?2, ?3)"
+                        " ORDER BY tx, n LIMIT 1",
+    [SQL_FOLLOW_DAY] = "SELECT " LOGGED " FROM record WHERE day = ?1 AND (tx, n) >= (?2, ?3)"
+                       " AND (tx, n) < (?4, ?5) ORDER BY tx, n LIMIT ?6",
+    [SQL_FOLLOW_GOAL] = "SELECT " LOGGED " FROM record WHERE goal_id = ?1 AND (tx, n) >= (?2, ?3)"
+                        " ORDER BY seq LIMIT ?4",
+    [SQL_FOLLOW_OLDEST] = "SELECT tx FROM record WHERE day > 0 ORDER BY day, tx, n LIMIT 1",
 
     OF_PARTS(SQL_PART_LOAD, "SELECT n, body FROM @part WHERE goal_id = ?1 ORDER BY n"),
     OF_PARTS(SQL_PART_SHOW, "SELECT n, name, body FROM (SELECT n, name, body FROM @part"

@@ -54,6 +54,10 @@ enum sql {
     SQL_INBOX_DONE,
     SQL_SEEN_INSERT,
     SQL_ASIDE_INSERT,
+    SQL_ORDER_HELD,
+    SQL_ORDER_HEAD,
+    SQL_ORDER_POLICY,
+    SQL_ORDER_STOP,
     SQL_RESOLVE,
     SQL_FORWARD,
     SQL_SHOW_TITLE,
@@ -66,6 +70,13 @@ enum sql {
     SQL_LIST_TAG,
     SQL_LIST_SEARCH,
     SQL_TALLY,
+    SQL_NAMED,
+    SQL_FOLLOW_MARK,
+    SQL_FOLLOW_DAYS,
+    SQL_FOLLOW_HEAD,
+    SQL_FOLLOW_DAY,
+    SQL_FOLLOW_GOAL,
+    SQL_FOLLOW_OLDEST,
     SQL_OF_PARTS, /* from here on one for each kind of part */
     SQL_PART_LOAD = SQL_OF_PARTS,
     SQL_PART_SHOW = SQL_PART_LOAD + PARTS,
@@ -145,9 +156,18 @@ typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *req
                          struct store_answer *answer, struct arena *arena);
 sqlite_verb sqlite_load, sqlite_poll, sqlite_owned;              /* sqlite_read.c */
 sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally; /* sqlite_show.c, sqlite_list.c */
+sqlite_verb sqlite_named;                                        /* sqlite_list.c */
+sqlite_verb sqlite_follow;                                       /* sqlite_follow.c */
 sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt; /* sqlite_write.c */
 sqlite_verb sqlite_resolve, sqlite_forward;
 sqlite_verb sqlite_commit; /* sqlite_commit.c */
+sqlite_verb sqlite_order;  /* sqlite_order.c */
+
+/* sqlite_commit.c: one row of the log, or of the texts kept apart. */
+int64_t sqlite_next_tx(struct sqlite_run *run);
+void sqlite_record_put(struct sqlite_run *run, const struct id *goal, const struct record *record,
+                       int64_t tx, uint32_t n);
+void sqlite_text_put(struct sqlite_run *run, const struct id *goal, const struct text_row *text);
 
 void sqlite_load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *loaded,
                       struct arena *arena);

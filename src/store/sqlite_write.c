@@ -8,6 +8,7 @@ static void take_epoch(struct sqlite_run *run, struct store_answer *answer) {
     if (answer->held) {
         answer->epoch = (uint64_t)row_int(run);
         answer->batch = (uint64_t)row_int(run);
+        answer->policy = row_hash(run); /* a resolve has none */
     }
     run_end(run);
 }

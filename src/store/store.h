@@ -124,6 +124,34 @@ struct list_filter {
     struct id before_id;
 };
 
+/* A place in the log, in the order of commits: what stands at or before it has been seen. Written era.tx.n. The
+ * first record of a transaction is n = 1, so that (tx, 0) means: nothing of it yet. */
+struct cursor {
+    uint64_t era;
+    int64_t tx; /* below 0: what a restore put there */
+    uint32_t n;
+    bool from_start; /* the oldest that is kept */
+    bool from_now;   /* nothing that is there already */
+    bool held;       /* by somebody who has read on ever since: nothing can have been dropped */
+};
+
+struct logged { /* a record with its place */
+    struct cursor place;
+    struct id goal;
+    struct record record;
+};
+
+/* What an operator says to the whole fleet: kept in the store's own row, on the record of SYSTEM_GOAL. */
+enum order { ORDER_POLICY, ORDER_STOP, ORDER_RESUME, ORDERS };
+
+struct store_order {
+    enum order order;
+    struct record
+        record; /* type, at, core, policy and body; the store gives it its place in the chain */
+    struct str text; /* policy: as text, to be kept by its hash */
+    struct str why;  /* stop: for people */
+};
+
 struct store_mark {     /* what the store says of itself */
     uint32_t version;   /* of its tables */
     uint32_t oldest;    /* the oldest build that may still use them */
@@ -131,6 +159,7 @@ struct store_mark {     /* what the store says of itself */
     uint64_t era;       /* raised by each restore */
     struct id instance; /* STORE-21: made with the store */
     bool safe;          /* STORE-10: nothing is written until an operator says so */
+    bool stopped;       /* an operator stopped the fleet: nothing new is claimed */
 };
 
 struct record_mark { /* a record that would stand there if a commit had gone through */
@@ -161,6 +190,9 @@ enum store_verb {
     STORE_LIST,    /* a page of goals that fit a filter */
     STORE_FIND,    /* PLAN-34: which goals have a part with this name? */
     STORE_TALLY,   /* how many goals have which face? kept as a sum, never counted */
+    STORE_FOLLOW,  /* what was recorded behind a place, in the order of commits */
+    STORE_NAMED,   /* which goals have an id that begins like this? */
+    STORE_ORDER,   /* an operator's order to the whole fleet; fenced as a commit is */
     STORE_VERBS
 };
 
@@ -191,6 +223,11 @@ struct store_request {
     uint32_t first_type, last_type; /* show: only records of these types; 0: all */
     enum part_kind part;            /* find */
     struct str name;
+    struct cursor cursor;        /* follow; `ids` with one goal: only its records; `limit` */
+    int64_t since;               /* follow: what was recorded before is left out */
+    const bool *types;           /* follow: RECORD_TYPES of them; NULL: all */
+    struct id first_id, last_id; /* named: the ids that begin like that */
+    const struct store_order *order;
 };
 
 struct store_answer {
@@ -215,10 +252,20 @@ struct store_answer {
     struct goal_shown shown;    /* show: beside loaded[0] */
     struct goal_view *views;    /* list */
     uint32_t view_count;        /* and `more` */
-    struct id *found;           /* find: in order, at most `limit` */
+    struct id *found;           /* find, named: in order, at most `limit` */
     uint32_t found_count;
-    int64_t tally[FACES];   /* tally */
+    int64_t tally[FACES]; /* tally */
+    struct logged *log;   /* follow: in order */
+    uint32_t log_count;   /* and `more` */
+    struct cursor
+        reached; /* follow: up to here everything has been given; never further than what is settled */
+    int64_t
+        settled; /* follow: without `more`, all that is wanted below this transaction was given */
+    bool
+        gone; /* follow: the cursor is of another era, or of days that are no longer kept: `reached` is now */
     struct store_mark mark; /* join, poll */
+    struct hash policy;     /* join: the one that this host last recorded; zero: none */
+    uint64_t seq;           /* order: of the newest record of SYSTEM_GOAL */
 };
 
 /* ---- the driver ---- */

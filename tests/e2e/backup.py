@@ -369,10 +369,11 @@ class Round:
         maintain("restore", self.file, "--store", fresh.uri)
         rows = self.rows_of(fresh)
         state = rows.all()
-        but = {("record", f"{SYSTEM}|1")}
+        new = {key for key in state["record"] if key.startswith(f"{SYSTEM}|")} - set(found["record"])
+        but = {("record", key) for key in new}
         difference(self.findings, "not as in the backup", state, found,
                    [table for table in TABLES if table not in ("store", "host", "record")], but)
-        if ("record", f"{SYSTEM}|1") not in {("record", key) for key in state["record"]}:
+        if len(new) != 1:
             self.findings.add("not as in the backup", "nothing says that it was put back")
         for table, columns in (("record", ["tx"]), ("store", ["era"]), ("host", ["epoch"])):
             left, right = without(self.shape, state, table, columns), without(self.shape, found, table, columns)

@@ -51,7 +51,7 @@ def quiet(daemon, store, within=40):
     daemon.wait_joined(also_well=True)
     try:
         wait_until("every effect has ended or is unconfirmed", lambda: daemon.alive() and store.count(
-            "effect WHERE state < 2") == 0 and store.count("inbox") == 0, within, 0.1)
+            "effect WHERE state < 2") == 0 and store.count("inbox") == 0 and daemon.spooled() == 0, within, 0.1)
     except Broken as error:
         children = subprocess.run(["ps", "--ppid", str(daemon.pid), "-o", "pid=,stat=,args="], capture_output=True, text=True)
         open_effects = [goal_text(row["goal_id"]) for row in store.read("effect", "state < 2")]

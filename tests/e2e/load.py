@@ -89,7 +89,7 @@ class Cli:
             return 0, None, {"data": {"code": "E_CONFLICT" if done.returncode == 4 else f"exit {done.returncode}"},
                              "message": done.stderr.strip()}
         result = json.loads(done.stdout)
-        return 202 if result.get("forwarded") else 200, result, None
+        return 202 if result.get("forwarded") or result.get("spooled") else 200, result, None
 
     def turn_away(self):
         self.at = (self.at + 1) % len(self.sockets)

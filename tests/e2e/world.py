@@ -115,7 +115,7 @@ class Daemon:
         self.socket = Path(folder) / f"{name}.sock"
         self.log = Path(folder) / f"{name}.log"
         self.command = [str(program), "--store", store, "--socket", str(self.socket), *options]
-        self.environment = {**os.environ, **(environment or {})}
+        self.environment = {**os.environ, "OVERSEER_CONFIG": "/dev/null", **(environment or {})}  # nobody's own settings
         self.process = None
 
     @property
@@ -136,6 +136,11 @@ class Daemon:
             return {}
         finally:
             client.close()
+
+    def spooled(self):
+        """Bytes of reports that wait for the store."""
+        spool = self.socket.with_suffix(".state") / "spool"
+        return spool.stat().st_size if spool.exists() else 0
 
     def alive(self):
         if self.process.poll() is not None:
@@ -352,6 +357,13 @@ def under_postgres(arguments):
     os.environ.setdefault("PG_SHARED_BUFFERS", "64MB")
     program = str(TOP / "tests" / "lib" / "with-postgres")
     os.execv(program, [program, *arguments])
+
+
+def port_free():
+    """A TCP port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def seam_arm(path, line):

@@ -99,8 +99,8 @@ static struct store *watched_open(struct world *world, char *error, size_t error
 /* ---- a life, as main.c has it ---- */
 
 static void answer_given(void *with, struct input *input) {
-    struct world *world = with;
-    door_answer(world->door, input);
+    (void)with;
+    call_written(input);
 }
 
 static void act_given(void *with, struct act *act) {
@@ -136,11 +136,14 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
     world->keeper.ledger = world->writer ? ledger_of(world) : NULL;
     if (!world->keeper.ledger || !lookups_start(&world->lookups, world->reader))
         return false;
-    world->keeper.ports = (struct keeper_ports){answer_given, act_given, world};
+    world->keeper.ports =
+        (struct keeper_ports){.answer = answer_given, .act = act_given, .with = world};
     world->keeper.pulse = &world->hands.pulse;
     keeper_prepare(&world->keeper);
     hands_start(&world->hands, &world->loop, &world->keeper);
-    world->door = door_open(socket_path(), &world->keeper, &world->lookups, error, error_size);
+    world->house = (struct house){.keeper = &world->keeper, .lookups = &world->lookups};
+    world->door = door_open(&world->house, DOOR_UNIX, &(struct door_rules){.socket = socket_path()},
+                            error, error_size);
     return world->door && keeper_start(&world->keeper);
 }
 
@@ -196,7 +199,7 @@ static void idle(void) {
     loop_run();
     lookups_answer(world);
     if (world->idles % SWEEP_EVERY == 0)
-        door_sweep(world->door);
+        calls_sweep(&world->house);
     http_resume_all();
     world->script(world);
 }

@@ -4,6 +4,7 @@
  * they were told. */
 #pragma once
 
+#include "daemon/call.h"
 #include "daemon/door.h"
 #include "daemon/hands.h"
 #include "lib/backend.h"
@@ -30,6 +31,7 @@ struct world {
     struct keeper keeper;
     struct lookups lookups;
     struct hands hands;
+    struct house house;
     struct door *door;
     struct store *reader, *writer, *checkpoints;
     uv_loop_t loop;

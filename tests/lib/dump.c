@@ -26,12 +26,13 @@ static const struct dump_column MARK[] = {
     INT(store_mark, "era", era),
     {"instance", COLUMN_ID, offsetof(struct store_mark, instance), true},
     BOOL(store_mark, "safe IS NOT NULL", safe),
+    BOOL(store_mark, "stopped IS NOT NULL", stopped),
 };
 static const struct dump_column HOST[] = {
     U32(dump_host, "host_id", row.host), INT(dump_host, "epoch", row.epoch),
     INT(dump_host, "beat", row.beat),    INT(dump_host, "batch", row.batch),
     U32(dump_host, "state", row.state),  INT(dump_host, "instance", instance),
-    U32(dump_host, "speaks", speaks),
+    U32(dump_host, "speaks", speaks),    HASH(dump_host, "policy", policy),
 };
 static const struct dump_column GOAL[] = {
     ID(dump_goal, "goal_id", id),     U32(dump_goal, "owner", owner),

@@ -72,6 +72,7 @@ struct dump_host {
     struct host_row row;
     uint64_t instance;
     uint32_t speaks;
+    struct hash policy;
 };
 
 struct dump_tally {

@@ -177,6 +177,7 @@ static enum session_state join(struct model *model, struct session *session) {
     answer->held = true;
     answer->epoch = host->row.epoch;
     answer->batch = host->row.batch;
+    answer->policy = host->policy;
     answer->mark = *model->now.marks;
     return SESSION_DONE;
 }
@@ -856,13 +857,64 @@ static enum session_state forward(struct model *model, struct session *session) 
     return SESSION_DONE;
 }
 
+/* ---- orders ---- */
+
+static bool order_in_force(const struct model *model, const struct dump_host *host,
+                           const struct store_order *order) {
+    if (order->order == ORDER_POLICY)
+        return hash_equal(&host->policy, &order->record.policy);
+    return model->now.marks->stopped == (order->order == ORDER_STOP);
+}
+
+static void order_apply(struct model *model, struct dump_host *host,
+                        const struct store_order *order, const struct hash *head,
+                        struct store_answer *answer) {
+    struct dump_record *row = row_add(model, DUMP_RECORDS);
+    *row = (struct dump_record){SYSTEM_GOAL, order->record};
+    record_seal(&row->record, SYSTEM_GOAL, answer->seq, head);
+    row->record.body = arena_copy(&model->arena, order->record.body);
+    row->record.body_hash = (struct hash){0};
+    answer->seq = row->record.seq;
+    if (order->order == ORDER_POLICY) {
+        struct text_row text = {order->record.policy, order->text};
+        texts_apply(model, &(struct goal_commit){
+                               .goal = {.id = SYSTEM_GOAL}, .texts = &text, .text_count = 1});
+        host->policy = order->record.policy;
+    } else {
+        model->now.marks->stopped = order->order == ORDER_STOP;
+    }
+}
+
+/* The store's own row is locked for the whole of it, so it is as good as one statement. */
+static enum session_state order(struct model *model, struct session *session) {
+    const struct store_request *request = session->request;
+    struct store_answer *answer = &session->answer;
+    struct dump_host *host = host_find(model, request->self.host);
+    struct hash head = {0};
+    if (!host || host->row.epoch != request->self.epoch)
+        return SESSION_DONE;
+    if (host_locked(model, host->row.host, session))
+        return SESSION_BLOCKED;
+    answer->held = true;
+    for (uint32_t i = 0; i < model->now.record_count; i++) {
+        const struct dump_record *row = &model->now.records[i];
+        if (id_equal(row->goal, SYSTEM_GOAL) && row->record.seq > answer->seq) {
+            answer->seq = row->record.seq;
+            head = row->record.hash;
+        }
+    }
+    if (!order_in_force(model, host, request->order))
+        order_apply(model, host, request->order, &head, answer);
+    return SESSION_DONE;
+}
+
 /* ---- the backend ---- */
 
 static enum session_state (*const VERBS[STORE_VERBS])(struct model *, struct session *) = {
     [STORE_JOIN] = join,       [STORE_OWNED] = owned,   [STORE_BEAT] = beat,
     [STORE_POLL] = poll_all,   [STORE_TAKE] = take,     [STORE_ADOPT] = adopt,
     [STORE_LOAD] = load,       [STORE_COMMIT] = commit, [STORE_RESOLVE] = resolve,
-    [STORE_FORWARD] = forward,
+    [STORE_FORWARD] = forward, [STORE_ORDER] = order,
 };
 
 static enum session_state advance(struct backend *backend, struct session *session) {

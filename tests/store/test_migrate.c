@@ -49,11 +49,12 @@ static void raw_run(sqlite3 *db, const char *sql) {
     check(code == SQLITE_OK, "%.80s: %s", sql, sqlite3_errmsg(db));
 }
 
-/* A store of version 1 as the daemon of that version left it. */
-static void fixture_make(const char *vfs, const char *more) {
+/* A store of an older version as the daemon of that version left it. */
+static void fixture_of(uint32_t version, const char *vfs, const char *more) {
     const char *tests = getenv("OVERSEER_TESTS");
     char name[256];
-    snprintf(name, sizeof name, "%s/fixtures/store-1.sqlite.sql", tests ? tests : "tests");
+    snprintf(name, sizeof name, "%s/fixtures/store-%u.sqlite.sql", tests ? tests : "tests",
+             version);
     struct file sql = file_read(name);
     sqlite3 *db = raw_open(vfs);
     raw_run(db, "PRAGMA journal_mode = WAL");
@@ -61,6 +62,10 @@ static void fixture_make(const char *vfs, const char *more) {
     raw_run(db, more);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     free(sql.at);
+}
+
+static void fixture_make(const char *vfs, const char *more) {
+    fixture_of(1, vfs, more);
 }
 
 /* Changes to a closed store. */
@@ -217,13 +222,13 @@ static void open_refused(const char *words) {
     free(after.at);
 }
 
-static void version_1_becomes_2(void **state) {
+static void version_1_becomes_3(void **state) {
     (void)state;
     file_remove();
     fixture_make(NULL, "");
     open_must();
     struct dump migrated = dump_of(NULL);
-    golden_check("store-2.from-1.txt", (struct str){migrated.at, migrated.len});
+    golden_check("store-3.from-1.txt", (struct str){migrated.at, migrated.len});
     struct file before = file_read(path);
     open_must();
     struct file after = file_read(path);
@@ -232,7 +237,7 @@ static void version_1_becomes_2(void **state) {
     free(before.at);
     free(after.at);
     free(migrated.at);
-    proof_passed("store", "version_1_becomes_2 [sqlite]", "STORE-04 STORE-05 STORE-18");
+    proof_passed("store", "version_1_becomes_3 [sqlite]", "STORE-04 STORE-05 STORE-18");
 }
 
 static void goals_of_version_1_are_whole(void **state) {
@@ -263,16 +268,38 @@ static void goals_of_version_1_are_whole(void **state) {
 
 static void upgraded_equals_new(void **state) {
     (void)state;
+    for (uint32_t version = 1; version < SCHEMA_VERSION; version++) {
+        file_remove();
+        fixture_of(version, NULL, "");
+        open_must();
+        struct dump upgraded = schema_of();
+        file_remove();
+        open_must();
+        struct dump made = schema_of();
+        dump_same(&made, &upgraded);
+        free(upgraded.at);
+        free(made.at);
+    }
+}
+
+/* Nothing but the new columns, and the version, is another. */
+static void version_2_becomes_3(void **state) {
+    (void)state;
     file_remove();
-    fixture_make(NULL, "");
-    open_must();
-    struct dump upgraded = schema_of();
+    fixture_of(2, NULL, "");
+    raw_change("ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB;"
+               "UPDATE store SET version = 3");
+    struct dump wanted = dump_of(NULL);
     file_remove();
+    fixture_of(2, NULL, "");
     open_must();
-    struct dump made = schema_of();
-    dump_same(&made, &upgraded);
-    free(upgraded.at);
-    free(made.at);
+    struct dump migrated = dump_of(NULL);
+    dump_same(&wanted, &migrated);
+    check(strstr(migrated.at, "a command that runs") && strstr(migrated.at, "stopped none"), "%s",
+          migrated.at);
+    free(wanted.at);
+    free(migrated.at);
+    proof_passed("store", "version_2_becomes_3 [sqlite]", "STORE-04 STORE-18");
 }
 
 static void newer_is_refused(void **state) {
@@ -281,11 +308,11 @@ static void newer_is_refused(void **state) {
     open_must();
     raw_change("UPDATE store SET version = 99, oldest = 99, level = 99");
     open_refused(
-        "This store was written by a newer Overseer (tables 99; this build knows 2). Update this "
+        "This store was written by a newer Overseer (tables 99; this build knows 3). Update this "
         "build; nothing was changed.");
     raw_change("UPDATE store SET oldest = 2, level = 99");
     open_refused("newer Overseer (level 99");
-    raw_change("UPDATE store SET level = 2");
+    raw_change("UPDATE store SET level = 3");
     struct dump before = dump_of(NULL);
     open_must();
     struct dump after = dump_of(NULL);
@@ -413,10 +440,15 @@ static void failure_leaves_it_whole(void **state) {
 int main(void) {
     snprintf(path, sizeof path, "/tmp/overseer-migrate-%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_1_becomes_2), cmocka_unit_test(goals_of_version_1_are_whole),
-        cmocka_unit_test(upgraded_equals_new), cmocka_unit_test(newer_is_refused),
-        cmocka_unit_test(stranger_is_refused), cmocka_unit_test(undecodable_is_kept),
-        cmocka_unit_test(in_the_way),          cmocka_unit_test(failure_leaves_it_whole),
+        cmocka_unit_test(version_1_becomes_3),
+        cmocka_unit_test(version_2_becomes_3),
+        cmocka_unit_test(goals_of_version_1_are_whole),
+        cmocka_unit_test(upgraded_equals_new),
+        cmocka_unit_test(newer_is_refused),
+        cmocka_unit_test(stranger_is_refused),
+        cmocka_unit_test(undecodable_is_kept),
+        cmocka_unit_test(in_the_way),
+        cmocka_unit_test(failure_leaves_it_whole),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     file_remove();

@@ -178,7 +178,7 @@ static void the_fixture_becomes_a_store_of_today(void **state) {
     fixture_load();
     store_close(opened());
     char *words = store_in_words();
-    golden_check("store-2.from-1.postgres.txt", str_of(words));
+    golden_check("store-3.from-1.postgres.txt", str_of(words));
     free(words);
 }
 
@@ -276,7 +276,7 @@ static void *open_and_join(void *with) {
                                     .build = STR("test"),
                                     .addr = STR("")};
     struct store *store = store_open(str_of(where()), error, sizeof error);
-    if (store)
+    for (int i = 0; store && i < 10 && answer.outcome == STORE_FAILED; i++) /* as a daemon does */
         store_perform(store, &request, &answer, &arena);
     store_close(store);
     arena_free(&arena);

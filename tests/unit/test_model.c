@@ -452,6 +452,16 @@ static const struct golden {
      EVERY_SIGNAL(SIGNAL_PART_PUT, .to = PART_RUN, .body = STR("\x01\x03\x03R_1"), .effect = 2,
                   .expected = 9)},
     {"signal.part.put", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PART_PUT)},
+    {"signal.policy.change", "every", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_POLICY_CHANGE, .text = STR("stuck.same_error_count: 3 -> 2"),
+                  .reason = STR("the night is long"))},
+    {"signal.policy.change", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_POLICY_CHANGE)},
+    {"signal.fleet.stop", "every", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_FLEET_STOP, .text = STR("everything"), .reason = STR("the bill"))},
+    {"signal.fleet.stop", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_FLEET_STOP)},
+    {"signal.fleet.resume", "every", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_FLEET_RESUME, .text = STR("everything"), .reason = STR("it is paid"))},
+    {"signal.fleet.resume", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_FLEET_RESUME)},
     {"effect.command",
      "full",
      &OF_EFFECT,
@@ -785,7 +795,7 @@ static void test_golden_covers_every_kind_and_every_field(void **state) {
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0112",
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0115",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct signal signal;
@@ -1150,9 +1160,9 @@ static void test_states_have_one_name_everywhere(void **state) {
 
 /* What one is told to do, and where to look. */
 static bool says_what_to_do(const char *sentence) {
-    static const char *const DO[] = {"Correct ",   "Read it again", "See the reason",
-                                     "Change ",    "try again",     "Repeat ",
-                                     "`overseer ", "`overseerd ",   "can ask for it"};
+    static const char *const DO[] = {
+        "Correct ",   "Read it again", "See the reason", "Change ", "try again", "Repeat ",
+        "`overseer ", "`overseerd ",   "can ask for it", "Send ",   "Give "};
     for (size_t i = 0; i < count_of(DO); i++)
         if (strstr(sentence, DO[i]))
             return true;
@@ -1210,6 +1220,13 @@ static void test_error_codes_on_the_wire_are_stable(void **state) {
         {ERROR_UNAUTHORIZED, "E_UNAUTHORIZED", 9, 403},
         {ERROR_INVALID_PLAN, "E_INVALID_PLAN", 2, 422},
         {ERROR_SAFE_MODE, "E_SAFE_MODE", 8, 503},
+        {ERROR_UNAUTHENTICATED, "E_UNAUTHENTICATED", 9, 401},
+        {ERROR_TOO_LARGE, "E_TOO_LARGE", 2, 413},
+        {ERROR_AMBIGUOUS, "E_AMBIGUOUS", 2, 409},
+        {ERROR_SPOOL_FULL, "E_SPOOL_FULL", 6, 503},
+        {ERROR_NOT_JSON, "E_NOT_JSON", 2, 400},
+        {ERROR_INTERNAL, "E_INTERNAL", 1, 500},
+        {ERROR_NO_DAEMON, "E_NO_DAEMON", 7, 503},
     };
     assert_int_equal(count_of(ROWS), ERROR_COUNT - 1);
     for (size_t i = 0; i < count_of(ROWS); i++) {

@@ -350,6 +350,8 @@ static struct str random_text(struct chance *chance, size_t most) {
     for (size_t i = 0; i < len; i++)
         out[i] = LETTERS[chance_below(chance, sizeof LETTERS - 1)];
     out[0] = out[len] = ' ';
+    if (len > 2) /* digits beside those of a number make another number */
+        out[1] = out[len - 1] = ',';
     return (struct str){out, len + 1};
 }
 

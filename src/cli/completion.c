@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the Tab key offer? Three shells, one walk over the commands. */
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/print.h"
+
+#include <string.h>
+
+/* ---- pieces ---- */
+
+/* For inside of '…'. */
+static void quoted(const char *text) {
+    putchar('\'');
+    for (const char *at = text; *at; at++)
+        *at == '\'' ? (void)printf("'\\''") : (void)putchar(*at);
+    putchar('\'');
+}
+
+/* The words that may come first, or after a noun; each once. */
+static void words_print(const char *noun) {
+    for (size_t i = 0; !noun && noun_at(i); i++)
+        printf("%s ", noun_at(i)->name);
+    for (size_t i = 0; i < command_count(); i++) {
+        const char *words = command_at(i)->words, *space = strchr(words, ' ');
+        if (noun && command_has_noun(command_at(i), noun))
+            printf("%s ", space + 1);
+        else if (!noun && !space)
+            printf("%s ", words);
+    }
+}
+
+static void flags_print(const struct command *command) {
+    char name[FLAG_NAME];
+    for (size_t i = command_positional(command); command_flag(command, i); i++)
+        printf("--%s ", flag_shown(command_flag(command, i), name));
+}
+
+/* One word each: "needs you" is also understood as needs-you. */
+static void values_print(const struct field *flag) {
+    for (uint32_t i = 0; i < flag->names->count; i++) {
+        for (const char *at = name_of(flag->names, i); *at; at++)
+            putchar(*at == ' ' ? '-' : *at);
+        putchar(' ');
+    }
+}
+
+static bool is_goal(const struct field *flag) {
+    return strcmp(flag->name, "goal") == 0 || strcmp(flag->name, "of") == 0;
+}
+
+/* Is there something to offer for its value? */
+static bool has_values(const struct field *flag) {
+    return flag->type == FIELD_ENUM || is_goal(flag);
+}
+
+static void value_print(const struct field *flag, const char *goals) {
+    if (flag->type == FIELD_ENUM)
+        values_print(flag);
+    else
+        printf("%s", goals);
+}
+
+/* ---- bash and zsh: three cases, told apart by what was typed ---- */
+
+static const char GOALS[] = "$(overseer completion goals 2>/dev/null)";
+
+/* What may be the value of the flag before the cursor. */
+static void value_cases(void) {
+    char name[FLAG_NAME];
+    for (size_t i = 0; i < command_count(); i++) {
+        const struct command *command = command_at(i);
+        for (size_t at = command_positional(command); command_flag(command, at); at++) {
+            const struct field *flag = command_flag(command, at);
+            if (!has_values(flag))
+                continue;
+            printf("    '%s --%s') offer=\"", command->words, flag_shown(flag, name));
+            value_print(flag, GOALS);
+            printf("\" ;;\n");
+        }
+    }
+}
+
+/* What may be the next word of a whole command: its flags, and the first word that it takes. */
+static void command_cases(void) {
+    for (size_t i = 0; i < command_count(); i++) {
+        const struct command *command = command_at(i);
+        printf("    '%s') flags=\"", command->words);
+        flags_print(command);
+        printf("$all\"");
+        const struct field *first =
+            command_positional(command) > 0 ? command_flag(command, 0) : NULL;
+        if (first && has_values(first)) {
+            printf("; [ \"$count\" = %d ] && offer=\"", strchr(command->words, ' ') ? 2 : 1);
+            value_print(first, GOALS);
+            printf("\"");
+        }
+        printf(" ;;\n");
+    }
+}
+
+static void noun_cases(void) {
+    for (size_t i = 0; noun_at(i); i++) {
+        printf("    '%s') offer=\"", noun_at(i)->name);
+        words_print(noun_at(i)->name);
+        printf("\" ;;\n");
+    }
+}
+
+static void body_print(void) {
+    printf("  local all=\"");
+    for (size_t i = 0; i < GLOBAL_COUNT; i++)
+        printf("%s--%s", i ? " " : "", GLOBALS[i].name);
+    printf("\" offer=\"\"; local flags=\"$all\"\n"
+           "  case \"$two $before\" in\n");
+    value_cases();
+    printf("    *) case \"$one $before\" in\n");
+    value_cases();
+    printf("  esac ;;\n  esac\n"
+           "  if [ -z \"$offer\" ] && [ \"$count\" = 0 ]; then offer=\"");
+    words_print(NULL);
+    printf("\"\n  elif [ -z \"$offer\" ]; then\n"
+           "  case \"$two\" in\n");
+    command_cases();
+    printf("    *) case \"$one\" in\n");
+    command_cases();
+    printf("  *) [ \"$count\" = 1 ] && case \"$one\" in\n");
+    noun_cases();
+    printf("  esac ;;\n  esac ;;\n  esac\n"
+           "  case \"$now\" in -*) offer=\"$flags\" ;; esac\n  fi\n");
+}
+
+static int bash_print(void) {
+    printf("# bash completion of overseer; made by `overseer completion bash`\n"
+           "_overseer() {\n"
+           "  local i count=0 one=\"\" two=\"\" before=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "  local now=${COMP_WORDS[COMP_CWORD]}\n"
+           "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+           "    case ${COMP_WORDS[i]} in -*) continue ;; esac\n"
+           "    count=$((count + 1))\n"
+           "    [ $count = 1 ] && one=${COMP_WORDS[i]}\n"
+           "    [ $count = 2 ] && two=\"$one ${COMP_WORDS[i]}\"\n"
+           "  done\n");
+    body_print();
+    printf("  COMPREPLY=($(compgen -W \"$offer\" -- \"$now\"))\n"
+           "}\n"
+           "complete -o default -F _overseer overseer\n");
+    return 0;
+}
+
+static int zsh_print(void) {
+    printf("#compdef overseer\n"
+           "# zsh completion of overseer; made by `overseer completion zsh`\n"
+           "_overseer() {\n"
+           "  local i count=0 one=\"\" two=\"\" before=${words[CURRENT-1]}\n"
+           "  local now=${words[CURRENT]}\n"
+           "  for ((i = 2; i < CURRENT; i++)); do\n"
+           "    case ${words[i]} in -*) continue ;; esac\n"
+           "    count=$((count + 1))\n"
+           "    [ $count = 1 ] && one=${words[i]}\n"
+           "    [ $count = 2 ] && two=\"$one ${words[i]}\"\n"
+           "  done\n");
+    body_print();
+    printf(
+        "  if [ -n \"$offer\" ]; then compadd -- ${(z)offer}; else _files; fi\n"
+        "}\n"
+        "if [ \"$funcstack[1]\" = _overseer ]; then _overseer \"$@\"; else compdef _overseer overseer; fi\n");
+    return 0;
+}
+
+/* ---- fish: a line for each ---- */
+
+static void fish_word(const char *noun, const char *word, const char *text) {
+    printf("complete -c overseer -n '__overseer_typed%s%s' -a %s -d ", noun ? " " : "",
+           noun ? noun : "", word);
+    quoted(text);
+    printf("\n");
+}
+
+static void fish_flag(const struct command *command, const struct field *flag) {
+    char name[FLAG_NAME];
+    printf("complete -c overseer -n '__overseer_begins %s' -l %s%s", command->words,
+           flag_shown(flag, name), flag->type == FIELD_FLAG ? "" : " -r");
+    if (has_values(flag)) {
+        printf(" -f -a '");
+        value_print(flag, "(overseer completion goals 2>/dev/null)");
+        printf("'");
+    }
+    printf(" -d ");
+    quoted(flag->text ? flag->text : "");
+    printf("\n");
+}
+
+static void fish_command(const struct command *command) {
+    const char *space = strchr(command->words, ' ');
+    char noun[48];
+    snprintf(noun, sizeof noun, "%.*s", space ? (int)(space - command->words) : 0, command->words);
+    fish_word(space ? noun : NULL, space ? space + 1 : command->words, command_summary(command));
+    for (size_t i = 0; command_flag(command, i); i++)
+        if (i >= command_positional(command))
+            fish_flag(command, command_flag(command, i));
+        else if (i == 0 && has_values(command_flag(command, 0))) {
+            printf("complete -c overseer -n '__overseer_typed %s' -a '", command->words);
+            value_print(command_flag(command, 0), "(overseer completion goals 2>/dev/null)");
+            printf("'\n");
+        }
+}
+
+static int fish_print(void) {
+    printf(
+        "# fish completion of overseer; made by `overseer completion fish`\n"
+        "function __overseer_plain\n"
+        "    for word in (commandline -opc)[2..-1]\n"
+        "        string match -q -- '-*' $word; or echo $word\n"
+        "    end\n"
+        "end\n"
+        "function __overseer_typed\n"
+        "    set -l plain (__overseer_plain)\n"
+        "    test \"$plain\" = \"$argv\"\n"
+        "end\n"
+        "function __overseer_begins\n"
+        "    set -l plain (__overseer_plain)\n"
+        "    test (count $plain) -ge (count $argv); and test \"$plain[1..\"(count $argv)\"]\" = \"$argv\"\n"
+        "end\n"
+        "complete -c overseer -f\n");
+    for (size_t i = 0; noun_at(i); i++)
+        fish_word(NULL, noun_at(i)->name, noun_at(i)->summary);
+    for (size_t i = 0; i < command_count(); i++)
+        fish_command(command_at(i));
+    for (size_t i = 0; i < GLOBAL_COUNT; i++) {
+        printf("complete -c overseer -l %s%s -d ", GLOBALS[i].name,
+               GLOBALS[i].type == FIELD_FLAG ? "" : " -r");
+        quoted(GLOBALS[i].text);
+        printf("\n");
+    }
+    return 0;
+}
+
+/* ---- ids, while the daemon runs ---- */
+
+static int goals_print(struct typed *typed) {
+    json_t *params = json_pack("{s:i}", "limit", 100);
+    json_t *result = daemon_call(&typed->at, "goal.list", params, &typed->trouble);
+    const json_t *goals = json_object_get(result, "goals");
+    size_t i, length = ids_length(goals);
+    json_t *goal;
+    char id[ID_TEXT + 1];
+    json_array_foreach(goals, i, goal)
+        printf("%s\n", id_short(text_of(goal, "goalId"), length, id));
+    json_decref(params);
+    json_decref(result);
+    return result ? 0 : typed->trouble.exit;
+}
+
+int completion_run(struct typed *typed) {
+    const char *shell = typed_text(typed, "shell");
+    if (!shell) {
+        trouble_make(&typed->trouble, ERROR_INVALID, "Which shell: bash, zsh or fish?");
+        return trouble_tell(&typed->trouble, typed->as_json);
+    }
+    return strcmp(shell, "bash") == 0   ? bash_print()
+           : strcmp(shell, "zsh") == 0  ? zsh_print()
+           : strcmp(shell, "fish") == 0 ? fish_print()
+                                        : goals_print(typed);
+}

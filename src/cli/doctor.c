@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is everything in order? CLI-09: each line is good, bad, or worth a look, and says what to do. */
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/term.h"
+#include "config/config.h"
+
+#include <linux/landlock.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+enum health { GOOD, LOOK, BAD, VERDICTS };
+static const char *const VERDICT_NAMES[VERDICTS] = {"good", "look", "bad"};
+
+enum { TEXT_AT = 20 };
+
+struct finding {
+    enum health verdict;
+    char text[320];
+    char next[160]; /* what to do; empty: nothing */
+};
+
+struct patient {
+    struct typed *typed;
+    json_t *health; /* what the daemon says of itself; NULL: none answers */
+    char daemon[PATH_MAX];
+    const char *folder;
+    bool has_daemon_program;
+};
+
+#define FOUND(f, v, to_do, ...) \
+    do { \
+        (f)->verdict = (v); \
+        snprintf((f)->text, sizeof(f)->text, __VA_ARGS__); \
+        snprintf((f)->next, sizeof(f)->next, "%s", (to_do)); \
+    } while (0)
+
+/* ---- programs ---- */
+
+static bool program_says(const char *program, char *line, size_t size) {
+    char path[PATH_MAX];
+    char *words[] = {path, (char *)"--version", NULL};
+    struct trouble trouble;
+    struct child *child = calloc(1, sizeof *child);
+    if (!child || !program_find(program, path)) {
+        free(child);
+        return false;
+    }
+    child->words = words;
+    child->quiet = true;
+    bool well = child_run(child, &trouble) && child->status == 0;
+    snprintf(line, size, "%.*s", (int)strcspn(child->said, "\n"), child->said);
+    free(child);
+    return well;
+}
+
+static void check_programs(const struct patient *patient, struct finding *f) {
+    char line[128] = "";
+    (void)patient;
+    bool there = program_says("overseerd", line, sizeof line);
+    bool same = there && strcmp(line, "overseerd " OVERSEER_VERSION) == 0;
+    if (!there)
+        FOUND(f, BAD, "install it beside overseer", "overseerd is not to be found");
+    else if (!same)
+        FOUND(f, LOOK, "install both from one build", "%s, but this is overseer %s", line,
+              OVERSEER_VERSION);
+    else
+        FOUND(f, GOOD, "", "%s, as this program", line);
+}
+
+static void check_git(const struct patient *patient, struct finding *f) {
+    char line[128] = "";
+    (void)patient;
+    if (program_says("git", line, sizeof line))
+        FOUND(f, GOOD, "", "%s", line);
+    else
+        FOUND(f, BAD, "install git: agents work in checkouts of their own", "git is not there");
+}
+
+static void check_tmux(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX];
+    (void)patient;
+    if (program_find("tmux", path))
+        FOUND(f, GOOD, "", "tmux is there");
+    else
+        FOUND(f, LOOK, "install tmux, to look over the shoulder of agents", "tmux is not there");
+}
+
+static bool uses_postgres(const struct patient *patient) {
+    return strncmp(patient->typed->at.store, "postgres", 8) == 0;
+}
+
+static void check_postgres(const struct patient *patient, struct finding *f) {
+    char line[128] = "";
+    if (program_says("psql", line, sizeof line))
+        FOUND(f, GOOD, "", "%s", line);
+    else if (uses_postgres(patient))
+        FOUND(f, LOOK, "install postgresql-client, to look into the store by hand",
+              "psql is not there");
+    else
+        FOUND(f, GOOD, "", "not used: the store is SQLite");
+}
+
+/* ---- settings ---- */
+
+static void check_settings(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX] = "";
+    const char *file = typed_text(patient->typed, "config");
+    struct config_source source = {.file = file};
+    struct config_report *report = calloc(1, sizeof *report);
+    if (!file && config_find(path, sizeof path))
+        file = path;
+    struct settings *settings = report ? config_load(&source, report) : NULL;
+    if (settings && file)
+        FOUND(f, GOOD, "", "%.250s is right", file);
+    else if (settings)
+        FOUND(f, GOOD, "", "there is no file, so everything is as it comes");
+    else
+        FOUND(f, BAD, "overseer config check tells all of it", "%s",
+              report && report->count ? report->problems[0] : "they cannot be read");
+    config_free(settings);
+    free(report);
+}
+
+/* ---- the daemon and what it keeps ---- */
+
+static void check_daemon(const struct patient *patient, struct finding *f) {
+    const char *version = json_string_value(json_object_get(patient->health, "version"));
+    const char *trouble = json_string_value(json_object_get(patient->health, "trouble"));
+    if (!patient->health)
+        FOUND(f, LOOK, "overseer up", "no daemon answers on %.200s", patient->typed->at.socket);
+    else if (json_is_true(json_object_get(patient->health, "safeMode")))
+        FOUND(f, BAD, "overseer down, then: overseer doctor --rebuild", "%s",
+              trouble ? trouble : "safe mode");
+    else if (!json_is_true(json_object_get(patient->health, "ok")))
+        FOUND(f, BAD, "is the database there?", "it runs and cannot work: %s",
+              trouble && *trouble ? trouble : "it has not joined the store");
+    else if (version && strcmp(version, OVERSEER_VERSION) != 0)
+        FOUND(f, LOOK, "overseer down, then: overseer up", "it is %s, this program %s", version,
+              OVERSEER_VERSION);
+    else
+        FOUND(f, GOOD, "", "answers on %.200s", patient->typed->at.socket);
+}
+
+/* A store that somebody works on is looked at by that daemon; any other by overseerd --maintain. */
+static void check_store(const struct patient *patient, struct finding *f) {
+    const char *store = typed_text(patient->typed, "store");
+    char *words[] = {
+        (char *)(uintptr_t)patient->daemon, (char *)"--maintain",     (char *)"examine",
+        store ? (char *)"--store" : NULL,   (char *)(uintptr_t)store, NULL};
+    struct trouble trouble;
+    if (patient->health && !store) {
+        bool well = json_is_true(json_object_get(patient->health, "ok"));
+        FOUND(f, well ? GOOD : BAD, well ? "" : "see the daemon's line",
+              well ? "in use; the daemon reads and writes it" : "the daemon cannot use it");
+        return;
+    }
+    struct child *child = calloc(1, sizeof *child);
+    if (!child || !patient->has_daemon_program) {
+        free(child);
+        FOUND(f, LOOK, "", "cannot be looked at without overseerd");
+        return;
+    }
+    child->words = words;
+    child->quiet = true;
+    bool ran = child_run(child, &trouble);
+    int length = (int)strcspn(child->said, "\n");
+    bool damaged = ran && child->status == 3;
+    FOUND(f, ran && child->status == 0 ? GOOD : BAD,
+          damaged                     ? "overseer doctor --rebuild, or: overseer restore FILE"
+          : ran && child->status == 0 ? ""
+                                      : "see docs/damage.md",
+          "%.*s", length > 300 ? 300 : length, child->said);
+    free(child);
+}
+
+static void check_folder(const struct patient *patient, struct finding *f) {
+    struct stat about;
+    if (stat(patient->folder, &about) != 0)
+        FOUND(f, LOOK, "overseer up makes it", "%.250s is not there yet", patient->folder);
+    else if (about.st_uid != geteuid())
+        FOUND(f, BAD, "give it back to yourself", "%.250s belongs to somebody else",
+              patient->folder);
+    else if (about.st_mode & 077)
+        FOUND(f, BAD, "chmod 700 that folder", "%.250s is open to others", patient->folder);
+    else
+        FOUND(f, GOOD, "", "%.250s is yours alone", patient->folder);
+}
+
+static void check_socket(const struct patient *patient, struct finding *f) {
+    struct stat about;
+    const char *socket = patient->typed->at.socket;
+    if (stat(socket, &about) != 0)
+        FOUND(f, patient->health ? BAD : GOOD, "", "%.250s is not there%s", socket,
+              patient->health ? "" : ", as no daemon runs");
+    else if ((about.st_mode & 077) || about.st_uid != geteuid())
+        FOUND(f, BAD, "chmod 600 it, or restart the daemon", "%.250s is open to others", socket);
+    else
+        FOUND(f, GOOD, "", "only you can open it");
+}
+
+static void check_registration(const struct patient *patient, struct finding *f) {
+    struct registered registered;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/daemon.json", patient->folder);
+    if (registered_read(&patient->typed->at, &registered)) {
+        close(registered.pidfd);
+        FOUND(f, GOOD, "", "process %d", (int)registered.pid);
+    } else if (access(path, F_OK) == 0)
+        FOUND(f, LOOK, "the next start replaces it",
+              "daemon.json is of a process that ended without a word");
+    else
+        FOUND(f, patient->health ? LOOK : GOOD, "", "no daemon is registered here");
+}
+
+/* ---- the machine ---- */
+
+static void check_disk(const struct patient *patient, struct finding *f) {
+    struct statvfs about;
+    char at[PATH_MAX];
+    snprintf(at, sizeof at, "%s", patient->folder);
+    while (statvfs(at, &about) != 0 && strrchr(at, '/') > at)
+        *strrchr(at, '/') = 0;
+    double free_gib = (double)about.f_bavail * (double)about.f_frsize / 1073741824.0;
+    enum health verdict = free_gib < 0.25 ? BAD : free_gib < 2 ? LOOK : GOOD;
+    FOUND(f, verdict, verdict == GOOD ? "" : "make room: the store and worktrees grow",
+          "%.1f GiB are free", free_gib);
+}
+
+static void check_clock(const struct patient *patient, struct finding *f) {
+    struct timex clock = {0};
+    bool synced = adjtimex(&clock) >= 0 && !(clock.status & STA_UNSYNC);
+    (void)patient;
+    if (clock_now() < (int64_t)1700000000 * 1000000)
+        FOUND(f, BAD, "set the clock", "it is in the past");
+    else if (!synced)
+        FOUND(f, LOOK, "a time service keeps hosts together", "nothing says that it is kept right");
+    else
+        FOUND(f, GOOD, "", "it is kept right");
+}
+
+static void check_sandbox(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX];
+    bool bwrap = program_find("bwrap", path);
+    long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    (void)patient;
+    if (bwrap && landlock > 0)
+        FOUND(f, GOOD, "", "bubblewrap, Landlock %ld", landlock);
+    else if (landlock > 0)
+        FOUND(f, LOOK, "install bubblewrap", "Landlock %ld, no bubblewrap", landlock);
+    else
+        FOUND(f, LOOK, bwrap ? "" : "install bubblewrap",
+              "%s: agents are held by less than they could be",
+              bwrap ? "bubblewrap, no Landlock" : "neither bubblewrap nor Landlock");
+}
+
+/* ---- all of them ---- */
+
+static const struct check {
+    const char *name;
+    void (*look)(const struct patient *patient, struct finding *ret);
+} CHECKS[] = {
+    {"program", check_programs}, {"settings", check_settings},
+    {"daemon", check_daemon},    {"registration", check_registration},
+    {"store", check_store},      {"folder", check_folder},
+    {"socket", check_socket},    {"disk", check_disk},
+    {"clock", check_clock},      {"git", check_git},
+    {"tmux", check_tmux},        {"postgresql", check_postgres},
+    {"sandbox", check_sandbox},
+};
+
+static void finding_print(const char *name, const struct finding *f) {
+    static const enum tint TINTED[VERDICTS] = {TINT_GOOD, TINT_WARN, TINT_BAD};
+    tint_on(stdout, TINTED[f->verdict]);
+    printf("%s", VERDICT_NAMES[f->verdict]);
+    tint_off(stdout, TINTED[f->verdict]);
+    printf("%*s%-12s  ", (int)(6 - strlen(VERDICT_NAMES[f->verdict])), "", name);
+    text_wrap(stdout, f->text, TEXT_AT, TEXT_AT);
+    if (!*f->next)
+        return;
+    printf("%*s→ ", TEXT_AT, "");
+    text_wrap(stdout, f->next, TEXT_AT + 2, TEXT_AT + 2);
+}
+
+static enum health all_print(const struct patient *patient) {
+    enum health worst = GOOD;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count_of(CHECKS); i++) {
+        struct finding f = {0};
+        CHECKS[i].look(patient, &f);
+        worst = f.verdict > worst ? f.verdict : worst;
+        if (!patient->typed->as_json)
+            finding_print(CHECKS[i].name, &f);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s}", "check", CHECKS[i].name, "verdict",
+                                        VERDICT_NAMES[f.verdict], "text", f.text, "do", f.next));
+    }
+    json_t *json = json_pack("{s:b, s:o}", "ok", worst != BAD, "checks", list);
+    if (patient->typed->as_json) {
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        printf("\n");
+    }
+    json_decref(json);
+    return worst;
+}
+
+/* STORE-05: with the person's word, what can be read of a damaged store becomes a new one. */
+static int rebuild(struct typed *typed) {
+    static char *words[] = {(char *)"admin", (char *)"rebuild"};
+    struct typed again = *typed;
+    int used;
+    again.command = command_find(2, words, &used);
+    return maintain_run(&again);
+}
+
+int doctor_run(struct typed *typed) {
+    long status = 0;
+    struct patient patient = {.typed = typed};
+    if (typed_flag(typed, "rebuild"))
+        return rebuild(typed);
+    patient.has_daemon_program = program_find("overseerd", patient.daemon);
+    patient.folder = typed->at.folder;
+    char *text = daemon_get(&typed->at, "/healthz", &status, &typed->trouble);
+    patient.health = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    enum health worst = all_print(&patient);
+    json_decref(patient.health);
+    if (worst == GOOD && !typed->as_json)
+        hint("Everything is in order.");
+    return worst == BAD ? EXIT_TROUBLE : 0;
+}

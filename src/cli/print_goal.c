@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do people see a goal, and many of them? */
+#include "cli/print.h"
+
+#include <stdlib.h>
+
+static const json_t *record_of_type(const json_t *goal, const char *type) {
+    size_t i;
+    json_t *record;
+    json_array_foreach(json_object_get(goal, "records"), i, record) {
+        if (strcmp(text_of(record, "type"), type) == 0)
+            return record;
+    }
+    return NULL;
+}
+
+/* A done goal always says what the word rests on. */
+static const char *done_by(const json_t *goal) {
+    const json_t *record = record_of_type(goal, "goal.completed");
+    if (record && strcmp(text_of(record, "rule"), "goal.move") == 0)
+        return ", by you";
+    return json_object_get(goal, "plan") ? ", unverified: every phase of its plan is called done"
+                                         : ", unverified: its command ended with status 0";
+}
+
+static void print_state(const json_t *goal) {
+    const char *state = text_of(goal, "state"), *need = text_of(goal, "need");
+    tint_on(stdout, TINT_BOLD);
+    text_say(stdout, text_of(goal, "title"));
+    tint_off(stdout, TINT_BOLD);
+    state_say(state);
+    if (strcmp(state, "done") == 0)
+        printf("%s", done_by(goal));
+    if (strcmp(need, "failed") == 0)
+        printf(": its command ended with status %lld", number_of(goal, "lastExit"));
+    if (strcmp(need, "unconfirmed") == 0)
+        printf(": it is not known whether its command was carried out; look before you repeat it");
+    printf("\n");
+    if (json_object_get(goal, "quarantined")) {
+        printf("  set aside: ");
+        text_say(stdout, text_of(goal, "quarantined"));
+        printf("\n");
+    }
+}
+
+static void print_records(const json_t *records) {
+    size_t length = ID_TEXT;
+    for (size_t i = json_array_size(records); i > 0; i--)
+        print_event(json_array_get(records, i - 1), length);
+}
+
+/* What is as usual is not said. */
+static void print_facts(const json_t *goal) {
+    char created[CLOCK_TEXT];
+    const char *priority = text_of(goal, "priority");
+    tint_on(stdout, TINT_DIM);
+    printf("  %s  created %s", text_of(goal, "goalId"),
+           clock_format(time_of(goal, "createdAt"), clock_now(), created));
+    if (*priority && strcmp(priority, "normal") != 0)
+        printf("  %s", priority);
+    if (number_of(goal, "reports") > 0)
+        printf("  %lld reports", number_of(goal, "reports"));
+    if (number_of(goal, "host") > 1)
+        printf("  host %lld", number_of(goal, "host"));
+    tint_off(stdout, TINT_DIM);
+    printf("\n");
+}
+
+void print_goal(const struct typed *typed, const json_t *goal) {
+    print_state(goal);
+    print_facts(goal);
+    if (json_object_get(goal, "plan"))
+        print_plan(typed, json_object_get(goal, "plan"));
+    print_records(json_object_get(goal, "records"));
+}
+
+/* Of a goal without a plan there is no part that is done. */
+void percent_cell(struct table *table, const json_t *goal) {
+    long long percent = number_of(goal, "percent");
+    if (percent > 0)
+        table_cell(table, TINT_NONE, "%lld%%", percent);
+    else
+        table_cell(table, TINT_NONE, "%s", "");
+}
+
+void print_goals(const struct typed *typed, const json_t *result) {
+    static const struct column COLUMNS[] = {{.title = "id"},
+                                            {.title = "state"},
+                                            {.title = "done", .right = true},
+                                            {.title = "prio"},
+                                            {.title = "age", .right = true, .least = AGE_WIDE},
+                                            {.title = "title", .bends = true}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS)};
+    const json_t *goals = json_object_get(result, "goals");
+    size_t i, length = ids_length(goals);
+    json_t *goal;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    (void)typed;
+    json_array_foreach(goals, i, goal) {
+        const char *state = text_of(goal, "state"), *priority = text_of(goal, "priority");
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
+        table_cell(&table, state_tint(state), "%s", state);
+        percent_cell(&table, goal);
+        table_cell(&table, TINT_NONE, "%s", strcmp(priority, "normal") == 0 ? "" : priority);
+        table_cell(&table, TINT_DIM, "%s", age_of(goal, "createdAt", age));
+        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+    }
+    table_print(&table);
+    if (json_array_size(goals) == 0)
+        hint("There is no such goal. Create one with: overseer goal create \"…\"");
+    if (*text_of(result, "next"))
+        hint("More: overseer goal list --after %s", text_of(result, "next"));
+}

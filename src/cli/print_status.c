@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do people see how everything stands, and what waits for them? */
+#include "cli/print.h"
+
+/* ---- what waits for a person ---- */
+
+static bool is_failed(const json_t *item) {
+    return strcmp(text_of(item, "kind"), "failed") == 0;
+}
+
+static size_t failed_count(const json_t *items) {
+    size_t i, count = 0;
+    json_t *item;
+    json_array_foreach(items, i, item) count += is_failed(item);
+    return count;
+}
+
+/* What failed has a place of its own. */
+static void items_print(const json_t *items, bool failed) {
+    static const struct column COLUMNS[] = {
+        {0}, {.right = true, .least = AGE_WIDE}, {0}, {.bends = true}, {.bends = true}, {0}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    size_t i, length = ids_length(items);
+    json_t *item;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    json_array_foreach(items, i, item) {
+        const char *goal = text_of(item, "goalId");
+        if (is_failed(item) != failed)
+            continue;
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", id_short(goal, length, id));
+        table_cell(&table, TINT_DIM, "%s", age_of(item, "since", age));
+        table_cell(&table, TINT_WARN, "%s", failed ? "" : text_of(item, "kind"));
+        table_cell(&table, TINT_NONE, "%s", text_of(item, "title"));
+        table_cell(&table, TINT_DIM, "%s", failed ? text_of(item, "evidence") : "");
+        table_cell(&table, TINT_DIM, "overseer why %s", id);
+    }
+    table_print(&table);
+}
+
+static void item_detail(const json_t *item, size_t id_length) {
+    size_t i;
+    json_t *command;
+    const char *names[] = {"question", "why", "evidence"};
+    for (size_t at = 0; at < count_of(names); at++) {
+        const char *text = text_of(item, names[at]);
+        if (!*text)
+            continue;
+        printf("      %s", at == 0 ? "" : at == 1 ? "why asked: " : "evidence: ");
+        text_say(stdout, text);
+        printf("\n");
+    }
+    json_array_foreach(json_object_get(item, "do"), i, command) {
+        tint_on(stdout, TINT_DIM);
+        printf("      %s", i ? "  " : "→ ");
+        command_say(json_string_value(command), id_length);
+        tint_off(stdout, TINT_DIM);
+        printf("\n");
+    }
+}
+
+void print_inbox(const struct typed *typed, const json_t *result) {
+    const json_t *items = json_object_get(result, "items");
+    size_t i, length = ids_length(items);
+    json_t *item;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    (void)typed;
+    if (json_array_size(items) == 0) {
+        printf("Nothing waits for you.\n");
+        return;
+    }
+    printf("%zu%s open, oldest %s\n", json_array_size(items), flag_of(result, "more") ? "+" : "",
+           age_of(json_array_get(items, 0), "since", age));
+    json_array_foreach(items, i, item) {
+        const char *kind = text_of(item, "kind");
+        printf("  %s  %6s  ", id_short(text_of(item, "goalId"), length, id),
+               age_of(item, "since", age));
+        tint_on(stdout, TINT_WARN);
+        text_print(stdout, str_of(kind), 0, 11);
+        tint_off(stdout, TINT_WARN);
+        printf("  ");
+        text_say(stdout, text_of(item, "title"));
+        printf("\n");
+        item_detail(item, length);
+    }
+}
+
+/* ---- everything ---- */
+
+static void goals_print(const json_t *goals) {
+    static const struct column COLUMNS[] = {
+        {0}, {.right = true, .least = AGE_WIDE}, {.right = true}, {.bends = true}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    size_t i, length = ids_length(goals);
+    json_t *goal;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    json_array_foreach(goals, i, goal) {
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
+        table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
+        percent_cell(&table, goal);
+        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+    }
+    table_print(&table);
+}
+
+static void count_print(long long count, const char *state, bool *any) {
+    if (count == 0)
+        return;
+    printf("%s", *any ? " · " : " ");
+    tint_on(stdout, state_tint(state));
+    printf("%lld %s", count, state);
+    tint_off(stdout, state_tint(state));
+    *any = true;
+}
+
+/* Those that failed need a person too; they are told apart as far as the answer names them. */
+static void tally_print(const json_t *status) {
+    static const char *const ORDER[] = {"working", "waiting",   "queued",
+                                        "paused",  "cancelled", "archived"};
+    const json_t *tally = json_object_get(status, "tally");
+    long long failed = (long long)failed_count(json_object_get(status, "failed"));
+    bool any = false;
+    count_print(number_of(tally, "done"), "done", &any);
+    count_print(number_of(tally, "needs you") - failed, "needs you", &any);
+    count_print(failed, "failed", &any);
+    for (size_t i = 0; i < count_of(ORDER); i++)
+        count_print(number_of(tally, ORDER[i]), ORDER[i], &any);
+    printf("%s\n", any ? "" : " no goals yet");
+}
+
+static void head_print(const json_t *status) {
+    char from[CLOCK_TEXT], to[CLOCK_TEXT];
+    int64_t now = clock_now(), since = time_of(status, "since");
+    tint_on(stdout, TINT_BOLD);
+    printf("overseer status");
+    tint_off(stdout, TINT_BOLD);
+    if (since)
+        printf("  since %s → %s", clock_format(since, now, from), clock_format(now, now, to));
+    printf("\n");
+    tally_print(status);
+}
+
+static void title_print(const char *title, enum tint tint, const char *more) {
+    tint_on(stdout, tint);
+    printf("%s", title);
+    tint_off(stdout, tint);
+    printf("%s%s\n", *more ? "  " : "", more);
+}
+
+static void needs_print(const json_t *status) {
+    const json_t *items = json_object_get(status, "needsYou");
+    const json_t *failed = json_object_get(status, "failed");
+    char age[AGE_TEXT], oldest[AGE_TEXT + 8];
+    if (json_array_size(items) > failed_count(items)) {
+        snprintf(oldest, sizeof oldest, "oldest %s",
+                 age_of(json_array_get(items, 0), "since", age));
+        title_print("NEEDS YOU", TINT_WARN, oldest);
+        items_print(items, false);
+    }
+    if (json_array_size(failed) > 0) {
+        title_print("FAILED", TINT_BAD, "");
+        items_print(failed, true);
+    }
+}
+
+static void section_print(const json_t *status, const char *name, const char *title,
+                          const char *more, enum tint tint) {
+    const json_t *rows = json_object_get(status, name);
+    if (json_array_size(rows) == 0)
+        return;
+    title_print(title, tint, more);
+    goals_print(rows);
+}
+
+static void daemon_print(const json_t *daemon) {
+    char age[AGE_TEXT];
+    const char *trouble = text_of(daemon, "trouble");
+    bool safe = flag_of(daemon, "safeMode"), stopped = flag_of(daemon, "stopped");
+    enum tint tint = safe || *trouble ? TINT_BAD : stopped ? TINT_WARN : TINT_GOOD;
+    printf("DAEMON ");
+    tint_on(stdout, tint);
+    printf("%s", safe ? "safe mode" : *trouble ? "in trouble" : stopped ? "stopped" : "ok");
+    tint_off(stdout, tint);
+    printf(" %s  host %lld  store %s", age_of(daemon, "startedAt", age), number_of(daemon, "host"),
+           text_of(daemon, "store"));
+    if (*trouble) {
+        printf(": ");
+        text_say(stdout, trouble);
+    }
+    printf("\n");
+    if (stopped)
+        printf("  everything is stopped; go on with: overseer resume\n");
+    if (safe)
+        printf("  nothing is written or started; see: overseer doctor\n");
+}
+
+static bool any_goals(const json_t *status) {
+    const char *name;
+    json_t *count;
+    json_object_foreach(json_object_get(status, "tally"), name, count) {
+        if (json_integer_value(count) > 0)
+            return true;
+    }
+    return false;
+}
+
+void print_status(const struct typed *typed, const json_t *status) {
+    (void)typed;
+    head_print(status);
+    needs_print(status);
+    section_print(status, "working", "WORKING", "", TINT_BUSY);
+    section_print(status, "paused", "PAUSED", "", TINT_DIM);
+    section_print(status, "done", "DONE", "unverified, or by you: `overseer why` says which",
+                  TINT_GOOD);
+    daemon_print(json_object_get(status, "daemon"));
+    if (number_of(json_object_get(status, "tally"), "needs you") > 0)
+        hint("Next: overseer inbox");
+    else if (!any_goals(status))
+        hint("Next: overseer goal create \"what is wanted\"");
+}

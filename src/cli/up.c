@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does the daemon begin and end by hand? CLI-05. */
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS = 32, READY_MS = 20000, END_MS = 60000, LOOK_MS = 50, TAIL = 2048 };
+
+/* ---- is it there? ---- */
+
+struct answer {
+    long
+        status; /* 200: it works; another number: it is there, and does not yet; 0: nobody answers */
+    bool safe;
+    char trouble[512]; /* as it says itself */
+};
+
+static struct answer daemon_says(struct typed *typed) {
+    struct answer answer = {0};
+    char *text = daemon_get(&typed->at, "/readyz", &answer.status, &typed->trouble);
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    const char *trouble = json_string_value(json_object_get(json, "trouble"));
+    answer.safe = json_is_true(json_object_get(json, "safeMode"));
+    snprintf(answer.trouble, sizeof answer.trouble, "%s", trouble ? trouble : "");
+    json_decref(json);
+    free(text);
+    return answer;
+}
+
+static int up_tell(struct typed *typed, const char *log, bool already) {
+    struct registered registered;
+    bool known = registered_read(&typed->at, &registered);
+    log = known && *registered.log ? registered.log : log;
+    json_t *json = json_pack("{s:i, s:s, s:s, s:b}", "pid", known ? (int)registered.pid : 0,
+                             "socket", typed->at.socket, "log", log, "already", already);
+    if (typed->as_json && json) {
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        printf("\n");
+    } else {
+        printf("The daemon %s.\n  pid     %d\n  socket  %s\n  log     %s\n",
+               already ? "runs already" : "runs", known ? (int)registered.pid : 0, typed->at.socket,
+               log);
+        hint("Next: overseer status");
+    }
+    json_decref(json);
+    if (known)
+        close(registered.pidfd);
+    return 0;
+}
+
+/* ---- up ---- */
+
+/* Flags are handed on as they were typed (CONFIG-12). */
+static void words_make(struct typed *typed, const char *program, const char *log, char **words) {
+    static char names[WORDS][FLAG_NAME + 2], numbers[WORDS][24];
+    const struct command *command = typed->command;
+    size_t count = 0;
+    words[count++] = (char *)(uintptr_t)program;
+    words[count++] = (char *)"--log-file";
+    words[count++] = (char *)(uintptr_t)log;
+    if (typed->socket_given) {
+        words[count++] = (char *)"--socket";
+        words[count++] = typed->at.socket;
+    }
+    for (size_t i = 0; command_flag(command, i) && count + 2 < WORDS; i++) {
+        const struct field *flag = command_flag(command, i);
+        const json_t *value = json_object_get(typed->params, flag->name);
+        if (!value || json_is_false(value))
+            continue;
+        snprintf(names[i], sizeof names[i], "--%s", flag->name);
+        words[count++] = names[i];
+        snprintf(numbers[i], sizeof numbers[i], "%lld", (long long)json_integer_value(value));
+        if (json_is_integer(value))
+            words[count++] = numbers[i];
+        else if (json_is_string(value))
+            words[count++] = (char *)(uintptr_t)json_string_value(value);
+    }
+}
+
+/* In a session of its own: it stays when the person goes. */
+static pid_t daemon_start(char *const *words, const char *log) {
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    int nothing = open("/dev/null", O_RDONLY);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    setsid();
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    if (out >= 0) {
+        dup2(out, STDOUT_FILENO);
+        dup2(out, STDERR_FILENO);
+    }
+    execv(words[0], words);
+    _exit(127);
+}
+
+static void tail_tell(const char *log) {
+    char text[TAIL + 1];
+    FILE *file = fopen(log, "re");
+    if (!file)
+        return;
+    if (fseek(file, -TAIL, SEEK_END) != 0)
+        rewind(file);
+    size_t length = fread(text, 1, TAIL, file);
+    fclose(file);
+    text[length] = 0;
+    const char *at = text + length;
+    for (int lines = 0; at > text && lines < 4; at--)
+        lines += at[-1] == '\n';
+    fprintf(stderr, "%s", at > text ? at + 1 : text);
+}
+
+static int ended_tell(struct typed *typed, const char *log) {
+    trouble_make(&typed->trouble, ERROR_INTERNAL, "The daemon ended at once.");
+    trouble_next(&typed->trouble, "Its log is %s; `overseer doctor` looks for what is wrong.", log);
+    if (!typed->as_json)
+        tail_tell(log);
+    return trouble_tell(&typed->trouble, typed->as_json);
+}
+
+/* It is there, and says why it does nothing. */
+static int stuck_tell(struct typed *typed, const struct answer *answer, const char *log) {
+    if (answer->safe)
+        trouble_make(&typed->trouble, ERROR_SAFE_MODE, "The daemon runs in %s", answer->trouble);
+    else
+        trouble_make(&typed->trouble, ERROR_BUSY, "%s%s",
+                     answer->status ? "The daemon runs, but cannot work yet: "
+                                    : "The daemon does not answer yet.",
+                     answer->status ? answer->trouble : "");
+    trouble_next(&typed->trouble, "See: overseer doctor; its log is %s", log);
+    return trouble_tell(&typed->trouble, typed->as_json);
+}
+
+static int up_wait(struct typed *typed, pid_t pid, const char *log) {
+    int status;
+    struct answer answer = {0};
+    for (int passed = 0; passed < READY_MS; passed += LOOK_MS) {
+        answer = daemon_says(typed);
+        if (answer.status == 200)
+            return up_tell(typed, log, false);
+        if (answer.safe)
+            break;
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return ended_tell(typed, log);
+        usleep(LOOK_MS * 1000);
+    }
+    return stuck_tell(typed, &answer, log);
+}
+
+int up_run(struct typed *typed) {
+    char program[PATH_MAX], log[PATH_MAX + 32];
+    char *words[WORDS] = {0};
+    snprintf(log, sizeof log, "%s/overseerd.log", typed->at.folder);
+    if (daemon_says(typed).status != 0)
+        return up_tell(typed, log, true);
+    if (!program_find("overseerd", program)) {
+        trouble_make(&typed->trouble, ERROR_INTERNAL,
+                     "The program overseerd is neither beside this one nor in PATH.");
+        return trouble_tell(&typed->trouble, typed->as_json);
+    }
+    words_make(typed, program, log, words);
+    if (typed->dry_run) {
+        for (size_t i = 0; words[i]; i++)
+            printf("%s%s", i ? " " : "", words[i]);
+        printf("\n");
+        return 0;
+    }
+    place_make(typed->at.folder);
+    pid_t pid = daemon_start(words, log);
+    return up_wait(typed, pid, log);
+}
+
+/* ---- down ---- */
+
+static int down_tell(struct typed *typed, bool was_there, int pid) {
+    if (typed->as_json)
+        printf("{\"stopped\": %s, \"pid\": %d}\n", was_there ? "true" : "false", pid);
+    else
+        printf(was_there ? "The daemon has stopped. Everything is kept; `overseer up` goes on.\n"
+                         : "No daemon runs.\n");
+    return 0;
+}
+
+/* Exactly the process that registered: never by name, never by a number alone. */
+int down_run(struct typed *typed) {
+    struct registered registered;
+    if (!registered_read(&typed->at, &registered)) {
+        if (daemon_says(typed).status == 0)
+            return down_tell(typed, false, 0);
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "A daemon answers on %s, but its registration is not there.",
+                     typed->at.socket);
+        trouble_next(&typed->trouble, "Stop it where it was started.");
+        return trouble_tell(&typed->trouble, typed->as_json);
+    }
+    if (typed->dry_run) {
+        printf("SIGTERM to process %d\n", (int)registered.pid);
+        return 0;
+    }
+    syscall(SYS_pidfd_send_signal, registered.pidfd, SIGTERM, NULL, 0);
+    struct pollfd ended = {registered.pidfd, POLLIN, 0};
+    int gone = poll(&ended, 1, END_MS);
+    close(registered.pidfd);
+    if (gone > 0)
+        return down_tell(typed, true, (int)registered.pid);
+    trouble_make(&typed->trouble, ERROR_BUSY, "Process %d has not ended yet.", (int)registered.pid);
+    trouble_next(&typed->trouble, "It may still be writing; try again, or see %s", registered.log);
+    return trouble_tell(&typed->trouble, typed->as_json);
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do a file, the environment and flags become settings? CONFIG-12: each layer wins over the one before. */
+#include "config/config.h"
+
+#include "config/plain.h"
+#include "config/toml.h"
+#include "model/secret.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct loading {
+    const struct config_source *source;
+    struct config_report *report;
+    struct settings *settings;
+    struct str text;                                 /* of the file */
+    char file[PATH_MAX];                             /* its name; empty: there is none */
+    struct agent_setting *agents;                    /* being gathered */
+    uint32_t agent_lines[LIMIT_LINES][SETTING_ROOM]; /* where each of their settings stands */
+    struct toml_doc *doc;
+};
+
+__attribute__((format(printf, 2, 3))) static void problem(struct loading *loading,
+                                                          const char *format, ...) {
+    struct config_report *report = loading->report;
+    if (report->count < CONFIG_PROBLEMS) {
+        va_list rest;
+        va_start(rest, format);
+        vsnprintf(report->problems[report->count], sizeof report->problems[0], format, rest);
+        va_end(rest);
+    }
+    report->count++;
+}
+
+/* ---- the file ---- */
+
+static bool readable(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+bool config_find(char *path, size_t size) {
+    const char *named = getenv("OVERSEER_CONFIG"), *config = getenv("XDG_CONFIG_HOME"),
+               *home = getenv("HOME");
+    if (named && *named)
+        return snprintf(path, size, "%s", named) < (int)size;
+    if (config && *config)
+        snprintf(path, size, "%s/overseer/overseer.toml", config);
+    else if (home && *home)
+        snprintf(path, size, "%s/.config/overseer/overseer.toml", home);
+    else
+        path[0] = 0;
+    if (path[0] && readable(path))
+        return true;
+    static const char OF_THE_MACHINE[] = "/etc/overseer/overseer.toml";
+    if (size < sizeof OF_THE_MACHINE)
+        return false;
+    memcpy(path, OF_THE_MACHINE, sizeof OF_THE_MACHINE);
+    return readable(path);
+}
+
+static bool file_read(struct loading *loading) {
+    FILE *file = fopen(loading->file, "re");
+    char *room = file ? malloc(LIMIT_CONFIG + 1) : NULL;
+    size_t len = room ? fread(room, 1, LIMIT_CONFIG + 1, file) : 0;
+    if (!file || !room || ferror(file))
+        problem(loading, "%s: it cannot be read: %s", loading->file, strerror(errno));
+    else if (len > LIMIT_CONFIG)
+        problem(loading, "%s: it is longer than %d bytes", loading->file, LIMIT_CONFIG);
+    else
+        loading->text = arena_copy(&loading->settings->arena, (struct str){room, len});
+    free(room);
+    if (file)
+        fclose(file);
+    return loading->report->count == 0;
+}
+
+/* ---- one value of it ---- */
+
+static bool given_from(const struct toml_value *value, struct given *ret) {
+    *ret = (struct given){.text = value->text,
+                          .number = value->number,
+                          .real = value->real,
+                          .flag = value->flag,
+                          .texts = {value->texts, value->text_count}};
+    switch (value->type) {
+    case TOML_TEXT: ret->type = SETTING_TEXT; return true;
+    case TOML_NUMBER: ret->type = SETTING_NUMBER; return true;
+    case TOML_REAL: ret->type = SETTING_REAL; return true;
+    case TOML_FLAG: ret->type = SETTING_FLAG; return true;
+    case TOML_TEXTS: ret->type = SETTING_TEXTS; return true;
+    default: ret->type = SETTING_CHOICE; return false; /* no setting is given as one */
+    }
+}
+
+static struct str section_of(struct str path) {
+    size_t len = path.len;
+    while (len > 0 && path.at[len - 1] != '.')
+        len--;
+    return str_cut(path, len);
+}
+
+/* In the same section its last word is enough. */
+static void unknown(struct loading *loading, const struct toml_value *value, struct str path,
+                    const char *near) {
+    struct str section = section_of(path);
+    struct str key = {path.at + section.len, path.len - section.len};
+    if (near && strncmp(near, section.at, section.len) == 0 && !strchr(near + section.len, '.'))
+        near += section.len;
+    if (near)
+        problem(loading, "%s:%u:%u: there is no setting \"%.*s\"; did you mean \"%s\"?",
+                loading->file, value->line, value->column, STR_ARG(str_cut(key, 80)), near);
+    else
+        problem(loading, "%s:%u:%u: there is no setting \"%.*s\"", loading->file, value->line,
+                value->column, STR_ARG(str_cut(path, 120)));
+}
+
+/* G-09: a pattern that cannot work is said at once, with its place. */
+static bool pattern_is_right(struct loading *loading, const struct setting *row,
+                             const struct given *given, const char *place) {
+    uint32_t before = loading->report->count, column = 0;
+    for (uint32_t i = 0; row->flags & SETTING_PATTERN && i < given->texts.count; i++) {
+        const char *wrong = secret_pattern_broken(given->texts.at[i], &column);
+        if (wrong)
+            problem(loading, "%s: the pattern %.*s is wrong at column %u: %s", place,
+                    STR_ARG(str_cut(given->texts.at[i], 100)), column, wrong);
+        else if (given->texts.count > LIMIT_SECRET_CUSTOM)
+            problem(loading, "%s: there are more than %d patterns", place, LIMIT_SECRET_CUSTOM);
+    }
+    return loading->report->count == before;
+}
+
+/* Put one value where its row says; `line` is where the same one was set before. */
+static void put(struct loading *loading, void *base, struct setting_found found,
+                const struct toml_value *value, uint32_t *line) {
+    char why[200], place[PATH_MAX + 32];
+    struct given given;
+    const char *name = found.row->name;
+    snprintf(place, sizeof place, "%s:%u:%u", loading->file, value->line, value->column);
+    given_from(value, &given);
+    if (*line > 0)
+        problem(loading, "%s: \"%s\" is set twice: line %u has set it already", place, name, *line);
+    else if (!setting_put(base, found.row, &given, found.unit, &loading->settings->arena, why,
+                          sizeof why))
+        problem(loading, "%s: \"%.*s\" %s", place, STR_ARG(str_cut(value->path, 80)), why);
+    else if (pattern_is_right(loading, found.row, &given, place))
+        *line = value->line;
+}
+
+static void put_plain(struct loading *loading, const struct toml_value *value) {
+    struct setting_found found = setting_find(value->path);
+    if (!found.row) {
+        unknown(loading, value, value->path, setting_nearest(value->path));
+        return;
+    }
+    struct origin_place *origin = &loading->settings->origins[setting_place(found.row)];
+    uint32_t line = origin->origin == ORIGIN_FILE ? origin->line : 0;
+    put(loading, loading->settings, found, value, &line);
+    if (line > 0)
+        *origin = (struct origin_place){ORIGIN_FILE, line};
+}
+
+/* ---- agents[] ---- */
+
+static const struct str AGENTS = STR("agents");
+
+/* agents.list[] is how others call it. */
+static bool is_agents(struct str path) {
+    return str_equal(path, AGENTS) || str_equal(path, STR("agents.list"));
+}
+
+static bool below_agents(struct str path, struct str *ret_rest) {
+    static const struct str BEFORE[] = {STR("agents.list."), STR("agents.")};
+    for (size_t i = 0; i < count_of(BEFORE); i++)
+        if (path.len > BEFORE[i].len && memcmp(path.at, BEFORE[i].at, BEFORE[i].len) == 0) {
+            *ret_rest = (struct str){path.at + BEFORE[i].len, path.len - BEFORE[i].len};
+            return true;
+        }
+    return false;
+}
+
+static void agent_begin(struct loading *loading, const struct toml_value *value) {
+    struct settings *settings = loading->settings;
+    if (settings->agent_count == LIMIT_LINES) {
+        problem(loading, "%s:%u:%u: there are more than %d agents", loading->file, value->line,
+                value->column, LIMIT_LINES);
+        return;
+    }
+    agent_setting_default(&loading->agents[settings->agent_count++], &settings->arena);
+}
+
+static void agent_put(struct loading *loading, const struct toml_value *value, struct str rest) {
+    uint32_t count = loading->settings->agent_count;
+    struct setting_found found = agent_setting_find(rest);
+    if (count == 0)
+        problem(loading, "%s:%u:%u: agents are a list: write [[agents]]", loading->file,
+                value->line, value->column);
+    else if (!found.row)
+        unknown(loading, value, rest, agent_setting_nearest(rest));
+    else
+        put(loading, &loading->agents[count - 1], found, value,
+            &loading->agent_lines[count - 1][found.row - AGENT_SETTINGS]);
+}
+
+static void agents_check(struct loading *loading) {
+    const struct agent_setting *agents = loading->agents;
+    for (uint32_t i = 0; i < loading->settings->agent_count; i++) {
+        if (agents[i].id.len == 0)
+            problem(loading, "%s: agent %u has no \"id\"", loading->file, i + 1);
+        for (uint32_t j = 0; j < i && agents[i].id.len > 0; j++)
+            if (str_equal(agents[i].id, agents[j].id))
+                problem(loading, "%s: two agents have the id \"%.*s\"", loading->file,
+                        STR_ARG(str_cut(agents[i].id, 80)));
+    }
+    loading->settings->agents = agents;
+}
+
+/* ---- the document ---- */
+
+static void table_check(struct loading *loading, const struct toml_value *value) {
+    struct str rest;
+    if (is_agents(value->path) || below_agents(value->path, &rest) ||
+        setting_section_exists(value->path))
+        return;
+    struct str near = setting_section_nearest(value->path);
+    problem(loading, "%s:%u:%u: there is no section [%.*s]%s%.*s%s", loading->file, value->line,
+            value->column, STR_ARG(str_cut(value->path, 120)), near.len ? "; did you mean [" : "",
+            STR_ARG(near), near.len ? "]?" : "");
+}
+
+/* What stands in a section that there is not is not complained of again. */
+static bool in_unknown_section(struct str path) {
+    struct str section = section_of(path);
+    return section.len > 0 && !setting_section_exists(str_cut(section, section.len - 1));
+}
+
+static void value_take(struct loading *loading, const struct toml_value *value) {
+    struct str rest;
+    if (value->type == TOML_ENTRY && is_agents(value->path))
+        agent_begin(loading, value);
+    else if (value->type == TOML_ENTRY)
+        problem(loading, "%s:%u:%u: there is no list [[%.*s]]", loading->file, value->line,
+                value->column, STR_ARG(str_cut(value->path, 120)));
+    else if (value->type == TOML_TABLE)
+        table_check(loading, value);
+    else if (below_agents(value->path, &rest))
+        agent_put(loading, value, rest);
+    else if (setting_find(value->path).row || !in_unknown_section(value->path))
+        put_plain(loading, value);
+}
+
+static void document_take(struct loading *loading) {
+    for (uint32_t i = 0; loading->doc && i < toml_count(loading->doc); i++)
+        value_take(loading, toml_at(loading->doc, i));
+    agents_check(loading);
+}
+
+static void document_parse(struct loading *loading) {
+    struct toml_error error = {0};
+    if (loading->file[0] == 0)
+        return;
+    const char *broken = plain_broken(loading->text, &error.line, &error.column);
+    if (!broken)
+        loading->doc = toml_read(loading->text, &error);
+    if (!loading->doc)
+        problem(loading, "%s:%u:%u: %s", loading->file, error.line, error.column,
+                broken ? broken : error.why);
+}
+
+/* ---- the other layers ---- */
+
+static const struct setting *row_named(const char *name) {
+    struct setting_found found = setting_find(str_of(name));
+    must(found.row);
+    return found.row;
+}
+
+static void put_layer(struct loading *loading, const struct setting *row, struct str text,
+                      enum span_unit unit, enum origin origin, const char *shown) {
+    struct settings *settings = loading->settings;
+    char why[200];
+    if (!setting_put_text(settings, row, text, unit, &settings->arena, why, sizeof why)) {
+        problem(loading, "%s %s", shown, why);
+        return;
+    }
+    struct given given = {.type = SETTING_TEXTS};
+    if (row->type == SETTING_TEXTS)
+        given.texts = *(const struct texts *)(const void *)((const char *)settings + row->offset);
+    if (pattern_is_right(loading, row, &given, shown))
+        settings->origins[setting_place(row)] = (struct origin_place){origin, 0};
+}
+
+/* Its own name first, then the older ones: OVERSEER_STORE. */
+static const char *environment_of(const struct setting *row, char shown[SETTING_ENV]) {
+    setting_env(row->name, shown);
+    const char *value = getenv(shown);
+    const char *alias = row->aliases;
+    while (!value && *alias) {
+        char name[SETTING_ENV - 16];
+        size_t len = strcspn(alias, " ");
+        if (len < sizeof name) {
+            memcpy(name, alias, len);
+            name[len] = 0;
+            setting_env(name, shown);
+            value = getenv(shown);
+        }
+        alias += len + (alias[len] == ' ');
+    }
+    return value;
+}
+
+static void environment_take(struct loading *loading) {
+    for (size_t i = 0; i < SETTING_COUNT && !loading->source->ignore_environment; i++) {
+        char shown[SETTING_ENV];
+        const char *value = environment_of(&SETTINGS[i], shown);
+        if (value && *value)
+            put_layer(loading, &SETTINGS[i], str_of(value), UNIT_WRITTEN, ORIGIN_ENVIRONMENT,
+                      shown);
+    }
+}
+
+/* All flags for one list are its entries, so they are gathered first. */
+static void flag_take(struct loading *loading, uint32_t place) {
+    const struct config_flag *flags = loading->source->flags, *flag = &flags[place];
+    struct setting_found found = setting_find(str_of(flag->name));
+    if (!found.row) {
+        const char *near = setting_nearest(str_of(flag->name));
+        problem(loading, "%s: there is no setting \"%.80s\"%s%s%s", flag->shown, flag->name,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return;
+    }
+    const struct setting *row = found.row;
+    struct str text = str_of(flag->value);
+    if (row->type == SETTING_TEXTS && flag->whole) /* lines are not split at commas */
+        text = arena_format(&loading->settings->arena, "%s\n", flag->value);
+    for (uint32_t i = 0; row->type == SETTING_TEXTS && i < loading->source->flag_count; i++)
+        if (i != place && setting_find(str_of(flags[i].name)).row == row) {
+            if (i < place)
+                return; /* the first has taken them all */
+            text =
+                arena_format(&loading->settings->arena, "%.*s\n%s", STR_ARG(text), flags[i].value);
+        }
+    enum span_unit unit = flag->unit != UNIT_WRITTEN ? flag->unit : found.unit;
+    put_layer(loading, row, text, unit, ORIGIN_FLAG, flag->shown);
+}
+
+static void flags_take(struct loading *loading) {
+    for (uint32_t i = 0; i < loading->source->flag_count; i++)
+        flag_take(loading, i);
+}
+
+/* CONFIG-09 to CONFIG-11: which preset is known only when all layers have been seen; its rows lie below them. */
+static void preset_take(struct loading *loading) {
+    struct settings *settings = loading->settings;
+    for (size_t i = 0; i < PRESET_ROW_COUNT; i++) {
+        const struct setting *row = row_named(PRESET_ROWS[i].name);
+        if (PRESET_ROWS[i].preset == settings->preset &&
+            settings->origins[setting_place(row)].origin == ORIGIN_DEFAULT)
+            put_layer(loading, row, str_of(PRESET_ROWS[i].value), UNIT_WRITTEN, ORIGIN_PRESET,
+                      "preset");
+    }
+}
+
+/* ---- completing ---- */
+
+static struct str state_folder(struct arena *arena) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && *state)
+        return arena_format(arena, "%s/overseer", state);
+    return arena_format(arena, "%s/.local/state/overseer", home && *home ? home : "/var/lib");
+}
+
+static void home_expand(struct settings *settings) {
+    const char *home = getenv("HOME");
+    for (size_t i = 0; i < SETTING_COUNT && home; i++) {
+        struct str *path = (struct str *)(void *)((char *)settings + SETTINGS[i].offset);
+        if (SETTINGS[i].flags & SETTING_PATH && path->len > 1 && memcmp(path->at, "~/", 2) == 0)
+            *path = arena_format(&settings->arena, "%s%s", home, path->at + 1);
+    }
+}
+
+/* Beside a socket that was named, so that several daemons of one person do not meet. */
+static struct str beside_socket(struct str socket, struct str usual, struct arena *arena) {
+    static const struct str END = STR(".sock");
+    if (socket.len > usual.len && memcmp(socket.at, usual.at, usual.len) == 0)
+        return usual;
+    if (socket.len > END.len && memcmp(socket.at + socket.len - END.len, END.at, END.len) == 0)
+        socket.len -= END.len;
+    return arena_format(arena, "%.*s.state", STR_ARG(socket));
+}
+
+static void paths_resolve(struct settings *settings) {
+    struct arena *arena = &settings->arena;
+    home_expand(settings);
+    struct str dir = settings->storage.dir;
+    if (dir.len == 0)
+        settings->storage.dir = state_folder(arena);
+    if (settings->storage.store.len == 0)
+        settings->storage.store =
+            arena_format(arena, "sqlite:%s/overseer.db", settings->storage.dir.at);
+    if (settings->server.socket.len == 0)
+        settings->server.socket = arena_format(arena, "%s/overseer.sock", settings->storage.dir.at);
+    else if (dir.len == 0)
+        settings->storage.dir =
+            beside_socket(settings->server.socket, settings->storage.dir, arena);
+}
+
+static void whole_check(struct loading *loading) {
+    if (loading->report->count > 0)
+        return;
+    const char *wrong = settings_broken(loading->settings);
+    if (wrong)
+        problem(loading, "%s%s%s", loading->file, loading->file[0] ? ": " : "", wrong);
+    if (settings_policy(loading->settings, &loading->settings->arena).len > LIMIT_POLICY)
+        problem(loading, "%s: all settings that decisions depend on are longer than %d bytes",
+                loading->file, LIMIT_POLICY);
+}
+
+/* ---- all of it ---- */
+
+static struct settings *load(struct loading *loading) {
+    struct settings *settings = loading->settings;
+    loading->agents = arena_new(&settings->arena, struct agent_setting, LIMIT_LINES);
+    settings->file = str_of(arena_cstr(&settings->arena, str_of(loading->file)));
+    settings_default(settings);
+    document_parse(loading);
+    document_take(loading);
+    toml_free(loading->doc);
+    environment_take(loading);
+    flags_take(loading);
+    preset_take(loading);
+    paths_resolve(settings);
+    whole_check(loading);
+    if (loading->report->count == 0)
+        return settings;
+    config_free(settings);
+    return NULL;
+}
+
+static struct loading *loading_new(const struct config_source *source,
+                                   struct config_report *report) {
+    struct loading *loading = calloc(1, sizeof *loading);
+    report->count = 0;
+    if (loading) {
+        loading->source = source;
+        loading->report = report;
+        loading->settings = calloc(1, sizeof *loading->settings);
+    }
+    if (loading && loading->settings)
+        return loading;
+    free(loading);
+    snprintf(report->problems[report->count++], sizeof report->problems[0],
+             "there is no memory to read the settings");
+    return NULL;
+}
+
+struct settings *config_load_text(struct str text, const char *name,
+                                  const struct config_source *source,
+                                  struct config_report *report) {
+    struct loading *loading = loading_new(source, report);
+    if (!loading)
+        return NULL;
+    loading->text = text;
+    snprintf(loading->file, sizeof loading->file, "%s", name);
+    struct settings *settings = load(loading);
+    free(loading);
+    return settings;
+}
+
+struct settings *config_load(const struct config_source *source, struct config_report *report) {
+    struct loading *loading = loading_new(source, report);
+    if (!loading)
+        return NULL;
+    if (source->file)
+        snprintf(loading->file, sizeof loading->file, "%s", source->file);
+    else if (source->ignore_file || !config_find(loading->file, sizeof loading->file))
+        loading->file[0] = 0;
+    struct settings *settings = loading->settings;
+    if (loading->file[0] && !file_read(loading)) {
+        config_free(settings);
+        settings = NULL;
+    } else {
+        settings = load(loading);
+    }
+    free(loading);
+    return settings;
+}
+
+void config_free(struct settings *settings) {
+    if (!settings)
+        return;
+    arena_free(&settings->arena);
+    free(settings);
+}

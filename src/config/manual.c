@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does overseer.toml(5) say? It is made from the rows, and from the texts around them. */
+#include "config/config.h"
+
+#include <stdio.h>
+
+static const char BEFORE[] =
+    ".\\\" SPDX-License-Identifier: Apache-2.0\n"
+    ".\\\" Made by `overseerd --man-settings`; do not edit.\n"
+    ".TH OVERSEER.TOML 5 \"\" \"overseer " OVERSEER_VERSION "\" \"File formats\"\n"
+    ".SH NAME\n"
+    "overseer.toml \\- settings of Overseer\n"
+    ".SH SYNOPSIS\n"
+    ".nf\n"
+    "$XDG_CONFIG_HOME/overseer/overseer.toml\n"
+    "/etc/overseer/overseer.toml\n"
+    ".fi\n"
+    ".SH DESCRIPTION\n"
+    "One TOML file has all settings. None of them has to be set. The first file of these is read:\n"
+    "the one that \\fB\\-\\-config\\fR names, the one that \\fBOVERSEER_CONFIG\\fR names, that of the person,\n"
+    "that of the machine.\n"
+    ".PP\n"
+    "Each layer wins over the one before it: defaults, the preset, the file, the environment, flags of\n"
+    ".BR overseerd (8).\n"
+    "The variable for a setting is its name in capitals, with OVERSEER_ before it and _ for each dot:\n"
+    "\\fBserver.listen\\fR is \\fBOVERSEER_SERVER_LISTEN\\fR. Lists have commas there, or one entry in a line.\n"
+    "The flag for any setting is \\fB\\-\\-set\\fR \\fIname\\fR=\\fIvalue\\fR.\n"
+    ".PP\n"
+    "Durations are texts with their unit: \"500ms\", \"90s\", \"15m\", \"1h30m\", \"30d\". A name that ends in\n"
+    "_secs or Ms has a plain number instead. tickEvery and tick_every are the same name, and sections of\n"
+    "older files ([auto], [defaults], [repo], [overseer], thresholds) are read as they are.\n"
+    ".PP\n"
+    "\\fBoverseer config check\\fR \\fIfile\\fR says what is wrong with a file, with line and column.\n"
+    "\\fBoverseer config show \\-\\-origin\\fR says what is in force, and where each value comes from.\n"
+    "\\fBoverseer config reload\\fR, or SIGHUP, reads the file again: it is checked whole first, and a file that is wrong\n"
+    "changes nothing. Settings that are marked \\(lqat start\\(rq wait for the next start.\n"
+    ".PP\n"
+    "Settings that decisions depend on are marked \\(lqpolicy\\(rq. All of them together have a hash, which stands on\n"
+    "every record; the text behind a hash is kept, and each change is a record of its own.\n"
+    ".SH SETTINGS\n";
+
+static const char CHOOSING[] =
+    ".SH CHOOSING\n"
+    "\\fBpreset\\fR sets several thresholds at once; whatever the file sets itself wins over it.\n"
+    ".PP\n"
+    "Choose stricter settings (\\fBhigh-stakes\\fR, or \\fBci\\fR) where errors are costly, where the budget is small, where\n"
+    "runs are unattended, in CI, and for regulated work. More is stopped early and people are asked more often.\n"
+    ".PP\n"
+    "Choose looser ones (\\fBexploratory\\fR) for exploration, for long tasks, where waste is tolerated, where a person is\n"
+    "watching, and where quality may fluctuate on the way. People are asked less, and more may be done in vain.\n";
+
+static const char ALLOWING[] =
+    ".SH ALLOWING AGENTS\n"
+    "\\fBpolicy.allow_agents\\fR and \\fBpolicy.allow_cross_agent\\fR say whom Overseer may supervise. They have nothing to do\n"
+    "with which agents may write to each other. By default it stays with one agent and what that one starts itself.\n"
+    "Others need both: the flag, and an entry in the list.\n"
+    ".PP\n"
+    "A broad list is a risk. With \\fB[\"*\"]\\fR every agent on the host can be prompted, stopped and given work, also those\n"
+    "that people run for themselves; a goal that somebody else wrote reaches all of them; and what one of them reads can\n"
+    "become an instruction to the next. Name the agents that you mean.\n"
+    ".PP\n"
+    "Commands (\\fBauto.task_pool_command\\fR, \\fBauto.post_accept_command\\fR, \\fBverify.command\\fR) come from this file, the\n"
+    "environment and flags alone: never from a model, and from no call of an agent.\n";
+
+static const char AFTER[] = ".SH EXAMPLE\n"
+                            ".nf\n"
+                            "preset = \"high-stakes\"\n"
+                            "\n"
+                            "[supervision]\n"
+                            "tick_every = \"1m\"\n"
+                            "\n"
+                            "[verify]\n"
+                            "command = \"make check\"\n"
+                            "\n"
+                            "[[agents]]\n"
+                            "id = \"coder\"\n"
+                            "capabilities = [\"code\", \"tests\"]\n"
+                            ".fi\n"
+                            ".SH SEE ALSO\n"
+                            ".BR overseer (1),\n"
+                            ".BR overseerd (8)\n";
+
+/* A backslash and a leading dot mean something to troff; a hyphen in a value is one. */
+static void put(const char *text) {
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void put_range(const struct setting *row) {
+    char least[SPAN_TEXT], most[SPAN_TEXT];
+    switch (row->type) {
+    case SETTING_NUMBER:
+    case SETTING_REAL: printf("number from %.10g to %.10g", row->least, row->most); break;
+    case SETTING_FLAG: fputs("true or false", stdout); break;
+    case SETTING_SPAN:
+        span_format((int64_t)row->least, least);
+        span_format((int64_t)row->most, most);
+        printf("duration from %s to %s", least, most);
+        break;
+    case SETTING_CHOICE:
+        for (uint32_t i = 0; i < row->names->count; i++) {
+            fputs(i ? ", " : "", stdout);
+            put(name_of(row->names, i));
+        }
+        break;
+    case SETTING_TEXTS: fputs("list of texts", stdout); break;
+    case SETTING_TEXT: fputs("text", stdout); break;
+    }
+}
+
+static void put_row(const void *defaults, const struct setting *row, struct arena *arena) {
+    puts(".TP");
+    fputs(".B ", stdout);
+    put(row->name);
+    printf("\n(");
+    put_range(row);
+    fputs("; default ", stdout);
+    put(arena_cstr(arena, setting_show(defaults, row, arena)));
+    fputs(row->flags & SETTING_POLICY ? "; policy" : "", stdout);
+    fputs(row->flags & SETTING_AT_START ? "; at start" : "", stdout);
+    fputs(row->flags & SETTING_HIDDEN ? "; never shown" : "", stdout);
+    puts(")");
+    puts(".br");
+    putchar(row->text[0] >= 'a' && row->text[0] <= 'z' ? row->text[0] - 'a' + 'A' : row->text[0]);
+    put(row->text + 1);
+    puts(".");
+}
+
+static void put_presets(void) {
+    for (uint32_t preset = 1; preset < PRESETS; preset++) {
+        puts(".TP");
+        fputs(".B preset = \"", stdout);
+        put(name_of(&PRESET_NAMES, preset));
+        puts("\"");
+        for (size_t i = 0; i < PRESET_ROW_COUNT; i++)
+            if (PRESET_ROWS[i].preset == preset)
+                printf("%s = %s\n.br\n", PRESET_ROWS[i].name, PRESET_ROWS[i].value);
+    }
+}
+
+void config_manual(void) {
+    struct arena arena = {0};
+    struct settings *settings = arena_new(&arena, struct settings, 1);
+    struct agent_setting agent = {0};
+    settings_default(settings);
+    agent_setting_default(&agent, &arena);
+    fputs(BEFORE, stdout);
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        put_row(settings, &SETTINGS[i], &arena);
+    puts(".SH AGENTS");
+    puts("Each [[agents]] is one agent:");
+    for (size_t i = 0; i < AGENT_SETTING_COUNT; i++)
+        put_row(&agent, &AGENT_SETTINGS[i], &arena);
+    fputs(CHOOSING, stdout);
+    put_presets();
+    fputs(ALLOWING, stdout);
+    fputs(AFTER, stdout);
+    arena_free(&settings->arena);
+    arena_free(&arena);
+}

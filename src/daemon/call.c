@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is one operation carried out, whichever door it came through? */
+#include "daemon/call.h"
+
+#include "daemon/clock.h"
+#include "daemon/facts.h"
+#include "daemon/guard.h"
+#include "daemon/log.h"
+#include "daemon/spool.h"
+#include "daemon/tell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int64_t PATIENCE = SECONDS(20);
+static const int64_t SPOOLED_PATIENCE = SECONDS(2); /* then the disk of this host has to do */
+static const int64_t AWAY_AFTER = SECONDS(1);
+static const struct policy NO_POLICY; /* in safe mode nothing is decided */
+
+enum { CALL_TRIES = 32 }; /* of an operation that merges */
+
+enum call_state { CALL_NEW, CALL_WAITING, CALL_ANSWERED, CALL_EXPIRED, CALL_FORGOTTEN };
+
+/* Shared with the ledger's or the lookups' thread while it waits; the last one frees. */
+struct call {
+    struct house *house;
+    struct caller caller;
+    struct call *next, **link; /* among those that wait */
+    atomic_int state;
+    atomic_int holders;
+    int64_t since, until; /* boot clock: it waits; something is done about that */
+    json_t *params;
+    struct op_call op;
+    uint32_t tries;
+    bool spooling, spooled; /* handed to the spool; safe there */
+    struct input *input;    /* a write, once it is answered */
+    struct lookup lookup;
+    void (*done)(void *with);
+    void *with;
+};
+
+/* Everybody who waits, of all doors. */
+static pthread_mutex_t waiting_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct call *waiting;
+static atomic_bool ending;
+static atomic_int_least64_t away_since; /* boot clock; 0: the store answers */
+
+/* ---- how many, and what came of them ---- */
+
+static struct call_count counts[LIMIT_OPS];
+
+const struct call_count *call_counts(void) {
+    return counts;
+}
+
+static void call_count(struct call *call) {
+    enum error error = call_error(call);
+    enum error_class class = error < ERROR_COUNT ? ERRORS[error].class : CLASS_HARD;
+    for (size_t i = 0; i < OP_COUNT && i < LIMIT_OPS; i++)
+        if (OPS[i] == call->op.op)
+            atomic_fetch_add_explicit(&counts[i].by_class[class], 1, memory_order_relaxed);
+}
+
+/* ---- its life ---- */
+
+struct call *call_new(struct house *house, const struct caller *caller) {
+    struct call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    call->house = house;
+    call->caller = *caller;
+    call->op.caller = &call->caller;
+    atomic_init(&call->holders, 1);
+    return call;
+}
+
+static void call_let_go(struct call *call) {
+    if (atomic_fetch_sub(&call->holders, 1) > 1)
+        return;
+    input_free(call->input);
+    op_call_free(&call->op);
+    json_decref(call->params);
+    free(call);
+}
+
+static void call_wait(struct call *call) {
+    if (atomic_load(&call->state) == CALL_WAITING)
+        return;
+    atomic_store(&call->state, CALL_WAITING);
+    atomic_fetch_add(&call->holders, 1);
+    call->since = clock_boot();
+    call->until =
+        call->since + (call->op.op->answer == ANSWER_SPOOLED ? SPOOLED_PATIENCE : PATIENCE);
+    pthread_mutex_lock(&waiting_lock);
+    call->next = waiting;
+    call->link = &waiting;
+    if (waiting)
+        waiting->link = &call->next;
+    waiting = call;
+    pthread_mutex_unlock(&waiting_lock);
+}
+
+/* Whoever moves the state on tells the caller; the other one only lets go. */
+static bool call_settle(struct call *call, enum call_state to, struct input *input) {
+    pthread_mutex_lock(&waiting_lock);
+    bool mine = atomic_load(&call->state) == CALL_WAITING;
+    if (mine) {
+        *call->link = call->next;
+        if (call->next)
+            call->next->link = call->link;
+        call->input = input;
+        atomic_store(&call->state, (int)to);
+    }
+    pthread_mutex_unlock(&waiting_lock);
+    return mine;
+}
+
+static void call_tell(struct call *call) {
+    call_count(call);
+    call->done(call->with);
+}
+
+void call_release(struct call *call) {
+    if (!call)
+        return;
+    call_settle(call, CALL_FORGOTTEN, NULL);
+    call_let_go(call);
+}
+
+/* ---- what came of it ---- */
+
+enum error call_error(const struct call *call) {
+    if (atomic_load(&call->state) == CALL_EXPIRED)
+        return ERROR_STORE_AWAY; /* what another thread is still writing is not looked at */
+    return call->input ? call->input->error : call->op.error;
+}
+
+const char *call_why(const struct call *call) {
+    if (atomic_load(&call->state) == CALL_EXPIRED)
+        return "";
+    return call->input ? call->input->why : call->op.why;
+}
+
+static json_t *written_json(const struct input *input) {
+    char goal[GOAL_ID_TEXT + 1];
+    if (input->signal.kind == SIGNAL_NONE) /* a tick */
+        return json_pack("{s:b}", "didWork", input->applied);
+    goal_id_format(input->signal.goal, goal);
+    if (input->forwarded)
+        return json_pack("{s:s, s:b}", "goalId", goal, "forwarded", 1);
+    return json_pack("{s:s, s:I, s:I}", "goalId", goal, "version", (json_int_t)input->version,
+                     "seq", (json_int_t)input->seq);
+}
+
+json_t *call_result(struct call *call) {
+    if (call_error(call))
+        return NULL;
+    return call->input ? written_json(call->input) : json_incref(call->op.result);
+}
+
+bool call_is_pending(const struct call *call) {
+    return call->spooled || (call->input && call->input->forwarded);
+}
+
+const struct op *call_op(const struct call *call) {
+    return call->op.op;
+}
+
+/* ---- what an operation makes of its parameters and of what was read, guarded ---- */
+
+struct building {
+    struct call *call;
+    const struct store_answer *answer;
+    struct signal signal;
+    bool made;
+};
+
+static void args_make(void *with) {
+    struct building *building = with;
+    struct call *call = building->call;
+    building->made = op_args_read(&call->op, call->params);
+}
+
+static void request_make(void *with) {
+    struct building *building = with;
+    struct call *call = building->call;
+    const struct op *op = call->op.op;
+    if (op->wants_facts) {
+        struct op_facts *facts =
+            arena_take(&call->op.arena, sizeof *facts, alignof(struct op_facts));
+        facts_read(call->house, facts);
+        call->op.facts = facts;
+    }
+    building->made = op->request && op->request(&call->op, &call->lookup.request);
+}
+
+static void next_make(void *with) {
+    struct building *building = with;
+    struct call *call = building->call;
+    struct store_request request = {.at = call->op.at};
+    building->made = call->op.op->next(&call->op, building->answer, &request);
+    call->op.asked++;
+    if (building->made)
+        call->lookup.request = request;
+}
+
+static void signal_make(void *with) {
+    struct building *building = with;
+    struct op_call *op = &building->call->op;
+    building->made = op->op->signal(op, building->answer, &building->signal);
+}
+
+static void result_make(void *with) {
+    struct building *building = with;
+    struct op_call *op = &building->call->op;
+    op->result = op->op->result(op, building->answer);
+}
+
+static void tell_make(void *with) {
+    struct building *building = with;
+    tell(building->call->house, &building->call->op);
+}
+
+/* One request that cannot be answered must not end the daemon of ten thousand others. */
+static bool built(struct call *call, void (*make)(void *), struct building *building) {
+    struct guard_report report;
+    enum guard_result result = guard_run(make, building, &report);
+    if (result == GUARD_WHOLE)
+        return true;
+    building->made = false;
+    if (result == GUARD_MEMORY)
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    log_error("%s could not be carried out: %s", call->op.op->name, report.why);
+    return op_refuse(&call->op, ERROR_QUARANTINED, "What is stored about it contradicts itself.");
+}
+
+/* ---- writing ---- */
+
+/* A key names the happening (of that goal, if there is one yet), and of a create also the goal. Without a
+ * key, both are random. */
+static void signal_name(struct signal *signal, const struct op_call *call) {
+    const struct op_args *args = &call->args;
+    uint8_t random[10];
+    random_bytes(random, sizeof random);
+    signal->source = id_make(signal->at / 1000, random);
+    signal->keyed = args->key.len > 0;
+    if (signal->keyed) {
+        struct id of_key = id_derive(str_of(call->op->name), args->key);
+        signal->source =
+            id_derive((struct str){(const char *)signal->goal.bytes, sizeof signal->goal.bytes},
+                      (struct str){(const char *)of_key.bytes, sizeof of_key.bytes});
+    }
+    if (signal->kind == SIGNAL_GOAL_CREATE)
+        signal->goal = signal->source;
+}
+
+static bool signal_is_fit(struct call *call, const struct signal *signal) {
+    if (input_has_secret(signal->command)) /* redacted it would be another command */
+        return op_refuse(
+            &call->op, ERROR_INVALID,
+            "The command contains what looks like a secret, and would be stored. Put the secret into "
+            "the environment or a file.");
+    if (signal->body.len > LIMIT_PLAN)
+        return op_refuse(&call->op, ERROR_INVALID, "This has %zu bytes; at most %d are kept.",
+                         signal->body.len, LIMIT_PLAN);
+    return true;
+}
+
+static bool signal_build(struct call *call, const struct store_answer *answer, struct signal *ret) {
+    struct building building = {.call = call, .answer = answer};
+    building.signal.by = caller_who(&call->caller);
+    building.signal.trace = call->op.args.trace;
+    built(call, signal_make, &building);
+    if (!building.made || !signal_is_fit(call, &building.signal))
+        return false;
+    *ret = building.signal;
+    ret->at = call->op.at;
+    ret->actor = str_of(call->caller.actor);
+    signal_name(ret, &call->op);
+    return true;
+}
+
+static void call_settled(struct call *call) {
+    if (call_settle(call, CALL_ANSWERED, NULL))
+        call_tell(call);
+    call_let_go(call);
+}
+
+/* ---- while the store is away ---- */
+
+static void spool_done(void *with, bool safe) {
+    struct call *call = with;
+    char goal[GOAL_ID_TEXT + 1];
+    goal_id_format(call->op.args.goal_id, goal);
+    call->spooled = safe;
+    if (safe)
+        call->op.result = json_pack("{s:s, s:b}", "goalId", goal, "spooled", 1);
+    else
+        op_refuse(&call->op, ERROR_STORE_AWAY, "%s", "");
+    call_settled(call);
+}
+
+/* True: the spool has it, and will answer. */
+static bool spool_send(struct call *call, const struct signal *signal) {
+    call->spooling = true;
+    return spool_put(call->house->spool, signal, spool_done, call) ||
+           op_refuse(&call->op, ERROR_SPOOL_FULL, "%s", "");
+}
+
+static bool may_be_spooled(const struct call *call) {
+    return call->op.op->answer == ANSWER_SPOOLED && call->house->spool && !atomic_load(&ending) &&
+           spool_is_wanted(call->house->spool);
+}
+
+/* A store that complains is not waited for; one that has not been joined yet is, for a moment: so it is at each start. */
+static bool is_for_spool(const struct call *call) {
+    char trouble[LIMIT_WHY];
+    int64_t since = atomic_load(&away_since);
+    if (!may_be_spooled(call))
+        return false;
+    keeper_view(call->house->keeper, trouble);
+    return trouble[0] || (since != 0 && clock_boot() - since >= AWAY_AFTER);
+}
+
+/* The ledger has it already, and may still write it: with a key that happens once all the same. */
+static bool expired_spool(struct call *call) {
+    struct signal signal;
+    if (call->spooling || call->op.args.key.len == 0 || !may_be_spooled(call) ||
+        !signal_build(call, NULL, &signal))
+        return false;
+    atomic_fetch_add(&call->holders, 1);
+    if (spool_send(call, &signal))
+        return true;
+    call_let_go(call);
+    return false;
+}
+
+/* ---- to the ledger ---- */
+
+/* True: somebody has it, and will answer. False: call->op says why not. */
+static bool write_send(struct call *call, const struct store_answer *answer) {
+    struct signal signal;
+    if (!signal_build(call, answer, &signal))
+        return false;
+    if (is_for_spool(call))
+        return spool_send(call, &signal);
+    struct input *input = input_make(&signal, call);
+    if (!input)
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    if (!queue_put(&call->house->keeper->queue, input)) {
+        input->error = atomic_load(&ending) ? ERROR_STOPPING : ERROR_BUSY;
+        call_written(input);
+    }
+    return true;
+}
+
+/* What was read has changed before it could be written: read again. */
+static bool tried_again(struct call *call, const struct input *input) {
+    bool again = input->error == ERROR_CONFLICT && call->op.op->merges &&
+                 call->tries++ < CALL_TRIES && atomic_load(&call->state) == CALL_WAITING;
+    return again && lookups_ask(call->house->lookups, &call->lookup);
+}
+
+void call_written(struct input *input) {
+    struct call *call = input->waiter;
+    input->waiter = NULL;
+    if (tried_again(call, input)) {
+        input_free(input);
+        return;
+    }
+    size_t length = strlen(input->why);
+    if (length > 0 && length < sizeof input->why - 1)
+        memcpy(input->why + length, ".", 2);
+    if (call_settle(call, CALL_ANSWERED, input))
+        call_tell(call);
+    else
+        input_free(input);
+    call_let_go(call);
+}
+
+/* ---- whoever waits for too long ---- */
+
+static struct call *overdue_take(const struct house *house, int64_t now) {
+    pthread_mutex_lock(&waiting_lock);
+    struct call *call = waiting;
+    while (call && (call->house != house || now < call->until))
+        call = call->next;
+    if (call)
+        atomic_fetch_add(&call->holders, 1);
+    pthread_mutex_unlock(&waiting_lock);
+    return call;
+}
+
+static void away_look(struct house *house, int64_t now) {
+    if (!house->spool || !spool_is_wanted(house->spool))
+        atomic_store(&away_since, 0);
+    else if (atomic_load(&away_since) == 0)
+        atomic_store(&away_since, now);
+}
+
+void calls_sweep(struct house *house) {
+    int64_t now = clock_boot();
+    away_look(house, now);
+    for (struct call *call; (call = overdue_take(house, now));) {
+        bool spooled = call->until < call->since + PATIENCE;
+        call->until = call->since + PATIENCE;
+        if (!(spooled && (expired_spool(call) || now < call->until)) &&
+            call_settle(call, CALL_EXPIRED, NULL))
+            call_tell(call);
+        call_let_go(call);
+    }
+}
+
+/* Nobody but the spool can be waited for now. Whoever is just about to: either they were among those who wait before
+ * they looked whether it ends, and are found here, or they see that it does. */
+void calls_end(struct house *house) {
+    atomic_store(&ending, true);
+    for (struct call *call; (call = overdue_take(house, INT64_MAX));) {
+        if (call_settle(call, CALL_EXPIRED, NULL))
+            call_tell(call);
+        call_let_go(call);
+    }
+}
+
+/* ---- reading ---- */
+
+/* STORE-10: in safe mode what is read may be anything; what cannot be shown is no reason to die. */
+static void result_send(struct call *call, const struct store_answer *answer) {
+    struct building building = {.call = call, .answer = answer};
+    bool whole = built(call, result_make, &building);
+    if (!safe_is_on(&call->house->keeper->safe) || (whole && call->op.error != ERROR_NO_MEMORY))
+        return; /* what is not text cannot become JSON either, and looks like a want of memory */
+    op_refuse(&call->op, ERROR_STORE_AWAY, "What is stored is damaged and cannot be shown.");
+}
+
+static bool answer_is_there(struct call *call, const struct store_answer *answer) {
+    if (answer->outcome == STORE_DONE)
+        return true;
+    if (answer->damaged && call->house->keeper->ledger)
+        keeper_enter_safe(call->house->keeper, answer->error);
+    return op_refuse(&call->op, ERROR_STORE_AWAY, "%.*s.", STR_ARG(str_cut(answer->error, 200)));
+}
+
+static struct call *call_of(struct lookup *lookup) {
+    return (struct call *)((char *)lookup - offsetof(struct call, lookup));
+}
+
+/* True: there is more to read first, and the lookups have it. */
+static bool asked_on(struct call *call, const struct store_answer *answer) {
+    struct building building = {.call = call, .answer = answer};
+    if (!call->op.op->next || !built(call, next_make, &building) || !building.made ||
+        call->op.error)
+        return false;
+    return lookups_ask(call->house->lookups, &call->lookup) ||
+           op_refuse(&call->op, ERROR_STOPPING, "%s", "");
+}
+
+static void lookup_done(struct lookup *lookup, const struct store_answer *answer) {
+    struct call *call = call_of(lookup);
+    if (answer_is_there(call, answer)) {
+        if (asked_on(call, answer))
+            return;
+        if (call->op.op->kind == OP_WRITES && write_send(call, answer))
+            return; /* the ledger holds it now */
+        if (call->op.op->kind == OP_READS && !call->op.error)
+            result_send(call, answer);
+    }
+    call_settled(call);
+}
+
+static void lookup_begin(struct call *call,
+                         void (*done)(struct lookup *, const struct store_answer *)) {
+    call->lookup.done = done;
+    call->lookup.request.at = call->op.at;
+    call_wait(call);
+    if (!lookups_ask(call->house->lookups, &call->lookup)) {
+        call->op.error = ERROR_STOPPING;
+        call_settled(call);
+    }
+}
+
+/* ---- from the beginning ---- */
+
+/* What has to be read first is read on a reader's connection; the signal follows from there. True: it is under way. */
+static bool operation_begin(struct call *call) {
+    struct building building = {.call = call};
+    if (call->op.op->kind == OP_TELLS) {
+        built(call, tell_make, &building);
+        return false;
+    }
+    call->lookup.request = (struct store_request){0};
+    built(call, request_make, &building);
+    if (call->op.error)
+        return false;
+    if (building.made)
+        lookup_begin(call, lookup_done);
+    else {
+        call_wait(call);
+        if (!write_send(call, NULL))
+            call_settled(call);
+    }
+    return true;
+}
+
+/* Everything begins with the time, so that neighbours in it differ only in what follows: all that fit are named. */
+static bool several_refuse(struct call *call, const struct store_answer *answer) {
+    char text[sizeof call->op.why] = "", id[GOAL_ID_TEXT + 1];
+    for (uint32_t i = 0; i < answer->found_count && i < 4; i++) {
+        goal_id_format(answer->found[i], id);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", id);
+    }
+    return op_refuse(&call->op, ERROR_AMBIGUOUS, "%s%s.", text,
+                     answer->found_count > 4 ? " and others" : "");
+}
+
+static bool goal_is_named(struct call *call, const struct store_answer *answer) {
+    if (!answer_is_there(call, answer))
+        return false;
+    if (answer->found_count == 0)
+        return op_refuse(&call->op, ERROR_NOT_FOUND, "%s", "");
+    if (answer->found_count > 1)
+        return several_refuse(call, answer);
+    call->op.args.goal_id = answer->found[0];
+    return true;
+}
+
+static void named_done(struct lookup *lookup, const struct store_answer *answer) {
+    struct call *call = call_of(lookup);
+    if (!goal_is_named(call, answer) || !operation_begin(call))
+        call_settled(call);
+}
+
+static void named_begin(struct call *call) {
+    call->lookup.request = (struct store_request){.verb = STORE_NAMED,
+                                                  .first_id = call->op.args.goal_first,
+                                                  .last_id = call->op.args.goal_last,
+                                                  .limit = LIMIT_NAMED};
+    lookup_begin(call, named_done);
+}
+
+static bool call_prepare(struct call *call, struct str method) {
+    const struct keeper *keeper = call->house->keeper;
+    call->op.op = op_find(method);
+    if (!call->op.op)
+        return op_refuse(&call->op, ERROR_UNKNOWN_METHOD, "%s", "");
+    call->op.at = clock_wall();
+    call->op.policy = keeper->ledger ? ledger_policy(keeper->ledger) : &NO_POLICY;
+    struct building building = {.call = call};
+    built(call, args_make, &building);
+    if (!building.made || !op_allows(&call->op))
+        return false;
+    if (call->op.op->kind == OP_WRITES && safe_is_on(&keeper->safe))
+        return op_refuse(&call->op, ERROR_SAFE_MODE, "%.250s", keeper->safe.why);
+    return true;
+}
+
+/* True: it is under way. */
+static bool call_go(struct call *call) {
+    if (!call->op.args.goal_begins)
+        return operation_begin(call);
+    named_begin(call);
+    return true;
+}
+
+bool call_start(struct call *call, struct str method, const json_t *params,
+                void (*done)(void *with), void *with) {
+    call->done = done;
+    call->with = with;
+    call->params = json_incref((json_t *)(uintptr_t)params);
+    if (atomic_load(&ending))
+        op_refuse(&call->op, ERROR_STOPPING, "%s", "");
+    else if (call_prepare(call, method) && call_go(call))
+        return true;
+    atomic_store(&call->state, CALL_ANSWERED);
+    call_count(call);
+    return false;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the daemon know of itself? */
+#include "daemon/facts.h"
+
+#include <stdio.h>
+
+void facts_read(struct house *house, struct op_facts *ret) {
+    struct keeper *keeper = house->keeper;
+    *ret = (struct op_facts){.started_at = house->started_at, .safe = safe_is_on(&keeper->safe)};
+    struct ledger_view view = keeper_view(keeper, ret->trouble);
+    ret->joined = view.joined && !ret->safe;
+    ret->epoch = view.epoch;
+    ret->era = view.mark.era;
+    ret->stopped = view.mark.stopped;
+    ret->host = view.host;
+    ret->engine = keeper->store ? keeper->store->driver->name : "";
+    if (ret->safe)
+        snprintf(ret->trouble, sizeof ret->trouble, "%s", keeper->safe.why);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does the daemon live, and can it work? */
+#include "daemon/health.h"
+
+#include "daemon/clock.h"
+
+#include <stdio.h>
+
+static const int64_t HANGS_AFTER = SECONDS(30); /* without a turn of the ledger */
+
+struct health {
+    struct ledger_view view;
+    char trouble[LIMIT_WHY];
+    bool safe, alive, ready;
+};
+
+static void health_look(const struct house *house, struct health *ret) {
+    const struct safe *safe = &house->keeper->safe;
+    ret->view = keeper_view(house->keeper, ret->trouble);
+    ret->safe = safe_is_on(safe);
+    if (ret->safe) {
+        ret->view.joined = false;
+        snprintf(ret->trouble, sizeof ret->trouble, "safe mode: %.480s", safe->why);
+    }
+    int64_t turned_at = atomic_load(&house->keeper->turned_at);
+    ret->alive = !ret->safe && clock_boot() - turned_at < HANGS_AFTER;
+    ret->ready = ret->alive && ret->view.joined && ret->trouble[0] == 0;
+}
+
+static enum MHD_Result health_reply(struct visit *visit, bool ready) {
+    struct health health;
+    health_look(visit->house, &health);
+    const struct ledger_view *view = &health.view;
+    json_t *json =
+        json_pack("{s:b, s:b, s:b, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", health.ready,
+                  "safeMode", health.safe, "joined", view->joined, "epoch", (json_int_t)view->epoch,
+                  "commits", (json_int_t)view->commits, "waiting", (int)view->waiting, "acting",
+                  (int)view->acting, "takeovers", (json_int_t)view->takeovers, "trouble",
+                  health.trouble, "version", OVERSEER_VERSION);
+    return visit_reply_json(visit, (ready ? health.ready : health.alive) ? 200 : 503, json,
+                            ERROR_NO_MEMORY, NULL);
+}
+
+enum MHD_Result healthz_begin(struct visit *visit) {
+    return health_reply(visit, false);
+}
+
+enum MHD_Result readyz_begin(struct visit *visit) {
+    return health_reply(visit, true);
+}

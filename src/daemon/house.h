@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do the doors find inside? Everything that answers a call, made once by main.c and the same for all of them. */
+#pragma once
+
+#include "daemon/keeper.h"
+#include "daemon/lookup.h"
+
+struct tokens;        /* token.h */
+struct follow;        /* follow.h: who wants to hear of records */
+struct spool;         /* spool.h */
+struct settings;      /* model/setting.h */
+struct sessions;      /* mcp_session.h */
+struct door;          /* door.h */
+struct config_source; /* config/config.h */
+
+struct house {
+    struct keeper *keeper;
+    struct lookups *lookups;
+    struct tokens *tokens;
+    struct follow *follow;
+    struct spool *spool;
+    struct sessions *sessions;
+    struct door *doors[2]; /* by enum door_kind; NULL: it is not open */
+    const struct settings
+        *settings; /* as they are now: replaced whole by a reload, see house_settings() */
+    const struct config_source *config;  /* where a reload reads them from */
+    int64_t started_at;                  /* wall clock */
+    void (*reload)(struct house *house); /* asks the main loop for it, from any thread */
+    void (*stop)(struct house *house);   /* the same */
+    void *with;                          /* the daemon's own */
+};

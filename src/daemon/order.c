@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does an operator's order become part of the log, and when is it in force? */
+#include "daemon/order.h"
+
+#include "core/step.h"
+#include "daemon/ledger_state.h"
+
+#include <stdlib.h>
+
+enum {
+    ORDER_LEVEL = 3
+}; /* of the store: below it somebody is there who cannot read such records */
+
+/* ---- policies ---- */
+
+struct policy_kept *policy_keep(const struct policy *policy, struct str text) {
+    struct str agents = policy->plan_agents;
+    struct policy_kept *kept = malloc(sizeof *kept + agents.len + text.len);
+    if (!kept)
+        return NULL;
+    char *room = (char *)(kept + 1);
+    *kept = (struct policy_kept){.policy = *policy};
+    if (agents.len > 0)
+        memcpy(room, agents.at, agents.len);
+    if (text.len > 0)
+        memcpy(room + agents.len, text.at, text.len);
+    kept->policy.plan_agents = (struct str){room, agents.len};
+    kept->text = (struct str){room + agents.len, text.len};
+    return kept;
+}
+
+struct input *order_policy_input(struct policy_kept *kept, struct str actor, struct str what) {
+    struct signal signal = {.kind = SIGNAL_POLICY_CHANGE,
+                            .goal = SYSTEM_GOAL,
+                            .actor = actor,
+                            .by = WHO_HUMAN,
+                            .text = str_cut_utf8(what, LIMIT_REPORT)};
+    struct input *input = kept ? input_make(&signal, NULL) : NULL;
+    if (input)
+        input->policy = kept;
+    else
+        free(kept);
+    return input;
+}
+
+/* Old ones stay: somebody may be reading. */
+static void policy_enforce(struct ledger *ledger, struct input *input) {
+    struct policy_kept *kept = input->policy;
+    input->policy = NULL;
+    kept->older = ledger->policies;
+    ledger->policies = kept;
+    atomic_store(&ledger->policy, &kept->policy);
+}
+
+/* ---- asking the store ---- */
+
+bool order_is(enum signal_kind kind) {
+    return kind == SIGNAL_POLICY_CHANGE || kind == SIGNAL_FLEET_STOP || kind == SIGNAL_FLEET_RESUME;
+}
+
+static bool may_record(const struct ledger *ledger) {
+    return ledger->mark.level >= ORDER_LEVEL;
+}
+
+bool order_is_wanted(const struct ledger *ledger) {
+    return ledger->orders.first || (ledger->unrecorded && may_record(ledger));
+}
+
+static const struct order_row {
+    enum order order;
+    enum record_type record;
+    struct str rule;
+} ROWS[] = {
+    {ORDER_POLICY, RECORD_POLICY_CHANGED, {"policy.changed", 14}},
+    {ORDER_STOP, RECORD_FLEET_STOPPED, {"fleet.stopped", 13}},
+    {ORDER_RESUME, RECORD_FLEET_RESUMED, {"fleet.resumed", 13}},
+};
+
+static const struct order_row *row_of(const struct input *input) {
+    uint32_t kind = input ? input->signal.kind : SIGNAL_POLICY_CHANGE;
+    return &ROWS[kind - SIGNAL_POLICY_CHANGE];
+}
+
+/* What is said of it: by whoever ordered it, or by the start itself. */
+static struct evidence evidence_of(const struct ledger *ledger, const struct input *input) {
+    struct evidence evidence = {.signal = SIGNAL_POLICY_CHANGE,
+                                .actor = STR("overseer"),
+                                .by = WHO_OVERSEER,
+                                .reason = STR("as it was started")};
+    if (input) {
+        const struct signal *signal = &input->signal;
+        evidence = (struct evidence){.signal = signal->kind,
+                                     .source = signal->source,
+                                     .actor = signal->actor,
+                                     .by = signal->by,
+                                     .text = str_cut_utf8(signal->text, LIMIT_REPORT),
+                                     .reason = str_cut_utf8(signal->reason, LIMIT_REASON)};
+    }
+    evidence.rule = row_of(input)->rule;
+    evidence.host = ledger->config.host;
+    return evidence;
+}
+
+void order_request(struct ledger *ledger) {
+    const struct input *input = ledger->orders.first;
+    struct store_order *order = arena_new(&ledger->scratch, struct store_order, 1);
+    struct evidence evidence = evidence_of(ledger, input);
+    bool is_policy = row_of(input)->order == ORDER_POLICY;
+    const struct policy_kept *kept = input && is_policy ? input->policy : ledger->policies;
+    order->order = row_of(input)->order;
+    order->why = evidence.reason;
+    order->record = (struct record){.type = row_of(input)->record,
+                                    .at = ledger->now.wall,
+                                    .core = CORE_VERSION,
+                                    .policy = kept->policy.hash};
+    if (is_policy) {
+        order->text = kept->text;
+        evidence.more = kept->policy.hash;
+    }
+    order->record.body = shape_encode(&EVIDENCE, &evidence, &ledger->scratch);
+    ledger->request.verb = STORE_ORDER;
+    ledger->request.order = order;
+}
+
+/* ---- what came of it ---- */
+
+void order_heard(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->mark.version > 0)
+        ledger->mark = answer->mark;
+    atomic_store(&ledger->stopped, ledger->mark.stopped);
+}
+
+static void order_done(struct ledger *ledger, const struct store_answer *answer) {
+    struct input *input = input_pop(&ledger->orders);
+    if (!input || input->policy)
+        ledger->unrecorded = false;
+    if (!input)
+        return;
+    if (input->policy)
+        policy_enforce(ledger, input);
+    else
+        ledger->mark.stopped = input->signal.kind == SIGNAL_FLEET_STOP;
+    atomic_store(&ledger->stopped, ledger->mark.stopped);
+    input->applied = true;
+    input->seq = answer->seq;
+    ledger_answer(ledger, input, ERROR_NONE, NULL);
+}
+
+/* Repeating it is harmless as such; but one that is still on its way could come after a later order. So it is fenced
+ * first. */
+void order_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    switch (answer->outcome) {
+    case STORE_DONE:
+        if (answer->held)
+            order_done(ledger, answer);
+        else
+            ledger_deposed(ledger);
+        break;
+    case STORE_REFUSED: {
+        struct input *input = input_pop(&ledger->orders);
+        ledger->unrecorded = false; /* it never will be */
+        ledger_retry_later(ledger, answer);
+        if (input)
+            ledger_answer(ledger, input, ERROR_REFUSED_BY_STORE, NULL);
+        break;
+    }
+    case STORE_UNKNOWN:
+        ledger->fencing = true;
+        ledger_retry_later(ledger, answer);
+        break;
+    case STORE_FAILED: ledger_retry_later(ledger, answer); break;
+    }
+}

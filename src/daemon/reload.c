@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do new settings come into force while everything runs? */
+#include "daemon/reload.h"
+
+#include "config/config.h"
+#include "daemon/guard.h"
+#include "daemon/log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;   /* who holds which settings */
+static pthread_mutex_t reloading = PTHREAD_MUTEX_INITIALIZER; /* one at a time */
+
+/* ---- holding ---- */
+
+static void held(const struct settings *settings, bool more) {
+    struct settings *counted = (struct settings *)(uintptr_t)settings;
+    pthread_mutex_lock(&holding);
+    counted->holders += more ? 1 : UINT32_MAX;
+    bool last = counted->holders == 0;
+    pthread_mutex_unlock(&holding);
+    if (last)
+        config_free(counted);
+}
+
+const struct settings *house_settings(struct house *house) {
+    pthread_mutex_lock(&holding);
+    struct settings *settings = (struct settings *)(uintptr_t)house->settings;
+    settings->holders++;
+    pthread_mutex_unlock(&holding);
+    return settings;
+}
+
+void house_settings_drop(const struct settings *settings) {
+    held(settings, false);
+}
+
+void house_settings_set(struct house *house, struct settings *settings) {
+    pthread_mutex_lock(&holding);
+    const struct settings *before = house->settings;
+    settings->holders++;
+    house->settings = settings;
+    pthread_mutex_unlock(&holding);
+    if (before)
+        held(before, false);
+}
+
+/* ---- the policy ---- */
+
+static struct str joined(const struct texts *texts, struct arena *arena) {
+    struct writer writer = {.arena = arena};
+    for (uint32_t i = 0; i < texts->count; i++) {
+        if (i > 0)
+            write_byte(&writer, ' ');
+        write_raw(&writer, texts->at[i]);
+    }
+    return (struct str){writer.at, writer.len};
+}
+
+struct making {
+    const struct settings *settings;
+    struct arena arena;
+    struct policy_kept *kept;
+};
+
+/* STORE-14: a command may have a secret in it. */
+static void making_run(void *with) {
+    struct making *making = with;
+    const struct settings *settings = making->settings;
+    struct str text = input_redacted(settings_policy(settings, &making->arena), &making->arena);
+    struct policy policy = {.act_within = settings->supervision.act_within,
+                            .approve_plans = settings->plans.approve,
+                            .plan_agents = joined(&settings->plans.agents, &making->arena),
+                            .hash = sha256(text)};
+    making->kept = policy_keep(&policy, text);
+}
+
+struct policy_kept *policy_of_settings(const struct settings *settings) {
+    struct making making = {.settings = settings};
+    struct guard_report report;
+    guard_run(making_run, &making, &report);
+    arena_free(&making.arena);
+    return making.kept;
+}
+
+/* ---- what has changed ---- */
+
+struct replacing {
+    const struct settings *before;
+    struct settings *after;
+    struct arena arena; /* of words */
+    struct writer words;
+    json_t *changes;
+};
+
+static json_t *json_text(struct str text) {
+    return json_stringn(text.at, text.len);
+}
+
+/* What only a start reads stays as it is until then, and is said again by each reload. */
+static void change_note(struct replacing *r, const struct setting *row) {
+    bool now = !(row->flags & SETTING_AT_START);
+    struct str from = setting_show(r->before, row, &r->arena),
+               to = setting_show(r->after, row, &r->arena);
+    json_array_append_new(r->changes, json_pack("{s:s, s:o, s:o, s:b}", "name", row->name, "from",
+                                                json_text(from), "to", json_text(to), "now", now));
+    struct str line = arena_format(&r->arena, "%s%s: %.*s -> %.*s%s", r->words.len ? "; " : "",
+                                   row->name, STR_ARG(str_cut(from, 120)),
+                                   STR_ARG(str_cut(to, 120)), now ? "" : " (at the next start)");
+    write_raw(&r->words, line);
+    if (now)
+        return;
+    setting_copy(r->after, r->before, row, &r->after->arena);
+    r->after->origins[setting_place(row)] = r->before->origins[setting_place(row)];
+}
+
+static bool agents_differ(const struct settings *a, const struct settings *b) {
+    bool same = a->agent_count == b->agent_count;
+    for (uint32_t i = 0; same && i < a->agent_count; i++)
+        for (size_t k = 0; same && k < AGENT_SETTING_COUNT; k++)
+            same = setting_equal(&a->agents[i], &b->agents[i], &AGENT_SETTINGS[k]);
+    return !same;
+}
+
+static void replacing_run(void *with) {
+    struct replacing *r = with;
+    r->words.arena = &r->arena;
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (!setting_equal(r->before, r->after, &SETTINGS[i]))
+            change_note(r, &SETTINGS[i]);
+    if (agents_differ(r->before, r->after)) {
+        json_array_append_new(r->changes, json_pack("{s:s, s:i, s:i, s:b}", "name", "agents",
+                                                    "from", (int)r->before->agent_count, "to",
+                                                    (int)r->after->agent_count, "now", true));
+        write_raw(&r->words, r->words.len ? STR("; agents") : STR("agents"));
+    }
+}
+
+/* ---- reloading ---- */
+
+static struct settings *load_again(struct house *house, char *why, size_t why_size) {
+    struct config_report *report = calloc(1, sizeof *report);
+    struct settings *settings = report ? config_load(house->config, report) : NULL;
+    if (!settings)
+        snprintf(why, why_size, "%s", report ? report->problems[0] : "there is no memory");
+    for (uint32_t i = 0; report && !settings && i < report->count && i < CONFIG_PROBLEMS; i++)
+        log_error("the settings stay as they were: %s", report->problems[i]);
+    if (report && report->count > 1) {
+        size_t used = strlen(why);
+        snprintf(why + used, why_size - used, " (and %u more)", report->count - 1);
+    }
+    free(report);
+    return settings;
+}
+
+/* Only a policy that is another one is an order: its record stands before the first decision under it. */
+static void policy_send(struct house *house, struct settings *settings, struct str actor,
+                        struct str words, char text[65]) {
+    struct policy_kept *kept = policy_of_settings(settings);
+    if (!kept)
+        return;
+    struct hash hash = kept->policy.hash;
+    for (size_t i = 0; i < sizeof hash.bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", hash.bytes[i]);
+    bool same =
+        !house->keeper->ledger || hash_equal(&hash, &ledger_policy(house->keeper->ledger)->hash);
+    struct input *input = same ? NULL : order_policy_input(kept, actor, words);
+    if (same)
+        free(kept);
+    if (input && !queue_put(&house->keeper->queue, input))
+        input_free(input);
+}
+
+static json_t *reload(struct house *house, struct str actor, char *why, size_t why_size) {
+    struct replacing r = {.after = load_again(house, why, why_size)};
+    struct guard_report report;
+    char hash[65] = "";
+    if (!r.after)
+        return NULL;
+    r.before = house_settings(house);
+    r.changes = json_array();
+    json_t *result = NULL;
+    if (r.changes && guard_run(replacing_run, &r, &report) == GUARD_WHOLE) {
+        struct str words = {r.words.at, r.words.len};
+        policy_send(house, r.after, actor, words, hash);
+        log_info("settings reloaded by %.*s: %.*s", STR_ARG(actor),
+                 STR_ARG(words.len ? words : STR("nothing is new")));
+        result = json_pack("{s:o, s:s, s:O}", "file", json_text(r.after->file), "policy", hash,
+                           "changed", r.changes);
+        house_settings_set(house, r.after);
+    } else {
+        snprintf(why, why_size, "there is no memory to reload the settings");
+        config_free(r.after);
+    }
+    json_decref(r.changes);
+    house_settings_drop(r.before);
+    arena_free(&r.arena);
+    return result;
+}
+
+json_t *house_settings_reload(struct house *house, struct str actor, char *why, size_t why_size) {
+    pthread_mutex_lock(&reloading);
+    json_t *result = reload(house, actor, why, why_size);
+    pthread_mutex_unlock(&reloading);
+    return result;
+}
+
+void config_reload_tell(struct house *house, struct op_call *call) {
+    call->result =
+        house_settings_reload(house, str_of(call->caller->actor), call->why, sizeof call->why);
+    if (!call->result)
+        call->error = ERROR_INVALID;
+    else
+        house->reload(house); /* the log is opened anew by the main loop, with its new level */
+}
+
+/* ---- showing ---- */
+
+static json_t *shown(const struct settings *settings, const struct setting *row,
+                     struct arena *arena) {
+    return json_pack("{s:s, s:o, s:s, s:b, s:b}", "name", row->name, "value",
+                     json_text(setting_show(settings, row, arena)), "default", row->fallback,
+                     "policy", row->flags & SETTING_POLICY, "atStart",
+                     row->flags & SETTING_AT_START);
+}
+
+static void origin_show(json_t *json, const struct settings *settings, const struct setting *row) {
+    const struct origin_place *origin = &settings->origins[setting_place(row)];
+    json_object_set_new(json, "origin", json_string(name_of(&ORIGIN_NAMES, origin->origin)));
+    if (origin->origin == ORIGIN_FILE)
+        json_object_set_new(json, "line", json_integer(origin->line));
+}
+
+static json_t *agent_shown(const struct agent_setting *agent, struct arena *arena) {
+    json_t *json = json_object();
+    for (size_t i = 0; i < AGENT_SETTING_COUNT; i++)
+        json_object_set_new(json, AGENT_SETTINGS[i].name,
+                            json_text(setting_show(agent, &AGENT_SETTINGS[i], arena)));
+    return json;
+}
+
+struct showing {
+    const struct settings *settings;
+    struct str only;
+    bool origin;
+    struct arena arena;
+    json_t *rows, *agents;
+};
+
+static bool is_wanted(struct str only, const char *name) {
+    return only.len == 0 || (strlen(name) >= only.len && memcmp(name, only.at, only.len) == 0);
+}
+
+static void showing_run(void *with) {
+    struct showing *s = with;
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (is_wanted(s->only, SETTINGS[i].name)) {
+            json_t *row = shown(s->settings, &SETTINGS[i], &s->arena);
+            if (s->origin)
+                origin_show(row, s->settings, &SETTINGS[i]);
+            json_array_append_new(s->rows, row);
+        }
+    for (uint32_t i = 0; i < s->settings->agent_count; i++)
+        if (is_wanted(s->only, "agents"))
+            json_array_append_new(s->agents, agent_shown(&s->settings->agents[i], &s->arena));
+}
+
+void config_show_tell(struct house *house, struct op_call *call) {
+    struct showing s = {house_settings(house), call->args.search, call->args.origin, {0},
+                        json_array(),          json_array()};
+    struct guard_report report;
+    bool whole = s.rows && s.agents && guard_run(showing_run, &s, &report) == GUARD_WHOLE;
+    if (whole)
+        call->result = json_pack("{s:o, s:O, s:O}", "file", json_text(s.settings->file), "settings",
+                                 s.rows, "agents", s.agents);
+    if (!call->result)
+        call->error = ERROR_NO_MEMORY;
+    json_decref(s.rows);
+    json_decref(s.agents);
+    arena_free(&s.arena);
+    house_settings_drop(s.settings);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can an operator set? One row for each setting: from it follow the file, the environment, the flags, their
+ * checks, `config show` and the manual.
+ *
+ * A value is where its row says, in struct settings. Where it came from stands beside it: each layer wins over the one
+ * before (default, preset, file, environment, flag). */
+#pragma once
+
+#include "base/time.h"
+#include "model/field.h"
+#include "model/limits.h"
+
+enum preset { PRESET_NONE, PRESET_HIGH_STAKES, PRESET_EXPLORATORY, PRESET_CI, PRESETS };
+enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LANDINGS };
+enum cost_tier { COST_UNKNOWN, COST_FREE, COST_CHEAP, COST_MEDIUM, COST_EXPENSIVE, COST_TIERS };
+
+extern const struct names PRESET_NAMES, LANDING_NAMES, COST_TIER_NAMES;
+extern const struct names LOG_FORMAT_NAMES, LOG_LEVEL_NAMES; /* in the order of daemon/log.h */
+
+/* ---- the values ---- */
+
+enum origin {
+    ORIGIN_DEFAULT,
+    ORIGIN_PRESET,
+    ORIGIN_FILE,
+    ORIGIN_ENVIRONMENT,
+    ORIGIN_FLAG,
+    ORIGINS
+};
+extern const struct names ORIGIN_NAMES;
+
+struct origin_place {
+    enum origin origin;
+    uint32_t line; /* in the file */
+};
+
+enum { SETTING_ROOM = 128 }; /* more than there are rows */
+
+struct agent_setting { /* CONFIG-17 */
+    struct str id, model, description, notes;
+    struct texts capabilities, tools;
+    uint32_t cost_tier;
+    int64_t typical_latency, max_children;
+};
+
+struct settings {
+    uint32_t preset; /* enum preset */
+    struct {
+        bool enabled; /* CONFIG-01 */
+        int64_t tick_every, idle_after, min_resend_interval, backoff_base, backoff_max;
+        int64_t max_retries;
+        int64_t act_within, patrol_interval;
+    } supervision;
+    struct {
+        struct str model;
+        int64_t max_plan_phases, max_tasks_per_phase, max_subtasks_per_task, max_repair_attempts;
+    } planner;
+    struct {
+        struct texts allow_agents; /* POLICY-01; "*" alone: all */
+        bool allow_cross_agent;
+    } policy;
+    struct {
+        bool approve;        /* PLAN-33 */
+        struct texts agents; /* PLAN-23 */
+    } plans;
+    struct {
+        struct str dir, store;
+    } storage;
+    struct {
+        int64_t host, lease;
+    } fleet;
+    struct {
+        struct str socket, listen, tls_cert, tls_key;
+        struct texts hosts, origins;
+        bool insecure;
+    } server;
+    struct {
+        uint32_t format, level;
+        struct str file;
+    } log;
+    struct {
+        struct texts redact;
+    } secrets;
+    struct {
+        int64_t bodies, records;
+    } retention;
+    struct {
+        bool enabled;
+        struct str task_pool_command, post_accept_command;
+        int64_t concurrency;
+    } automatic;
+    struct {
+        struct str model;
+        bool skip_permissions;
+        struct texts allowed_tools;
+    } defaults;
+    struct {
+        struct str default_branch;
+    } repo;
+    struct {
+        struct str remediation_prompt; /* CONFIG-07: required by the second level */
+        int64_t heartbeat_timeout, stall_timeout, restart_cooldown;
+    } watch;
+    struct {
+        int64_t same_error_count, no_progress_iterations;
+    } stuck;
+    struct {
+        int64_t undo_redo_cycles;
+        double file_churn_threshold;
+    } oscillation;
+    struct {
+        double objective_similarity, scope_creep_ratio;
+    } deviation;
+    struct {
+        double cost_multiplier, iteration_multiplier;
+    } resource;
+    struct {
+        bool test_pass_to_fail, abort;
+        double coverage_drop_percent;
+    } regression;
+    struct {
+        bool auto_escalate, desktop;
+        struct str tracker_url, tracker_repo, tracker_token_path, webhook_url;
+    } escalation;
+    struct {
+        struct str command;
+    } verify;
+    struct {
+        uint32_t how; /* enum landing */
+        bool strip_attribution;
+    } landing;
+    const struct agent_setting *agents;
+    uint32_t agent_count;
+
+    /* ---- where they came from ---- */
+    struct str file;                           /* empty: there is none */
+    struct origin_place origins[SETTING_ROOM]; /* by the row's place in SETTINGS */
+    struct arena arena;                        /* of their texts */
+    uint32_t holders; /* see daemon/reload.h: freed when the last lets go */
+};
+
+/* ---- the rows ---- */
+
+enum setting_type {
+    SETTING_TEXT,   /* struct str */
+    SETTING_NUMBER, /* int64_t */
+    SETTING_REAL,   /* double */
+    SETTING_FLAG,   /* bool */
+    SETTING_SPAN,   /* int64_t, microseconds; written as "15m" */
+    SETTING_CHOICE, /* uint32_t, with names */
+    SETTING_TEXTS   /* struct texts */
+};
+
+enum {
+    SETTING_POLICY =
+        1, /* decisions depend on it: part of the policy, and its hash is on every record */
+    SETTING_AT_START = 2, /* a reload does not change it */
+    SETTING_HIDDEN = 4,   /* never shown */
+    SETTING_PATH = 8,     /* ~/ at its beginning is the home folder */
+    SETTING_PATTERN = 16  /* of a secret: see secret.h */
+};
+
+struct setting {
+    const char *name; /* section.key, as in the file */
+    enum setting_type type;
+    size_t offset;
+    const char *fallback; /* the default, as the environment would say it */
+    double least, most;   /* of a number; of a span in microseconds */
+    const struct names *names;
+    int flags;
+    const char *aliases; /* other names, separated by spaces; see setting_find() for the rest */
+    const char *text;    /* for the manual */
+};
+
+extern const struct setting SETTINGS[];
+extern const size_t SETTING_COUNT;
+extern const struct setting
+    AGENT_SETTINGS[]; /* of one entry of agents[]; offsets in struct agent_setting */
+extern const size_t AGENT_SETTING_COUNT;
+
+/* CONFIG-09 to CONFIG-11: what a preset sets. */
+struct preset_row {
+    enum preset preset;
+    const char *name, *value;
+};
+extern const struct preset_row PRESET_ROWS[];
+extern const size_t PRESET_ROW_COUNT;
+
+/* ---- names ---- */
+
+/* A duration's key may end in _secs or Ms, and its value is then a plain number: CONFIG-05. */
+enum span_unit { UNIT_WRITTEN, UNIT_MS, UNIT_SECONDS, UNIT_DAYS };
+
+struct setting_found {
+    const struct setting *row; /* NULL: there is none */
+    enum span_unit unit;
+};
+
+/* By its name, also in camelCase, and as the older files of CONFIG-06 to CONFIG-08 call it. */
+struct setting_found setting_find(struct str path);
+struct setting_found agent_setting_find(struct str path);
+bool setting_section_exists(struct str path);
+
+/* The name that was probably meant; NULL: none is near. */
+const char *setting_nearest(struct str path);
+struct str setting_section_nearest(struct str path); /* empty: none is near */
+const char *agent_setting_nearest(struct str path);
+
+/* The environment's name for it: OVERSEER_SERVER_LISTEN. */
+enum { SETTING_ENV = 80 };
+void setting_env(const char *name, char text[SETTING_ENV]);
+
+/* ---- setting them ---- */
+
+struct given { /* a value as it was written */
+    enum setting_type type;
+    struct str text;
+    int64_t number;
+    double real;
+    bool flag;
+    struct texts texts;
+};
+
+/* `base` is struct settings, or struct agent_setting. False: `why` says what is wrong with it, as the second half of a
+ * sentence ("has to be …"). */
+bool setting_put(void *base, const struct setting *row, const struct given *given,
+                 enum span_unit unit, struct arena *arena, char *why, size_t why_size);
+
+/* The same from one text, as the environment and flags have it. Lists: one entry in a line, or separated by commas. */
+bool setting_put_text(void *base, const struct setting *row, struct str text, enum span_unit unit,
+                      struct arena *arena, char *why, size_t why_size);
+
+/* All defaults. */
+void settings_default(struct settings *settings);
+void agent_setting_default(struct agent_setting *agent, struct arena *arena);
+
+/* What does not fit together: the first such sentence, or NULL. */
+const char *settings_broken(const struct settings *settings);
+
+/* ---- showing them ---- */
+
+/* As it would be written in the file. */
+struct str setting_show(const void *base, const struct setting *row, struct arena *arena);
+bool setting_equal(const void *a, const void *b, const struct setting *row);
+void setting_copy(void *to, const void *from, const struct setting *row, struct arena *arena);
+
+static inline size_t setting_place(const struct setting *row) {
+    must(row >= SETTINGS);
+    return (size_t)(row - SETTINGS);
+}
+
+/* The policy as text: a line `name = value` for each setting that is part of it, in the order of the rows. */
+struct str settings_policy(const struct settings *settings, struct arena *arena);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks? Every door finds that out before anything else; nobody can say it of themselves. G-03. */
+#pragma once
+
+#include "base/id.h"
+#include "model/limits.h"
+#include "model/status.h"
+
+enum role {
+    ROLE_NOBODY,
+    ROLE_HUMAN,    /* a person: the Unix socket, or a token */
+    ROLE_OVERSEER, /* the supervisor's own helpers, such as a planner */
+    ROLE_RUN,      /* one run of an agent: its own goal, and no more */
+    ROLE_READER,   /* a dashboard: sees, and changes nothing */
+    ROLES
+};
+
+enum {
+    MAY_HUMAN = 1 << ROLE_HUMAN,
+    MAY_OVERSEER = 1 << ROLE_OVERSEER,
+    MAY_RUN = 1 << ROLE_RUN,
+    MAY_READER = 1 << ROLE_READER,
+    MAY_MANAGE = MAY_HUMAN | MAY_OVERSEER,
+    MAY_LOOK = MAY_MANAGE | MAY_READER,
+    MAY_ALL = MAY_LOOK | MAY_RUN,
+};
+
+struct caller {
+    enum role role;
+    char actor[LIMIT_ACTOR + 1]; /* human:1000, actor:agent:coder-1 */
+    struct id goal;              /* of a run; of anybody else zero: any goal */
+    char run[LIMIT_NAME + 1];    /* of a run: its id */
+};
+
+extern const struct names ROLE_NAMES;
+
+static inline enum who caller_who(const struct caller *caller) {
+    return caller->role == ROLE_RUN        ? WHO_AGENT
+           : caller->role == ROLE_OVERSEER ? WHO_OVERSEER
+                                           : WHO_HUMAN;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked about the settings? The daemon itself knows: see daemon/reload.c. */
+#include "ops/all.h"
+
+static const struct field SHOW[] = {
+    PARAM("name", FIELD_TEXT, search, LIMIT_SEARCH, 0, "only settings that begin like this"),
+    PARAM("origin", FIELD_FLAG, origin, 0, 0, "say where each value comes from"),
+};
+
+static const struct op_member SHOWN[] = {
+    {"file", MEMBER_TEXT, true, "the file that was read; empty: there is none"},
+    {"settings", MEMBER_LIST, true,
+     "name, value, default and whether it is policy; origin and line if asked"},
+    {"agents", MEMBER_LIST, true, "the agents that are declared"},
+};
+
+const struct op OP_CONFIG_SHOW = {
+    .name = "config.show",
+    .summary = "Show the settings that are in force, each as it would be written in the file.",
+    .help =
+        "Each layer wins over the one before: default, preset, file, environment, flag. See overseer.toml(5).\n"
+        "Example: overseer config show --origin",
+    .kind = OP_TELLS,
+    .may = MAY_LOOK,
+    .params = SHOW,
+    .param_count = count_of(SHOW),
+    .positional = 1,
+    .members = SHOWN,
+    .member_count = count_of(SHOWN),
+};
+
+static const struct op_member RELOADED[] = {
+    {"file", MEMBER_TEXT, true, "the file that was read; empty: there is none"},
+    {"policy", MEMBER_TEXT, true, "hash of the policy that these settings are"},
+    {"changed", MEMBER_LIST, true, "name, from, to, and whether it is so now or at the next start"},
+};
+
+/* POLICY-09: commands are settings, so only a person may have them read anew. */
+const struct op OP_CONFIG_RELOAD = {
+    .name = "config.reload",
+    .summary = "Read the settings again. A file that is wrong changes nothing.",
+    .help =
+        "The file is checked whole first. A change of what decisions depend on is put on the record.\n"
+        "Example: overseer config reload",
+    .kind = OP_TELLS,
+    .may = MAY_HUMAN,
+    .members = RELOADED,
+    .member_count = count_of(RELOADED),
+};

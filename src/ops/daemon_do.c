@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked of the daemon itself? API-04. */
+#include "ops/all.h"
+
+/* A signal of no kind is for nobody's goal: the ledger's loop takes it as the wish to look now. */
+static bool tick(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)call, (void)answer;
+    ret->kind = SIGNAL_NONE;
+    return true;
+}
+
+static const struct op_member TICKED[] = {
+    {"didWork", MEMBER_FLAG, true, "something was decided and stored"},
+};
+
+const struct op OP_TICK_RUN = {
+    .name = "tick.run",
+    .also = "tick",
+    .summary = "Look at everything that is due now, and say whether there was something to do.",
+    .help = "The same happens by itself all the time; this waits until it has happened once more.\n"
+            "Example: overseer tick --now",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE,
+    .members = TICKED,
+    .member_count = count_of(TICKED),
+    .signal = tick,
+};
+
+static const struct op_member DONE[] = {
+    {"ok", MEMBER_FLAG, true, "the daemon has heard it"},
+};
+
+const struct op OP_TICK_WAKE = {
+    .name = "tick.wake",
+    .also = "wake",
+    .summary = "Ask the daemon to look now, and do not wait for it.",
+    .help = "For timers and hooks outside.\nExample: overseer tick wake",
+    .kind = OP_TELLS,
+    .may = MAY_MANAGE,
+    .members = DONE,
+    .member_count = count_of(DONE),
+};
+
+const struct op OP_DAEMON_STOP = {
+    .name = "daemon.stop",
+    .summary = "Let the daemon end: what waits is committed first; agents and commands go on.",
+    .help = "Example: overseer down",
+    .kind = OP_TELLS,
+    .may = MAY_HUMAN,
+    .asks_first = true,
+    .members = DONE,
+    .member_count = count_of(DONE),
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do things stand? The first thing that people ask in the morning. CLI-01, API-01
+ *
+ * Several answers, one after the other: how many goals have which face, a page of those that are at work, done and
+ * paused, then what waits for a person. Nothing is counted. */
+#include "ops/all.h"
+#include "ops/asking.h"
+#include "ops/json.h"
+#include "ops/place.h"
+
+static const struct field PARAMS[] = {
+    PARAM("since", FIELD_TEXT, since, 40, 0,
+          "what was done since this time, or 90s, 15m, 2h, 3d ago; 24h if not said"),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many of each, at most 100; 20 if not said"),
+};
+
+static const struct op_member MEMBERS[] = {
+    {"at", MEMBER_TIME, true, "when it was asked"},
+    {"since", MEMBER_TIME, true, "what is done is shown from then on"},
+    {"tally", MEMBER_OBJECT, true, "how many goals are in each state"},
+    {"needsYou", MEMBER_LIST, true, "as inbox.list shows them, oldest first"},
+    {"failed", MEMBER_LIST, true, "those of them whose command failed"},
+    {"working", MEMBER_LIST, true, "goals that are being worked on"},
+    {"done", MEMBER_LIST, true, "goals that were done since then, the newest first"},
+    {"paused", MEMBER_LIST, true, "goals that are paused"},
+    {"daemon", MEMBER_OBJECT, true,
+     "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store"},
+};
+
+/* The lists, in the order in which they are asked for. */
+static const struct {
+    enum face face;
+    const char *name;
+} LISTS[] = {{FACE_WORKING, "working"}, {FACE_DONE, "done"}, {FACE_PAUSED, "paused"}};
+
+struct gathering {
+    int64_t since;
+    uint32_t limit, asked;
+    struct asking asking;
+};
+
+static bool request(struct op_call *call, struct store_request *ret_request) {
+    struct gathering *it = arena_new(&call->arena, struct gathering, 1);
+    call->own = it;
+    it->limit =
+        call->args.limit && call->args.limit <= ASKING_SHOWN ? call->args.limit : ASKING_DEFAULT;
+    it->since = call->at - MINUTES(1440);
+    if (call->args.since.len > 0 && !since_parse(call->args.since, call->at, &it->since))
+        op_refuse(call, ERROR_INVALID, "\"since\" is not a time, nor such as 2h.");
+    ret_request->verb = STORE_TALLY;
+    return true;
+}
+
+static json_t *time_json(int64_t at) {
+    char text[TIME_TEXT + 1];
+    time_format(at, text);
+    return json_string(text);
+}
+
+static void begin(struct op_call *call, const struct store_answer *answer) {
+    const struct gathering *it = call->own;
+    json_t *tally = json_object();
+    json_ran_short();
+    for (uint32_t face = 0; face < FACES; face++)
+        json_object_set_new(tally, name_of(&FACE_NAMES, face), json_integer(answer->tally[face]));
+    call->result = json_pack("{s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[]}", "at",
+                             time_json(call->at), "since", time_json(it->since), "tally", tally,
+                             "needsYou", "failed", "working", "done", "paused");
+}
+
+static void list_take(struct op_call *call, const struct store_answer *answer) {
+    const struct gathering *it = call->own;
+    uint32_t list = it->asked - 1;
+    json_t *goals = json_object_get(call->result, LISTS[list].name);
+    for (uint32_t i = 0; i < answer->view_count && json_array_size(goals) < it->limit; i++)
+        if (LISTS[list].face != FACE_DONE || answer->views[i].updated_at >= it->since)
+            json_array_append_new(goals, goal_view_json(&answer->views[i]));
+}
+
+static void list_ask(const struct gathering *it, struct store_request *request) {
+    enum face face = LISTS[it->asked].face;
+    *request = (struct store_request){.verb = STORE_LIST,
+                                      .limit = face == FACE_DONE ? LIMIT_LIST_PAGE : it->limit};
+    request->filter.by_face = true;
+    request->filter.face = face;
+}
+
+static bool next(struct op_call *call, const struct store_answer *answer,
+                 struct store_request *ret_request) {
+    struct gathering *it = call->own;
+    if (!call->result)
+        begin(call, answer);
+    else if (it->asked <= count_of(LISTS))
+        list_take(call, answer);
+    if (it->asked < count_of(LISTS)) {
+        list_ask(it, ret_request);
+        it->asked++;
+        return true;
+    }
+    if (it->asked++ == count_of(LISTS)) {
+        asking_begin(&it->asking, it->limit, call, ret_request);
+        return true;
+    }
+    return asking_next(&it->asking, json_object_get(call->result, "needsYou"), answer, ret_request);
+}
+
+static json_t *daemon_json(const struct op_facts *facts) {
+    return json_pack("{s:s, s:i, s:I, s:I, s:b, s:b, s:b, s:s, s:o, s:s}", "version",
+                     OVERSEER_VERSION, "host", (int)facts->host, "epoch", (json_int_t)facts->epoch,
+                     "era", (json_int_t)facts->era, "joined", facts->joined, "safeMode",
+                     facts->safe, "stopped", facts->stopped, "trouble", facts->trouble, "startedAt",
+                     time_json(facts->started_at), "store", facts->engine);
+}
+
+static json_t *result(struct op_call *call, const struct store_answer *answer) {
+    (void)answer;
+    size_t i;
+    json_t *json = call->result, *item, *waiting = json_object_get(json, "needsYou"),
+           *failed = json_object_get(json, "failed");
+    call->result = NULL;
+    asking_sort(waiting);
+    json_array_foreach(waiting, i, item) {
+        const char *kind = json_string_value(json_object_get(item, "kind"));
+        if (kind && strcmp(kind, name_of(&ASKS_NAMES, ASKS_FAILED)) == 0)
+            json_array_append(failed, item);
+    }
+    if (call->facts)
+        json_object_set_new(json, "daemon", daemon_json(call->facts));
+    return view_checked(call, json);
+}
+
+const struct op OP_STATUS_SHOW = {
+    .name = "status.show",
+    .also = "status",
+    .summary = "Show how things stand: what needs you, what failed, what is at work, what is done.",
+    .help = "Example: overseer status\n"
+            "Example: overseer status --since 8h",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .wants_facts = true,
+    .params = PARAMS,
+    .param_count = count_of(PARAMS),
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
+    .request = request,
+    .next = next,
+    .result = result,
+};

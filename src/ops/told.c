@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a record told to people, in a line? And what of a goal waits for them? */
+#include "ops/told.h"
+
+#include <stdio.h>
+
+static const char *const TOLD[TOLDS] = {"decided", "measured", "acted", "said"};
+const struct names TOLD_NAMES = NAMES_OF(TOLD);
+static const char *const ASK[ASKS] = {"nothing",     "quarantined", "failed",
+                                      "unconfirmed", "plan",        "review"};
+const struct names ASKS_NAMES = NAMES_OF(ASK);
+
+/* ---- a record in a line ---- */
+
+bool record_evidence(const struct record *record, struct evidence *ret) {
+    *ret = (struct evidence){0};
+    return record->body.len > 0 && shape_decode(&EVIDENCE, record->body, ret);
+}
+
+/* Words of an agent that are kept as words: a rule that follows from them decides all the same. */
+static bool is_said(const struct evidence *evidence) {
+    static const char *const RULES[] = {"report.said", "work.start", "work.block", "plan.review"};
+    for (size_t i = 0; i < count_of(RULES); i++)
+        if (str_equal(evidence->rule, str_of(RULES[i])))
+            return i == 0 || evidence->by == WHO_AGENT;
+    return false;
+}
+
+enum told record_told(const struct record *record, const struct evidence *evidence) {
+    if (record->type == RECORD_GOAL_REPORTED || is_said(evidence))
+        return TOLD_SAID;
+    switch (record->type) {
+    case RECORD_EFFECT_CLAIMED:
+    case RECORD_EFFECT_WITHDRAWN: return TOLD_ACTED;
+    case RECORD_EFFECT_ENDED: return TOLD_MEASURED;
+    default: return TOLD_DECIDED;
+    }
+}
+
+/* The first line, at most so long. */
+static struct str brief(struct str text, size_t most) {
+    size_t len = 0;
+    while (len < text.len && text.at[len] != '\n')
+        len++;
+    return str_cut_utf8((struct str){text.at, len}, most);
+}
+
+/* How each type is told. %c is replaced: n node, f from, t to, x exit status, w text, r reason, h host, v plan version.
+ * What is empty is left out with the words in its brackets. */
+static const char *const TELLING[RECORD_TYPES] = {
+    [RECORD_GOAL_CREATED] = "created[: %w]",
+    [RECORD_GOAL_REPORTED] = "\"%w\"",
+    [RECORD_GOAL_COMPLETED] = "completed[: %w][ (%r)]",
+    [RECORD_GOAL_NEEDS_PERSON] = "a person is asked: the command ended with %x",
+    [RECORD_GOAL_QUARANTINED] = "set aside[: %w]",
+    [RECORD_EFFECT_DECIDED] = "to be run: %w",
+    [RECORD_EFFECT_CLAIMED] = "command started on host %h",
+    [RECORD_EFFECT_ENDED] = "command ended with %x[: %w][ (%r)]",
+    [RECORD_EFFECT_UNCONFIRMED] = "nobody knows what came of the command[: %w]",
+    [RECORD_GOAL_UPDATED] = "changed[: %w][ (%r)]",
+    [RECORD_GOAL_PAUSED] = "paused[: %r]",
+    [RECORD_GOAL_RESUMED] = "resumed[: %r]",
+    [RECORD_GOAL_CANCELLED] = "cancelled[: %r]",
+    [RECORD_GOAL_ARCHIVED] = "archived[: %r]",
+    [RECORD_GOAL_REOPENED] = "opened again[: %r]",
+    [RECORD_GOAL_RELEASED] = "released by a person[: %r]",
+    [RECORD_GOAL_RESTORED] = "the store was put back",
+    [RECORD_PLAN_CREATED] = "plan version %v[: %r]",
+    [RECORD_PLAN_UPDATED] = "plan version %v[: %r]",
+    [RECORD_PLAN_REVIEW_NEEDED] = "the plan is to be looked at[: %r][: %w]",
+    [RECORD_PLAN_APPROVED] = "plan approved[: %r]",
+    [RECORD_PLAN_REJECTED] = "plan declined[: %r]",
+    [RECORD_EFFECT_WITHDRAWN] = "command withdrawn before it was started[: %r]",
+    [RECORD_PART_PUT] = "%t %w is kept",
+    [RECORD_STORE_CORRUPT] = "the store was found damaged[: %w]",
+    [RECORD_STORE_RESTORED] = "the store was put back[: %w]",
+    [RECORD_STORE_REBUILT] = "the store was rebuilt[: %w]",
+    [RECORD_STORE_IMPORTED] = "imported[: %w]",
+    [RECORD_POLICY_CHANGED] = "the settings changed[: %w]",
+    [RECORD_FLEET_STOPPED] = "everything was stopped[: %r]",
+    [RECORD_FLEET_RESUMED] = "everything goes on[: %r]",
+    [RECORD_SIGNAL_REFUSED] = "refused: %w[ (%r)]",
+    [RECORD_WORK_HELD] = "%n stays %t[: %r]",
+    [RECORD_WORK_FOLLOWS] = "%n follows its children again[: %r]",
+};
+static const char MOVED[] = "%n[: %f → %t][: %r][ (%w)]";
+
+static struct str word_of(char letter, const struct evidence *evidence, char number[24]) {
+    number[0] = 0;
+    switch (letter) {
+    case 'n': return evidence->node;
+    case 'f': return evidence->from;
+    case 't': return evidence->to;
+    case 'w': return brief(evidence->text, 160);
+    case 'r': return brief(evidence->reason, 160);
+    case 'x': snprintf(number, 24, "%lld", (long long)evidence->exit); break;
+    case 'h': snprintf(number, 24, "%u", evidence->host); break;
+    case 'v': snprintf(number, 24, "%llu", (unsigned long long)evidence->plan_version); break;
+    default: break;
+    }
+    return str_of(number);
+}
+
+struct teller {
+    char *text;
+    size_t len;
+};
+
+static void teller_put(struct teller *teller, struct str word) {
+    size_t room = TOLD_TEXT - 1 - teller->len;
+    word = str_cut_utf8(word, room);
+    memcpy(teller->text + teller->len, word.at ? word.at : "", word.len);
+    teller->len += word.len;
+}
+
+/* [ … ] has one word in it at most; without that, nothing of it is said. */
+static bool bracket_is_empty(const char *form, const struct evidence *evidence) {
+    char number[24];
+    for (; *form && *form != ']'; form++)
+        if (*form == '%' && word_of(form[1], evidence, number).len == 0)
+            return true;
+    return false;
+}
+
+void record_tell(const struct record *record, const struct evidence *evidence,
+                 char text[TOLD_TEXT]) {
+    struct teller teller = {.text = text};
+    const char *form = record->type < RECORD_TYPES ? TELLING[record->type] : NULL;
+    if (!form)
+        form = evidence->node.len > 0 ? MOVED : "[%w][ (%r)]";
+    for (; *form; form++) {
+        char number[24];
+        if (*form == '[' && bracket_is_empty(form, evidence))
+            form = strchr(form, ']');
+        else if (*form == '%')
+            teller_put(&teller, word_of(*++form, evidence, number));
+        else if (*form != '[' && *form != ']')
+            teller_put(&teller, (struct str){form, 1});
+    }
+    text[teller.len] = 0;
+}
+
+static void member_put(json_t *json, const char *name, struct str text) {
+    if (text.len > 0)
+        json_object_set_new(json, name, json_stringn(text.at, text.len));
+}
+
+json_t *record_line(const struct record *record) {
+    char at[TIME_TEXT + 1], what[TOLD_TEXT];
+    struct evidence evidence;
+    bool kept = record_evidence(record, &evidence);
+    time_format(record->at, at);
+    record_tell(record, &evidence, what);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:I}", "at", at, "what",
+                             kept ? what : "(its evidence is no longer kept)", "kind",
+                             name_of(&TOLD_NAMES, record_told(record, &evidence)), "type",
+                             record->type < RECORD_TYPES ? RECORDS[record->type].name : "unknown",
+                             "record", (json_int_t)record->seq);
+    if (!kept)
+        return json;
+    member_put(json, "rule", evidence.rule);
+    member_put(json, "actor", evidence.actor);
+    json_object_set_new(json, "by", json_string(name_of(&WHO_NAMES, evidence.by)));
+    member_put(json, "node", evidence.node);
+    member_put(json, "traceId", evidence.trace);
+    return json;
+}
+
+const struct record *record_newest(const struct goal_shown *shown, enum record_type type,
+                                   struct str node, struct evidence *ret) {
+    for (uint32_t i = 0; i < shown->record_count; i++) {
+        const struct record *record = &shown->records[i];
+        if (record->type != type)
+            continue;
+        record_evidence(record, ret);
+        if (node.len == 0 || str_equal(ret->node, node))
+            return record;
+    }
+    *ret = (struct evidence){0};
+    return NULL;
+}
+
+/* ---- what waits for a person ---- */
+
+struct ask_row {
+    enum record_type record;
+    const char *question;
+    const char *todo[4]; /* %s: the goal */
+};
+
+static const struct ask_row ROWS[ASKS] = {
+    [ASKS_QUARANTINED] =
+        {RECORD_GOAL_QUARANTINED,
+         "It was set aside: a decision about it broke a promise. Look at it and say how to go on.",
+         {"overseer goal show %s", "overseer goal release %s --reason \"…\"",
+          "overseer goal cancel %s"}},
+    [ASKS_FAILED] = {RECORD_GOAL_NEEDS_PERSON,
+                     "Its command failed. Is it dealt with?",
+                     {"overseer why %s", "overseer goal release %s --reason \"…\"",
+                      "overseer goal cancel %s"}},
+    [ASKS_UNCONFIRMED] = {RECORD_EFFECT_UNCONFIRMED,
+                          "Nobody knows whether its command was carried out. What did you find?",
+                          {"overseer why %s", "overseer goal release %s --reason \"…\"",
+                           "overseer goal cancel %s"}},
+    [ASKS_PLAN] = {RECORD_PLAN_REVIEW_NEEDED,
+                   "A plan waits for you. Is it to be carried out?",
+                   {"overseer goal show %s", "overseer plan approve %s",
+                    "overseer plan reject %s --reason \"…\""}},
+    [ASKS_REVIEW] = {RECORD_PLAN_REVIEW_NEEDED,
+                     "The plan is to be looked at. Does it stand?",
+                     {"overseer plan show %s", "overseer plan reject %s --reason \"it stands\""}},
+};
+
+enum asks goal_asks(const struct goal *goal) {
+    static const struct hash NONE;
+    bool over = goal->status == GOAL_CANCELLED || goal->status == GOAL_ARCHIVED;
+    if (goal->quarantined)
+        return ASKS_QUARANTINED;
+    if (over)
+        return ASKS_NOTHING;
+    if (goal->need == NEED_FAILED)
+        return ASKS_FAILED;
+    if (goal->need == NEED_UNCONFIRMED)
+        return ASKS_UNCONFIRMED;
+    if (memcmp(&goal->proposal, &NONE, sizeof NONE) != 0)
+        return ASKS_PLAN;
+    return goal->review ? ASKS_REVIEW : ASKS_NOTHING;
+}
+
+enum record_type asks_record(enum asks asks) {
+    return ROWS[asks].record;
+}
+
+json_t *asks_do(enum asks asks, struct id goal) {
+    char id[GOAL_ID_TEXT + 1], line[160];
+    json_t *list = json_array();
+    goal_id_format(goal, id);
+    for (size_t i = 0; i < count_of(ROWS[asks].todo) && ROWS[asks].todo[i]; i++) {
+        const char *form = ROWS[asks].todo[i], *mark = strstr(form, "%s");
+        snprintf(line, sizeof line, "%.*s%s%s", (int)(mark - form), form, id, mark + 2);
+        json_array_append_new(list, json_string(line));
+    }
+    return list;
+}
+
+/* What was measured or said, in a line: of a failure the output of the command. */
+static void evidence_put(json_t *json, enum asks asks, const struct goal_shown *shown,
+                         const struct record *said) {
+    char what[TOLD_TEXT] = "";
+    struct evidence evidence;
+    const struct record *seen = said;
+    if (asks == ASKS_FAILED)
+        seen = record_newest(shown, RECORD_EFFECT_ENDED, (struct str){0}, &evidence);
+    if (seen && record_evidence(seen, &evidence))
+        record_tell(seen, &evidence, what);
+    member_put(json, "evidence", str_of(what));
+    if (asks != ASKS_FAILED && asks != ASKS_UNCONFIRMED)
+        return;
+    if (record_newest(shown, RECORD_EFFECT_DECIDED, (struct str){0}, &evidence))
+        member_put(json, "command", brief(evidence.text, 160));
+}
+
+json_t *asks_json(const struct goal_loaded *loaded, const struct goal_shown *shown) {
+    char id[GOAL_ID_TEXT + 1], since[TIME_TEXT + 1];
+    const struct goal *goal = &loaded->goal;
+    enum asks asks = goal_asks(goal);
+    struct evidence evidence;
+    if (asks == ASKS_NOTHING)
+        return NULL;
+    const struct record *said = record_newest(shown, ROWS[asks].record, (struct str){0}, &evidence);
+    goal_id_format(goal->id, id);
+    time_format(said ? said->at : goal->updated_at, since);
+    json_t *json =
+        json_pack("{s:s, s:s%, s:s, s:s, s:s}", "goalId", id, "title",
+                  shown->title.at ? shown->title.at : "", shown->title.len, "kind",
+                  name_of(&ASKS_NAMES, asks), "since", since, "question", ROWS[asks].question);
+    if (said)
+        json_object_set_new(json, "record", json_integer((json_int_t)said->seq));
+    member_put(json, "why", evidence.rule);
+    evidence_put(json, asks, shown, said);
+    if (asks == ASKS_QUARANTINED)
+        member_put(json, "evidence", brief(shown->why_aside, 200));
+    json_object_set_new(json, "do", asks_do(asks, goal->id));
+    return json;
+}

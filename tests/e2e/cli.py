@@ -1,0 +1,522 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is the command line a pleasure, for people and for programs? Every command against the real daemon.
+
+  cli.py                all
+  cli.py NAME …         just these tests
+  cli.py --write        renew the golden screens (tests/golden/screen-*.txt), then look at them
+"""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import proof
+from desk import FAILED, GOAL, Desk
+from world import TOP, Broken, wait_until
+
+ID = GOAL[5:15]
+WRITE = "--write" in sys.argv
+
+
+def expect(holds, what):
+    if not holds:
+        raise Broken(what)
+
+
+def refused(desk, code, *words, says=""):
+    """It fails with this exit status, says so on standard error alone, and with --json as an object."""
+    got, out, err = desk.run(*words)
+    expect(got == code, f"{words}: exit {got}, not {code}: {err or out}")
+    expect(out == "", f"{words}: a refusal on standard output: {out}")
+    expect(says in err, f"{words}: {err!r} does not say {says!r}")
+    got, out, err = desk.run(*words, "--json")
+    error = json.loads(err)["error"]
+    expect(got == code == error["exit"] and error["code"].startswith("E_") and error["message"] and out == "", f"{words} --json: {err}")
+    return error
+
+
+# ---- for programs ----
+
+def test_json_everywhere(desk):
+    """Every command that answers has one JSON document on standard output, and nothing else."""
+    for words in (["status"], ["inbox"], ["why", ID], ["events"], ["goal", "list"], ["goal", "show", ID], ["goal", "tally"], ["plan", "show", ID],
+                  ["plan", "history", ID], ["plan", "insights", ID], ["plan", "recommend", ID], ["token", "list"], ["config", "show"],
+                  ["config", "check", "overseer.toml"], ["doctor"], ["admin", "health"], ["version"], ["help"], ["up"], ["api", "describe"],
+                  ["goal", "report", ID, "half of it"], ["tick", "--now"], ["backup", "again.db"], ["export", "all.json"]):
+        code, out, err = desk.run("overseer", *words, "--json")
+        expect(code == 0, f"{words}: exit {code}: {err}")
+        expect(isinstance(json.loads(out), dict), f"{words}: {out[:200]}")
+
+
+def test_exit_codes(desk):
+    refused(desk, 2, "overseer", "goal", "create", says="TITLE is missing")
+    refused(desk, 2, "overseer", "goal", "list", "--limit", "many", says="number")
+    refused(desk, 3, "overseer", "goal", "show", "goal_00000000000000000000000009")
+    refused(desk, 4, "overseer", "work", "start", "S1.1.1", "--version", "9")
+    refused(desk, 7, "overseer", "status", "--socket", "/nowhere.sock", says="overseer up")
+    refused(desk, 2, "overseer", "plan", "apply", ID, "--nodes", "[{", says="line 1")
+    refused(desk, 2, "overseer", "plan", "apply", ID, "--nodes", "@nowhere.json", says="nowhere.json")
+    meant = dict(re.findall(r"^  (\d)  (.+)$", desk.well("overseer", "help", "--all"), re.M))
+    known = {error["exit"] for error in desk.json("overseer", "api", "describe")["errors"]}
+    expect(known <= {int(number) for number in meant}, f"exit statuses {known} are not all told: {meant}")
+
+
+def test_no_daemon(desk):
+    desk.down()
+    refused(desk, 7, "overseer", "status", says="overseer up")
+    refused(desk, 7, "overseer", "events", "--follow", says="overseer up")
+    desk.up()
+
+
+def test_data_and_chatter(desk):
+    made = desk.well("overseer", "goal", "create", "one line")
+    expect(re.fullmatch(r"goal_[0-9A-Z]{26}\n", made), f"create prints more than the id: {made}")
+    code, out, err = desk.run("overseer", "goal", "create", "twice", "--key", "twice")
+    expect(err == "", f"hints without a terminal: {err}")
+    expect(desk.well("overseer", "goal", "create", "twice", "--key", "twice") == out, "one key, two goals")
+
+
+def test_dry_run(desk):
+    before = desk.json("overseer", "goal", "tally")
+    shown = json.loads(desk.well("overseer", "goal", "create", "not yet", "--tags", "a", "--tags=b", "--dry-run"))
+    expect(shown["method"] == "goal.create" and shown["params"]["tags"] == ["a", "b"], shown)
+    expect(desk.json("overseer", "goal", "tally") == before, "a dry run created something")
+    expect("--maintain restore" in desk.well("overseer", "restore", "overnight.db", "--dry-run"), "what would be run")
+    expect("overseerd" in desk.well("overseer", "up", "--dry-run", "--socket", "/tmp/no.sock"), "what would be run")
+
+
+def test_confirmation(desk):
+    made = desk.well("overseer", "goal", "create", "to be cancelled").strip()
+    refused(desk, 2, "overseer", "goal", "cancel", made, says="--yes")
+    code, shown = desk.on_terminal("overseer", "goal", "cancel", made, answer="n\n")
+    expect(code == 2 and "[y/N]" in shown, shown)
+    expect(desk.json("overseer", "goal", "show", made)["status"] == "active", "cancelled without a yes")
+    code, shown = desk.on_terminal("overseer", "goal", "cancel", made, answer="y\n")
+    expect(code == 0 and desk.json("overseer", "goal", "show", made)["status"] == "cancelled", shown)
+    refused(desk, 2, "overseer", "restore", "overnight.db", says="--yes")
+
+
+def test_flags(desk):
+    """--flag value and --flag=value, kebab-case and camelCase, before and behind the words, -- ends them."""
+    made = desk.well("overseer", "goal", "create", "--title=-- odd", "--problem-statement", "p", "--nonGoals", "n").strip()
+    goal = json.loads(desk.well("overseer", "--json", "goal", "show", made))
+    expect(goal["title"] == "-- odd" and goal["problemStatement"] == "p" and goal["nonGoals"] == ["n"], goal)
+    made = desk.well("overseer", "goal", "create", "--", "--json").strip()
+    expect(desk.json("overseer", "goal", "show", made)["title"] == "--json", "-- does not end the flags")
+    expect(desk.json("overseer", "goal", "list", "--state", "needs-you")["goals"], "needs-you is not needs you")
+    desk.well("overseer", "status", "show")
+
+
+def test_did_you_mean(desk):
+    for typed, meant in (("gaol list", "overseer goal"), ("goal lst", "overseer goal list"), ("stauts", "overseer status"),
+                         ("goal list --stat x", "--stat"), ("goal list --priorty x", ""), ("goal create x --prioritty high", "--priority"),
+                         ("goal list --state wroking", "working"), ("plan aply X", "overseer plan apply"), ("dcotor", "overseer doctor")):
+        code, out, err = desk.run("overseer", *typed.split())
+        expect(code == 2 and out == "" and (meant in err), f"{typed}: {err}")
+    code, out, err = desk.run("overseer", "goal")
+    expect(code == 2 and "goal create" in err, f"a noun alone: {err}")
+
+
+def test_prefixes(desk):
+    expect(desk.json("overseer", "goal", "show", ID[:6])["goalId"] == GOAL, "a beginning of the id")
+    expect(desk.json("overseer", "goal", "show", f"goal_{ID}")["goalId"] == GOAL, "with goal_ before it")
+    refused(desk, 2, "overseer", "goal", "show", "01J", says="goal")
+    refused(desk, 3, "overseer", "goal", "show", "01JZZZZZ")
+    rows = desk.well("overseer", "goal", "list").splitlines()[1:]
+    for row in rows:
+        desk.well("overseer", "goal", "show", row.split()[0])
+
+
+# ---- for people ----
+
+def test_terminal(desk):
+    """Colour and width only on a terminal; hints, too."""
+    plain = desk.well("overseer", "goal", "list")
+    expect("\033" not in plain, "colour without a terminal")
+    desk.well("overseer", "goal", "create", "a long title " + "that goes on " * 20)
+    code, shown = desk.on_terminal("overseer", "goal", "list", columns=60)
+    lines = re.sub(r"\033\[[0-9;]*m", "", shown).splitlines()
+    expect("\033[" in shown and "…" in shown, f"no colour, or not cut: {shown}")
+    expect(all(len(line) <= 60 for line in lines), f"wider than the terminal: {max(lines, key=len)}")
+    expect("that goes on that goes on that goes on" in desk.well("overseer", "goal", "list"), "cut without a terminal")
+    code, shown = desk.on_terminal("overseer", "goal", "list", more={"NO_COLOR": "1"})
+    expect("\033[" not in shown, "colour in spite of NO_COLOR")
+    code, shown = desk.on_terminal("overseer", "goal", "create", "hinted")
+    expect("Next: overseer goal show" in shown, f"no hint: {shown}")
+
+
+def test_hostile_titles(desk):
+    """What an agent wrote does not steer the terminal."""
+    made = desk.well("overseer", "goal", "create", "red \033[31m bell \a back \b over \u202e end").strip()
+    for words in (["goal", "list"], ["goal", "show", made], ["status"], ["events"], ["why", made]):
+        out = desk.well("overseer", *words)
+        expect(not re.search("[\033\a\b\u202e]", out), f"{words} passes it on")
+
+
+def test_pager(desk):
+    pager = desk.repository / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED\ncat\n")
+    pager.chmod(0o755)
+    expect("PAGED" not in desk.well("overseer", "goal", "list", more={"PAGER": str(pager)}), "a pager without a terminal")
+    code, shown = desk.on_terminal("overseer", "goal", "list", more={"PAGER": str(pager)})
+    expect("PAGED" in shown and "title" in shown, shown)
+
+
+def test_watch(desk):
+    code, shown = desk.on_terminal("overseer", "status", "--watch", end="DAEMON")
+    expect(code in (-2, 130) and "\033[H" in shown, f"{code}: {shown[:200]}")
+    refused(desk, 2, "overseer", "goal", "create", "x", "--watch", says="--watch")
+
+
+def test_init(desk):
+    for there, command in (("Makefile", "make check"), ("package.json", "npm test"), ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."),
+                           ("pyproject.toml", "pytest"), ("meson.build", "meson")):
+        place = desk.folder / f"of-{there}"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        (place / there).write_text({"Makefile": "check:\n\ttrue\n", "package.json": '{"scripts": {"test": "true"}}',
+                                    "meson.build": "test('x', x)\n"}.get(there, ""))
+        refused(desk, 2, "overseer", "init", "--folder", str(place), says=command)
+        desk.well("overseer", "init", "--yes", "--folder", str(place))
+        text = (place / ".overseer.toml").read_text()
+        expect(f'command = "{command}' in text, f"{there}: {text}")
+        desk.well("overseer", "config", "check", str(place / ".overseer.toml"))
+    refused(desk, 4, "overseer", "init", "--test-command", "true", "--folder", str(place), says="--yes")
+    odd = 'sh -c "a \\\\ b"'
+    desk.well("overseer", "init", "--yes", "--test-command", odd, "--folder", str(place))
+    desk.well("overseer", "config", "check", str(place / ".overseer.toml"))
+    (desk.repository / ".overseer.toml").unlink(missing_ok=True)
+    code, shown = desk.on_terminal("overseer", "init", answer="make\n")
+    expect(code == 0 and "[make check]" in shown and 'command = "make"' in (desk.repository / ".overseer.toml").read_text(), shown)
+
+
+def test_up_and_down(desk):
+    """CLI-05: detached, waited for, found by its registration, with the flags of CONFIG-12."""
+    first = json.loads(desk.well("overseer", "up", "--json"))
+    expect(first["already"] and first["pid"] > 0, first)
+    desk.down()
+    expect("No daemon" in desk.well("overseer", "down"), "twice down")
+    second = json.loads(desk.well("overseer", "up", "--auto", "--concurrency", "3", "--task-pool-command", "true", "--post-accept-command", "true", "--json"))
+    expect(second["pid"] != first["pid"] and not second["already"], second)
+    session = open(f"/proc/{second['pid']}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[3]
+    expect(int(session) == second["pid"], "it is not in a session of its own")
+    settings = {row["name"]: row["value"] for row in desk.json("overseer", "config", "show")["settings"]}
+    expect(str(settings.get("auto.concurrency")) == "3", f"--concurrency was not handed on: {settings}")
+    registered = json.loads((desk.state / "daemon.json").read_text())
+    wrong = dict(registered, start_time_unix=registered["start_time_unix"] - 100000)
+    (desk.state / "daemon.json").write_text(json.dumps(wrong))
+    refused(desk, 4, "overseer", "down", says="registration")
+    (desk.state / "daemon.json").write_text(json.dumps(registered))
+    desk.down()
+    code, out, err = desk.run("overseer", "up", "--store", "sqlite:/nowhere/at/all.db")
+    expect(code != 0 and "log" in err, f"{code}: {err}")
+    desk.up()
+
+
+def test_goals_and_work(desk):
+    """CLI-02, CLI-03: each works and prints the id or state."""
+    made = desk.well("overseer", "goal", "create", "--title", "from a session", "--from-session", "agent:main:x").strip()
+    expect(desk.json("overseer", "goal", "show", made)["sourceSessionKey"] == "agent:main:x", "--from-session")
+    desk.well("overseer", "goal", "pause", made)
+    expect(desk.json("overseer", "goal", "show", made)["status"] == "paused", "pause")
+    desk.well("overseer", "goal", "resume", made)
+    expect(desk.json("overseer", "goal", "show", made)["status"] == "active", "resume")
+    desk.well("overseer", "work", "block", "S1.1.1", "--reason", "waits for a key", "--goal", ID)
+    expect("waits for a key" in desk.well("overseer", "plan", "show", ID), "the reason is not shown")
+    desk.well("overseer", "work", "unblock", "S1.1.1")
+    desk.well("overseer", "work", "done", "S1.1.1", "--goal", ID, "--reason", "seen")
+    seen = [event["type"] for event in desk.json("overseer", "events", "--goal", GOAL)["events"]]
+    expect("work.blocked" in seen and "work.done" in seen, seen)
+
+
+def test_plan(desk):
+    """CLI-11: show, draft, apply, approve, insights, recommend: a round trip."""
+    made = desk.well("overseer", "goal", "create", "planned").strip()
+    draft = desk.json("overseer", "plan", "draft", made, "--nodes", "@plan.json")
+    expect(draft["mode"] == "draft", draft)
+    expect("phases" not in desk.json("overseer", "plan", "show", made) or not desk.json("overseer", "plan", "show", made)["phases"], "a draft was stored")
+    desk.well("overseer", "plan", "apply", made, "--nodes", (desk.repository / "plan.json").read_text())
+    expect("T1.1" in desk.well("overseer", "plan", "show", made), "show")
+    expect("T1.1" in desk.well("overseer", "plan", "insights", made), "insights")
+    expect("T1.1" in desk.well("overseer", "plan", "recommend", made), "recommend")
+    code, out, err = desk.run("bash", "-c", f"overseer plan draft {made} --nodes @- --version 1 < plan.json")
+    expect(code == 0, f"@-: {err}")
+
+
+def test_tick(desk):
+    """CLI-04."""
+    expect(desk.json("overseer", "tick", "--now")["didWork"] in (True, False), "tick --now")
+    desk.well("overseer", "tick", "wake")
+
+
+def test_events(desk):
+    """Followed past a restart of the daemon: nothing is missed, nothing comes twice."""
+    follow = subprocess.Popen(["overseer", "events", "--follow", "--json", "--type", "goal.created"], cwd=desk.repository, env=desk.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    seen = []
+    reader = threading.Thread(target=lambda: seen.extend(json.loads(line)["text"] for line in follow.stdout), daemon=True)
+    reader.start()
+    try:
+        time.sleep(1)
+        desk.well("overseer", "goal", "create", "before the restart")
+        wait_until("the first is seen", lambda: "before the restart" in seen, 10)
+        desk.down()
+        desk.up()
+        desk.well("overseer", "goal", "create", "after it")
+        wait_until("the second is seen", lambda: "after it" in seen, 15)
+    finally:
+        follow.terminate()
+        follow.wait()
+    expect(seen.count("before the restart") == 1 and seen.count("after it") == 1, seen)
+    expect(all(event["type"].startswith("plan.") for event in desk.json("overseer", "events", "--type", "plan.*")["events"]), "--type")
+    expect(desk.json("overseer", "events", "--since", "1h", "--goal", ID)["events"] is not None, "--since")
+
+
+def test_stop_and_resume(desk):
+    expect("overseer resume" in desk.well("overseer", "stop", "--yes"), "stop prints the line that resumes")
+    expect("stopped" in desk.well("overseer", "status"), "status says it")
+    made = desk.well("overseer", "goal", "create", "held", "--command", "true").strip()
+    time.sleep(0.5)
+    expect(desk.json("overseer", "goal", "show", made)["state"] != "done", "a stopped fleet ran a command")
+    desk.well("overseer", "resume")
+    wait_until("it goes on", lambda: desk.json("overseer", "goal", "show", made)["state"] == "done", 10)
+
+
+def test_store(desk):
+    """backup, verify, export, import, restore, verify-log, admin …"""
+    desk.well("overseer", "backup", "one.db")
+    expect(desk.run("overseer", "backup", "one.db")[0] == 1, "over a file that is there")
+    desk.well("overseer", "backup", "--verify", "one.db")
+    document = json.loads(desk.well("overseer", "export", "-"))
+    expect(document["overseer"], "export to standard output")
+    desk.well("overseer", "import", "tasks.md", "--store", f"sqlite:{desk.folder}/new.db")
+    desk.down()
+    desk.well("overseer", "verify-log", "--heads", "heads.txt")
+    desk.well("overseer", "verify-log", "--against", "heads.txt")
+    desk.well("overseer", "admin", "examine")
+    desk.well("overseer", "admin", "retain", "--yes")
+    desk.well("overseer", "restore", "one.db", "--yes", "--replace")
+    report = json.loads(desk.well("overseer", "admin", "examine", "--json"))
+    expect(report["ok"] and report["report"], report)
+    desk.up()
+
+
+def test_doctor(desk):
+    """CLI-09: good and bad, exit statuses, --rebuild repairs."""
+    found = {row["check"]: row["verdict"] for row in desk.json("overseer", "doctor")["checks"]}
+    expect(found["store"] == found["daemon"] == found["socket"] == found["settings"] == "good", found)
+    os.chmod(desk.state, 0o755)
+    code, out, err = desk.run("overseer", "doctor")
+    expect(code == 1 and re.search(r"^bad +folder", out, re.M), out)
+    os.chmod(desk.state, 0o700)
+    code, out, err = desk.run("overseer", "doctor", more={"OVERSEER_CONFIG": str(desk.repository / "broken.toml")})
+    expect(code == 1 and re.search(r"^bad +settings", out, re.M), out)
+    desk.damage()
+    code, out, err = desk.run("overseer", "doctor")
+    expect(code == 1 and "safe mode" in out and "--rebuild" in out, out)
+    refused(desk, 8, "overseer", "goal", "create", "in safe mode")
+    desk.down()
+    expect(desk.run("overseer", "doctor", "--rebuild")[0] == 2, "rebuilt without a yes")
+    desk.well("overseer", "doctor", "--rebuild", "--yes")
+    desk.up()
+    expect(desk.run("overseer", "doctor")[0] == 0, "not well after a rebuild")
+    expect(desk.json("overseer", "goal", "show", ID)["goalId"] == GOAL, "the goal is lost")
+
+
+def test_why(desk):
+    """CLI-15: what it is, since when, from what, and what to do."""
+    shown = desk.well("overseer", "why", FAILED)
+    for part in ("run the nightly build", "needs you since", "command.failed", "measured", "decided", "Next timer:", "Do:"):
+        expect(part in shown, f"why does not say {part!r}: {shown}")
+
+
+def test_status(desk):
+    """CLI-01, as far as there are goals."""
+    shown = desk.well("overseer", "status")
+    for part in ("FAILED", "run the nightly build", "DAEMON ok"):
+        expect(part in shown, f"status does not say {part!r}: {shown}")
+    expect("run the nightly build" in desk.well("overseer", "inbox"), "inbox")
+
+
+def test_remote(desk):
+    """Over TCP with a token, from the flags or from the environment."""
+    desk.down()
+    desk.well("overseer", "up", "--listen", "127.0.0.1:17437")
+    token = desk.json("overseer", "token", "create", "--role", "reader", "--note", "test")["token"]
+    at = ("--url", "http://127.0.0.1:17437")
+    expect(json.loads(desk.well("overseer", "goal", "list", *at, "--token", token, "--json"))["goals"], "by flags")
+    desk.well("overseer", "status", more={"OVERSEER_URL": at[1], "OVERSEER_TOKEN": token})
+    expect(desk.run("overseer", "goal", "create", "x", *at, "--token", token)[0] == 9, "a reader writes")
+    expect(desk.run("overseer", "goal", "list", *at)[0] == 9, "without a token")
+    desk.down()
+    desk.up()
+
+
+def test_short_ids(desk):
+    """As long as they have to be to tell those apart that are shown, and each names its goal."""
+    alike = ["goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN", "goal_01JC7Q4T9ZJ5Y0M2K8W3R6VYHN"]
+    row = {"createdAt": "2026-10-27T09:30:00Z", "status": "active"}
+    document = {"version": 1, "goals": {name: {**row, "goalId": name, "title": name} for name in alike}}
+    (desk.repository / "alike.json").write_text(json.dumps(document))
+    desk.down()
+    desk.well("overseer", "import", "alike.json", "--store", f"sqlite:{desk.folder}/alike.db")
+    desk.well("overseer", "up", "--store", f"sqlite:{desk.folder}/alike.db")
+    for line in desk.well("overseer", "goal", "list").splitlines()[1:]:
+        short, title = line.split()[0], line.split()[-1]
+        expect(len(short) == 13 and desk.json("overseer", "goal", "show", short)["goalId"] == title, line)
+    refused(desk, 2, "overseer", "goal", "show", ID, says="Several goals")
+    desk.down()
+
+
+def test_progress(desk):
+    """Whoever waits sees how far it is; nobody else does."""
+    place = desk.folder / "slow"
+    place.mkdir()
+    shutil.copy(shutil.which("overseer", path=desk.environment["PATH"]), place)
+    (desk.repository / "store").write_bytes(bytes(4000))
+    (place / "overseerd").write_text("#!/bin/sh\nhead -c 1000 /dev/zero >$3.part\nsleep 1.5\nmv $3.part $3\necho backup: done\n")
+    (place / "overseerd").chmod(0o755)
+    words = (str(place / "overseer"), "backup", "slow.db", "--store", f"sqlite:{desk.repository}/store")
+    code, shown = desk.on_terminal(*words)
+    expect(code == 0 and re.search(r"backup … \d+s \[#+\.+\] 25%", shown) and "backup: done" in shown, shown)
+    code, out, err = desk.run(*words)
+    expect((code, out, err) == (0, "backup: done\n", ""), f"{code} {out!r} {err!r}")
+
+
+def test_manual(desk):
+    """The pages are clean, and there is one for each noun."""
+    pages = TOP / "docs" / "man"
+    nouns = {command["words"].split()[0] for command in desk.json("overseer", "help")["commands"] if " " in command["words"]}
+    for page in [f"overseer-{noun}.1" for noun in nouns] + ["overseer.1", "overseer-events.7", "overseer-api.7", "overseer.toml.5", "overseerd.8"]:
+        code, out, err = desk.run("mandoc", "-T", "lint", "-W", "warning", str(pages / page))
+        lines = [line for line in out.splitlines() if "missing date" not in line and "referenced manual" not in line]
+        expect(not lines, f"{page}: {lines[:3]}")
+
+
+class Forgetful(threading.Thread):
+    """A daemon that hears the first request and does not answer it."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.heard = []
+        self.door = socket.socket(socket.AF_UNIX)
+        self.door.bind(str(path))
+        self.door.listen()
+        self.start()
+
+    def run(self):
+        while True:
+            visitor, _ = self.door.accept()
+            text = b""
+            while b"\r\n\r\n" not in text or not text.endswith(b"}"):
+                text += visitor.recv(65536)
+            self.heard.append(json.loads(text.split(b"\r\n\r\n", 1)[1]))
+            if len(self.heard) > 1:
+                body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"goalId": GOAL, "version": 1}}).encode()
+                visitor.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            visitor.close()
+
+
+def test_lost_answer(desk):
+    """A write whose answer is lost is sent again under the same key; what has no key is not."""
+    daemon = Forgetful(desk.folder / "one.sock")
+    expect(desk.well("overseer", "goal", "create", "x", "--socket", f"{desk.folder}/one.sock") == f"{GOAL}\n", "not sent again")
+    keys = {request["params"]["key"] for request in daemon.heard}
+    expect(len(daemon.heard) == 2 and len(keys) == 1, daemon.heard)
+    daemon = Forgetful(desk.folder / "two.sock")
+    code, out, err = desk.run("overseer", "token", "create", "--role", "reader", "--socket", f"{desk.folder}/two.sock")
+    expect(code == 7 and len(daemon.heard) == 1, f"{code}: {daemon.heard}")
+
+
+# ---- the Tab key ----
+
+BASH = """source <(overseer completion bash)
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _overseer; echo "${COMPREPLY[*]}"; }
+"""
+ZSH = """autoload -Uz compinit; compinit -u -D; source <(overseer completion zsh)
+compadd() { shift; print -r -- "$*"; }; _files() { print -r -- files; }
+try() { words=("$@"); CURRENT=$#; _overseer; }
+"""
+OFFERED = ((["overseer", ""], "status"), (["overseer", "goal", ""], "create"), (["overseer", "goal", "list", "--"], "--state"),
+           (["overseer", "goal", "list", "--state", ""], "needs-you"), (["overseer", "goal", "show", ""], ID),
+           (["overseer", "completion", ""], "fish"))
+
+
+def test_completion(desk):
+    """The scripts are sourced by the real shells, which then offer what there is."""
+    for words, meant in OFFERED:
+        typed = " ".join(f"'{word}'" for word in words)
+        out = desk.well("bash", "-c", f"{BASH}try {typed}")
+        expect(meant in out.split(), f"bash {words}: {out}")
+        if shutil.which("zsh"):
+            out = desk.well("zsh", "-f", "-c", f"{ZSH}try {typed}")
+            expect(meant in out.split(), f"zsh {words}: {out}")
+        if shutil.which("fish"):
+            out = desk.well("fish", "-c", f"overseer completion fish | source; complete -C '{' '.join(words)}'")
+            expect(meant in out.split(), f"fish {words}: {out}")
+    for shell in ("zsh", "fish"):
+        if not shutil.which(shell):
+            print(f"cli: {shell} is not installed: its completion was not tried")
+
+
+# ---- golden screens ----
+
+SCREENS = {"front": "overseer", "goal": "overseer goal list", "status": "overseer status --since 2026-01-01T00:00:00Z", "inbox": "overseer inbox",
+           "why": f"overseer why {FAILED}", "plan": f"overseer plan show {ID}", "help": "overseer help goal create"}
+
+
+def plain(shown):
+    """Without what is different each time; what is left keeps its place."""
+    shown = re.sub(r"\033\[[0-9;]*m", "", shown)
+    shown = re.sub(r"\b\d\d:\d\d(:\d\d)?\b", lambda match: re.sub(r"\d", "0", match.group(0)), shown)
+    shown = re.sub(r" +(\d+s|\d+m|\d+h\d\d|\d+d)(?=  )", lambda match: " age".rjust(len(match.group(0))), shown)
+    return re.sub(r"(oldest|ok) (\d+s|\d+m|\d+h\d\d|\d+d)", r"\1 age", shown)
+
+
+def test_screens(desk):
+    desk.refresh()
+    desk.up()
+    for columns, lines in ((80, 24), (200, 50)):
+        for name, typed in SCREENS.items():
+            code, shown = desk.on_terminal("bash", "-c", typed, columns=columns, lines=lines)
+            path = TOP / "tests" / "golden" / f"screen-{name}-{columns}.txt"
+            if WRITE:
+                path.write_text(plain(shown))
+            expect(code == 0 and plain(shown) == path.read_text(), f"{path.name} looks different; see cli.py --write:\n{plain(shown)}")
+            expect(name != "front" or shown.count("\n") < lines, "the front page does not fit on the screen")
+
+
+PROVES = {"up_and_down": "CLI-05 CONFIG-12", "goals_and_work": "CLI-02 CLI-03", "plan": "CLI-11", "tick": "CLI-04", "doctor": "CLI-09"}
+
+
+def main():
+    names = [name[5:] for name in globals() if name.startswith("test_")]
+    asked = [name for name in sys.argv[1:] if not name.startswith("-")] or names
+    desk, failed = Desk("cli"), 0
+    try:
+        desk.furnish()
+        desk.up()
+        for name in asked:
+            try:
+                desk.refresh()
+                desk.up()
+                globals()[f"test_{name}"](desk)
+                proof.passed("cli", name, PROVES.get(name, ""))
+            except (Broken, AssertionError, KeyError, ValueError, OSError, subprocess.SubprocessError) as trouble:
+                failed += 1
+                print(f"cli: {name}: {type(trouble).__name__} {trouble}", flush=True)
+    finally:
+        desk.close()
+    print(f"cli: {len(asked) - failed} of {len(asked)} tests of the command line hold")
+    print(f"{0 if failed else 1} passed, {1 if failed else 0} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does every example do what it says? Those of the help texts, of the manual pages and of README, executed as written.
+
+The world they run in has the ids that they name (desk.py). Where an example needs something to have happened before, such as a
+goal that is paused before it is resumed, BEFORE says what. Each runs in a fresh copy of that world.
+
+  examples.py            all
+  examples.py WORDS …    those that have these words in them
+"""
+import re
+import sys
+
+import proof
+from desk import GOAL, Desk
+from world import TOP, Broken
+
+ID = GOAL[5:15]
+
+
+def damaged(desk):
+    desk.up()
+    desk.damage()
+    desk.down()
+
+
+def proposed(desk):
+    """A plan of the overseer waits for a person."""
+    desk.well("overseer up --config approve.toml")
+    token = desk.json("overseer", "token", "create", "--role", "overseer", "--actor", "planner")["token"]
+    desk.well("overseer", "plan", "apply", ID, "--nodes", "@plan.json", "--version", "1", more={"OVERSEER_TOKEN": token})
+
+
+def nothing(desk):
+    """The daemon has to be down."""
+
+
+# How an example begins, and what has to have happened: commands, or a function that begins without a daemon.
+BEFORE = {
+    "overseer up": nothing, "overseerd": nothing, "overseer restore": nothing, "overseer import": nothing,
+    "overseer verify-log": nothing, "overseer admin examine": nothing, "overseer admin retain": nothing,
+    "overseer admin forget": nothing,
+    "overseer doctor --rebuild": damaged, "overseer admin rebuild": damaged, "overseer admin accept-empty": damaged,
+    "overseer plan approve": proposed, "overseer plan reject": proposed,
+    "overseer goal resume": f"overseer goal pause {ID}",
+    "overseer goal reopen": f"overseer goal complete {ID} --reason done",
+    "overseer goal archive": f"overseer goal complete {ID} --reason done",
+    "overseer work unblock": "overseer work block S1.1.1 --reason waiting",
+    "overseer work follow": "overseer work override S1.1.1 --status done --reason x",
+    "overseer resume": "overseer stop --yes",
+    "overseer backup": "rm -f overnight.db",
+    "overseer init": "rm -f .overseer.toml",
+}
+# These go on until somebody ends them; a while is enough.
+ENDLESS = ("--follow", "--watch")
+# Not here: another machine, or a server, is in it.
+ELSEWHERE = re.compile(r"postgresql://|https?://|systemctl|curl |ssh ")
+
+
+def help_examples(desk):
+    for command in desk.json("overseer", "help")["commands"]:
+        for line in command["help"].splitlines():
+            if line.startswith("Example: "):
+                yield f"help {command['words']}", line[9:]
+
+
+def unroff(line):
+    line = re.sub(r"\\f[BIRP]", "", line)
+    return line.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+
+
+def manual_examples():
+    """What stands between .nf and .fi and begins with one of the programs."""
+    for page in sorted((TOP / "docs" / "man").iterdir()):
+        block = None
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line == ".nf":
+                block = []
+            elif line == ".fi" and block is not None:
+                script = "\n".join(block)
+                if re.match(r"\s*(overseer|overseerd|source|cat) ", script):
+                    yield page.name, script
+                block = None
+            elif block is not None:
+                block.append(unroff(line))
+
+
+def readme_script():
+    """All indented blocks that type our programs, one after the other in one shell, as a reader would."""
+    text = (TOP / "README.md").read_text(encoding="utf-8")
+    blocks = ["\n".join(line[4:] for line in block.splitlines()).strip()
+              for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)]
+    return "\n".join(block for block in blocks
+                     if re.search(r"^(overseerd?|curl) ", block, re.M) and "postgresql://" not in block)
+
+
+def readme_tried(desk):
+    """From nothing, with a home of its own: ~/.local/state is where README says."""
+    home = desk.folder / "reader"
+    home.mkdir()
+    without = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
+    code, out, err = desk.run("bash", "-euc", "mkdir ~/project; cd ~/project\n" + readme_script(), more=without, within=120)
+    desk.run("overseer", "down", more=without)
+    return f"README.md: exit {code}: {out[-400:]}{err.strip()[-400:]}" if code else None
+
+
+def prepared(desk, script):
+    """What has to have happened has happened."""
+    desk.refresh()
+    first = BEFORE.get(max((begin for begin in BEFORE if script.startswith(begin)), key=len, default=None))
+    if callable(first):
+        first(desk)
+        return
+    desk.up()
+    if first:
+        desk.well(first)
+
+
+def tried(desk, where, script):
+    try:
+        prepared(desk, script)
+    except Broken as trouble:
+        return f"{where}: {script}\n    before it: {trouble}"
+    endless = any(word in script for word in ENDLESS)
+    code, out, err = desk.run(f"timeout 3 {script}" if endless else script, within=60)
+    if code != (124 if endless else 0):
+        return f"{where}: {script}\n    exit {code}: {(err or out).strip()[:400]}"
+    return None
+
+
+def main():
+    desk, failed, done = Desk("examples"), [], {}
+    try:
+        desk.furnish()
+        found = [*help_examples(desk), *manual_examples()]
+        for where, script in found:
+            wanted = all(word in f"{where} {script}" for word in sys.argv[1:])
+            if not wanted or script in done or ELSEWHERE.search(script):
+                continue
+            done[script] = where
+            trouble = tried(desk, where, script)
+            if trouble:
+                failed.append(trouble)
+                print(trouble, flush=True)
+        trouble = None
+        if all(word in "README.md" for word in sys.argv[1:]):
+            done["README.md"] = "README.md"
+            trouble = readme_tried(desk)
+        if trouble:
+            failed.append(trouble)
+            print(trouble)
+    finally:
+        desk.close()
+    print(f"examples: {len(done) - len(failed)} of {len(done)} examples do what they say ({len(found)} places and README)")
+    if not failed and not sys.argv[1:]:
+        proof.passed("examples", "as written", "CLI-02 CLI-03 CLI-04 CLI-11")
+    print(f"{0 if failed else 1} passed, {1 if failed else 0} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How does the daemon live beside others: its service manager, whoever guards it, its log, and a store that goes away?
+
+  life.py                       everything on SQLite
+  life.py --engine postgres     the spool with a server that is stopped
+"""
+import argparse
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import proof
+from away import Outage
+from world import OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
+
+
+def expect(holds, what):
+    if not holds:
+        raise Broken(what)
+
+
+def state_of(daemon):
+    return daemon.socket.with_suffix(".state")
+
+
+def read_json(path):
+    try:
+        return json.loads(Path(path).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def call(daemon, method, **params):
+    client = Client(daemon.socket, 30)
+    try:
+        return client.call(method, params)
+    finally:
+        client.close()
+
+
+def lines_of(daemon):
+    return [json.loads(line) for line in daemon.log.read_text().splitlines()]
+
+
+# ---- files ----
+
+def registration(folder):
+    """WATCH-01: there before the first cycle, valid, with another name at each start; gone after a clean end."""
+    daemon = Daemon(folder, f"sqlite:{folder}/reg.db", "reg")
+    names = set()
+    for _ in range(2):
+        daemon.start()
+        daemon.wait_joined()
+        entry = read_json(state_of(daemon) / "daemon.json")
+        expect(entry and entry["pid"] == daemon.pid, f"the registration is {entry}")
+        expect(abs(entry["start_time_unix"] - time.time()) < 20, f"it began at {entry['start_time_unix']}")
+        expect(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", entry["instance_id"]),
+               f"{entry['instance_id']} is no random UUID")
+        expect("log_file" in entry, "the registration names no log")
+        names.add(entry["instance_id"])
+        beat = wait_until("there is a heartbeat", lambda: read_json(state_of(daemon) / "auto.heartbeat"), 8)
+        expect(beat["instance_id"] == entry["instance_id"], "the heartbeat is somebody else's")
+        expect(os.stat(state_of(daemon) / "daemon.json").st_mode & 0o077 == 0, "others can read the registration")
+        daemon.stop()
+        expect(not (state_of(daemon) / "daemon.json").exists(), "the registration stays after the end")
+    expect(len(names) == 2, "two starts have one name")
+    proof.passed("e2e", "life registration", "WATCH-01")
+
+
+class Silted:
+    """A daemon whose log nobody reads: as with a disk that hangs, every thread that writes a line stays there."""
+
+    def __init__(self, folder):
+        self.daemon = Daemon(folder, f"sqlite:{folder}/silt.db", "silt")
+        read, write = os.pipe()
+        self.read = read
+        self.daemon.process = subprocess.Popen(self.daemon.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                               stderr=write)
+        os.close(write)
+
+    def fill(self):
+        """Commands that fail are logged with everything that is known of them."""
+        for i in range(400):
+            client = Client(self.daemon.socket, 0.5)
+            try:
+                client.call("goal.create", {"title": f"silt {i}", "command": "printf '%01000d' 7; false"})
+            except Unreachable:
+                return
+            finally:
+                client.close()
+
+
+def heartbeat(folder):
+    """WATCH-02, WATCH-03: it goes on while nobody takes the log, and shows that the loops do not."""
+    silted = Silted(folder)
+    daemon = silted.daemon
+    wait_until("it answers", lambda: daemon.health().get("joined"), 15)
+    path = state_of(daemon) / "auto.heartbeat"
+    first = wait_until("there is a heartbeat", lambda: read_json(path), 8)
+    later = wait_until("the heartbeat is written anew", lambda: (read_json(path) or first)["timestamp_unix"] >
+                       first["timestamp_unix"] and read_json(path), 8)
+    expect(later["timestamp_unix"] - first["timestamp_unix"] <= 6, "it is written more than every five seconds")
+    expect(later["cycle"] > first["cycle"] and later["io_cycle"] > first["io_cycle"], "the loops do not advance")
+    for _ in range(20000):  # whole at any moment
+        expect(read_json(path), "half a heartbeat could be read")
+    silted.fill()
+
+    def hangs():
+        beat = read_json(path)
+        return beat and beat["timestamp_unix"] - min(beat["io_cycle_at_unix"], beat["cycle_at_unix"]) >= 8 and beat
+    beat = wait_until("the heartbeat tells of a loop that hangs", hangs, 60, 0.2)
+    again = wait_until("and it goes on", lambda: (read_json(path) or beat)["timestamp_unix"] > beat["timestamp_unix"] and
+                       read_json(path), 8)
+    expect(again["io_cycle"] == beat["io_cycle"] or again["cycle"] == beat["cycle"], "nothing hangs, after all")
+    os.close(silted.read)  # now writing fails, and everything goes on
+    wait_until("it goes on by itself", lambda: daemon.health().get("joined"), 20)
+    daemon.process.terminate()
+    expect(daemon.process.wait(20) == 0, "it does not end cleanly")
+    proof.passed("e2e", "life heartbeat beside a log that hangs", "WATCH-02 WATCH-03 STORE-17")
+
+
+# ---- the service manager ----
+
+class Manager:
+    """What a service manager hears."""
+
+    def __init__(self, folder):
+        self.path = Path(folder) / "notify.sock"
+        self.path.unlink(missing_ok=True)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(self.path))
+        self.socket.settimeout(0.1)
+        self.heard = []
+
+    def hears(self, text):
+        try:
+            while True:
+                self.heard.append(self.socket.recv(4096).decode())
+        except TimeoutError:
+            pass
+        return any(text in message for message in self.heard)
+
+
+def manager(folder):
+    """G-26: ready when it can be asked, alive as long as its loops go round, stopping when it is told to stop."""
+    heard = Manager(folder)
+    daemon = Daemon(folder, f"sqlite:{folder}/manager.db", "manager",
+                    environment={"NOTIFY_SOCKET": str(heard.path), "WATCHDOG_USEC": "1000000"})
+    daemon.start()
+    wait_until("READY is said", lambda: heard.hears("READY=1"), 15)
+    expect(daemon.health(), "it said READY before anybody could ask")
+    heard.heard.clear()
+    wait_until("the watchdog is fed", lambda: heard.hears("WATCHDOG=1"), 3)
+    goal = call(daemon, "goal.create", title="what is it told?", command="env | grep -c NOTIFY_SOCKET; true")[1]["goalId"]
+    wait_until("the command has ended", lambda: call(daemon, "goal.show", goal=goal)[1]["state"] == "done", 15)
+    expect("NOTIFY_SOCKET" not in json.dumps(call(daemon, "goal.show", goal=goal)[1]["effects"]), "a child was handed it")
+    daemon.stop()
+    expect(heard.hears("STOPPING=1"), "STOPPING is not said")
+
+
+def activation(folder):
+    """A socket that was there before the daemon: whoever called meanwhile is answered."""
+    path = Path(folder) / "activated.sock"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen(16)
+    early = Client(path, 20)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(early.request("GET", "/healthz")))
+    asking.start()
+    script = f'exec 3<&{listening.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$@"'
+    daemon = subprocess.Popen(["bash", "-c", script, "-", str(OVERSEERD), "--socket", str(path), "--store",
+                               f"sqlite:{folder}/activated.db"], pass_fds=[listening.fileno()],
+                              stderr=subprocess.DEVNULL)
+    asking.join(20)
+    expect(answers, "whoever called before the daemon was there is not answered")
+    daemon.terminate()
+    expect(daemon.wait(20) == 0, "it does not end cleanly")
+    expect(path.exists(), "the daemon removed a socket that is not its own")
+    listening.close()
+
+
+# ---- logs ----
+
+def logs(folder):
+    """OBSERVE-01, OBSERVE-02, OBSERVE-09: JSON lines with level, component, ids and the incident flag."""
+    daemon = Daemon(folder, f"sqlite:{folder}/logs.db", "logs")
+    daemon.start()
+    daemon.wait_joined()
+    goal = call(daemon, "goal.create", title="fails", command="echo it is broken; exit 3")[1]["goalId"]
+    wait_until("it has failed", lambda: call(daemon, "goal.show", goal=goal)[1]["state"] == "needs you", 15)
+    status, result, error = call(daemon, "overseer.tick")
+    expect(status == 200 and result["didWork"] in (True, False), f"tick answers {status} {result} {error}")
+    status, result, error = call(daemon, "overseer.wake")
+    expect(status == 200 and result["ok"], f"wake answers {status} {result} {error}")
+    daemon.stop()
+    lines = lines_of(daemon)
+    for line in lines:
+        expect(set(line) >= {"at", "level", "component", "text"}, f"{line} lacks something")
+        expect(line["level"] in ("debug", "info", "warning", "error"), f"{line} has no level")
+        expect(set(line) <= {"at", "level", "component", "text", "goal", "effect", "trace", "detail", "incident"},
+               f"{line} has what is not declared")
+    begins = [i for i, line in enumerate(lines) if line["text"] == "tick begins"]
+    ends = [i for i, line in enumerate(lines) if line["text"].startswith("tick ends")]
+    expect(begins and ends and begins[0] < ends[0], "the tick is not logged")
+    chosen = [line for line in lines if line["text"] == "starts a command"]
+    expect([line.get("goal") for line in chosen] == [goal], f"what was chosen is not logged: {chosen}")
+    failures = [line for line in lines if line.get("incident")]
+    expect(len(failures) == 1 and failures[0]["goal"] == goal and "status 3" in failures[0]["text"] and
+           "it is broken" in failures[0]["detail"] and "exit 3" in failures[0]["detail"], f"the failure reads {failures}")
+    proof.passed("e2e", "life logs", "OBSERVE-01 OBSERVE-02 OBSERVE-09 API-04")
+
+
+def log_file(folder):
+    """As text into a file; a file that was moved away is opened anew on SIGHUP."""
+    path = Path(folder) / "own.log"
+    daemon = Daemon(folder, f"sqlite:{folder}/file.db", "file",
+                    options=["--log-file", str(path), "--log-format", "text"])
+    daemon.start()
+    daemon.wait_joined()
+    wait_until("the log has a line", lambda: " info    keeper: joined the store" in path.read_text(), 5)
+    expect(read_json(state_of(daemon) / "daemon.json")["log_file"] == str(path), "the registration names another log")
+    path.rename(path.with_suffix(".1"))
+    daemon.signal(signal.SIGHUP)
+    wait_until("the log begins anew", path.exists, 5)
+    daemon.stop()
+    expect("stopped" in path.read_text(), "the rest is not in the new file")
+
+
+# ---- the spool ----
+
+def reports_of(daemon, goal):
+    return call(daemon, "goal.show", goal=goal)[1]["reports"]
+
+
+def spool(folder, engine):
+    """Reports are taken while the store is away, survive a kill -9, and arrive once each. What was being written when the
+    machine went down is put aside."""
+    store = store_make(engine, folder, "spool")
+    daemon = Daemon(folder, store.uri, "spool")
+    daemon.start()
+    daemon.wait_joined()
+    goal = call(daemon, "goal.create", title="reports")[1]["goalId"]
+    spooled = 0
+    with Outage(store):
+        def away():
+            health = daemon.health()
+            return health and not health["ok"]
+        if engine == "sqlite":  # it notices when it wants to write
+            threading.Thread(target=lambda: quietly(daemon, "goal.pause", goal=goal), daemon=True).start()
+        wait_until("the daemon notices", away, 40)
+        for i in range(20):
+            status, result, error = call(daemon, "goal.report", goal=goal, text=f"report {i}")
+            expect(status == 202 and result.get("spooled") is True, f"report {i}: {status} {result} {error}")
+            spooled += 1
+        status, _, error = call(daemon, "goal.report", goal=goal)
+        expect(error and error["data"]["code"] == "E_INVALID", "what is not valid is spooled")
+        if engine == "postgres":
+            daemon.kill()
+            path = state_of(daemon) / "spool"
+            whole = path.read_bytes()
+            path.write_bytes(whole + whole[:-3])  # all of them again, and the last one torn
+            daemon.start()
+            wait_until("it is there again", daemon.health, 15)
+    daemon.wait_joined(within=40, also_well=True)
+    wait_until("every report has arrived", lambda: reports_of(daemon, goal) >= spooled, 30)
+    time.sleep(1.5)
+    expect(reports_of(daemon, goal) == spooled, f"{reports_of(daemon, goal)} of {spooled} reports are there")
+    wait_until("the spool is empty", lambda: (state_of(daemon) / "spool").stat().st_size == 0, 10)
+    daemon.stop()
+    if engine == "postgres":
+        kept = list(state_of(daemon).glob("spool.kept.*"))
+        expect(len(kept) == 1 and kept[0].read_bytes() in whole, f"the torn end is not kept: {kept}")
+        expect(any(line.get("incident") and "does not end as it should" in line["text"] for line in lines_of(daemon)),
+               "the torn end is not told")
+    expect(not daemon.promises_broken(), f"{daemon.promises_broken()}")
+
+
+def quietly(daemon, method, **params):
+    try:
+        call(daemon, method, **params)
+    except Unreachable:
+        pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--only", help="one of the parts")
+    options = parser.parse_args()
+    if options.engine == "postgres":
+        under_postgres([sys.executable, *sys.argv])
+    parts = [registration, heartbeat, manager, activation, logs, log_file] if options.engine == "sqlite" else []
+    failed = 0
+    for part in [*parts, lambda folder: spool(folder, options.engine)]:
+        name = getattr(part, "__name__", "")
+        name = "spool" if name == "<lambda>" else name
+        if options.only and options.only != name:
+            continue
+        try:
+            part(folder_make(f"life-{name}"))
+            print(f"ok life {name} {options.engine}", flush=True)
+        except Broken as error:
+            failed += 1
+            print(f"BROKEN life {name} {options.engine}: {error}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

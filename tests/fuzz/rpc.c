@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Can any JSON-RPC body hurt whoever reads it? Its envelope, and what the answer to it looks like. */
+#include "daemon/rpc.h"
+#include "ops/json.h"
+
+#include <stdlib.h>
+
+_Noreturn void must_failed(const char *file, int line, const char *promise) {
+    (void)file, (void)line, (void)promise;
+    abort();
+}
+_Noreturn void memory_exhausted(void) {
+    abort();
+}
+
+/* The route's own half is the business of http.c. */
+enum MHD_Result visit_ask(struct visit *visit, struct str method, const json_t *params) {
+    (void)visit, (void)method, (void)params;
+    abort();
+}
+enum error visit_json(struct visit *visit, char *why, size_t size) {
+    (void)visit, (void)why, (void)size;
+    abort();
+}
+enum MHD_Result visit_reply_json(struct visit *visit, int status, json_t *json,
+                                 enum error otherwise, const char *header) {
+    (void)visit, (void)status, (void)json, (void)otherwise, (void)header;
+    abort();
+}
+enum error call_error(const struct call *call) {
+    (void)call;
+    abort();
+}
+const char *call_why(const struct call *call) {
+    (void)call;
+    abort();
+}
+json_t *call_result(struct call *call) {
+    (void)call;
+    abort();
+}
+bool call_is_pending(const struct call *call) {
+    (void)call;
+    abort();
+}
+const struct op *call_op(const struct call *call) {
+    (void)call;
+    abort();
+}
+
+static void answer_try(json_t *answer, const json_t *id) {
+    must(answer != NULL);
+    must(json_is_object(answer) && json_object_size(answer) == 3);
+    must(id ? json_equal(json_object_get(answer, "id"), id)
+            : json_is_null(json_object_get(answer, "id")));
+    char *text = json_dumps(answer, JSON_COMPACT);
+    must(text != NULL);
+    free(text);
+    json_decref(answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct rpc_request request;
+    char why[256] = "";
+    json_t *json = NULL;
+    enum error error = json_read((struct str){(const char *)data, size}, &json, why, sizeof why);
+    if (error) {
+        must(error == ERROR_NOT_JSON && why[0] && !json);
+        answer_try(rpc_error(NULL, rpc_code(error), error, why), NULL);
+    } else if (rpc_read(json, &request)) {
+        must(request.method.at && request.id);
+        answer_try(rpc_result(request.id, json_object()), request.id);
+        answer_try(rpc_error(request.id, RPC_OURS, ERROR_BUSY, request.method.at), request.id);
+    } else
+        answer_try(rpc_error(request.id, request.code, ERROR_INVALID, request.why), request.id);
+    json_decref(json);
+    return 0;
+}

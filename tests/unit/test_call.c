@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is every operation carried out as it should be, without any door (API-10)? Calls with a pretend store, ledger, spool and
+ * clock; addresses; tokens. */
+#include "unit.h"
+
+#include "daemon/call.h"
+#include "daemon/clock.h"
+#include "daemon/facts.h"
+#include "daemon/listen.h"
+#include "daemon/log.h"
+#include "daemon/spool.h"
+#include "daemon/tell.h"
+#include "daemon/token.h"
+#include "ops/all.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct caller PERSON = {.role = ROLE_HUMAN, .actor = "human:1000"};
+static const char GOAL[] = "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN";
+
+/* ---- what stands around a call ---- */
+
+static struct {
+    int64_t now;
+    struct lookup *asked; /* the last question */
+    struct input *queued; /* the last signal */
+    bool queue_full, spool_wanted;
+    void (*spooled)(void *with, bool safe);
+    void *spooled_with;
+    int told;
+} world;
+
+static struct keeper keeper;
+static struct lookups lookups;
+static struct house house = {
+    .keeper = &keeper, .lookups = &lookups, .spool = (struct spool *)&world};
+
+int64_t clock_wall(void) {
+    return SECONDS(1800000000) + world.now;
+}
+int64_t clock_boot(void) {
+    return world.now;
+}
+void random_bytes(void *to, unsigned long count) {
+    static uint8_t next;
+    for (unsigned long i = 0; i < count; i++)
+        ((uint8_t *)to)[i] = ++next;
+}
+void boot_id(char text[BOOT_ID + 1]) {
+    text[0] = 0;
+}
+struct timespec clock_slice(int64_t micros) {
+    (void)micros;
+    return (struct timespec){0};
+}
+void clock_condition(pthread_cond_t *condition) {
+    pthread_cond_init(condition, NULL);
+}
+void log_line(enum log_level level, const char *from, const struct log_about *about,
+              const char *format, ...) {
+    (void)level, (void)from, (void)about, (void)format;
+}
+
+bool lookups_ask(struct lookups *all, struct lookup *lookup) {
+    (void)all;
+    world.asked = lookup;
+    return true;
+}
+bool queue_put(struct queue *queue, struct input *input) {
+    (void)queue;
+    world.queued = world.queue_full ? NULL : input;
+    return !world.queue_full;
+}
+struct ledger_view keeper_view(struct keeper *of, char trouble[LIMIT_WHY]) {
+    (void)of;
+    trouble[0] = 0;
+    return (struct ledger_view){0};
+}
+void keeper_enter_safe(struct keeper *of, struct str why) {
+    (void)of, (void)why;
+}
+bool safe_is_on(const struct safe *safe) {
+    return atomic_load(&safe->state);
+}
+void facts_read(struct house *of, struct op_facts *ret) {
+    (void)of;
+    *ret = (struct op_facts){.engine = "sqlite"};
+}
+bool spool_is_wanted(struct spool *spool) {
+    (void)spool;
+    return world.spool_wanted;
+}
+bool spool_put(struct spool *spool, const struct signal *signal,
+               void (*done)(void *with, bool safe), void *with) {
+    (void)spool;
+    assert_true(signal->kind == SIGNAL_GOAL_REPORT);
+    world.spooled = done;
+    world.spooled_with = with;
+    return true;
+}
+void tell(struct house *of, struct op_call *call) {
+    (void)of;
+    call->result = json_string(call->op->name);
+}
+
+static void told(void *with) {
+    (void)with;
+    world.told++;
+}
+
+/* ---- asking ---- */
+
+struct asking {
+    struct call *call;
+    json_t *params;
+    bool later;
+};
+
+static struct asking ask_as(const struct caller *caller, const char *method, const char *params) {
+    world.asked = NULL;
+    world.queued = NULL;
+    world.told = 0;
+    struct asking asking = {call_new(&house, caller), json_loads(params, 0, NULL), false};
+    check(asking.call && asking.params, "%s", params);
+    asking.later = call_start(asking.call, str_of(method), asking.params, told, NULL);
+    return asking;
+}
+
+static struct asking ask(const char *method, const char *params) {
+    return ask_as(&PERSON, method, params);
+}
+
+static void done(struct asking *asking) {
+    call_release(asking->call);
+    json_decref(asking->params);
+}
+
+static struct asking report(const char *key) {
+    char params[256];
+    snprintf(params, sizeof params, "{\"goal\": \"%s\", \"text\": \"half\", \"key\": \"%s\"}", GOAL,
+             key);
+    return ask("goal.report", params);
+}
+
+static void reads(void **state) {
+    (void)state;
+    struct goal_loaded loaded = {0};
+    struct store_answer answer = {.outcome = STORE_DONE, .loaded = &loaded};
+    struct asking one = ask("goal.tally", "{}");
+    assert_true(one.later && world.asked && world.asked->request.verb == STORE_TALLY);
+    world.asked->done(world.asked, &answer);
+    assert_int_equal(world.told, 1);
+    json_t *result = call_result(one.call);
+    assert_true(call_error(one.call) == ERROR_NONE && json_object_size(result) == FACES);
+    json_decref(result);
+    done(&one);
+    struct asking two = ask("goal.show", "{\"goal\": \"01JC7Q4T9ZJ5X0M2K8W3R6VYHN\"}");
+    world.asked->done(world.asked, &answer);
+    assert_int_equal(call_error(two.call), ERROR_NOT_FOUND);
+    done(&two);
+    struct asking three = ask("goal.tally", "{}");
+    answer = (struct store_answer){.outcome = STORE_FAILED, .error = STR("the line is dead")};
+    world.asked->done(world.asked, &answer);
+    assert_int_equal(call_error(three.call), ERROR_STORE_AWAY);
+    assert_non_null(strstr(call_why(three.call), "the line is dead"));
+    done(&three);
+}
+
+static void writes(void **state) {
+    (void)state;
+    struct asking one = report("k"), two;
+    assert_true(one.later && world.queued && world.told == 0);
+    struct signal first = world.queued->signal;
+    assert_true(first.by == WHO_HUMAN && str_equal(first.actor, STR("human:1000")) && first.keyed);
+    world.queued->version = 3;
+    world.queued->seq = 7;
+    call_written(world.queued);
+    assert_int_equal(world.told, 1);
+    json_t *result = call_result(one.call);
+    assert_string_equal(json_string_value(json_object_get(result, "goalId")), GOAL);
+    assert_int_equal(json_integer_value(json_object_get(result, "seq")), 7);
+    json_decref(result);
+    two = report("k"); /* G-45: the same key is the same happening */
+    assert_true(id_equal(first.source, world.queued->signal.source));
+    world.queued->error = ERROR_CONFLICT;
+    snprintf(world.queued->why, sizeof world.queued->why, "It is closed");
+    call_written(world.queued);
+    assert_int_equal(call_error(two.call), ERROR_CONFLICT);
+    assert_string_equal(call_why(two.call), "It is closed.");
+    assert_null(call_result(two.call));
+    done(&one);
+    done(&two);
+    world.queue_full = true;
+    struct asking three = report("other");
+    world.queue_full = false;
+    assert_true(three.later && world.told == 1 && call_error(three.call) == ERROR_BUSY);
+    done(&three);
+}
+
+/* Done comes once, whoever is first; and not at all to whoever has gone. */
+static void patience(void **state) {
+    (void)state;
+    struct asking one = report("a");
+    struct input *late = world.queued;
+    world.now += SECONDS(19);
+    calls_sweep(&house);
+    assert_int_equal(world.told, 0);
+    world.now += SECONDS(2);
+    calls_sweep(&house);
+    calls_sweep(&house);
+    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    call_written(late);
+    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    done(&one);
+    struct asking two = report("b");
+    late = world.queued;
+    done(&two);
+    call_written(late);
+    assert_int_equal(world.told, 0);
+}
+
+static void spools(void **state) {
+    (void)state;
+    world.spool_wanted = true;
+    calls_sweep(&house);
+    struct asking soon = report("soon"); /* it may be back in a moment */
+    assert_true(soon.later && world.queued);
+    call_written(world.queued);
+    done(&soon);
+    world.now += SECONDS(1);
+    struct asking one = report("a");
+    assert_true(one.later && !world.queued);
+    world.spooled(world.spooled_with, true);
+    json_t *result = call_result(one.call);
+    assert_true(world.told == 1 && call_is_pending(one.call));
+    assert_true(json_is_true(json_object_get(result, "spooled")));
+    json_decref(result);
+    done(&one);
+    struct asking two = report("b");
+    world.spooled(world.spooled_with, false);
+    assert_int_equal(call_error(two.call), ERROR_STORE_AWAY);
+    done(&two);
+    world.spool_wanted = false;
+    calls_sweep(&house);
+    struct asking three = report("c"); /* the store goes away while the ledger has it */
+    struct input *late = world.queued;
+    world.spool_wanted = true;
+    world.now += SECONDS(3);
+    calls_sweep(&house);
+    assert_int_equal(world.told, 0);
+    world.spooled(world.spooled_with, true);
+    assert_true(world.told == 1 && call_is_pending(three.call));
+    call_written(late);
+    assert_int_equal(world.told, 1);
+    done(&three);
+    world.spool_wanted = false;
+    calls_sweep(&house);
+}
+
+static void beginnings(void **state) {
+    (void)state;
+    struct id found[5] = {{{1}}, {{2}}, {{3}}, {{4}}, {{5}}};
+    struct store_answer answer = {.outcome = STORE_DONE, .found = found};
+    for (uint32_t count = 0; count < 6; count++) {
+        struct asking one = ask("goal.show", "{\"goal\": \"01JC7Q4T\"}");
+        assert_true(world.asked->request.verb == STORE_NAMED);
+        answer.found_count = count;
+        world.asked->done(world.asked, &answer);
+        if (count == 1) {
+            assert_true(world.told == 0 && world.asked->request.verb == STORE_SHOW);
+            assert_true(id_equal(world.asked->request.ids[0], found[0]));
+            struct store_answer gone = {.outcome = STORE_FAILED};
+            world.asked->done(world.asked, &gone);
+        } else
+            check(call_error(one.call) == (count ? ERROR_AMBIGUOUS : ERROR_NOT_FOUND), "%u", count);
+        assert_int_equal(world.told, 1);
+        done(&one);
+    }
+    struct asking two = ask("goal.show", "{\"goal\": \"01J\"}");
+    assert_true(!two.later && call_error(two.call) == ERROR_INVALID);
+    done(&two);
+}
+
+/* POLICY-03 … : the table says who may, and every door asks it. */
+static void roles(void **state) {
+    (void)state;
+    for (size_t i = 0; i < OP_COUNT; i++)
+        for (enum role role = ROLE_NOBODY; role < ROLES; role++) {
+            struct op_call call = {.op = OPS[i]};
+            struct caller caller = {.role = role};
+            call.caller = &caller;
+            bool may = OPS[i]->may & 1u << role;
+            check(op_allows(&call) == may, "%s for %u", OPS[i]->name, role);
+            check(may || call.error == ERROR_UNAUTHORIZED, "%s for %u", OPS[i]->name, role);
+            check(role != ROLE_NOBODY || !may, "%s is for nobody", OPS[i]->name);
+            check(role != ROLE_READER || !may || OPS[i]->kind != OP_WRITES, "%s", OPS[i]->name);
+        }
+    struct caller run = {.role = ROLE_RUN, .actor = "actor:agent:coder-1", .run = "R_1"};
+    assert_true(goal_id_parse(str_of(GOAL), &run.goal));
+    struct asking own = ask_as(&run, "goal.report", "{\"text\": \"half\"}");
+    assert_true(own.later && id_equal(world.queued->signal.goal, run.goal));
+    assert_true(world.queued->signal.by == WHO_AGENT);
+    call_written(world.queued);
+    done(&own);
+    struct asking begun = ask_as(&run, "goal.report", "{\"goal\": \"01JC7Q4T\", \"text\": \"x\"}");
+    assert_true(begun.later && world.queued && !world.asked);
+    call_written(world.queued);
+    done(&begun);
+    struct asking other = ask_as(&run, "goal.report", "{\"goal\": \"01JC7QZZ\", \"text\": \"x\"}");
+    assert_true(!other.later && call_error(other.call) == ERROR_UNAUTHORIZED);
+    done(&other);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *params;
+        enum error error;
+    } CASES[] = {
+        {"goal.fly", "{}", ERROR_UNKNOWN_METHOD},
+        {"goal.create", "{}", ERROR_INVALID},
+        {"goal.create", "{\"title\": 7}", ERROR_INVALID},
+        {"goal.create", "{\"title\": \"x\", \"wings\": 2}", ERROR_INVALID},
+        {"goal.create", "[]", ERROR_INVALID},
+        {"goal.create", "{\"title\": \"x\", \"command\": \"AKIAQYLPMN5HHHFPZAM2 x\"}",
+         ERROR_INVALID},
+    };
+    for (size_t i = 0; i < count_of(CASES); i++) {
+        struct asking one = ask(CASES[i].method, CASES[i].params);
+        check(call_error(one.call) == CASES[i].error, "%s %s", CASES[i].method, CASES[i].params);
+        check(!world.queued, "%s", CASES[i].params);
+        done(&one);
+    }
+    atomic_store(&keeper.safe.state, 1);
+    struct asking safe = report("x");
+    assert_true(!safe.later && call_error(safe.call) == ERROR_SAFE_MODE);
+    done(&safe);
+    atomic_store(&keeper.safe.state, 0);
+    struct asking tells = ask("api.describe", "{}");
+    json_t *result = call_result(tells.call);
+    assert_string_equal(json_string_value(result), "api.describe");
+    json_decref(result);
+    done(&tells);
+}
+
+/* ---- addresses ---- */
+
+static void addresses(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *host;
+        int port; /* -1: it is no address */
+        bool loopback;
+    } CASES[] = {
+        {"127.0.0.1:7070", "127.0.0.1", 7070, true},
+        {"localhost:0", "127.0.0.1", 0, true},
+        {"[::1]:80", "[::1]", 80, true},
+        {"0.0.0.0:80", "0.0.0.0", 80, false},
+        {"[::]:80", "[::]", 80, false},
+        {"10.1.2.3:65535", "10.1.2.3", 65535, false},
+        {"127.9.9.9:1", "127.9.9.9", 1, true},
+        {"7070", "", -1, false},
+        {":7070", "", -1, false},
+        {"::1:80", "", -1, false},
+        {"127.0.0.1:", "", -1, false},
+        {"127.0.0.1:65536", "", -1, false},
+        {"127.0.0.1:-1", "", -1, false},
+        {"example.org:80", "", -1, false},
+        {"127.0.0.1:80x", "", -1, false},
+        {"", "", -1, false},
+    };
+    for (size_t i = 0; i < count_of(CASES); i++) {
+        struct listen_address address = {0};
+        bool parsed = listen_parse(str_of(CASES[i].text), &address);
+        check(parsed == (CASES[i].port >= 0), "%s", CASES[i].text);
+        check(!parsed ||
+                  (address.port == CASES[i].port && strcmp(address.host, CASES[i].host) == 0 &&
+                   address.loopback == CASES[i].loopback),
+              "%s", CASES[i].text);
+    }
+}
+
+/* ---- tokens ---- */
+
+static json_t *token_ask(void (*one)(struct house *, struct op_call *), const struct op *op,
+                         const char *params, enum error error) {
+    json_t *json = json_loads(params, 0, NULL);
+    struct op_call call = {.op = op, .caller = &PERSON, .at = clock_wall()};
+    check(op_args_read(&call, json), "%s", params);
+    one(&house, &call);
+    check(call.error == error, "%s: %s", params, call.why);
+    json_t *result = json_incref(call.result);
+    op_call_free(&call);
+    json_decref(json);
+    return result;
+}
+
+static bool token_opens(const json_t *made, struct caller *ret) {
+    const char *text = json_string_value(json_object_get(made, "token"));
+    return tokens_find(house.tokens, str_of(text), clock_wall(), ret);
+}
+
+static void folder_forget(const char *folder) {
+    char path[512];
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path);
+    }
+    closedir(dir);
+    rmdir(folder);
+}
+
+static void tokens(void **state) {
+    (void)state;
+    char folder[] = "/tmp/overseer-tokens.XXXXXX", error[256], path[256], params[256];
+    struct caller caller;
+    assert_non_null(mkdtemp(folder));
+    house.tokens = tokens_open(folder, error, sizeof error);
+    snprintf(params, sizeof params,
+             "{\"role\": \"run\", \"actor\": \"a\", \"run\": \"R\", \"goal\": \"%s\"}", GOAL);
+    json_t *run = token_ask(token_create_tell, &OP_TOKEN_CREATE, params, ERROR_NONE);
+    json_t *brief = token_ask(token_create_tell, &OP_TOKEN_CREATE,
+                              "{\"role\": \"reader\", \"expires\": \"90s\"}", ERROR_NONE);
+    token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"run\"}", ERROR_INVALID);
+    assert_true(token_opens(run, &caller) && caller.role == ROLE_RUN);
+    assert_true(strcmp(caller.run, "R") == 0 && token_opens(brief, &caller));
+    tokens_close(house.tokens);
+    house.tokens = tokens_open(folder, error, sizeof error); /* a new start */
+    assert_true(tokens_count(house.tokens) == 2 && token_opens(run, &caller));
+    snprintf(path, sizeof path, "%s/tokens", folder);
+    struct stat seen;
+    assert_true(stat(path, &seen) == 0 && (seen.st_mode & 0777) == 0600);
+    world.now += SECONDS(91);
+    assert_true(!token_opens(brief, &caller) && token_opens(run, &caller));
+    snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
+             json_string_value(json_object_get(run, "tokenId")));
+    json_t *next = token_ask(token_rotate_tell, &OP_TOKEN_ROTATE, params, ERROR_NONE);
+    assert_true(!token_opens(run, &caller) && token_opens(next, &caller) &&
+                caller.role == ROLE_RUN);
+    token_ask(token_revoke_tell, &OP_TOKEN_REVOKE, params, ERROR_NOT_FOUND);
+    chmod(folder, 0500); /* what cannot be written has not happened; root may write everywhere */
+    if (access(folder, W_OK) != 0) {
+        snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
+                 json_string_value(json_object_get(next, "tokenId")));
+        token_ask(token_revoke_tell, &OP_TOKEN_REVOKE, params, ERROR_INTERNAL);
+        assert_true(token_opens(next, &caller));
+    }
+    chmod(folder, 0700);
+    tokens_close(house.tokens);
+    json_decref(run);
+    json_decref(brief);
+    json_decref(next);
+    folder_forget(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads),    cmocka_unit_test(writes),    cmocka_unit_test(patience),
+        cmocka_unit_test(spools),   cmocka_unit_test(roles),     cmocka_unit_test(beginnings),
+        cmocka_unit_test(refusals), cmocka_unit_test(addresses), cmocka_unit_test(tokens),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (!failed)
+        proof_passed("unit", "call", "API-10 POLICY-05");
+    return failed;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Are settings read as they were written, and refused with words that help? CONFIG-01 to CONFIG-17. */
+#include "unit.h"
+
+#include "config/config.h"
+
+#include <dirent.h>
+
+static struct config_report report;
+static const struct config_source ALONE = {.ignore_environment = true};
+
+static struct settings *load(const char *text, const struct config_source *source) {
+    struct settings *settings = config_load_text(str_of(text), "overseer.toml", source, &report);
+    check(settings, "%s\n%s", report.problems[0], text);
+    return settings;
+}
+
+static const char *shown(const struct settings *settings, const char *name) {
+    static char kept[4][1024];
+    static unsigned turn;
+    struct arena arena = {0};
+    struct setting_found found = setting_find(str_of(name));
+    check(found.row, "%s", name);
+    struct str text = setting_show(settings, found.row, &arena);
+    char *to = kept[turn++ % 4];
+    snprintf(to, sizeof kept[0], "%.*s", STR_ARG(text));
+    arena_free(&arena);
+    return to;
+}
+
+static enum origin origin_of(const struct settings *settings, const char *name) {
+    return settings->origins[setting_place(setting_find(str_of(name)).row)].origin;
+}
+
+struct expected {
+    const char *name, *value;
+};
+
+static void values_are(const struct settings *settings, const struct expected *rows, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        check(strcmp(shown(settings, rows[i].name), rows[i].value) == 0, "%s is %s, not %s",
+              rows[i].name, shown(settings, rows[i].name), rows[i].value);
+}
+#define VALUES_ARE(settings, rows) values_are(settings, rows, count_of(rows))
+
+/* ---- durations ---- */
+
+static void test_spans(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t us; /* -1: refused */
+        const char *back;
+    } ROWS[] = {
+        {"2m", MINUTES(2), "2m"},
+        {"90s", SECONDS(90), "1m30s"},
+        {"500ms", 500000, "500ms"},
+        {"7us", 7, "7us"},
+        {"1h30m", MINUTES(90), "1h30m"},
+        {"1d", MINUTES(1440), "1d"},
+        {"2w", MINUTES(2 * 7 * 1440), "14d"},
+        {"0.5s", 500000, "500ms"},
+        {"1.000001s", 1000001, "1s1us"},
+        {"0s", 0, "0s"},
+        {"36500d", SECONDS(36500LL * 86400), "36500d"},
+        {"1d2h3m4s5ms6us", 93784005006, "1d2h3m4s5ms6us"},
+        {"", -1, ""},
+        {"2", -1, ""},
+        {"m", -1, ""},
+        {"-2m", -1, ""},
+        {"+2m", -1, ""},
+        {"2 m", -1, ""},
+        {" 2m", -1, ""},
+        {"2m ", -1, ""},
+        {"2M", -1, ""},
+        {"2min", -1, ""},
+        {"2y", -1, ""},
+        {"1m1h", -1, ""},
+        {"1m1m", -1, ""},
+        {".5s", -1, ""},
+        {"1.s", -1, ""},
+        {"1.0000001s", -1, ""},
+        {"1e3s", -1, ""},
+        {"0x10s", -1, ""},
+        {"9999999999999s", -1, ""},
+        {"999999999999w", -1, ""},
+        {"five minutes", -1, ""},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        int64_t us = -1;
+        char back[SPAN_TEXT];
+        bool read = span_parse(str_of(ROWS[i].text), &us);
+        check(read == (ROWS[i].us >= 0) && us == ROWS[i].us, "\"%s\" is %lld", ROWS[i].text,
+              (long long)us);
+        if (!read)
+            continue;
+        span_format(us, back);
+        check(strcmp(back, ROWS[i].back) == 0, "\"%s\" becomes \"%s\"", ROWS[i].text, back);
+        check(span_parse(str_of(back), &us) && us == ROWS[i].us, "%s", back);
+    }
+    proof_passed("unit", "setting spans", "CONFIG-05");
+}
+
+/* ---- defaults ---- */
+
+static void test_defaults(void **state) {
+    (void)state;
+    static const struct expected ROWS[] = {
+        {"supervision.enabled", "false"},
+        {"tickEvery", "\"2m\""},
+        {"idleAfter", "\"15m\""},
+        {"maxRetries", "2"},
+        {"minResendInterval", "\"5m\""},
+        {"backoff.base", "\"2m\""},
+        {"backoff.max", "\"30m\""},
+        {"planner.model", "\"\""},
+        {"planner.maxPlanPhases", "5"},
+        {"planner.maxTasksPerPhase", "7"},
+        {"planner.maxSubtasksPerTask", "7"},
+        {"planner.maxRepairAttempts", "2"},
+        {"policy.allowAgents", "[\"main\"]"},
+        {"policy.allowCrossAgent", "false"},
+        {"auto.task_pool_command", "\"\""},
+        {"auto.concurrency", "1"},
+        {"auto.post_accept_command", "\"\""},
+        {"auto.enabled", "false"},
+        {"overseer.remediation_prompt", "\"\""},
+        {"overseer.heartbeat_timeout_secs", "\"30s\""},
+        {"overseer.stall_timeout_secs", "\"1h\""},
+        {"overseer.restart_cooldown_secs", "\"1m\""},
+        {"stuck.sameErrorCount", "3"},
+        {"stuck.noProgressIterations", "5"},
+        {"oscillation.undoRedoCycles", "2"},
+        {"oscillation.fileChurnThreshold", "0.8"},
+        {"deviation.objectiveSimilarity", "0.5"},
+        {"deviation.scopeCreepRatio", "1.5"},
+        {"resource.costMultiplier", "2.0"},
+        {"resource.iterationMultiplier", "2.0"},
+        {"regression.testPassToFail", "true"},
+        {"regression.coverageDropPercent", "10.0"},
+        {"fleet.lease", "\"10s\""},
+        {"supervision.act_within", "\"1h\""},
+        {"retention.bodies", "\"30d\""},
+        {"retention.records", "\"180d\""},
+        {"landing.how", "\"pr\""},
+        {"verify.command", "\"\""},
+        {"server.listen", "\"\""},
+    };
+    struct settings *settings = load("", &ALONE);
+    VALUES_ARE(settings, ROWS);
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        check(settings->origins[i].origin == ORIGIN_DEFAULT, "%s", SETTINGS[i].name);
+    check(settings->storage.dir.len > 0 && settings->storage.store.len > 0 &&
+              settings->server.socket.len > 0,
+          "paths are resolved");
+    config_free(settings);
+    proof_passed("unit", "setting defaults", "CONFIG-02 CONFIG-03 CONFIG-04 CONFIG-08");
+}
+
+/* Every row has a name of its own, a text, and is found by its own name. */
+static void test_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        char env[SETTING_ENV];
+        check(setting_find(str_of(SETTINGS[i].name)).row == &SETTINGS[i], "%s", SETTINGS[i].name);
+        check(SETTINGS[i].text && SETTINGS[i].text[0], "%s says nothing", SETTINGS[i].name);
+        setting_env(SETTINGS[i].name, env);
+        for (size_t k = 0; k < i; k++)
+            check(strcmp(SETTINGS[i].name, SETTINGS[k].name) != 0, "%s", SETTINGS[i].name);
+    }
+    for (size_t i = 0; i < PRESET_ROW_COUNT; i++)
+        check(setting_find(str_of(PRESET_ROWS[i].name)).row, "%s", PRESET_ROWS[i].name);
+}
+
+/* What is shown can be written into a file, and is the same. */
+static void test_shown_is_written(void **state) {
+    (void)state;
+    struct settings *settings =
+        load("preset = \"ci\"\n[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
+             "[policy]\nallow_agents = [\"a\", \"b \\\"c\\\"\"]\n",
+             &ALONE);
+    struct arena arena = {0};
+    struct writer writer = {.arena = &arena};
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        struct str text = setting_show(settings, &SETTINGS[i], &arena);
+        write_raw(&writer, arena_format(&arena, "%s = %.*s\n", SETTINGS[i].name, STR_ARG(text)));
+    }
+    write_byte(&writer, 0);
+    struct settings *again = load(writer.at, &ALONE);
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        check(setting_equal(settings, again, &SETTINGS[i]), "%s", SETTINGS[i].name);
+    config_free(settings);
+    config_free(again);
+    arena_free(&arena);
+}
+
+/* ---- presets ---- */
+
+static void test_presets(void **state) {
+    (void)state;
+    static const struct expected HIGH[] = {{"stuck.same_error_count", "2"},
+                                           {"stuck.no_progress_iterations", "3"},
+                                           {"resource.cost_multiplier", "1.5"},
+                                           {"resource.iteration_multiplier", "1.5"},
+                                           {"regression.coverage_drop_percent", "5.0"},
+                                           {"escalation.auto_escalate", "true"}};
+    static const struct expected LOOSE[] = {
+        {"stuck.same_error_count", "5"},           {"stuck.no_progress_iterations", "8"},
+        {"resource.cost_multiplier", "3.0"},       {"resource.iteration_multiplier", "3.0"},
+        {"deviation.objective_similarity", "0.3"}, {"escalation.auto_escalate", "false"}};
+    static const struct expected CI[] = {{"stuck.same_error_count", "3"},
+                                         {"stuck.no_progress_iterations", "3"},
+                                         {"regression.coverage_drop_percent", "1.0"},
+                                         {"regression.abort", "true"},
+                                         {"escalation.auto_escalate", "true"}};
+    struct settings *settings = load("preset = \"high-stakes\"", &ALONE);
+    VALUES_ARE(settings, HIGH);
+    check(origin_of(settings, "stuck.same_error_count") == ORIGIN_PRESET, "it says so");
+    config_free(settings);
+    proof_passed("unit", "preset high-stakes", "CONFIG-09");
+    settings = load("preset = \"exploratory\"", &ALONE);
+    VALUES_ARE(settings, LOOSE);
+    config_free(settings);
+    proof_passed("unit", "preset exploratory", "CONFIG-10");
+    settings = load("preset = \"ci\"", &ALONE);
+    VALUES_ARE(settings, CI);
+    config_free(settings);
+    proof_passed("unit", "preset ci", "CONFIG-11");
+    settings = load("preset = \"ci\"\n[stuck]\nno_progress_iterations = 9\n", &ALONE);
+    check(settings->stuck.no_progress_iterations == 9, "the file wins over the preset");
+    config_free(settings);
+}
+
+/* ---- layers ---- */
+
+static void test_each_layer_wins(void **state) {
+    (void)state;
+    static const struct config_flag FLAGS[] = {
+        {"auto.concurrency", "7", "--concurrency", UNIT_WRITTEN, false},
+        {"auto.task_pool_command", "./flag", "--task-pool-command", UNIT_WRITTEN, false},
+        {"auto.post_accept_command", "./after", "--post-accept-command", UNIT_WRITTEN, false},
+        {"auto.enabled", "true", "--auto", UNIT_WRITTEN, false},
+        {"fleet.lease", "1.5", "--lease", UNIT_SECONDS, false},
+        {"secrets.redact", "acme-[0-9]{4,8}", "--redact", UNIT_WRITTEN, true},
+        {"secrets.redact", "acme_[0-9]{4}", "--redact", UNIT_WRITTEN, true},
+    };
+    static const struct config_source FLAGGED = {.flags = FLAGS, .flag_count = count_of(FLAGS)};
+    static const struct config_source ENVIRONED = {0};
+    const char *text = "preset = \"high-stakes\"\n[auto]\nconcurrency = 2\n"
+                       "task_pool_command = \"./file\"\n[stuck]\nsame_error_count = 6\n";
+    struct settings *settings = load(text, &ALONE);
+    check(settings->stuck.same_error_count == 6 && settings->automatic.concurrency == 2, "file");
+    check(settings->stuck.no_progress_iterations == 3, "preset");
+    check(settings->origins[setting_place(setting_find(STR("auto.concurrency")).row)].line == 3,
+          "its line");
+    config_free(settings);
+    setenv("OVERSEER_AUTO_CONCURRENCY", "4", 1);
+    setenv("OVERSEER_STUCK_SAME_ERROR_COUNT", "8", 1);
+    setenv("OVERSEER_POLICY_ALLOW_AGENTS", "a, b,c", 1);
+    setenv("OVERSEER_STORE", "sqlite:/nowhere.db", 1);
+    settings = load(text, &ENVIRONED);
+    check(settings->stuck.same_error_count == 8 && settings->automatic.concurrency == 4, "env");
+    check(origin_of(settings, "auto.concurrency") == ORIGIN_ENVIRONMENT, "it says so");
+    check(strcmp(shown(settings, "policy.allow_agents"), "[\"a\", \"b\", \"c\"]") == 0, "lists");
+    check(str_equal(settings->storage.store, STR("sqlite:/nowhere.db")), "the older name");
+    config_free(settings);
+    settings = load(text, &FLAGGED);
+    check(settings->automatic.concurrency == 7 && settings->automatic.enabled &&
+              str_equal(settings->automatic.task_pool_command, STR("./flag")) &&
+              str_equal(settings->automatic.post_accept_command, STR("./after")),
+          "flags");
+    check(settings->fleet.lease == MILLISECONDS(1500), "its unit is the flag's");
+    check(settings->secrets.redact.count == 2, "two patterns, commas and all");
+    check(origin_of(settings, "auto.concurrency") == ORIGIN_FLAG &&
+              origin_of(settings, "stuck.same_error_count") == ORIGIN_ENVIRONMENT,
+          "they say so");
+    config_free(settings);
+    setenv("OVERSEER_AUTO_CONCURRENCY", "many", 1);
+    check(!config_load_text(STR(""), "x", &ENVIRONED, &report) &&
+              strstr(report.problems[0], "OVERSEER_AUTO_CONCURRENCY has to be a whole number"),
+          "%s", report.problems[0]);
+    unsetenv("OVERSEER_AUTO_CONCURRENCY");
+    unsetenv("OVERSEER_STUCK_SAME_ERROR_COUNT");
+    unsetenv("OVERSEER_POLICY_ALLOW_AGENTS");
+    unsetenv("OVERSEER_STORE");
+    proof_passed("unit", "setting layers", "CONFIG-12");
+}
+
+/* ---- names ---- */
+
+static void test_aliases(void **state) {
+    (void)state;
+    static const struct {
+        const char *written, *name;
+        enum span_unit unit;
+    } ROWS[] = {
+        {"tickEvery", "supervision.tick_every", UNIT_WRITTEN},
+        {"tick_every", "supervision.tick_every", UNIT_WRITTEN},
+        {"tick-every", "supervision.tick_every", UNIT_WRITTEN},
+        {"tickEveryMs", "supervision.tick_every", UNIT_MS},
+        {"tick_every_secs", "supervision.tick_every", UNIT_SECONDS},
+        {"overseer.tickEvery", "supervision.tick_every", UNIT_WRITTEN},
+        {"overseer.backoff.base", "supervision.backoff.base", UNIT_WRITTEN},
+        {"overseer.backoff.baseMs", "supervision.backoff.base", UNIT_MS},
+        {"overseer.planner.maxPlanPhases", "planner.max_plan_phases", UNIT_WRITTEN},
+        {"overseer.storage.dir", "storage.dir", UNIT_WRITTEN},
+        {"overseer.heartbeat_timeout_secs", "watch.heartbeat_timeout", UNIT_SECONDS},
+        {"watch.heartbeatTimeoutSecs", "watch.heartbeat_timeout", UNIT_SECONDS},
+        {"patrol_interval_secs", "supervision.patrol_interval", UNIT_SECONDS},
+        {"auto.patrol_interval_secs", "supervision.patrol_interval", UNIT_SECONDS},
+        {"repo.default_branch", "repo.default_branch", UNIT_WRITTEN},
+        {"autoEscalate", "escalation.auto_escalate", UNIT_WRITTEN},
+        {"escalation.webhookUrl", "escalation.webhook_url", UNIT_WRITTEN},
+        {"escalation.tracker.tokenPath", "escalation.tracker.token_path", UNIT_WRITTEN},
+        {"land", "landing.how", UNIT_WRITTEN},
+        {"stuck.same_error_count_secs", NULL, UNIT_WRITTEN},
+        {"nothing.like.this", NULL, UNIT_WRITTEN},
+        {"", NULL, UNIT_WRITTEN},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct setting_found found = setting_find(str_of(ROWS[i].written));
+        const char *name = found.row ? found.row->name : NULL;
+        check((name == NULL) == (ROWS[i].name == NULL) &&
+                  (!name || (strcmp(name, ROWS[i].name) == 0 && found.unit == ROWS[i].unit)),
+              "%s is %s", ROWS[i].written, name ? name : "nothing");
+    }
+    struct settings *settings = load("tickEveryMs = 90000\nidle_after_secs = 1.5\n", &ALONE);
+    check(settings->supervision.tick_every == SECONDS(90), "Ms");
+    check(settings->supervision.idle_after == MILLISECONDS(1500), "_secs");
+    config_free(settings);
+    proof_passed("unit", "setting names", "CONFIG-05");
+}
+
+/* ---- files ---- */
+
+static const char *tests_folder(void) {
+    const char *folder = getenv("OVERSEER_TESTS");
+    return folder ? folder : "tests";
+}
+
+static struct settings *load_file(const char *folder, const char *name) {
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%s/%s", tests_folder(), folder, name);
+    struct config_source source = {.file = path, .ignore_environment = true};
+    return config_load(&source, &report);
+}
+
+static void test_older_files(void **state) {
+    (void)state;
+    struct settings *settings = load_file("fixtures/config/old", "session-overseer.toml");
+    check(settings, "%s", report.problems[0]);
+    check(str_equal(settings->planner.model, STR("openai/gpt-5-mini")), "planner");
+    const char *home = getenv("HOME");
+    check(!home || strncmp(settings->storage.dir.at, home, strlen(home)) == 0, "~ is the home");
+    config_free(settings);
+    settings = load_file("fixtures/config/old", "loop-overseer.toml");
+    check(settings, "%s", report.problems[0]);
+    check(str_equal(settings->escalation.tracker_repo, STR("owner/repo")) &&
+              settings->escalation.auto_escalate && settings->escalation.desktop &&
+              str_equal(settings->escalation.webhook_url, STR("https://example.com/webhook")) &&
+              str_equal(settings->escalation.tracker_url, STR("https://git.example/api/v1")) &&
+              settings->escalation.tracker_token_path.len > 0,
+          "escalation");
+    check(strcmp(shown(settings, "escalation.webhook_url"), "\"(hidden)\"") == 0, "hidden");
+    config_free(settings);
+    proof_passed("unit", "settings of escalation", "CONFIG-15");
+    settings = load_file("fixtures/config/old", "worker-overseer.toml");
+    check(settings, "%s", report.problems[0]);
+    check(settings->automatic.concurrency == 3 && settings->defaults.skip_permissions &&
+              settings->defaults.allowed_tools.count == 2 &&
+              str_equal(settings->repo.default_branch, STR("master")) &&
+              settings->supervision.patrol_interval == MINUTES(1) &&
+              str_equal(settings->automatic.post_accept_command, STR("make check")),
+          "auto");
+    proof_passed("unit", "settings of workers", "CONFIG-06");
+    check(str_equal(settings->watch.remediation_prompt, STR("Look at the log first.")) &&
+              settings->watch.stall_timeout == MINUTES(60),
+          "watch");
+    config_free(settings);
+    proof_passed("unit", "older files", "CONFIG-13");
+}
+
+static void test_agents(void **state) {
+    (void)state;
+    struct settings *settings = load_file("fixtures/config/old", "fleet.toml");
+    check(settings, "%s", report.problems[0]);
+    assert_int_equal(settings->agent_count, 2);
+    const struct agent_setting *a = &settings->agents[0], *b = &settings->agents[1];
+    check(str_equal(a->id, STR("athena")) && a->cost_tier == COST_MEDIUM &&
+              a->typical_latency == SECONDS(90) && a->capabilities.count == 2 &&
+              str_equal(a->model, STR("google/gemini-3-pro-preview")) && a->description.len > 0,
+          "the first");
+    check(str_equal(b->id, STR("hephaestus")) && b->max_children == 4 && b->tools.count == 1 &&
+              b->cost_tier == COST_UNKNOWN,
+          "the second");
+    config_free(settings);
+    proof_passed("unit", "agents", "CONFIG-17");
+}
+
+/* Each broken file says in its first lines what has to be said about it, all of it and in this order. */
+static void broken_holds(const char *name) {
+    static char path[1024], line[512];
+    struct settings *settings = load_file("fixtures/config/broken", name);
+    check(!settings, "%s was accepted", name);
+    snprintf(path, sizeof path, "%s/fixtures/config/broken/%s", tests_folder(), name);
+    FILE *file = fopen(path, "r");
+    uint32_t count = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && strncmp(line, "#? ", 3) == 0) {
+        line[strcspn(line, "\n")] = 0;
+        char *said = report.problems[count < CONFIG_PROBLEMS ? count : 0];
+        check(count < report.count && strstr(said, path) == said && strstr(said, line + 3),
+              "%s: expected \"%s\", it says \"%s\"", name, line + 3, said);
+        count++;
+    }
+    fclose(file);
+    check(count > 0 && count == report.count, "%s: %u problems are told of, %u expected: %s", name,
+          report.count, count, report.problems[count < CONFIG_PROBLEMS ? count : 0]);
+}
+
+static void test_broken_files(void **state) {
+    (void)state;
+    char folder[1024];
+    uint32_t count = 0;
+    snprintf(folder, sizeof folder, "%s/fixtures/config/broken", tests_folder());
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (entry->d_name[0] != '.') {
+            broken_holds(entry->d_name);
+            count++;
+        }
+    closedir(dir);
+    check(count >= 15, "%u broken files", count);
+    check(!load_file("fixtures/config/broken", "none.toml") &&
+              strstr(report.problems[0], "cannot be read"),
+          "%s", report.problems[0]);
+    proof_passed("unit", "broken files of settings", "CONFIG-14");
+}
+
+static void test_many_problems(void **state) {
+    (void)state;
+    char text[4096] = "[supervision]\n";
+    for (int i = 0; i < 40; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "wrong_%d = 1\n", i);
+    check(!config_load_text(str_of(text), "x", &ALONE, &report), "accepted");
+    assert_int_equal(report.count, 40);
+    char *large = malloc(LIMIT_SETTING + 64);
+    assert_non_null(large);
+    for (int more = 0; more < 2; more++) { /* at the limit, and past it */
+        snprintf(large, LIMIT_SETTING + 64, "[verify]\ncommand = \"%0*d\"\n", LIMIT_SETTING + more,
+                 0);
+        struct settings *settings = config_load_text(str_of(large), "x", &ALONE, &report);
+        check((settings != NULL) == (more == 0), "%d bytes", LIMIT_SETTING + more);
+        config_free(settings);
+    }
+    free(large);
+}
+
+static void test_example(void **state) {
+    (void)state;
+    struct settings *settings = load_file("../examples", "overseer.toml");
+    check(settings, "%s", report.problems[0]);
+    struct settings *plain = load("", &ALONE);
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        check(setting_equal(settings, plain, &SETTINGS[i]), "%s is not the default",
+              SETTINGS[i].name);
+    config_free(plain);
+    config_free(settings);
+}
+
+/* ---- the policy ---- */
+
+static struct hash policy_of_text(const char *text) {
+    struct settings *settings = load(text, &ALONE);
+    struct hash hash = sha256(settings_policy(settings, &settings->arena));
+    config_free(settings);
+    return hash;
+}
+
+static void test_policy(void **state) {
+    (void)state;
+    static const char *const SAME[] = {"tickEvery = \"120s\"", "[log]\nlevel = \"debug\"",
+                                       "[server]\nlisten = \"127.0.0.1:1\"",
+                                       "# a remark\n[supervision]\n"};
+    static const char *const OTHER[] = {
+        "tickEvery = \"121s\"",   "preset = \"ci\"",         "[policy]\nallow_agents = [\"*\"]",
+        "[[agents]]\nid = \"a\"", "[plans]\napprove = true", "[verify]\ncommand = \"true\""};
+    struct hash plain = policy_of_text("");
+    for (size_t i = 0; i < count_of(SAME); i++) {
+        struct hash hash = policy_of_text(SAME[i]);
+        check(hash_equal(&plain, &hash), "%s changes the policy", SAME[i]);
+    }
+    for (size_t i = 0; i < count_of(OTHER); i++) {
+        struct hash hash = policy_of_text(OTHER[i]);
+        check(!hash_equal(&plain, &hash), "%s does not change the policy", OTHER[i]);
+        for (size_t k = 0; k < i; k++) {
+            struct hash other = policy_of_text(OTHER[k]);
+            check(!hash_equal(&other, &hash), "%s is as %s", OTHER[i], OTHER[k]);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spans),         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_shown_is_written),
+        cmocka_unit_test(test_presets),       cmocka_unit_test(test_each_layer_wins),
+        cmocka_unit_test(test_aliases),       cmocka_unit_test(test_older_files),
+        cmocka_unit_test(test_agents),        cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_many_problems), cmocka_unit_test(test_example),
+        cmocka_unit_test(test_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
