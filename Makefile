@@ -26,7 +26,7 @@ build/tsan/build.ninja:
 
 # Under a minute, with ASan and UBSan: unit tests, the store's tests on SQLite, stories, a sample of the simulator.
 check: build/check/build.ninja
-	@ninja -C build/check -j $(JOBS) overseerd $$(tests/lib/programs build/check unit)
+	@ninja -C build/check -j $(JOBS) overseerd overseer $$(tests/lib/programs build/check unit)
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
 

@@ -75,7 +75,7 @@ static bool folder_find(struct init *init, const char *given) {
     char path[PATH_MAX], at[PATH_MAX];
     if (!realpath(given ? given : ".", path) || strlen(path) >= sizeof init->folder)
         return false;
-    snprintf(init->folder, sizeof init->folder, "%s", path);
+    snprintf(init->folder, sizeof init->folder, "%.*s", PATH_MAX - 65, path);
     while (!given && *path) {
         snprintf(at, sizeof at, "%.*s/.git", PATH_MAX - 8, path);
         if (access(at, F_OK) == 0) {

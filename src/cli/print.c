@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- members ---- */
 
@@ -161,7 +162,12 @@ static void print_resumed(const struct typed *typed, const json_t *result) {
     hint("Next: overseer status");
 }
 
+/* Into a variable goes the token, and nothing else. */
 static void print_token(const struct typed *typed, const json_t *result) {
+    if (!isatty(STDOUT_FILENO)) {
+        printf("%s\n", text_of(result, "token"));
+        return;
+    }
     print_members(typed, result);
     hint("The token is shown only now. Who has it sends it as OVERSEER_TOKEN.");
 }

@@ -46,9 +46,8 @@ static void item_detail(const json_t *item, size_t id_length) {
         const char *text = text_of(item, names[at]);
         if (!*text)
             continue;
-        printf("      %s", at == 0 ? "" : at == 1 ? "why asked: " : "evidence: ");
-        text_say(stdout, text);
-        printf("\n");
+        int used = printf("      %s", at == 0 ? "" : at == 1 ? "why asked: " : "evidence: ");
+        text_wrap(stdout, text, (size_t)used, 8);
     }
     json_array_foreach(json_object_get(item, "do"), i, command) {
         tint_on(stdout, TINT_DIM);

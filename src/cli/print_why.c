@@ -68,6 +68,8 @@ void print_why(const struct typed *typed, const json_t *why) {
         text_say(stdout, text_of(why, "node"));
     }
     state_say(state);
+    if (!of_node && strcmp(state, "done") == 0) /* done always says what the word rests on */
+        printf(strcmp(text_of(why, "rule"), "goal.move") == 0 ? ", by you," : ", unverified,");
     printf(" since %s", clock_format(time_of(why, "since"), clock_now(), since));
     if (*text_of(why, "rule"))
         printf(", by rule %s", text_of(why, "rule"));

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,13 +106,15 @@ static pid_t daemon_start(char *const *words, const char *log) {
     _exit(127);
 }
 
-static void tail_tell(const char *log) {
+/* Only what was written since `from`: older failures are over. */
+static void tail_tell(const char *log, long from) {
     char text[TAIL + 1];
     FILE *file = fopen(log, "re");
     if (!file)
         return;
-    if (fseek(file, -TAIL, SEEK_END) != 0)
-        rewind(file);
+    if (fseek(file, 0, SEEK_END) == 0 && ftell(file) - from > TAIL)
+        from = ftell(file) - TAIL;
+    fseek(file, from, SEEK_SET);
     size_t length = fread(text, 1, TAIL, file);
     fclose(file);
     text[length] = 0;
@@ -121,11 +124,11 @@ static void tail_tell(const char *log) {
     fprintf(stderr, "%s", at > text ? at + 1 : text);
 }
 
-static int ended_tell(struct typed *typed, const char *log) {
+static int ended_tell(struct typed *typed, const char *log, long from) {
     trouble_make(&typed->trouble, ERROR_INTERNAL, "The daemon ended at once.");
     trouble_next(&typed->trouble, "Its log is %s; `overseer doctor` looks for what is wrong.", log);
     if (!typed->as_json)
-        tail_tell(log);
+        tail_tell(log, from);
     return trouble_tell(&typed->trouble, typed->as_json);
 }
 
@@ -142,7 +145,7 @@ static int stuck_tell(struct typed *typed, const struct answer *answer, const ch
     return trouble_tell(&typed->trouble, typed->as_json);
 }
 
-static int up_wait(struct typed *typed, pid_t pid, const char *log) {
+static int up_wait(struct typed *typed, pid_t pid, const char *log, long from) {
     int status;
     struct answer answer = {0};
     for (int passed = 0; passed < READY_MS; passed += LOOK_MS) {
@@ -152,7 +155,7 @@ static int up_wait(struct typed *typed, pid_t pid, const char *log) {
         if (answer.safe)
             break;
         if (waitpid(pid, &status, WNOHANG) == pid)
-            return ended_tell(typed, log);
+            return ended_tell(typed, log, from);
         usleep(LOOK_MS * 1000);
     }
     return stuck_tell(typed, &answer, log);
@@ -177,8 +180,10 @@ int up_run(struct typed *typed) {
         return 0;
     }
     place_make(typed->at.folder);
+    struct stat before;
+    long from = stat(log, &before) == 0 ? (long)before.st_size : 0;
     pid_t pid = daemon_start(words, log);
-    return up_wait(typed, pid, log);
+    return up_wait(typed, pid, log, from);
 }
 
 /* ---- down ---- */

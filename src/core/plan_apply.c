@@ -203,6 +203,11 @@ static bool may_change_now(struct deciding *d, uint64_t expected) {
                               arena_format(d->out,
                                            "the goal is %s; only an open goal's plan changes",
                                            GOAL_STATUS[goal->status].name));
+    else if (expected == 0 && goal->plan_version > 0)
+        decide_refuse_because(
+            d, ERROR_CONFLICT,
+            arena_format(d->out, "there is a plan already: say that you saw its version, %llu",
+                         (unsigned long long)goal->plan_version));
     else if (expected != goal->plan_version)
         decide_refuse_because(d, ERROR_CONFLICT,
                               arena_format(d->out, "the plan is at version %llu, not %llu",

@@ -84,8 +84,8 @@ static void call_let_go(struct call *call) {
 }
 
 static void call_wait(struct call *call) {
-    if (atomic_load(&call->state) == CALL_WAITING)
-        return;
+    if (atomic_load(&call->state) != CALL_NEW)
+        return; /* it waits already, or has been told that nobody knows */
     atomic_store(&call->state, CALL_WAITING);
     atomic_fetch_add(&call->holders, 1);
     call->since = clock_boot();
@@ -125,6 +125,13 @@ void call_release(struct call *call) {
         return;
     call_settle(call, CALL_FORGOTTEN, NULL);
     call_let_go(call);
+}
+
+/* Agents, of whom there are many, cannot keep people waiting. */
+static struct lookups *lookups_of(const struct call *call) {
+    const struct house *house = call->house;
+    return call->caller.role == ROLE_RUN && house->run_lookups ? house->run_lookups
+                                                               : house->lookups;
 }
 
 /* ---- what came of it ---- */
@@ -325,8 +332,8 @@ static bool is_for_spool(const struct call *call) {
 /* The ledger has it already, and may still write it: with a key that happens once all the same. */
 static bool expired_spool(struct call *call) {
     struct signal signal;
-    if (call->spooling || call->op.args.key.len == 0 || !may_be_spooled(call) ||
-        !signal_build(call, NULL, &signal))
+    if (call->spooling || call->op.args.key.len == 0 || call->op.args.goal_begins ||
+        !may_be_spooled(call) || !signal_build(call, NULL, &signal))
         return false;
     atomic_fetch_add(&call->holders, 1);
     if (spool_send(call, &signal))
@@ -358,7 +365,7 @@ static bool write_send(struct call *call, const struct store_answer *answer) {
 static bool tried_again(struct call *call, const struct input *input) {
     bool again = input->error == ERROR_CONFLICT && call->op.op->merges &&
                  call->tries++ < CALL_TRIES && atomic_load(&call->state) == CALL_WAITING;
-    return again && lookups_ask(call->house->lookups, &call->lookup);
+    return again && lookups_ask(lookups_of(call), &call->lookup);
 }
 
 void call_written(struct input *input) {
@@ -451,7 +458,7 @@ static bool asked_on(struct call *call, const struct store_answer *answer) {
     if (!call->op.op->next || !built(call, next_make, &building) || !building.made ||
         call->op.error)
         return false;
-    return lookups_ask(call->house->lookups, &call->lookup) ||
+    return lookups_ask(lookups_of(call), &call->lookup) ||
            op_refuse(&call->op, ERROR_STOPPING, "%s", "");
 }
 
@@ -473,7 +480,7 @@ static void lookup_begin(struct call *call,
     call->lookup.done = done;
     call->lookup.request.at = call->op.at;
     call_wait(call);
-    if (!lookups_ask(call->house->lookups, &call->lookup)) {
+    if (!lookups_ask(lookups_of(call), &call->lookup)) {
         call->op.error = ERROR_STOPPING;
         call_settled(call);
     }
@@ -522,12 +529,14 @@ static bool goal_is_named(struct call *call, const struct store_answer *answer) 
     if (answer->found_count > 1)
         return several_refuse(call, answer);
     call->op.args.goal_id = answer->found[0];
+    call->op.args.goal_begins = false;
     return true;
 }
 
 static void named_done(struct lookup *lookup, const struct store_answer *answer) {
     struct call *call = call_of(lookup);
-    if (!goal_is_named(call, answer) || !operation_begin(call))
+    bool waits = atomic_load(&call->state) == CALL_WAITING; /* else it came too late */
+    if (!waits || !goal_is_named(call, answer) || !operation_begin(call))
         call_settled(call);
 }
 

@@ -239,10 +239,10 @@ void door_sweep(struct door *door) {
 }
 
 struct door_view door_view(struct door *door) {
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(door->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     struct guests *guests = &door->guests;
     pthread_mutex_lock(&guests->lock);
+    const union MHD_DaemonInfo *info =
+        door->http ? MHD_get_daemon_info(door->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS) : NULL;
     struct door_view view = {info ? info->num_connections : 0, guests->strangers, guests->came,
                              guests->sent_away};
     pthread_mutex_unlock(&guests->lock);
@@ -257,9 +257,17 @@ void door_shut(struct door *door) {
         close(fd);
 }
 
+void door_halt(struct door *door) {
+    pthread_mutex_lock(&door->guests.lock);
+    struct MHD_Daemon *http = door->http;
+    door->http = NULL;
+    pthread_mutex_unlock(&door->guests.lock);
+    if (http)
+        MHD_stop_daemon(http);
+}
+
 void door_close(struct door *door) {
-    if (door->http)
-        MHD_stop_daemon(door->http);
+    door_halt(door);
     guests_end(&door->guests);
     arena_free(&door->arena);
     free(door->cert);

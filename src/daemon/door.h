@@ -26,7 +26,8 @@ struct door *door_open(struct house *house, enum door_kind kind, const struct do
                        char *error, size_t error_size);
 void door_sweep(struct door *door); /* now and then: strangers who say nothing are sent away */
 void door_shut(struct door *door);  /* no new connections */
-void door_close(struct door *door); /* everybody has been answered */
+void door_halt(struct door *door);  /* everybody has been answered: nobody is served any more */
+void door_close(struct door *door); /* no door is open that could ask about this one */
 
 struct house *door_house(const struct door *door);
 bool door_is_unix(const struct door *door);

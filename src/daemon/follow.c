@@ -577,13 +577,21 @@ static bool look_is_due(struct follow *follow, int64_t now) {
     return due;
 }
 
+/* Whoever comes meanwhile waits for the lock, and then finds an empty ring. */
+static bool closed_for_nobody(struct follow *follow) {
+    pthread_mutex_lock(&follow->lock);
+    bool nobody = follow->count == 0;
+    if (nobody)
+        close_all(follow);
+    pthread_mutex_unlock(&follow->lock);
+    return nobody;
+}
+
 static void *follow_run(void *with) {
     struct follow *follow = with;
     while (wait_for_work(follow)) {
-        if (follow_count(follow) == 0) {
-            close_all(follow);
+        if (closed_for_nobody(follow))
             continue;
-        }
         int64_t now = clock_boot();
         if (look_is_due(follow, now))
             ring_fill(follow);

@@ -16,6 +16,7 @@ struct config_source; /* config/config.h */
 struct house {
     struct keeper *keeper;
     struct lookups *lookups;
+    struct lookups *run_lookups; /* for runs of agents; NULL: the same */
     struct tokens *tokens;
     struct follow *follow;
     struct spool *spool;

@@ -58,6 +58,7 @@ void ledger_give_up(struct ledger *ledger) {
     for (struct input *input;
          (input = input_pop(&ledger->waiting)) || (input = input_pop(&ledger->orders));)
         ledger_answer(ledger, input, ERROR_STOPPING, NULL);
+    ledger->ordering = NULL;
 }
 
 /* ---- goals in memory ---- */

@@ -118,6 +118,7 @@ struct ledger {
 
     /* orders of the operator */
     struct input_list orders;
+    struct input *ordering;       /* the one whose answer is awaited */
     struct policy_kept *policies; /* the newest is in force */
     const struct policy *_Atomic policy;
     bool unrecorded; /* this host's own chain does not say yet under which policy it decides */

@@ -42,7 +42,7 @@ bool instance_lock_take(struct instance_lock *lock, const char *store_path, char
     if (lock->fd < 0 || fcntl(lock->fd, F_SETLK, &record) != 0) {
         snprintf(
             error, error_size,
-            "The store %s is in use by another daemon, or %s cannot be written: %s. Stop the other one first.",
+            "The store %s is in use by another daemon (%s: %s). Stop that one first, with `overseer down`.",
             store_path, path, strerror(errno));
         return false;
     }

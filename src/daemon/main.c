@@ -29,7 +29,7 @@
 struct daemon {
     struct options options;
     struct keeper keeper;
-    struct lookups lookups;
+    struct lookups lookups, run_lookups;
     struct hands hands;
     struct house house;
     uv_loop_t loop;
@@ -157,7 +157,9 @@ static struct ledger *ledger_of(const struct options *options) {
                                    .instance = instance >> 1,
                                    .lease = lease,
                                    .beat_every = lease / 4,
-                                   .poll_every = lease ? lease / 8 : SECONDS(1),
+                                   .poll_every = lease == 0                ? SECONDS(1)
+                                                 : lease / 8 < SECONDS(10) ? lease / 8
+                                                                           : SECONDS(10),
                                    .retry_every = MILLISECONDS(100),
                                    .policy = kept->policy,
                                    .policy_text = kept->text,
@@ -178,6 +180,9 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
         return false;
     struct store *reading = opening_reader(&opening, error, error_size);
     if (!reading || !lookups_start(&daemon->lookups, reading))
+        return false;
+    struct store *for_runs = opening_reader(&opening, error, error_size);
+    if (!for_runs || !lookups_start(&daemon->run_lookups, for_runs))
         return false;
     if (safe_is_on(&keeper->safe))
         return true;
@@ -231,6 +236,7 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     struct house *house = &daemon->house;
     house->keeper = &daemon->keeper;
     house->lookups = &daemon->lookups;
+    house->run_lookups = &daemon->run_lookups;
     house->spool = daemon->spool;
     house->config = &options->source;
     house_settings_set(house, options->settings);
@@ -263,7 +269,9 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
 
 static void house_close(struct daemon *daemon) {
     calls_end(&daemon->house);
-    follow_end(daemon->house.follow); /* nobody may sleep when the doors are closed */
+    spool_end(daemon->spool);         /* what could not be written is safe, and said to be, */
+    follow_end(daemon->house.follow); /* and nobody may sleep when the doors are closed */
+    doors_each(daemon, door_halt);
     doors_each(daemon, door_close);
     follow_free(daemon->house.follow);
     sessions_free(daemon->house.sessions);
@@ -310,10 +318,11 @@ static void daemon_run(struct daemon *daemon) {
 /* In order: nobody new, what waits is committed and answered, then everything is put away. */
 static void daemon_end(struct daemon *daemon) {
     doors_each(daemon, door_shut);
+    lookups_stop(&daemon->run_lookups);
     lookups_stop(&daemon->lookups); /* what has to be read before it is written is read, */
     keeper_stop(&daemon->keeper);   /* and what waits is written */
     house_close(daemon);
-    spool_close(daemon->spool); /* what could not be written is safe */
+    spool_free(daemon->spool);
     retainer_stop(&daemon->retainer);
     atomic_store(&daemon->ending, true);
     if (daemon->checkpointing)
@@ -331,6 +340,7 @@ static void daemon_end(struct daemon *daemon) {
     ledger_free(daemon->keeper.ledger);
     store_close(daemon->keeper.store);
     store_close(daemon->lookups.store);
+    store_close(daemon->run_lookups.store);
     if (options_is_sqlite(&daemon->options) && !safe_is_on(&daemon->keeper.safe))
         instance_lock_closed(&daemon->lock);
     heartbeat_stop(&daemon->heartbeat);

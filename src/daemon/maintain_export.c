@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct store *store_of(const struct maintain *maintain) {
@@ -48,7 +49,9 @@ static bool export_file(struct store *store, const char *path, struct export_rep
                         char *error, size_t error_size) {
     char aside[PATH_MAX];
     snprintf(aside, sizeof aside, "%s.part", path);
+    mode_t mask = umask(0077); /* everything that people wrote is in it */
     FILE *file = fopen(aside, "we");
+    umask(mask);
     if (!file) {
         snprintf(error, error_size, "%.800s cannot be written: %s", aside, strerror(errno));
         return false;

@@ -184,13 +184,14 @@ static bool options_fill(struct options *options) {
     _Static_assert(LOG_FORMATS == 4 && LEVELS == 4, "as LOG_FORMAT_NAMES and LOG_LEVEL_NAMES");
     options->log = (struct log_options){(enum log_format)settings->log.format,
                                         (enum log_level)settings->log.level,
-                                        settings->log.file.len ? settings->log.file.at : NULL};
+                                        settings->log.file.len ? options->log_file : NULL};
     options->host = (long)settings->fleet.host;
     options->lease = settings->fleet.lease;
     options->retain = RETAIN_DEFAULT;
     options->retain.bodies_days = days_of(settings->retention.bodies);
     options->retain.records_days = days_of(settings->retention.records);
-    return text_fill(options->store, sizeof options->store, settings->storage.store) &&
+    return text_fill(options->log_file, sizeof options->log_file, settings->log.file) &&
+           text_fill(options->store, sizeof options->store, settings->storage.store) &&
            text_fill(options->socket, sizeof options->socket, settings->server.socket) &&
            text_fill(options->folder, sizeof options->folder, settings->storage.dir);
 }

@@ -16,6 +16,7 @@ struct options {
     /* from them, as the start needs them */
     char store[PATH_MAX + 16], socket[PATH_MAX];
     char folder[PATH_MAX]; /* for what belongs to this host alone: registration, spool, tokens */
+    char log_file[PATH_MAX];
     struct log_options log;
     long host;
     int64_t lease;

@@ -102,7 +102,8 @@ static struct evidence evidence_of(const struct ledger *ledger, const struct inp
 }
 
 void order_request(struct ledger *ledger) {
-    const struct input *input = ledger->orders.first;
+    struct input *input = ledger->orders.first;
+    ledger->ordering = input; /* others may come before the answer does */
     struct store_order *order = arena_new(&ledger->scratch, struct store_order, 1);
     struct evidence evidence = evidence_of(ledger, input);
     bool is_policy = row_of(input)->order == ORDER_POLICY;
@@ -130,8 +131,16 @@ void order_heard(struct ledger *ledger, const struct store_answer *answer) {
     atomic_store(&ledger->stopped, ledger->mark.stopped);
 }
 
+/* The one that was sent; NULL: it was the policy that this daemon began with. */
+static struct input *order_sent(struct ledger *ledger) {
+    struct input *input = ledger->ordering ? input_pop(&ledger->orders) : NULL;
+    must(input == ledger->ordering);
+    ledger->ordering = NULL;
+    return input;
+}
+
 static void order_done(struct ledger *ledger, const struct store_answer *answer) {
-    struct input *input = input_pop(&ledger->orders);
+    struct input *input = order_sent(ledger);
     if (!input || input->policy)
         ledger->unrecorded = false;
     if (!input)
@@ -157,8 +166,9 @@ void order_absorb(struct ledger *ledger, const struct store_answer *answer) {
             ledger_deposed(ledger);
         break;
     case STORE_REFUSED: {
-        struct input *input = input_pop(&ledger->orders);
-        ledger->unrecorded = false; /* it never will be */
+        struct input *input = order_sent(ledger);
+        if (!input || input->policy)
+            ledger->unrecorded = false; /* it never will be */
         ledger_retry_later(ledger, answer);
         if (input)
             ledger_answer(ledger, input, ERROR_REFUSED_BY_STORE, NULL);

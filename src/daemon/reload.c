@@ -164,12 +164,17 @@ static void policy_send(struct house *house, struct settings *settings, struct s
     struct hash hash = kept->policy.hash;
     for (size_t i = 0; i < sizeof hash.bytes; i++)
         snprintf(text + 2 * i, 3, "%02x", hash.bytes[i]);
-    bool same =
-        !house->keeper->ledger || hash_equal(&hash, &ledger_policy(house->keeper->ledger)->hash);
+    static struct hash sent; /* the last one: it may still wait for the store */
+    static bool was_sent;
+    const struct ledger *ledger = house->keeper->ledger;
+    bool same = !ledger || hash_equal(&hash, was_sent ? &sent : &ledger_policy(ledger)->hash);
     struct input *input = same ? NULL : order_policy_input(kept, actor, words);
     if (same)
         free(kept);
-    if (input && !queue_put(&house->keeper->queue, input))
+    if (input && queue_put(&house->keeper->queue, input)) {
+        sent = hash;
+        was_sent = true;
+    } else
         input_free(input);
 }
 

@@ -37,6 +37,7 @@ struct spool {
     uint64_t taken;      /* bytes on the way to the file */
     uint32_t under_way;  /* sent to the ledger and not yet answered */
     bool again;          /* one of those has to be sent again */
+    bool moved;          /* the last hand-over got somewhere */
     bool stopping;
 };
 
@@ -74,7 +75,7 @@ static struct str entry_read(const struct spool *spool, uint64_t at, uint64_t en
 }
 
 /* Bytes that nobody can read are kept beside the spool, for a person: in the first spool.kept.N that is free. */
-static void bytes_keep(const struct spool *spool, struct str bytes, const char *why) {
+static bool bytes_keep(const struct spool *spool, struct str bytes, const char *why) {
     char path[PATH_MAX];
     int fd = -1;
     for (int i = 0; i < KEPT_FILES && fd < 0; i++) {
@@ -86,6 +87,7 @@ static void bytes_keep(const struct spool *spool, struct str bytes, const char *
         close(fd);
     log_about(LEVEL_WARNING, &(struct log_about){.incident = true}, "%s: %zu bytes %s %s", why,
               bytes.len, kept ? "are kept in" : "could not be kept in", path);
+    return kept;
 }
 
 /* ---- appending ---- */
@@ -119,6 +121,9 @@ static void append_all(struct spool *spool) {
         spool->taken -= one->entry.len;
     if (safe)
         spool->tail = at;
+    else if (ftruncate(spool->fd, (off_t)spool->tail) != 0)
+        log_error("what could not be written to the spool cannot be taken out again: %s",
+                  strerror(errno));
     pthread_mutex_unlock(&spool->lock);
     while (waiting) {
         struct waiting *next = waiting->next;
@@ -180,21 +185,21 @@ bool spool_put(struct spool *spool, const struct signal *signal,
 /* ---- handing over ---- */
 
 /* What the ledger will never take is kept beside the spool, where a person finds it. */
-static void refused_keep(struct spool *spool, const struct input *input) {
+static bool refused_keep(struct spool *spool, const struct input *input) {
     char path[PATH_MAX], goal[ID_TEXT + 1];
     snprintf(path, sizeof path, "%s/spool.refused", spool->folder);
     id_format(input->signal.goal, goal);
-    FILE *file = fopen(path, "a");
-    if (file) {
-        fprintf(file, "%s goal_%s %.*s: %.*s\n", ERRORS[input->error].code, goal,
-                STR_ARG(input->signal.actor), STR_ARG(input->signal.text));
-        fflush(file);
-        fsync(fileno(file));
-        fclose(file);
-    }
+    FILE *file = fopen(path, "ae");
+    bool kept = file &&
+                fprintf(file, "%s goal_%s %.*s: %.*s\n", ERRORS[input->error].code, goal,
+                        STR_ARG(input->signal.actor), STR_ARG(input->signal.text)) > 0 &&
+                fflush(file) == 0 && fsync(fileno(file)) == 0;
+    if (file)
+        kept = fclose(file) == 0 && kept;
     log_about(LEVEL_WARNING, &(struct log_about){.goal = input->signal.goal, .incident = true},
-              "a report that was spooled is refused (%s); it is kept in spool.refused",
-              ERRORS[input->error].code);
+              "a report that was spooled is refused (%s); it %s spool.refused",
+              ERRORS[input->error].code, kept ? "is kept in" : "cannot be written to");
+    return kept;
 }
 
 /* From the ledger's thread. */
@@ -202,7 +207,7 @@ static void handed_over(struct input *input) {
     struct spool *spool = input->waiter;
     bool again = ERRORS[input->error].class == CLASS_TRANSIENT || input->error == ERROR_SAFE_MODE;
     if (input->error && !again)
-        refused_keep(spool, input);
+        again = !refused_keep(spool, input);
     pthread_mutex_lock(&spool->lock);
     spool->again = spool->again || again;
     spool->under_way--;
@@ -214,8 +219,8 @@ static void handed_over(struct input *input) {
 static bool hand_over(struct spool *spool, struct str body) {
     struct signal signal = {0};
     if (!signal_decode(body, &signal)) {
-        bytes_keep(spool, body, "a spooled report is of a kind that this build does not know");
-        return true;
+        return bytes_keep(spool, body,
+                          "a spooled report is of a kind that this build does not know");
     }
     struct input *input = input_make(&signal, spool);
     if (!input)
@@ -246,6 +251,7 @@ static void answers_await(struct spool *spool) {
 static void let_go(struct spool *spool, uint64_t up_to) {
     pthread_mutex_lock(&spool->lock);
     spool->head = up_to;
+    spool->moved = true;
     bool empty = spool->head == spool->tail && !spool->first;
     if (empty && ftruncate(spool->fd, 0) == 0)
         spool->head = spool->tail = 0;
@@ -303,9 +309,10 @@ static bool spool_waits(struct spool *spool) {
         struct timespec end = clock_slice(LOOK_EVERY);
         if (!rest)
             pthread_cond_wait(&spool->changed, &spool->lock);
-        else if (spool->again || spool_is_wanted(spool))
+        else if (!spool->moved)
             pthread_cond_timedwait(&spool->changed, &spool->lock, &end);
     }
+    spool->moved = false;
     bool ends = spool->stopping && !spool->first;
     pthread_mutex_unlock(&spool->lock);
     return !ends;
@@ -325,8 +332,8 @@ static void *spool_run(void *with) {
 /* ---- opening ---- */
 
 /* The end of what is whole. What follows was being written when the machine went down, and was never answered; or the
- * disk lost something: so it is kept. */
-static uint64_t tail_find(const struct spool *spool, uint64_t size, struct arena *arena) {
+ * disk lost something: so it is kept. False: that cannot be done, and nothing may be cut off. */
+static bool tail_find(struct spool *spool, uint64_t size, struct arena *arena) {
     uint64_t at = 0;
     for (struct str body; at < size; at += HEAD + body.len) {
         arena_reset(arena);
@@ -334,13 +341,15 @@ static uint64_t tail_find(const struct spool *spool, uint64_t size, struct arena
         if (body.len == 0)
             break;
     }
+    spool->tail = at;
     if (at == size)
-        return at;
+        return true;
     arena_reset(arena);
     char *rest = arena_take(arena, size - at, 1);
-    if (pread(spool->fd, rest, size - at, (off_t)at) == (ssize_t)(size - at))
-        bytes_keep(spool, (struct str){rest, size - at}, "the spool does not end as it should");
-    return at;
+    return pread(spool->fd, rest, size - at, (off_t)at) == (ssize_t)(size - at) &&
+           bytes_keep(spool, (struct str){rest, size - at},
+                      "the spool does not end as it should") &&
+           ftruncate(spool->fd, (off_t)at) == 0;
 }
 
 static bool file_open(struct spool *spool) {
@@ -349,11 +358,10 @@ static bool file_open(struct spool *spool) {
     struct arena arena = {0};
     snprintf(path, sizeof path, "%s/spool", spool->folder);
     spool->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (spool->fd < 0 || fstat(spool->fd, &about) != 0)
-        return false;
-    spool->tail = tail_find(spool, (uint64_t)about.st_size, &arena);
+    bool good = spool->fd >= 0 && fstat(spool->fd, &about) == 0 &&
+                tail_find(spool, (uint64_t)about.st_size, &arena);
     arena_free(&arena);
-    return ftruncate(spool->fd, (off_t)spool->tail) == 0;
+    return good;
 }
 
 struct spool *spool_open(const char *folder, struct keeper *keeper, char *error,
@@ -376,7 +384,7 @@ struct spool *spool_open(const char *folder, struct keeper *keeper, char *error,
     return NULL;
 }
 
-void spool_close(struct spool *spool) {
+void spool_end(struct spool *spool) {
     if (!spool)
         return;
     pthread_mutex_lock(&spool->lock);
@@ -384,6 +392,11 @@ void spool_close(struct spool *spool) {
     pthread_cond_signal(&spool->changed);
     pthread_mutex_unlock(&spool->lock);
     pthread_join(spool->thread, NULL);
+}
+
+void spool_free(struct spool *spool) {
+    if (!spool)
+        return;
     pthread_cond_destroy(&spool->changed);
     pthread_mutex_destroy(&spool->lock);
     close(spool->fd);

@@ -14,8 +14,10 @@ struct spool;
 
 /* NULL with an error that says what to do. `folder` has to last as long as the spool. */
 struct spool *spool_open(const char *folder, struct keeper *keeper, char *error, size_t error_size);
-void spool_close(
-    struct spool *spool); /* what was taken is on the disk; it goes on at the next start */
+/* Everybody who waits for it is answered: what was taken is on the disk, and goes on at the next start. From then on it
+ * takes nothing; it is freed when nobody can ask any more. */
+void spool_end(struct spool *spool);
+void spool_free(struct spool *spool);
 
 /* Does the store not answer just now? */
 bool spool_is_wanted(struct spool *spool);

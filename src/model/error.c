@@ -16,8 +16,8 @@ const struct error_row ERRORS[ERROR_COUNT] = {
                        CLASS_EXPECTED},
     [ERROR_NOT_FOUND] =
         {"E_NOT_FOUND",
-         "There is no such goal. `overseer goal show` takes the id that create printed.", 3, 404,
-         CLASS_EXPECTED},
+         "There is nothing of that name. `overseer goal list` shows the goals that there are.", 3,
+         404, CLASS_EXPECTED},
     [ERROR_CONFLICT] = {"E_CONFLICT",
                         "That does not fit what is there now. Read it again before you decide.", 4,
                         409, CLASS_EXPECTED},

@@ -21,7 +21,7 @@ const struct op OP_CONFIG_SHOW = {
         "Each layer wins over the one before: default, preset, file, environment, flag. See overseer.toml(5).\n"
         "Example: overseer config show --origin",
     .kind = OP_TELLS,
-    .may = MAY_LOOK,
+    .may = MAY_HUMAN, /* a store's address may have a password in it */
     .params = SHOW,
     .param_count = count_of(SHOW),
     .positional = 1,

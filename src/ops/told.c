@@ -26,13 +26,18 @@ static bool is_said(const struct evidence *evidence) {
     return false;
 }
 
+/* A person released it: nothing ended, and nothing was measured. */
+static bool given_up(const struct record *record, const struct evidence *evidence) {
+    return record->type == RECORD_EFFECT_ENDED && str_equal(evidence->rule, STR("goal.release"));
+}
+
 enum told record_told(const struct record *record, const struct evidence *evidence) {
     if (record->type == RECORD_GOAL_REPORTED || is_said(evidence))
         return TOLD_SAID;
     switch (record->type) {
     case RECORD_EFFECT_CLAIMED:
     case RECORD_EFFECT_WITHDRAWN: return TOLD_ACTED;
-    case RECORD_EFFECT_ENDED: return TOLD_MEASURED;
+    case RECORD_EFFECT_ENDED: return given_up(record, evidence) ? TOLD_DECIDED : TOLD_MEASURED;
     default: return TOLD_DECIDED;
     }
 }
@@ -126,6 +131,8 @@ void record_tell(const struct record *record, const struct evidence *evidence,
                  char text[TOLD_TEXT]) {
     struct teller teller = {.text = text};
     const char *form = record->type < RECORD_TYPES ? TELLING[record->type] : NULL;
+    if (given_up(record, evidence))
+        form = "a person gave the command up: what came of it stays unknown[ (%r)]";
     if (!form)
         form = evidence->node.len > 0 ? MOVED : "[%w][ (%r)]";
     for (; *form; form++) {

@@ -227,6 +227,8 @@ static struct str goal_waits(const struct goal *goal) {
     case FACE_QUEUED:
         if (goal_has_effect(goal, EFFECT_READY))
             return STR("a host that starts its command");
+        if (goal->plan_version == 0 && goal->effects_made > 0)
+            return STR("you: its command is over; complete it, cancel it, or give it a plan");
         return goal->plan_version > 0 ? STR("somebody who begins with its plan") : STR("a plan");
     default: return STR("nothing: it is over");
     }
@@ -254,6 +256,10 @@ static json_t *do_json(const struct goal *goal, struct str node) {
     bool paused = goal->status == GOAL_PAUSED;
     snprintf(line, sizeof line, "overseer goal %s %s", paused ? "resume" : "pause", id);
     json_array_append_new(list, json_string(line));
+    if (goal_face(goal) == FACE_QUEUED && goal->plan_version == 0 && goal->effects_made > 0) {
+        snprintf(line, sizeof line, "overseer goal complete %s --reason \"…\"", id);
+        json_array_append_new(list, json_string(line));
+    }
     snprintf(line, sizeof line, "overseer goal cancel %s", id);
     json_array_append_new(list, json_string(line));
     return list;

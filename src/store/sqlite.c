@@ -2,8 +2,10 @@
 /* How does one request become one SQLite transaction? */
 #include "store/sqlite_state.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- statements ---- */
 
@@ -157,10 +159,20 @@ static int instance_check(struct sqlite_store *store) {
     return verdict == INSTANCE_OURS ? SQLITE_OK : SQLITE_ERROR;
 }
 
+/* A new file is nobody else's to read, and neither are the ones that SQLite makes beside it. */
+static void file_make(const struct sqlite_store *store) {
+    if (store->vfs || store->read_only)
+        return;
+    int fd = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* What is not ours is refused before anything about it is set. */
 static int connect(struct sqlite_store *store) {
     store->broken = false;
     store->why[0] = 0;
+    file_make(store);
     int flags =
         SQLITE_OPEN_NOMUTEX |
         (store->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

@@ -182,9 +182,9 @@ class Pair:
         return out
 
     def may_follow(self, kind, body):
-        if kind == REPORTED:  # one without a key: its sender gave up, and it was still on its way
+        if kind == REPORTED:  # spooled by the host that lost the goal, or still on its way: the new owner applies it
             text = decode(bytes.fromhex(body), EVIDENCE)["text"].decode()
-            return any(op.text == text and not op.keyed and not op.acked for op in self.load.ops)
+            return any(op.text == text for op in self.load.ops)
         return kind in SETTLES
 
     # what the last one must do alone
