@@ -283,6 +283,41 @@ static void beginnings(void **state) {
     done(&two);
 }
 
+/* The name is found when nobody waits any more: nothing is asked on, and nobody is told twice. */
+static void beginnings_too_late(void **state) {
+    (void)state;
+    struct id found = {{1}};
+    struct store_answer answer = {.outcome = STORE_DONE, .found = &found, .found_count = 1};
+    struct asking one = ask("goal.show", "{\"goal\": \"01JC7Q4T\"}");
+    struct lookup *late = world.asked;
+    world.now += SECONDS(21);
+    calls_sweep(&house);
+    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    world.asked = NULL;
+    late->done(late, &answer);
+    assert_true(world.told == 1 && !world.asked && call_error(one.call) == ERROR_STORE_AWAY);
+    done(&one);
+}
+
+/* Nobody knows yet whose report it is, so it cannot be spooled either. */
+static void beginnings_are_not_spooled(void **state) {
+    (void)state;
+    world.spooled = NULL;
+    struct asking one =
+        ask("goal.report", "{\"goal\": \"01JC7Q4T\", \"text\": \"half\", \"key\": \"k\"}");
+    struct lookup *late = world.asked;
+    world.spool_wanted = true;
+    world.now += SECONDS(3);
+    calls_sweep(&house);
+    assert_true(world.spooled == NULL && world.told == 0);
+    struct store_answer gone = {.outcome = STORE_FAILED};
+    late->done(late, &gone);
+    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    done(&one);
+    world.spool_wanted = false;
+    calls_sweep(&house);
+}
+
 /* POLICY-03 … : the table says who may, and every door asks it. */
 static void roles(void **state) {
     (void)state;
@@ -458,9 +493,17 @@ static void tokens(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads),    cmocka_unit_test(writes),    cmocka_unit_test(patience),
-        cmocka_unit_test(spools),   cmocka_unit_test(roles),     cmocka_unit_test(beginnings),
-        cmocka_unit_test(refusals), cmocka_unit_test(addresses), cmocka_unit_test(tokens),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(writes),
+        cmocka_unit_test(patience),
+        cmocka_unit_test(spools),
+        cmocka_unit_test(roles),
+        cmocka_unit_test(beginnings),
+        cmocka_unit_test(beginnings_too_late),
+        cmocka_unit_test(beginnings_are_not_spooled),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(tokens),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
