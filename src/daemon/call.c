@@ -243,8 +243,12 @@ static bool built(struct call *call, void (*make)(void *), struct building *buil
 
 /* ---- writing ---- */
 
+static struct str id_bytes(const struct id *id) {
+    return (struct str){(const char *)id->bytes, sizeof id->bytes};
+}
+
 /* A key names the happening (of that goal, if there is one yet), and of a create also the goal. Without a
- * key, both are random. */
+ * key, both are random. Runs do not know each other: the same key of two of them names two things. */
 static void signal_name(struct signal *signal, const struct op_call *call) {
     const struct op_args *args = &call->args;
     uint8_t random[10];
@@ -253,9 +257,11 @@ static void signal_name(struct signal *signal, const struct op_call *call) {
     signal->keyed = args->key.len > 0;
     if (signal->keyed) {
         struct id of_key = id_derive(str_of(call->op->name), args->key);
-        signal->source =
-            id_derive((struct str){(const char *)signal->goal.bytes, sizeof signal->goal.bytes},
-                      (struct str){(const char *)of_key.bytes, sizeof of_key.bytes});
+        if (call->caller->role == ROLE_RUN) {
+            struct id of_run = id_derive(str_of(call->caller->actor), str_of(call->caller->run));
+            of_key = id_derive(id_bytes(&of_run), id_bytes(&of_key));
+        }
+        signal->source = id_derive(id_bytes(&signal->goal), id_bytes(&of_key));
     }
     if (signal->kind == SIGNAL_GOAL_CREATE)
         signal->goal = signal->source;

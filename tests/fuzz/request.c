@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any request body hurt the operations? The same steps as the door takes, without the socket. */
+#include "ops/all.h"
 #include "ops/json.h"
-#include "ops/op.h"
 
 #include <stdlib.h>
 
@@ -28,13 +28,15 @@ static void signal_try(struct op_call *call, bool asked) {
         must(call->error != ERROR_NONE || call->result);
         return;
     }
-    must(signal.kind != SIGNAL_NONE);
+    must(signal.kind != SIGNAL_NONE || call->op == &OP_TICK_RUN);
     must(str_is_text(signal.title) && signal.title.len <= LIMIT_TITLE);
 }
 
 static void operation_try(const struct op *op, json_t *params) {
     static const struct policy POLICY;
-    struct op_call call = {.op = op, .policy = &POLICY};
+    static const struct caller PERSON = {.role = ROLE_HUMAN, .actor = "human:1000"};
+    static const struct op_facts FACTS = {.engine = "sqlite"};
+    struct op_call call = {.op = op, .policy = &POLICY, .caller = &PERSON, .facts = &FACTS};
     struct store_request request = {0};
     if (!op_args_read(&call, params))
         must(call.why[0] != 0);

@@ -348,6 +348,25 @@ static void roles(void **state) {
     done(&other);
 }
 
+static struct id keyed_source(const struct caller *caller) {
+    struct asking asking = ask_as(caller, "goal.report", "{\"text\": \"half\", \"key\": \"1\"}");
+    struct id source = world.queued->signal.source;
+    call_written(world.queued);
+    done(&asking);
+    return source;
+}
+
+/* Two runs of one goal count their reports, each for itself. */
+static void keys_of_runs(void **state) {
+    (void)state;
+    struct caller one = {.role = ROLE_RUN, .actor = "actor:agent:coder-1", .run = "R_1"};
+    assert_true(goal_id_parse(str_of(GOAL), &one.goal));
+    struct caller other = one;
+    snprintf(other.run, sizeof other.run, "R_2");
+    assert_true(id_equal(keyed_source(&one), keyed_source(&one)));
+    assert_false(id_equal(keyed_source(&one), keyed_source(&other)));
+}
+
 static void refusals(void **state) {
     (void)state;
     static const struct {
@@ -498,6 +517,7 @@ int main(void) {
         cmocka_unit_test(patience),
         cmocka_unit_test(spools),
         cmocka_unit_test(roles),
+        cmocka_unit_test(keys_of_runs),
         cmocka_unit_test(beginnings),
         cmocka_unit_test(beginnings_too_late),
         cmocka_unit_test(beginnings_are_not_spooled),
