@@ -175,7 +175,7 @@ def main():
     print(f"secrets on {options.engine}: {len(shapes)} shapes, {len(examples)} examples, {paths.count} requests, "
           f"{len(files)} files searched, {len(found)} found")
     if not found:
-        proof.passed("e2e", f"secrets [{options.engine}]", "STORE-14 GOAL-07")
+        proof.passed("e2e", f"secrets [{options.engine}]", "STORE-14 GOAL-07 OBSERVE-10")
     return 1 if found else 0
 
 
