@@ -144,8 +144,9 @@ bool op_args_read(struct op_call *call, const json_t *params) {
     if (!goal_is_read(&call->args))
         return op_refuse(
             call, ERROR_INVALID,
-            "\"goal\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, and its beginning "
-            "will do.");
+            "\"%.*s\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, and its beginning "
+            "will do.",
+            STR_ARG(str_cut_utf8(call->args.goal, 40)));
     call->error = ERROR_NONE;
     return true;
 }
