@@ -159,9 +159,10 @@ static int instance_check(struct sqlite_store *store) {
     return verdict == INSTANCE_OURS ? SQLITE_OK : SQLITE_ERROR;
 }
 
-/* A new file is nobody else's to read, and neither are the ones that SQLite makes beside it. */
+/* A new file is nobody else's to read, and neither are the ones that SQLite makes beside it. A store in
+ * memory has no file. */
 static void file_make(const struct sqlite_store *store) {
-    if (store->vfs || store->read_only)
+    if (store->vfs || store->read_only || strcmp(store->path, ":memory:") == 0)
         return;
     int fd = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0)

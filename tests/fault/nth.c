@@ -5,7 +5,10 @@
  * The path runs with one thing failing, then again without, in the same process and under the same keys, and
  * once more after a restart. Sticky: from the Nth on everything of the kind fails for a while.
  *
- *     nth sqlite|postgres [--kind NAME] [--n N] [--every STEP] [--sticky] */
+ *     nth sqlite|postgres [--kind NAME] [--n N] [--every STEP] [--thin K] [--sticky]
+ *
+ * --thin K: one in K of the points that want memory, read or strike inside the engine; failing writes and
+ * queries, which prove a row, stay whole. */
 #include "fault/faults.h"
 #include "fault/pretend.h"
 #include "fault/world.h"
@@ -346,11 +349,15 @@ static void kind_print(struct backend *postgres, const struct course *course,
 
 /* STORE-08: an error inside a change leaves the store as it was. That is what failing writes and queries
  * show; failing allocations show no row. */
+static bool kind_shows(enum fault kind) {
+    return kind == FAULT_WRITE || kind == FAULT_FULL || kind == FAULT_SYNC || kind == FAULT_QUERY;
+}
+
 static void kind_proves(struct backend *postgres, enum fault kind) {
     char name[64];
     snprintf(name, sizeof name, "every %s fails [%s]", FAULT_NAMES[kind],
              postgres ? "postgres" : "sqlite");
-    if (kind == FAULT_WRITE || kind == FAULT_FULL || kind == FAULT_SYNC || kind == FAULT_QUERY)
+    if (kind_shows(kind))
         proof_passed("fault", name, "STORE-08");
 }
 
@@ -382,13 +389,15 @@ static const struct course POSTGRES_COURSE[] = {{FAULT_QUERY, 1, 3, 1},
                                                 {FAULT_JSON, 20, 100, 1}};
 
 static int try_course(struct backend *postgres, const struct course *courses, size_t count,
-                      const struct course *only) {
+                      const struct course *only, uint64_t thin) {
     uint64_t violations = 0;
     for (size_t i = 0; i < count; i++)
         if (!only->kind || only->kind == courses[i].kind) {
             struct course course = courses[i];
             if (only->every)
                 course.every = only->every;
+            if (thin && !kind_shows(course.kind))
+                course.every *= thin, course.sticky_every *= thin;
             struct tally tally = try_kind(postgres, &course);
             violations += tally.violations + (tally.points == 0);
             if (course.every == 1 && tally.points > 0 && tally.violations == 0)
@@ -400,13 +409,14 @@ static int try_course(struct backend *postgres, const struct course *courses, si
 struct options {
     bool postgres, sticky;
     struct course only;
-    uint64_t n;
+    uint64_t n, thin;
 };
 
 static bool options_take(struct options *options, int argc, char **argv) {
     static const struct option LONG[] = {{"kind", required_argument, NULL, 'k'},
                                          {"n", required_argument, NULL, 'n'},
                                          {"every", required_argument, NULL, 'e'},
+                                         {"thin", required_argument, NULL, 't'},
                                          {"sticky", no_argument, NULL, 's'},
                                          {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;)
@@ -419,6 +429,7 @@ static bool options_take(struct options *options, int argc, char **argv) {
                 return false;
             break;
         case 'n': options->n = strtoull(optarg, NULL, 10); break;
+        case 't': options->thin = strtoull(optarg, NULL, 10); break;
         case 'e': options->only.every = strtoull(optarg, NULL, 10); break;
         case 's': options->sticky = true; break;
         default: return false;
@@ -433,7 +444,7 @@ int main(int argc, char **argv) {
     struct options options = {.only.restart_every = 1};
     if (!options_take(&options, argc, argv)) {
         fprintf(stderr,
-                "usage: nth sqlite|postgres [--kind K] [--n N] [--every STEP] [--sticky]\n");
+                "usage: nth sqlite|postgres [--kind K] [--n N] [--every STEP] [--thin K] [--sticky]\n");
         return 2;
     }
     const char *uri = getenv("OVERSEER_TEST_PG");
@@ -454,9 +465,9 @@ int main(int argc, char **argv) {
                (unsigned long long)tally.violations);
         code = tally.violations > 0;
     } else if (postgres)
-        code = try_course(postgres, POSTGRES_COURSE, count_of(POSTGRES_COURSE), &options.only);
+        code = try_course(postgres, POSTGRES_COURSE, count_of(POSTGRES_COURSE), &options.only, options.thin);
     else
-        code = try_course(NULL, SQLITE_COURSE, count_of(SQLITE_COURSE), &options.only);
+        code = try_course(NULL, SQLITE_COURSE, count_of(SQLITE_COURSE), &options.only, options.thin);
     if (postgres)
         postgres->free(postgres);
     PQfinish(server);

@@ -192,6 +192,7 @@ static void a_whole_store_is_sound(void **state) {
     check(it->verdict == EXAMINE_SOUND, "%s: %s", EXAMINE_NAMES[it->verdict], it->why);
     assert_true(it->effects >= 8);
     assert_true(it->goals >= (world.path ? GOALS : 8u));
+    check(access(":memory:", F_OK) != 0, "examining leaves a file behind");
     world_end(&world);
 }
 
