@@ -413,12 +413,10 @@ struct options {
 };
 
 static bool options_take(struct options *options, int argc, char **argv) {
-    static const struct option LONG[] = {{"kind", required_argument, NULL, 'k'},
-                                         {"n", required_argument, NULL, 'n'},
-                                         {"every", required_argument, NULL, 'e'},
-                                         {"thin", required_argument, NULL, 't'},
-                                         {"sticky", no_argument, NULL, 's'},
-                                         {0}};
+    static const struct option LONG[] = {
+        {"kind", required_argument, NULL, 'k'},  {"n", required_argument, NULL, 'n'},
+        {"every", required_argument, NULL, 'e'}, {"thin", required_argument, NULL, 't'},
+        {"sticky", no_argument, NULL, 's'},      {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;)
         switch (option) {
         case 'k':
@@ -443,8 +441,9 @@ static bool options_take(struct options *options, int argc, char **argv) {
 int main(int argc, char **argv) {
     struct options options = {.only.restart_every = 1};
     if (!options_take(&options, argc, argv)) {
-        fprintf(stderr,
-                "usage: nth sqlite|postgres [--kind K] [--n N] [--every STEP] [--thin K] [--sticky]\n");
+        fprintf(
+            stderr,
+            "usage: nth sqlite|postgres [--kind K] [--n N] [--every STEP] [--thin K] [--sticky]\n");
         return 2;
     }
     const char *uri = getenv("OVERSEER_TEST_PG");
@@ -465,9 +464,11 @@ int main(int argc, char **argv) {
                (unsigned long long)tally.violations);
         code = tally.violations > 0;
     } else if (postgres)
-        code = try_course(postgres, POSTGRES_COURSE, count_of(POSTGRES_COURSE), &options.only, options.thin);
+        code = try_course(postgres, POSTGRES_COURSE, count_of(POSTGRES_COURSE), &options.only,
+                          options.thin);
     else
-        code = try_course(NULL, SQLITE_COURSE, count_of(SQLITE_COURSE), &options.only, options.thin);
+        code =
+            try_course(NULL, SQLITE_COURSE, count_of(SQLITE_COURSE), &options.only, options.thin);
     if (postgres)
         postgres->free(postgres);
     PQfinish(server);
