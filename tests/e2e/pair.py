@@ -10,11 +10,11 @@ from collections import Counter
 
 from load import Load, Op, derive
 from verify import CLAIMED, COMPLETED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
-from world import (OVERSEERD_SEAMS, Broken, Client, Daemon, folder_make, seam_arm, store_make,
+from world import (OVERSEERD_SEAMS, PATIENCE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
                    wait_until)
 
 LEASE = 2
-TAKEN_WITHIN = LEASE + 3
+TAKEN_WITHIN = LEASE + 3 * PATIENCE
 MODES = ("from outside", "inside-transaction", "between-claim-and-act", "sent")
 HITS = {"inside-transaction": 4, "between-claim-and-act": 3, "sent": 15}
 WRITERS = 6
