@@ -76,7 +76,7 @@ class Client:
     """One keep-alive connection. Not for two threads at once."""
 
     def __init__(self, path, timeout=30):
-        self.path, self.timeout, self.connection = path, timeout * PATIENCE, None
+        self.path, self.timeout, self.connection = path, timeout * (PATIENCE if timeout >= 10 else 1), None
 
     def request(self, method, url, body=None):
         try:
