@@ -140,8 +140,8 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
         (struct keeper_ports){.answer = answer_given, .act = act_given, .with = world};
     world->keeper.pulse = &world->hands.pulse;
     keeper_prepare(&world->keeper);
-    hands_start(&world->hands, &world->loop, &world->keeper);
     world->house = (struct house){.keeper = &world->keeper, .lookups = &world->lookups};
+    hands_start(&world->hands, &world->loop, &world->keeper, &world->house);
     world->door = door_open(&world->house, DOOR_UNIX, &(struct door_rules){.socket = socket_path()},
                             error, error_size);
     return world->door && keeper_start(&world->keeper);
