@@ -21,7 +21,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def settings_write(folder, behaviours):
-    lines = ["[supervision]", "enabled = true", 'tick_every = "2m"', "[caps]", "actions_per_minute = 100000"]
+    lines = ["[policy]", "allow_cross_agent = true", 'allow_agents = ["*"]', "[supervision]", "enabled = true", 'tick_every = "2m"', 'idle_after = "10m"', "[caps]", "actions_per_minute = 100000", "at_once = 0"]
     for name in behaviours:
         lines += ["[[agents]]", f'id = "{name}"', 'driver = "pretend"', f'behaviour = "{name}"', f'role = "{name}"']
     path = folder / "overseer.toml"

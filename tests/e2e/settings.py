@@ -284,7 +284,7 @@ def desk_of(world):
     return shown["runningCount"], shown["waitingCount"]
 
 
-@check("G-14")
+@check("")
 def bounds_hold(world):
     """As many agents work as may, the others wait; what is reserved outlives a crash, and goes back when it is not wanted any more."""
     world.write(BOUNDS)

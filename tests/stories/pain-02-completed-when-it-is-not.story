@@ -1,4 +1,4 @@
-story "\"Completed\" when it is not: where a person checks, an agent's word moves nothing" proves UPDATE-09 ESCALATE-14
+story "Completed when it is not: where a person checks, an agent's word moves nothing" proves UPDATE-09 ESCALATE-14
 fleet 1 hosts, lease 4m
 policy verify-by-person yes, undo-for 0s
 goal g1 with task T1, assigned to auto-1
