@@ -117,7 +117,7 @@ static struct ledger *ledger_of(const struct world *world) {
                                    .beat_every = lease / 4,
                                    .poll_every = lease ? lease / 8 : SECONDS(1),
                                    .retry_every = MILLISECONDS(100),
-                                   .policy = policy_of(world->act_within),
+                                   .policy = world->policy,
                                    .build = STR("fault"),
                                    .addr = STR("")};
     return ledger_create(&config);

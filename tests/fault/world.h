@@ -22,6 +22,7 @@ struct world {
     struct memdisk *disk;    /* NULL: PostgreSQL */
     const char *uri;
     int64_t act_within;
+    struct policy policy; /* made before anything fails */
     int wal_pages; /* not 0: a checkpoint whenever the log has so many */
     int checkpoint_every;
 
