@@ -58,7 +58,7 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
     evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
     evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
-    if (decision->record_count == 0)
+    if (decision->record_count == 0 && !d->poisoned)
         input_keep(d, &evidence);
     decision->records = grown(d->out, decision->records, sizeof *decision->records,
                               decision->record_count, &decision->record_cap);

@@ -12,7 +12,9 @@ struct deciding {
     struct decision *decision;
     bool *touched[PARTS]; /* rows that changed, by place; NULL: they are still the world's */
     uint32_t room[PARTS]; /* rows that fit without moving the others */
-    bool gone_on;         /* a desk has answered what it could */
+    bool
+        poisoned; /* the signal is kept aside, not with the record: the store may refuse it again */
+    bool gone_on; /* a desk has answered what it could */
 };
 
 /* The rules: one file for each question. */

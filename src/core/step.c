@@ -162,8 +162,12 @@ struct decision step_quarantine(const struct goal *goal, const struct signal *si
                                 const struct policy *policy, struct str why, struct arena *out) {
     struct decision decision = {0};
     struct world world = {.goal = goal};
-    struct deciding d = {
-        .world = &world, .signal = signal, .policy = policy, .out = out, .decision = &decision};
+    struct deciding d = {.world = &world,
+                         .signal = signal,
+                         .policy = policy,
+                         .out = out,
+                         .decision = &decision,
+                         .poisoned = true};
     begin(&d);
     decision.goal.quarantined = true;
     decide_record(&d, RECORD_GOAL_QUARANTINED,
