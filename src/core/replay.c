@@ -32,6 +32,16 @@ static bool input_read(struct replay *replay, const struct record *record) {
     struct str body = arena_copy(&replay->made, record->body); /* it is told from later */
     if (body.len == 0 || !shape_decode(&EVIDENCE, body, evidence))
         return false;
+    if (record->type == RECORD_GOAL_QUARANTINED && evidence->input.len == 0 &&
+        hash_is_zero(&evidence->input_apart)) { /* the signal was kept aside */
+        replay->signal = (struct signal){.kind = evidence->signal,
+                                         .source = evidence->source,
+                                         .at = record->at,
+                                         .actor = evidence->actor,
+                                         .by = evidence->by,
+                                         .trace = evidence->trace};
+        return true;
+    }
     struct str input = evidence->input;
     if (input.len == 0 && (hash_is_zero(&evidence->input_apart) ||
                            !replay->from.text(replay->from.with, &evidence->input_apart, &input)))

@@ -39,6 +39,8 @@ static void input_keep(struct deciding *d, struct evidence *evidence) {
     evidence->fence = d->decision->goal.fence;
     evidence->era = d->world->era;
     evidence->level = d->world->level;
+    if (d->poisoned)
+        return;
     if (input.len <= LIMIT_RECORD_INPUT &&
         input.len + evidence->text.len + evidence->reason.len <= LIMIT_RECORD_BODY / 2)
         evidence->input = input;
@@ -58,7 +60,7 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
     evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
     evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
-    if (decision->record_count == 0 && !d->poisoned)
+    if (decision->record_count == 0)
         input_keep(d, &evidence);
     decision->records = grown(d->out, decision->records, sizeof *decision->records,
                               decision->record_count, &decision->record_cap);
