@@ -23,7 +23,7 @@ struct world {
     const char *uri;
     int64_t act_within;
     struct policy policy; /* made before anything fails */
-    int wal_pages; /* not 0: a checkpoint whenever the log has so many */
+    int wal_pages;        /* not 0: a checkpoint whenever the log has so many */
     int checkpoint_every;
 
     void (*script)(struct world *); /* runs whenever the ledger has nothing to do */
