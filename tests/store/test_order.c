@@ -77,6 +77,8 @@ static bool is_stopped(struct host *host) {
 /* The chain of SYSTEM_GOAL from its beginning, in its own order: hosts that order at the same time may get their
  * transaction numbers the other way round. */
 static uint64_t chain_check(struct host *host) {
+    static struct record chain[4096];
+    uint32_t found = 0;
     struct hash head = {0};
     uint64_t count = 0;
     for (bool more = true; more;) {
@@ -97,6 +99,15 @@ static uint64_t chain_check(struct host *host) {
             head = hash;
         }
         more = host->answer.more;
+    }
+    qsort(chain, found, sizeof chain[0], by_seq);
+    for (; count < found; head = chain[count++].hash) {
+        struct record record = chain[count];
+        check(record.seq == count + 1, "record %llu behind %llu", (unsigned long long)record.seq,
+              (unsigned long long)count);
+        struct hash hash = record_hash(&record, SYSTEM_GOAL, &head);
+        check(hash_equal(&hash, &record.hash), "record %llu breaks the chain",
+              (unsigned long long)record.seq);
     }
     return count;
 }
