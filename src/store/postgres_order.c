@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the PostgreSQL driver keep an operator's order? The store's own row is locked, then the host's; the head of
- * SYSTEM_GOAL's chain is read under these locks, and only then the record can be sealed: two pipelines, one
- * transaction. An order that is in force already leaves everything as it is: so it can be repeated. */
+/* How does the PostgreSQL driver keep an operator's order? Its turn comes first, then the store's own row, then the
+ * host's; the head of SYSTEM_GOAL's chain is read under these locks, and only then the record can be sealed: two
+ * pipelines, one transaction. An order that is in force already leaves everything as it is: so it can be repeated. */
 #include "store/postgres_state.h"
 
 struct ordering {
@@ -27,17 +27,18 @@ static bool state_read(struct pg_run *run, const struct store_request *request,
     param_int(&host, (int64_t)request->self.epoch);
     param_id(&goal, SYSTEM_GOAL);
     pg_send(run, PG_BEGIN, NULL);
+    pg_send(run, PG_ORDER_TURN, NULL);
     pg_send(run, PG_ORDER_LOCK, NULL);
     pg_send(run, PG_ORDER_HELD, &host);
     pg_send(run, PG_ORDER_HEAD, &goal);
     if (!pg_receive(run))
         return false;
     PGresult **rows = run->store->results;
-    ret->stopped = PQntuples(rows[1]) == 1 && pg_int(rows[1], 0, 0);
-    run->answer->held = PQntuples(rows[2]) == 1;
-    ret->policy = hash_of(rows[2], 0);
-    ret->head = hash_of(rows[3], 1);
-    run->answer->seq = PQntuples(rows[3]) == 1 ? (uint64_t)pg_int(rows[3], 0, 0) : 0;
+    ret->stopped = PQntuples(rows[2]) == 1 && pg_int(rows[2], 0, 0);
+    run->answer->held = PQntuples(rows[3]) == 1;
+    ret->policy = hash_of(rows[3], 0);
+    ret->head = hash_of(rows[4], 1);
+    run->answer->seq = PQntuples(rows[4]) == 1 ? (uint64_t)pg_int(rows[4], 0, 0) : 0;
     return true;
 }
 

@@ -259,8 +259,10 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
         {"", "INSERT INTO text (goal_id, hash, body) SELECT x.goal_id, x.hash, x.body"
              " FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS x(goal_id, hash, body)" OF_OURS
              " ON CONFLICT DO NOTHING"},
-    /* The store's own row first, as a join does: of two hosts that order something, one waits, and the chain of
+    /* Of two hosts that order something, one waits, and before either has a number for its transaction: so those who
+     * follow hear of orders in the order of their chain. Then the store's own row, as a join does, so that the chain of
      * SYSTEM_GOAL does not fork. */
+    [PG_ORDER_TURN] = {"", "SELECT pg_advisory_xact_lock(1330004564)"},
     [PG_ORDER_LOCK] = {"", "SELECT (stopped IS NOT NULL)::int::int8 FROM store FOR UPDATE"},
     [PG_ORDER_HELD] = {"ii",
                        "SELECT policy FROM host WHERE host_id = $1 AND epoch = $2 FOR UPDATE"},

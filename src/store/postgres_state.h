@@ -40,6 +40,7 @@ enum pg_sql {
     PG_COMMIT_VIEWS,
     PG_COMMIT_TAGS,
     PG_COMMIT_TEXTS,
+    PG_ORDER_TURN,
     PG_ORDER_LOCK,
     PG_ORDER_HELD,
     PG_ORDER_HEAD,

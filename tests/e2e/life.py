@@ -66,7 +66,7 @@ def registration(folder):
                f"{entry['instance_id']} is no random UUID")
         expect("log_file" in entry, "the registration names no log")
         names.add(entry["instance_id"])
-        beat = wait_until("there is a heartbeat", lambda: read_json(state_of(daemon) / "auto.heartbeat"), 8)
+        beat = wait_until("there is a heartbeat", lambda: read_json(state_of(daemon) / "auto.heartbeat"), 8, bound=True)
         expect(beat["instance_id"] == entry["instance_id"], "the heartbeat is somebody else's")
         expect(os.stat(state_of(daemon) / "daemon.json").st_mode & 0o077 == 0, "others can read the registration")
         daemon.stop()
@@ -104,9 +104,9 @@ def heartbeat(folder):
     daemon = silted.daemon
     wait_until("it answers", lambda: daemon.health().get("joined"), 15)
     path = state_of(daemon) / "auto.heartbeat"
-    first = wait_until("there is a heartbeat", lambda: read_json(path), 8)
+    first = wait_until("there is a heartbeat", lambda: read_json(path), 8, bound=True)
     later = wait_until("the heartbeat is written anew", lambda: (read_json(path) or first)["timestamp_unix"] >
-                       first["timestamp_unix"] and read_json(path), 8)
+                       first["timestamp_unix"] and read_json(path), 8, bound=True)
     expect(later["timestamp_unix"] - first["timestamp_unix"] <= 6, "it is written more than every five seconds")
     expect(later["cycle"] > first["cycle"] and later["io_cycle"] > first["io_cycle"], "the loops do not advance")
     for _ in range(20000):  # whole at any moment
@@ -118,7 +118,7 @@ def heartbeat(folder):
         return beat and beat["timestamp_unix"] - min(beat["io_cycle_at_unix"], beat["cycle_at_unix"]) >= 8 and beat
     beat = wait_until("the heartbeat tells of a loop that hangs", hangs, 60, 0.2)
     again = wait_until("and it goes on", lambda: (read_json(path) or beat)["timestamp_unix"] > beat["timestamp_unix"] and
-                       read_json(path), 8)
+                       read_json(path), 8, bound=True)
     expect(again["io_cycle"] == beat["io_cycle"] or again["cycle"] == beat["cycle"], "nothing hangs, after all")
     os.close(silted.read)  # now writing fails, and everything goes on
     wait_until("it goes on by itself", lambda: daemon.health().get("joined"), 20)
@@ -158,7 +158,7 @@ def manager(folder):
     wait_until("READY is said", lambda: heard.hears("READY=1"), 15)
     expect(daemon.health(), "it said READY before anybody could ask")
     heard.heard.clear()
-    wait_until("the watchdog is fed", lambda: heard.hears("WATCHDOG=1"), 3)
+    wait_until("the watchdog is fed", lambda: heard.hears("WATCHDOG=1"), 3, bound=True)
     goal = call(daemon, "goal.create", title="what is it told?", command="env | grep -c NOTIFY_SOCKET; true")[1]["goalId"]
     wait_until("the command has ended", lambda: call(daemon, "goal.show", goal=goal)[1]["state"] == "done", 15)
     expect("NOTIFY_SOCKET" not in json.dumps(call(daemon, "goal.show", goal=goal)[1]["effects"]), "a child was handed it")

@@ -397,8 +397,10 @@ static int try_course(struct backend *postgres, const struct course *courses, si
             struct course course = courses[i];
             if (only->every)
                 course.every = only->every;
-            if (thin && !kind_shows(course.kind))
-                course.every *= thin, course.sticky_every *= thin;
+            if (thin && !kind_shows(course.kind)) {
+                course.every *= thin;
+                course.sticky_every *= thin;
+            }
             struct tally tally = try_kind(postgres, &course);
             violations += tally.violations + (tally.points == 0);
             if (course.every == 1 && tally.points > 0 && tally.violations == 0)

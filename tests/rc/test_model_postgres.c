@@ -6,7 +6,8 @@
  *
  * Of several who wait for one row PostgreSQL wakes whom it likes first: the order in which they run is the kernel's
  * choice, and on a busy machine it is another one now and then. So a scenario that differs is made again, from the same
- * seed, up to three times: it counts if it differs each time, and is called unsteady if not.
+ * seed, up to three times: it counts if it differs each time, and is called unsteady if not. More than one unsteady in a
+ * hundred is no chance, and fails.
  *
  * Not compared, because the model leaves it out on purpose: deadlocks (a scenario ends where the server finds
  * one), time-outs (none is reached here), and the tx of a record. */
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 32, SHOWN = 5, TRIES = 4 };
+enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 16, SHOWN = 5, TRIES = 4 };
 
 /* ---- the map: which statements of the driver are which atoms of the model ---- */
 
@@ -659,5 +660,5 @@ int main(int argc, char **argv) {
     printf("rc: %llu scenarios, %llu statements, %llu blocked, %llu differences, %llu unsteady\n",
            runs, (unsigned long long)rc.statements, (unsigned long long)rc.blocked,
            (unsigned long long)rc.differences, (unsigned long long)rc.unsteady);
-    return rc.differences > 0;
+    return rc.differences > 0 || rc.unsteady * 100 > runs;
 }
