@@ -219,6 +219,16 @@ static void questions_let_go(struct deciding *d, uint32_t charge, struct str rul
     }
 }
 
+void question_settle(struct deciding *d, struct str cause, struct str rule) {
+    cause = str_cut_utf8(cause, LIMIT_CAUSE);
+    if (!questions_about(&d->decision->live.questions, cause))
+        return;
+    live_edit(d, PART_QUESTION, 0);
+    struct question *question = questions_about(&d->decision->live.questions, cause);
+    question_record(d, RECORD_QUESTION_WITHDRAWN, question, (struct evidence){.rule = rule});
+    question_end(d, question);
+}
+
 void questions_drop(struct deciding *d, uint32_t charge, struct str rule) {
     questions_let_go(d, charge + 1, rule);
 }

@@ -153,6 +153,8 @@ void decide_tell(struct deciding *, struct signal signal);
 
 /* question.c: ESCALATE-15: the one that is open for this cause, or a new one; NULL: too many are open. */
 struct question *question_ask(struct deciding *, struct asking asking);
+void question_settle(struct deciding *, struct str cause,
+                     struct str rule); /* it came right by itself */
 void questions_drop(struct deciding *, uint32_t charge,
                     struct str rule);                   /* those of a charge that is over */
 void questions_end(struct deciding *, struct str rule); /* all of them: the goal is over */

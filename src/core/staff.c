@@ -63,6 +63,32 @@ static bool anybody_is_wanted(const struct deciding *d) {
     return false;
 }
 
+/* Work that nobody may do does not wait unseen: one question for each node, withdrawn when somebody may after all. */
+static struct str nobody_cause(struct deciding *d, const struct node *node) {
+    return arena_format(d->out, "nobody.%s", node->id);
+}
+
+static void nobody_ask(struct deciding *d, const struct node *node) {
+    static const struct str OPTIONS[] = {{"look again", 10}};
+    const char *wanted = node->agent[0] ? node->agent : node->role;
+    struct str why = wanted[0] ? arena_format(d->out, "none that may be given work is %s", wanted)
+                               : STR("policy.allow_agents names none of them");
+    question_ask(
+        d, (struct asking){
+               .kind = QUESTION_DECIDE,
+               .alarm = ALARM_CRITICAL,
+               .cause = nobody_cause(d, node),
+               .text = {.title = arena_format(d->out, "%s: no agent may work on it", node->id),
+                        .text = arena_format(
+                            d->out,
+                            "%s is ready, and no agent may work on it: %.*s. See [[agents]], "
+                            "policy.allow_agents and policy.allow_cross_agent.",
+                            node->id, STR_ARG(why)),
+                        .options = {OPTIONS, count_of(OPTIONS)},
+                        .rule = STR("staff.nobody"),
+                        .reason = why}});
+}
+
 static void staff_ready(struct deciding *d) {
     uint32_t most = d->policy->most_per_goal ? d->policy->most_per_goal : LIMIT_CHARGES;
     struct graph_picks picks =
@@ -71,9 +97,15 @@ static void staff_ready(struct deciding *d) {
         most = LIMIT_CHARGES;
     for (uint32_t i = 0; i < picks.count; i++) {
         const struct node *node = picks.at[i].node;
-        const struct policy_agent *agent = wants_staff(d, node) ? agent_for(d, node) : NULL;
-        if (!agent || d->decision->live.charges.count >= most || !dispatch_has_room(d))
+        const struct policy_agent *agent = agent_for(d, node);
+        if (!wants_staff(d, node) || d->decision->live.charges.count >= most ||
+            !dispatch_has_room(d))
             continue;
+        if (!agent) {
+            nobody_ask(d, node);
+            continue;
+        }
+        question_settle(d, nobody_cause(d, node), STR("staff"));
         permit_ask(d, charge_add(d, node, agent));
     }
 }

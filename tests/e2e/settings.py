@@ -123,7 +123,7 @@ def policy_is_on_the_record(world):
     assert len(world.orders(POLICY_CHANGED)) == len(first)
 
 
-@check("CONFIG-14 CONFIG-13")
+@check("CONFIG-14 CONFIG-13 TICK-27")
 def reload_is_all_or_nothing(world):
     """G-28: checked whole, then replaced; what only a start reads waits for one."""
     before = len(world.orders(POLICY_CHANGED))
