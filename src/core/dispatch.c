@@ -121,8 +121,7 @@ static struct hash instruction_hash(const struct node *node, const struct charge
     return sha256_end(&sha);
 }
 
-static struct effect agent_effect(struct deciding *d, const struct charge *charge,
-                                  enum effect_kind kind) {
+struct effect agent_effect(struct deciding *d, const struct charge *charge, enum effect_kind kind) {
     const struct policy_agent *agent = policy_agent(d->policy, str_of(charge->agent));
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     return (struct effect){.kind = kind,
@@ -241,7 +240,7 @@ void charge_look(struct deciding *d, struct charge *charge, uint32_t dispatch, s
 
 /* ---- what came of it ---- */
 
-static struct charge *charge_of_effect(struct deciding *d, uint32_t n) {
+struct charge *charge_of_effect(struct deciding *d, uint32_t n) {
     live_edit(d, PART_CHARGE, 0);
     struct charges *charges = &d->decision->live.charges;
     for (uint32_t i = 0; i < charges->count; i++)
@@ -382,7 +381,7 @@ void look_ended(struct deciding *d, const struct effect_slot *slot) {
     charge_touch(d, charge);
     if (charge->delivery == DELIVERY_TIMEOUT && seen.dispatch == charge->dispatch)
         doubt_settle(d, charge, &seen);
-    if (charge->effect == 0)
+    if (charge->effect == 0 && !check_go_on(d, charge))
         charge_looked_at(d, charge, &seen);
 }
 

@@ -40,7 +40,7 @@ bool ladder_is_suspended(const struct deciding *d, const struct charge *charge) 
     return d->decision->goal.status != GOAL_ACTIVE || charge->question || charge->attached ||
            charge->status == CHARGE_BLOCKED || charge->waiting == WAITS_FOR_RETRY ||
            charge->waiting == WAITS_FOR_ANSWER || charge->waiting == WAITS_FOR_PERSON ||
-           charge->waiting == WAITS_FOR_PERMIT;
+           charge->waiting == WAITS_FOR_PERMIT || charge->waiting == WAITS_FOR_CHECK;
 }
 
 static void retry_count(struct deciding *d, struct charge *charge) {

@@ -51,6 +51,8 @@ static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) 
     case EFFECT_LOOK: look_ended(d, &ended); break;
     case EFFECT_STOP: stop_ended(d, &ended); break;
     case EFFECT_SAY: say_ended(d, &ended); break;
+    case EFFECT_CHECK: check_ended(d, &ended); break;
+    case EFFECT_LAND: land_ended(d, &ended); break;
     default: break;
     }
     if (d->decision->goal.desk)

@@ -208,7 +208,8 @@ struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
     must(goal->open_count < LIMIT_OPEN_EFFECTS);
     struct effect_slot *slot = &goal->open[goal->open_count++];
     *slot = (struct effect_slot){.n = goal->effects_made++, .kind = effect.kind};
-    if (effect.kind == EFFECT_LOOK || effect.kind == EFFECT_SAY)
+    if (effect.kind == EFFECT_LOOK || effect.kind == EFFECT_SAY || effect.kind == EFFECT_CHECK ||
+        effect.kind == EFFECT_LAND)
         slot->until = time_after(d->signal->at, effect.within);
     *change_add(d) = (struct effect_change){
         .op = EFFECT_OP_MAKE, .slot = *slot, .body = effect_encode(&effect, d->out)};

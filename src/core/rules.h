@@ -65,6 +65,8 @@ void sent_ended(struct deciding *, const struct effect_slot *slot, bool lost); /
 void look_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
 void stop_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
 void say_ended(struct deciding *, const struct effect_slot *slot);             /* question.c */
+void check_ended(struct deciding *, const struct effect_slot *slot);           /* check.c */
+void land_ended(struct deciding *, const struct effect_slot *slot);            /* check.c */
 
 struct asking {
     enum question_kind kind;
@@ -81,6 +83,12 @@ struct asking {
 
 /* ---- charges ---- */
 
+/* check.c: is it done, and does it come home? */
+void check_begin(struct deciding *, struct charge *charge);
+bool check_go_on(struct deciding *, struct charge *charge); /* true: that is what it waits for */
+void work_passed(struct deciding *, struct charge *charge, struct str rule);
+void done_ask(struct deciding *, struct charge *charge, struct str summary); /* said.c */
+
 /* watch.c: the earliest time at which something is to be done by itself, from what is stored; 0: never. */
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);
 
@@ -92,13 +100,16 @@ bool agent_is_allowed(const struct deciding *, const struct policy_agent *agent)
 void charges_stop(struct deciding *, struct str rule); /* all of them: the goal is over */
 void charge_stop(struct deciding *, struct charge *charge, struct str rule, struct str reason);
 void charge_run_end(struct deciding *, struct charge *charge); /* stop its run, if it has one */
-void charge_done(struct deciding *, struct charge *charge, struct str rule, struct str evidence);
+void charge_done(struct deciding *, struct charge *charge, struct str rule, struct str evidence,
+                 struct str by); /* by: "verified", or who says so */
 void charge_again(struct deciding *, struct charge *charge,
                   struct str rule); /* back into the queue */
 void charge_answered(struct deciding *, const struct question *question, const struct str words);
 
 /* dispatch.c: say it to the agent, or start one that hears it. */
 void charge_dispatch(struct deciding *, struct charge *charge, enum wording words, struct str rule);
+struct effect agent_effect(struct deciding *, const struct charge *charge, enum effect_kind kind);
+struct charge *charge_of_effect(struct deciding *, uint32_t n); /* that is open for it */
 void charge_look(struct deciding *, struct charge *charge, uint32_t dispatch, struct str rule);
 
 /* The one mover of charges; the row for people follows it. */

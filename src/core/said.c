@@ -93,7 +93,7 @@ static void done_doubted(struct deciding *d, struct charge *charge, const struct
         charge_dispatch(d, charge, WORDS_BLOCK, STR("update.no-evidence"));
 }
 
-static void done_ask(struct deciding *d, struct charge *charge, const struct update *update) {
+void done_ask(struct deciding *d, struct charge *charge, struct str summary) {
     static const struct str OPTIONS[] = {{"accept it", 9}, {"it is not done", 14}};
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     uint32_t n = charge->n;
@@ -103,7 +103,7 @@ static void done_ask(struct deciding *d, struct charge *charge, const struct upd
         .cause = arena_format(d->out, "done.%s", node->id),
         .charge = charge,
         .text = {.title = arena_format(d->out, "%s is done, says %s", node->id, charge->agent),
-                 .text = update->summary,
+                 .text = summary,
                  .options = {OPTIONS, count_of(OPTIONS)},
                  .rule = STR("update.done")},
         .holds = true};
@@ -150,12 +150,14 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
         status_refuse(d, charge, update, "it has not begun again yet: it is asked once more");
     else if (to == NODE_DONE && node->status != NODE_IN_PROGRESS)
         status_refuse(d, charge, update, "only work in progress can be done");
+    else if (to == NODE_DONE && d->policy->checks)
+        check_begin(d, charge);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, charge, update);
     else if (to == NODE_DONE && d->policy->verify_by_person)
-        done_ask(d, charge, update);
+        done_ask(d, charge, update->summary);
     else if (to == NODE_DONE)
-        charge_done(d, charge, STR("update.done"), evidence_text(d, update));
+        charge_done(d, charge, STR("update.done"), evidence_text(d, update), STR("unverified"));
     else if (to == NODE_BLOCKED || blocked)
         blocked_ask(d, charge, update);
     else if (to != NODE_IN_PROGRESS)

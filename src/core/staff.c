@@ -281,7 +281,8 @@ void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
 }
 
 /* Promise 3: it is done on evidence, and called unverified until something else has checked it. */
-void charge_done(struct deciding *d, struct charge *charge, struct str rule, struct str evidence) {
+void charge_done(struct deciding *d, struct charge *charge, struct str rule, struct str evidence,
+                 struct str by) {
     uint32_t n = charge->n, at_node = charge->node;
     charge_run_end(d, charge); /* pain 20: nothing that it started stays */
     permit_return(d, charge, true);
@@ -294,7 +295,7 @@ void charge_done(struct deciding *d, struct charge *charge, struct str rule, str
         return; /* somebody moved it meanwhile */
     if (!node_is_over(node))
         node_move(d, node, NODE_DONE, BY_WORK,
-                  (struct evidence){.rule = rule, .text = evidence, .reason = STR("unverified")});
+                  (struct evidence){.rule = rule, .text = evidence, .reason = by});
     plan_settle(d);
 }
 
@@ -361,7 +362,15 @@ static bool done_answered(struct deciding *d, struct charge *charge,
     if (!str_begins(str_of(question->cause), STR("done.")) || question->answer != 1)
         return false;
     charge->question = 0;
-    charge_done(d, charge, STR("answer.accepted"), STR("a person accepted it"));
+    charge->waiting = WAITS_FOR_NOTHING;
+    if (charge->commit[0] && d->policy->lands) {
+        if (charge->status == CHARGE_BLOCKED)
+            charge_move(d, charge, CHARGE_ACTIVE,
+                        (struct evidence){.rule = STR("answer.accepted")});
+        work_passed(d, charge, STR("answer.accepted"));
+    } else
+        charge_done(d, charge, STR("answer.accepted"), STR("a person accepted it"),
+                    charge->commit[0] ? STR("verified") : STR("accepted"));
     return true;
 }
 

@@ -90,6 +90,10 @@ static void run_died(struct deciding *d, struct charge *charge, struct str rule,
     int64_t at = d->signal->at;
     charge_run_end(d, charge); /* what is left of it goes too */
     charge->ended = 1;
+    if (charge->waiting == WAITS_FOR_CHECK) { /* it has said what it had to say */
+        charge_touch(d, charge);
+        return;
+    }
     if (charge->restart_since == 0 || at - charge->restart_since > d->policy->restart_window) {
         charge->restart_since = at;
         charge->restarts = 0;
@@ -259,6 +263,8 @@ static int64_t asked_again(const struct charge *charge, const struct sighting *s
 static int64_t working_due(struct deciding *d, struct charge *charge, const struct sighting *seen,
                            int64_t since) {
     int64_t at = d->signal->at;
+    if (check_go_on(d, charge))
+        return time_after(at, d->policy->tick_every);
     if (seen && seen->process == SURE_NO && !charge->ended) {
         run_died(d, charge, STR("agent.gone"), STR("its process is not there any more"));
         return charge->backoff_until;
@@ -286,6 +292,8 @@ static int64_t stalled_due(struct deciding *d, struct charge *charge, const stru
                            int64_t since) {
     int64_t at = d->signal->at;
     int64_t heard = time_after(since, idle_limit(charge, d->policy)); /* enough to know */
+    if (check_go_on(d, charge))
+        return time_after(at, d->policy->tick_every);
     if (seen && !charge->ended && seen->process != SURE_NO && is_progress(charge, seen, at)) {
         progress_note(d, charge, seen);
         return time_after(at, d->policy->tick_every);

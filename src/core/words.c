@@ -306,6 +306,30 @@ static void words_handover(struct writer *to, const struct words_about *about) {
     form_put(to, about);
 }
 
+static void words_failed(struct writer *to, const struct words_about *about) {
+    say(to,
+        arena_format(
+            to->arena,
+            "Overseer checked what you have done for %.*s, in a clean checkout. It is not done yet.",
+            STR_ARG(about_text(about, to->arena))));
+    part_text(to, STR("What the checks say:"), about->said, MOST_SAID);
+    say(to, STR("Mend it, and say done again when it is. End your reply with this block:"));
+    form_put(to, about);
+}
+
+static void words_conflict(struct writer *to, const struct words_about *about) {
+    say(to,
+        arena_format(
+            to->arena,
+            "What you have done for %.*s passed its checks, and does not fit what others have done meanwhile.",
+            STR_ARG(about_text(about, to->arena))));
+    part_text(to, STR("Where, and with what:"), about->said, MOST_SAID);
+    say(to,
+        STR("Bring both together in your worktree, so that what others did stays, and say done again. End your reply "
+            "with this block:"));
+    form_put(to, about);
+}
+
 static void words_again(struct writer *to, const struct words_about *about) {
     say(to, STR("This was tried before, and did not succeed."));
     part_text(to, STR("What went wrong:"), about->said, MOST_PREFACE);
@@ -318,6 +342,7 @@ struct str words_write(enum wording words, const struct words_about *about, stru
         [WORDS_TASK] = words_task,         [WORDS_NUDGE] = words_nudge,
         [WORDS_BLOCK] = words_block,       [WORDS_ANSWER] = words_answer,
         [WORDS_HANDOVER] = words_handover, [WORDS_AGAIN] = words_again,
+        [WORDS_FAILED] = words_failed,     [WORDS_CONFLICT] = words_conflict,
     };
     struct writer writer = {.arena = arena};
     must(words < WORDSES && WRITERS[words] != NULL);

@@ -31,17 +31,22 @@ static const char *const RUNG[RUNGS] = {"nudge", "resend_last", "replan", "reass
 static const char *const DELIVERY[DELIVERIES] = {"none", "accepted", "ok", "timeout", "error"};
 static const char *const SURE[SURES] = {"unknown", "yes", "no"};
 static const char *const WAITING[WAITINGS] = {"nothing", "permit", "quota", "backoff",
-                                              "answer",  "person", "retry"};
+                                              "answer",  "person", "retry", "check"};
 static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started", "accepted", "ended",
                                                 "failed",   "exited",  "limited",  "asks",
                                                 "attached", "detached"};
 static const char *const SAMPLED[SAMPLEDS] = {"nothing", "slow", "waits for a person", "failed"};
+
+static const char *const CHECKED[CHECKEDS] = {"not checked", "passed", "failed", "unchanged"};
+static const char *const LANDED[LANDEDS] = {"not tried", "landed", "conflict", "moved", "refused"};
 
 const struct names CHARGE_STATUS_NAMES = NAMES_OF(CHARGE_STATUS);
 const struct names RUNG_NAMES = NAMES_OF(RUNG);
 const struct names DELIVERY_NAMES = NAMES_OF(DELIVERY);
 const struct names SURE_NAMES = NAMES_OF(SURE);
 const struct names WAITING_NAMES = NAMES_OF(WAITING);
+const struct names CHECKED_NAMES = NAMES_OF(CHECKED);
+const struct names LANDED_NAMES = NAMES_OF(LANDED);
 const struct names AGENT_EVENT_NAMES = NAMES_OF(EVENT);
 const struct names SAMPLED_NAMES = NAMES_OF(SAMPLED);
 
@@ -105,6 +110,8 @@ static const struct field CHARGE_FIELDS[] = {
     F("parent", FIELD_U32, 71, charge, parent, 0, NULL, "the assignment that asked for it, from 1"),
     F("runCost", FIELD_UINT, 72, charge, run_cost, 0, NULL, "of the run at hand"),
     F("runTokens", FIELD_UINT, 73, charge, run_tokens, 0, NULL, "of the run at hand"),
+    F("commit", FIELD_NAME, 74, charge, commit, LIMIT_COMMIT, NULL, "the commit that passed"),
+    F("rounds", FIELD_U32, 75, charge, rounds, 0, NULL, "how often it did not pass"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };

@@ -34,6 +34,25 @@ enum delivery {
 /* Three values, always: what is not known justifies nothing that hurts. */
 enum sure { SURE_UNKNOWN, SURE_YES, SURE_NO, SURES };
 
+/* What the operator's checks say of one commit. */
+enum checked {
+    CHECKED_NOTHING, /* it could not be checked */
+    CHECKED_PASSED,
+    CHECKED_FAILED,
+    CHECKED_UNCHANGED, /* nothing is there that was not there before */
+    CHECKEDS
+};
+
+/* What came of bringing it home. */
+enum landed {
+    LANDED_NOT, /* it could not be tried */
+    LANDED_YES,
+    LANDED_CONFLICT,
+    LANDED_MOVED,   /* others were faster, too often */
+    LANDED_REFUSED, /* it may not be done, and why */
+    LANDEDS
+};
+
 /* Why nothing is done about a charge now. */
 enum charge_wait {
     WAITS_FOR_NOTHING,
@@ -43,6 +62,7 @@ enum charge_wait {
     WAITS_FOR_ANSWER,  /* a question is open */
     WAITS_FOR_PERSON,  /* somebody is attached */
     WAITS_FOR_RETRY,   /* an inner retry is under way */
+    WAITS_FOR_CHECK,   /* what it calls done is checked, or brought home */
     WAITINGS
 };
 
@@ -94,6 +114,8 @@ struct charge {
     uint32_t moves;    /* how often the work was moved to another agent */
     uint32_t handover; /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
+    char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
+    uint32_t rounds; /* how often what it called done did not pass, or did not fit */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,
@@ -108,7 +130,7 @@ struct charges {
 extern const struct shape CHARGE;
 extern const struct status_row CHARGE_STATUS[CHARGE_STATUSES];
 extern const struct names CHARGE_STATUS_NAMES, RUNG_NAMES, DELIVERY_NAMES, SURE_NAMES,
-    WAITING_NAMES;
+    WAITING_NAMES, CHECKED_NAMES, LANDED_NAMES;
 
 bool charge_status_may_become(enum charge_status from, enum charge_status to);
 bool charge_is_over(const struct charge *charge);

@@ -10,8 +10,8 @@ static const struct field COMMAND[] = {
     F("within", FIELD_INT, 2, within, 0, "microseconds it may take"),
 };
 
-static const char *const WORDS[WORDSES] = {"none",   "task",     "nudge", "block",
-                                           "answer", "handover", "again"};
+static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",   "answer",
+                                           "handover", "again", "failed", "conflict"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
 /* One shape for everything that is done to an agent. */
@@ -31,6 +31,7 @@ static const struct field AGENT[] = {
     {"words", FIELD_ENUM, 13, FIELD_OF(effect, words), 0, 0, &WORDS_NAMES, "what is asked for", 0,
      NULL},
     F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
+    F("commit", FIELD_TEXT, 15, commit, LIMIT_COMMIT, "which commit"),
 };
 
 static const struct field TELL[] = {
@@ -53,13 +54,14 @@ const struct effect_row EFFECTS[EFFECT_KINDS] = {
     [EFFECT_STOP] = {"stop", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.stop", 1, AGENT)},
     [EFFECT_TELL] = {"tell", PROMISE_REPEAT, LANE_INSIDE, SHAPE("effect.tell", 1, TELL)},
     [EFFECT_SAY] = {"say", PROMISE_REPEAT, LANE_PEOPLE, SHAPE("effect.say", 1, SAY)},
+    [EFFECT_CHECK] = {"check", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.check", 1, AGENT)},
+    [EFFECT_LAND] = {"land", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.land", 1, AGENT)},
 };
 
 const uint32_t LANE_MOST[LANES] = {
-    [LANE_COMMANDS] = LIMIT_ACTS,
-    [LANE_AGENTS] = LIMIT_AGENT_ACTS,
-    [LANE_PEOPLE] = LIMIT_PEOPLE_ACTS,
-    [LANE_INSIDE] = LIMIT_INSIDE_ACTS,
+    [LANE_COMMANDS] = LIMIT_ACTS,      [LANE_AGENTS] = LIMIT_AGENT_ACTS,
+    [LANE_PEOPLE] = LIMIT_PEOPLE_ACTS, [LANE_INSIDE] = LIMIT_INSIDE_ACTS,
+    [LANE_CHECKS] = LIMIT_CHECK_ACTS,
 };
 
 struct id effect_id(struct id goal, uint32_t n) {

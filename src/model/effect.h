@@ -13,6 +13,8 @@ enum effect_kind {
     EFFECT_STOP,    /* end a run, and everything that it started */
     EFFECT_TELL,    /* a signal for another aggregate */
     EFFECT_SAY,     /* a NOTICE for a person */
+    EFFECT_CHECK,   /* the operator's checks on exactly what a run has made, in a clean checkout */
+    EFFECT_LAND,    /* a commit that passed them goes where the operator wants it */
     EFFECT_KINDS
 };
 
@@ -43,6 +45,7 @@ struct effect {
     struct hash said;    /* of words that go with it */
     uint32_t words;      /* enum wording: what is asked for */
     struct str node;
+    struct str commit; /* land: which passed */
 
     struct str body; /* tell: an encoded signal; say: an encoded NOTICE */
     struct id to;    /* tell: for whom */
@@ -57,11 +60,13 @@ enum wording {
     WORDS_ANSWER,   /* somebody answered */
     WORDS_HANDOVER, /* the window is nearly full: write down where things stand */
     WORDS_AGAIN,    /* the node once more, with what went wrong before */
+    WORDS_FAILED,   /* what it called done did not pass */
+    WORDS_CONFLICT, /* what it made does not fit what others made meanwhile */
     WORDSES
 };
 
 /* Effects of one lane share a cap on how many are carried out at once: a web hook that hangs keeps no agent waiting. */
-enum effect_lane { LANE_COMMANDS, LANE_AGENTS, LANE_PEOPLE, LANE_INSIDE, LANES };
+enum effect_lane { LANE_COMMANDS, LANE_AGENTS, LANE_PEOPLE, LANE_INSIDE, LANE_CHECKS, LANES };
 
 struct effect_row {
     const char *name;

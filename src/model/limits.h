@@ -32,6 +32,7 @@ enum {
     LIMIT_SESSION = 127,   /* ASSIGN-16: agent:NAME:… */
     LIMIT_CAUSE = 95,      /* what a question is about, so that it is asked once */
     LIMIT_REFERENCE = 255, /* the address of an issue */
+    LIMIT_COMMIT = 64,     /* a commit, in hexadecimal */
     LIMIT_BLOCKED = 127,   /* why an assignment is blocked, in a line */
     LIMIT_SCOPE = 95,      /* of a budget */
     LIMIT_MAIL = 8192,     /* one message between agents */
@@ -101,6 +102,7 @@ enum {
     LIMIT_ACTS = 64,             /* commands being carried out at once */
     LIMIT_AGENT_ACTS = 256,      /* sends, looks and stops */
     LIMIT_PEOPLE_ACTS = 16,      /* messages on their way to people */
+    LIMIT_CHECK_ACTS = 4,        /* checks and landings */
     LIMIT_INSIDE_ACTS = 1024,    /* signals from one aggregate to another */
     LIMIT_PATIENCE = 16,         /* times a signal is tried again after conflicts */
 

@@ -89,6 +89,10 @@ static const struct field POLICY_FIELDS[] = {
     T("undo_for", 43, undo_for, "an answer can be taken back"),
     T("request_raise", 44, request_raise, "a request goes to a person"),
     N("messages_per_hour", 45, messages_per_hour, "to people"),
+    N("checks", 46, checks, "checks say what is done"),
+    N("lands", 47, lands, "what passed goes home"),
+    N("check_rounds", 48, check_rounds, "failed checks before a person is asked"),
+    T("check_within", 49, check_within, "how long checks may take"),
 };
 const struct shape POLICY = SHAPE_OF(policy, "policy", 1, POLICY_FIELDS);
 
@@ -104,6 +108,8 @@ struct policy policy_default(void) {
     return (struct policy){
         .act_within = MINUTES(30),
         .most_at_once = 50,
+        .check_rounds = 3,
+        .check_within = MINUTES(30),
         .allow_reassign = 1,
         .tick_every = MINUTES(2),
         .idle_after = MINUTES(15),

@@ -55,6 +55,10 @@ struct policy {
     uint32_t allow_reassign;                                                       /* RECOVER-05 */
     uint32_t
         verify_by_person; /* 1: what an agent calls done waits for a person: nothing else can check it yet */
+    uint32_t checks;         /* 1: the operator's checks say what is done */
+    uint32_t lands;          /* 1: what passed goes home by itself */
+    uint32_t check_rounds;   /* how often it may fail them before a person is asked */
+    int64_t check_within;    /* how long they may take */
     struct str allow_agents; /* POLICY-01: separated by spaces; empty: all */
 
     /* ---- liveness: TICK ---- */

@@ -87,6 +87,9 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_WORK_RETRIED] = {"work.retried", true},
     [RECORD_PERMIT_WAITS] = {"permit.waits", false},
     [RECORD_DESK_OPENED] = {"desk.opened", true},
+    [RECORD_WORK_CHECKED] = {"work.checked", true},
+    [RECORD_WORK_LANDED] = {"work.landed", true},
+    [RECORD_WORK_NOT_LANDED] = {"work.not_landed", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -92,6 +92,9 @@ enum record_type {
     RECORD_WORK_RETRIED,
     RECORD_PERMIT_WAITS, /* of a desk: asked for, and what it waits for */
     RECORD_DESK_OPENED,
+    RECORD_WORK_CHECKED, /* the operator's checks, on exactly that commit */
+    RECORD_WORK_LANDED,
+    RECORD_WORK_NOT_LANDED,
     RECORD_TYPES
 };
 

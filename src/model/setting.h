@@ -12,7 +12,7 @@
 #include "model/notice.h"
 
 enum preset { PRESET_NONE, PRESET_HIGH_STAKES, PRESET_EXPLORATORY, PRESET_CI, PRESETS };
-enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LANDINGS };
+enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LAND_REBASE, LAND_SQUASH, LAND_NOT, LANDINGS };
 enum cost_tier { COST_UNKNOWN, COST_FREE, COST_CHEAP, COST_MEDIUM, COST_EXPENSIVE, COST_TIERS };
 
 extern const struct names PRESET_NAMES, LANDING_NAMES, COST_TIER_NAMES;
@@ -47,6 +47,9 @@ struct agent_setting { /* CONFIG-17 */
     struct str reserve; /* money for one attempt */
     bool dedupes;
     struct str driver, behaviour; /* what starts it; of a pretend one: which */
+    struct str program, kind, base_url, thinking;
+    struct texts args, deny, keys; /* keys: variables of the environment that it needs */
+    bool asks;
 };
 
 struct budget_setting {
@@ -127,7 +130,8 @@ struct settings {
         struct texts allowed_tools;
     } defaults;
     struct {
-        struct str default_branch;
+        struct str default_branch, path, setup;
+        int64_t disk_least;
     } repo;
     struct {
         struct str remediation_prompt; /* CONFIG-07: required by the second level */
@@ -157,6 +161,7 @@ struct settings {
     } escalation;
     struct {
         struct str command;
+        int64_t within, rounds;
     } verify;
     struct {
         uint32_t how; /* enum landing */

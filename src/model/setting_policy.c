@@ -129,6 +129,10 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->act_within = settings->supervision.act_within;
     policy->allow_reassign = settings->supervision.allow_reassign;
     policy->verify_by_person = settings->supervision.verify_by_person;
+    policy->checks = settings->verify.command.len > 0 && settings->repo.path.len > 0;
+    policy->lands = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
+    policy->check_rounds = (uint32_t)settings->verify.rounds;
+    policy->check_within = settings->verify.within;
     policy->tick_every = settings->supervision.tick_every;
     policy->idle_after = settings->supervision.idle_after;
     policy->idle_in_tool = settings->supervision.idle_in_tool;

@@ -9,7 +9,7 @@ static const char *const FORMAT[] = {"auto", "text", "json", "journal"};
 const struct names LOG_FORMAT_NAMES = NAMES_OF(FORMAT);
 static const char *const LEVEL[] = {"debug", "info", "warning", "error"};
 const struct names LOG_LEVEL_NAMES = NAMES_OF(LEVEL);
-static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch"};
+static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch", "rebase", "squash", "none"};
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
 static const char *const TIER[COST_TIERS] = {"unknown", "free", "cheap", "medium", "expensive"};
 const struct names COST_TIER_NAMES = NAMES_OF(TIER);
@@ -209,6 +209,13 @@ const struct setting SETTINGS[] = {
          "auto.skip_permissions", "agents do not ask before they use a tool"),
     LIST("defaults.allowed_tools", defaults.allowed_tools, "", P, "auto.allowed_tools",
          "tools that agents may use without asking"),
+    TEXT(
+        "repo.path", repo.path, "", P, "",
+        "the repository that work is done in: a folder of this host, or an address that git knows; empty: work has none"),
+    TEXT("repo.setup", repo.setup, "", P, "",
+         "run once in each new worktree. Only the operator can set it"),
+    NUMBER("repo.disk_least", repo.disk_least, "1024", 0, 1e9, 0, "",
+           "megabytes that stay free: below that no work begins"),
     TEXT("repo.default_branch", repo.default_branch, "main", P, "",
          "the branch that work lands on"),
 
@@ -262,9 +269,13 @@ const struct setting SETTINGS[] = {
 
     TEXT("verify.command", verify.command, "", P, "verify",
          "checks work on its exact commit, in a clean checkout; empty: work stays unverified"),
+    SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
+         "how long the checks may take"),
+    NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
+           "how often work may fail its checks, or not fit, before a person is asked"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
-        "pr: a pull request where the remote is a forge, a branch otherwise; merge: fast-forward; branch: only a branch"),
+        "pr: a pull request where the remote is a forge, a branch otherwise; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
     FLAG("landing.strip_attribution", landing.strip_attribution, "false", P, "strip_attribution",
          "take lines that name an agent as author out of commit messages"),
 };
@@ -297,7 +308,21 @@ static const struct setting AGENT_SETTINGS[] = {
         "what one attempt may cost, such as \"$2.50\": reserved in the budgets before it begins"),
     NUMBER("reserve_tokens", reserve_tokens, "0", 0, 1e15, P, "", "the same in tokens"),
     FLAG("dedupes", dedupes, "false", P, "", "it drops a message that it has seen before"),
-    TEXT("driver", driver, "", 0, "", "what starts it"),
+    TEXT("driver", driver, "", 0, "",
+         "how it is driven: acp, claude, tmux, command, or pretend; empty: as its kind usually is"),
+    TEXT(
+        "kind", kind, "", P, "",
+        "which program it is: claude, codex, opencode, gemini, goose, qwen; empty: as its name says"),
+    TEXT("program", program, "", P, "", "its program; empty: the one of that name in PATH"),
+    LIST("args", args, "", P, "", "arguments in front of those that the driver adds"),
+    TEXT("base_url", base_url, "", P, "", "where its model is; empty: its own choice"),
+    TEXT("thinking", thinking, "", P, "", "how hard it thinks, in the agent's own words"),
+    LIST("deny", deny, "", P, "", "tools that it may not use, in the agent's own names"),
+    FLAG("asks", asks, "true", P, "",
+         "it asks before it uses a tool that it was not allowed by name; a person answers"),
+    LIST(
+        "keys", keys, "", 0, "",
+        "variables of the daemon's environment that it needs, such as ANTHROPIC_API_KEY; no other reaches it"),
     TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
 };
 

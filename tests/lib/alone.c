@@ -289,7 +289,7 @@ static void done_check(struct alone *alone, struct seat *seat) {
         if (cast_is_done(alone->cast, seat->goal.id, node))
             continue;
         alone->counts.lies++;
-        if (alone->policy.verify_by_person)
+        if (alone->policy.verify_by_person || alone->policy.checks)
             violated(alone, "%s was called done and is not", node);
     }
 }
@@ -754,6 +754,8 @@ static void policy_make(struct alone *alone, uint64_t seed) {
     policy.most_per_goal = 6;
     policy.tick_every = seed % 4 ? MINUTES(5) : MINUTES(2);
     policy.verify_by_person = seed % 2;
+    policy.checks = seed % 3 == 0;
+    policy.lands = seed % 6 < 4;
     alone->policy = policy_seal(policy);
 }
 

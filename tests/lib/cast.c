@@ -318,6 +318,23 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
     return cast->heard;
 }
 
+/* The checks know the truth. Now and then they cannot be run. */
+static uint32_t check(struct cast *cast, const struct effect *effect) {
+    char node[LIMIT_NODE_ID + 1] = "";
+    name_take(node, sizeof node, effect->node);
+    if (dice_chance(&cast->dice, cast->blind))
+        return CHECKED_NOTHING;
+    if (cast_is_done(cast, effect->goal, node))
+        return CHECKED_PASSED;
+    return dice_chance(&cast->dice, 500) ? CHECKED_FAILED : CHECKED_UNCHANGED;
+}
+
+static uint32_t land(struct cast *cast) {
+    if (!dice_chance(&cast->dice, cast->faults))
+        return LANDED_YES;
+    return dice_pick(&cast->dice, LANDEDS);
+}
+
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
                          struct arena *arena) {
     struct signal ended = {.kind = SIGNAL_EFFECT_ENDED,
@@ -336,6 +353,11 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
     case EFFECT_LOOK: ended.body = look(cast, effect, now, arena); break;
     case EFFECT_STOP: stop(cast, effect, now); break;
     case EFFECT_SAY: ended.to = say(cast, effect, now, arena); break;
+    case EFFECT_CHECK:
+        ended.to = check(cast, effect);
+        ended.title = arena_format(arena, "%040u", effect->n);
+        break;
+    case EFFECT_LAND: ended.to = land(cast); break;
     default: break;
     }
     return ended;

@@ -307,6 +307,8 @@ struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agen
     policy.most_at_once = agents;
     policy.most_per_goal = 2;
     policy.verify_by_person = seed % 2;
+    policy.checks = seed % 3 == 0;
+    policy.lands = seed % 6 < 4;
     vigil->fleet->careful = 64;
     fleet_policy(vigil->fleet, policy_seal(policy));
     fleet_agents(vigil->fleet, dice_next(&vigil->dice));

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is what an agent calls done really done, and how does it come home? VERIFY-01, DESIGN 7: never on its word. */
+#include "core/rules.h"
+
+/* ---- asking for it ---- */
+
+static void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
+                        struct str rule) {
+    struct effect effect = agent_effect(d, charge, kind);
+    effect.within = d->policy->check_within;
+    effect.commit = str_of(charge->commit);
+    charge->effect = effect_make(d, effect)->n + 1;
+    charge->waiting = WAITS_FOR_CHECK;
+    charge_touch(d, charge);
+    decide_record(d, RECORD_CHARGE_WAITS,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = rule,
+                                                    .effect = charge->effect,
+                                                    .text = str_of(charge->commit),
+                                                    .to = str_of(EFFECTS[kind].name)}));
+}
+
+bool check_go_on(struct deciding *d, struct charge *charge) {
+    if (charge->waiting != WAITS_FOR_CHECK || charge->effect || charge->question)
+        return false;
+    if (dispatch_has_room(d))
+        work_effect(d, charge, charge->commit[0] ? EFFECT_LAND : EFFECT_CHECK,
+                    charge->commit[0] ? STR("work.land") : STR("work.check"));
+    return true;
+}
+
+/* Its word begins the check, and nothing else does. */
+void check_begin(struct deciding *d, struct charge *charge) {
+    if (charge->waiting == WAITS_FOR_CHECK)
+        return; /* it has said so before */
+    charge->waiting = WAITS_FOR_CHECK;
+    charge->commit[0] = 0;
+    charge_touch(d, charge);
+    check_go_on(d, charge);
+}
+
+/* ---- what came of it ---- */
+
+static struct charge *charge_waited(struct deciding *d, const struct effect_slot *slot) {
+    struct charge *charge = charge_of_effect(d, slot->n);
+    if (!charge)
+        return NULL;
+    charge->effect = 0;
+    charge->waiting = WAITS_FOR_NOTHING;
+    charge_touch(d, charge);
+    return charge;
+}
+
+static void verdict_record(struct deciding *d, enum record_type type, const struct charge *charge,
+                           struct str rule, struct str verdict) {
+    decide_record(
+        d, type,
+        charge_evidence(d, charge,
+                        (struct evidence){.rule = rule,
+                                          .to = verdict,
+                                          .exit = d->signal->exit,
+                                          .count = charge->rounds,
+                                          .reason = str_cut_utf8(d->signal->title, LIMIT_COMMIT),
+                                          .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
+}
+
+/* It is told what is wrong and goes on, a bounded number of times. */
+static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
+                           struct str rule, struct str why) {
+    charge->commit[0] = 0;
+    charge->rounds++;
+    charge->said = decide_text(
+        d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds, d->policy->check_rounds,
+                        STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT))));
+    charge_touch(d, charge);
+    if (charge->rounds > d->policy->check_rounds || charge->attached || !dispatch_has_room(d))
+        ladder_ask(d, charge, rule, why);
+    else
+        charge_dispatch(d, charge, words, rule);
+}
+
+/* What passed is done once it is home, where it has to go there. */
+void work_passed(struct deciding *d, struct charge *charge, struct str rule) {
+    struct str evidence = arena_format(d->out, "checked: commit %s", charge->commit);
+    if (!d->policy->lands) {
+        charge_done(d, charge, rule, evidence, STR("verified"));
+        return;
+    }
+    charge->waiting = WAITS_FOR_CHECK;
+    charge_touch(d, charge);
+    check_go_on(d, charge);
+}
+
+void check_ended(struct deciding *d, const struct effect_slot *slot) {
+    struct charge *charge = charge_waited(d, slot);
+    bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < CHECKEDS;
+    enum checked checked = told ? (enum checked)d->signal->to : CHECKED_NOTHING;
+    if (!charge)
+        return;
+    verdict_record(d, RECORD_WORK_CHECKED, charge, STR("work.check"),
+                   str_of(name_of(&CHECKED_NAMES, checked)));
+    switch (checked) {
+    case CHECKED_PASSED:
+        name_put(charge->commit, sizeof charge->commit, d->signal->title);
+        if (d->policy->verify_by_person)
+            done_ask(d, charge, d->signal->text);
+        else
+            work_passed(d, charge, STR("work.check"));
+        break;
+    case CHECKED_FAILED:
+        work_goes_back(d, charge, WORDS_FAILED, STR("work.failed"),
+                       STR("what it calls done does not pass its checks"));
+        break;
+    case CHECKED_UNCHANGED:
+        work_goes_back(d, charge, WORDS_FAILED, STR("work.unchanged"),
+                       STR("it says done and has changed nothing"));
+        break;
+    default:
+        ladder_ask(d, charge, STR("work.unchecked"), STR("what it calls done cannot be checked"));
+    }
+}
+
+void land_ended(struct deciding *d, const struct effect_slot *slot) {
+    struct charge *charge = charge_waited(d, slot);
+    bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < LANDEDS;
+    enum landed landed = told ? (enum landed)d->signal->to : LANDED_NOT;
+    if (!charge)
+        return;
+    verdict_record(d, landed == LANDED_YES ? RECORD_WORK_LANDED : RECORD_WORK_NOT_LANDED, charge,
+                   STR("work.land"), str_of(name_of(&LANDED_NAMES, landed)));
+    switch (landed) {
+    case LANDED_YES:
+        charge_done(d, charge, STR("work.land"),
+                    arena_format(d->out, "checked and landed: commit %s, %.*s", charge->commit,
+                                 STR_ARG(str_cut_utf8(d->signal->title, LIMIT_NAME))),
+                    STR("verified"));
+        break;
+    case LANDED_CONFLICT:
+        work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
+                       STR("what it made does not fit what others made meanwhile"));
+        break;
+    default:
+        ladder_ask(d, charge, STR("work.not-landed"),
+                   landed == LANDED_MOVED ? STR("others were faster each time it was to land")
+                                          : STR("what passed its checks could not be landed"));
+    }
+}
