@@ -308,6 +308,20 @@ static void fault_next(struct story *story, enum pretend_fault fault) {
         puppets(story);
     story->fleet->cast->fault = fault;
 }
+static void s_checks(struct story *story, char **said) {
+    uint32_t verdict;
+    if (!names_find(&CHECKED_NAMES, str_of(said[0]), &verdict))
+        fails(story, "checks do not say \"%s\"", said[0]);
+    story->fleet->cast->checked = verdict + 1;
+}
+
+static void s_landing(struct story *story, char **said) {
+    uint32_t verdict;
+    if (!names_find(&LANDED_NAMES, str_of(said[0]), &verdict))
+        fails(story, "a landing does not end with \"%s\"", said[0]);
+    story->fleet->cast->landed = verdict + 1;
+}
+
 static void s_swallowed(struct story *story, char **said) {
     (void)said;
     fault_next(story, FAULT_SWALLOWED);
@@ -520,6 +534,8 @@ static const struct sentence_row ROWS[] = {
     {"the next words are typed and not sent off", s_swallowed, SENTENCE_HAPPENS},
     {"the receipt of the next words is lost", s_receipt, SENTENCE_HAPPENS},
     {"the next words cannot be delivered", s_refused, SENTENCE_HAPPENS},
+    {"checks say $", s_checks, SENTENCE_HAPPENS},
+    {"landing says $", s_landing, SENTENCE_HAPPENS},
     {"sleep $", s_sleep, SENTENCE_HAPPENS},
     {"the clock leaps by $", s_leap, SENTENCE_HAPPENS},
     {"crash", s_agent_crash, SENTENCE_HAPPENS},

@@ -322,6 +322,8 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
 static uint32_t check(struct cast *cast, const struct effect *effect) {
     char node[LIMIT_NODE_ID + 1] = "";
     name_take(node, sizeof node, effect->node);
+    if (cast->checked)
+        return cast->checked - 1;
     if (dice_chance(&cast->dice, cast->blind))
         return CHECKED_NOTHING;
     if (cast_is_done(cast, effect->goal, node))
@@ -330,6 +332,8 @@ static uint32_t check(struct cast *cast, const struct effect *effect) {
 }
 
 static uint32_t land(struct cast *cast) {
+    if (cast->landed)
+        return cast->landed - 1;
     if (!dice_chance(&cast->dice, cast->faults))
         return LANDED_YES;
     return dice_pick(&cast->dice, LANDEDS);

@@ -57,6 +57,7 @@ struct cast {
     enum pretend_kind next;     /* the kind of the next run that starts, when told */
     bool told_next;
     enum pretend_fault fault; /* how the next delivery goes wrong */
+    uint32_t checked, landed; /* what checks and landings say from now on, from 1; 0: the truth */
     uint32_t heard;           /* enum hearing: what becomes of messages to people */
     struct note *notes;
     uint32_t note_count, note_cap;

@@ -1,0 +1,12 @@
+story "Where a person has to agree, they are asked after the checks and before it lands" proves VERIFY-22
+fleet 1 hosts, lease 4m
+policy idle-after 15m, checks yes, lands yes, verify-by-person yes, undo-for 0s
+goal g1 with task T1, assigned to auto-1
+checks say passed
+landing says landed
+at 5m   auto-1 says done with commit abc
+at 6m   expect question g1 "T1 is done, says auto-1"
+expect g1 has 0 work.landed records
+the person answers g1 with 1
+at 8m   expect T1 of g1 is done
+expect g1 has 1 work.landed records
