@@ -8,5 +8,5 @@ at 5m   auto-1 says done without evidence
 at 6m   expect T1 of g1 is done
 expect g1 has 1 work.checked records
 expect g1 has 1 work.landed records
-expect the last work.done of g1 says reason "verified"
+expect the last work.done of T1 of g1 says reason "verified"
 expect g1 asks nothing
