@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 64 }; /* records read with one call */
@@ -36,7 +35,7 @@ const char *memory_open(struct hold *hold) {
     hold->memory = open("hold.state", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (hold->memory < 0)
         return "cannot open hold.state";
-    if (flock(hold->memory, LOCK_EX | LOCK_NB))
+    if (fcntl(hold->memory, F_OFD_SETLK, &(struct flock){.l_type = F_WRLCK}))
         return "another hold stands here";
     bool begun = false;
     hold->records = memory_each(hold->memory, start_see, &begun);
