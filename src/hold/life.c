@@ -55,7 +55,7 @@ void life_stop(struct hold *hold, uint32_t grace_ms) {
     int64_t kill_at = loop_now() + grace_ms;
     if (!hold->stopping || kill_at < hold->kill_at)
         hold->kill_at = kill_at;
-    if (!hold->stopping)
+    if (!hold->stopping && grace_ms > 0)
         tree_signal(SIGTERM);
     hold->stopping = true;
     life_thaw(hold, &hold->frozen);
