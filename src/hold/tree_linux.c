@@ -3,6 +3,7 @@
  *
  * From the top down, each step proven: P is a child of Q when P is pinned by a pidfd, its stat names Q as parent, and after
  * that was read both P and the pinned Q were still there. So a signal never meets a process that is not ours. */
+#include "base/seam.h"
 #include "hold/hold.h"
 
 #include <dirent.h>
@@ -94,6 +95,10 @@ bool tree_possible(void) {
 
 /* ---- the walk ---- */
 
+/* Stopped, ended, or waiting in the kernel, where a signal that was sent comes before anything of its own: a parent between
+ * vfork and its child's exec waits there for as long as the child is stopped. */
+static const char STILL[] = "DTtZXx";
+
 struct step { /* one process that is proven to be ours */
     pid_t pid;
     int fd; /* -1: ourselves */
@@ -118,10 +123,11 @@ static void child_visit(struct walk *walk, const struct step *parent, pid_t pid,
     struct process process;
     if (child.fd < 0)
         return;
+    (void)seam("tree-pinned");
     if (child_is_proven(parent, &child, &process)) {
         if (walk->signal)
             process_signal(child.fd, walk->signal);
-        if (!strchr("TtZXx", process.state))
+        if (!strchr(STILL, process.state))
             walk->moving++;
         if (depth < HOLD_DEPTH)
             step_down(walk, &child, depth + 1);
@@ -142,6 +148,7 @@ static void list_visit(struct walk *walk, const struct step *parent, const char 
         if (!end)
             break;
         from += end + 1 - text;
+        (void)seam("tree-listed");
         for (char *at = text; at < end; at++)
             child_visit(walk, parent, (pid_t)strtol(at, &at, 10), depth);
     }

@@ -5,6 +5,7 @@
  *     agent deaf                 ignores SIGTERM and reads nothing
  *     agent brood FILE           begins children: one ignores SIGTERM, one is a grandchild whose parent is gone, in a session of its
  *                                own; their pids go into FILE; then it waits
+ *     agent nurse FILE           ignores SIGTERM, begins one child, and waits for its end
  *     agent bomb FILE            children that begin children as fast as they can */
 #include "pattern.h"
 
@@ -93,11 +94,24 @@ static void bomb(const char *file) {
         }
 }
 
+static void nurse(const char *file) {
+    signal(SIGTERM, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        name_note(file, "child");
+        for (;;)
+            pause();
+    }
+    waitpid(child, NULL, 0);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "pour"))
         return pour(strtoull(argv[2], NULL, 10), argv[3]);
     if (argc == 3 && !strcmp(argv[1], "brood"))
         brood(argv[2]);
+    else if (argc == 3 && !strcmp(argv[1], "nurse"))
+        nurse(argv[2]);
     else if (argc == 3 && !strcmp(argv[1], "bomb"))
         bomb(argv[2]);
     else if (argc == 2 && !strcmp(argv[1], "deaf"))
