@@ -63,6 +63,10 @@ e2e: all
 	@$(PG) tests/e2e/quick
 	@$(PG) tests/e2e/faces
 
+# What holds an agent; tests/hold/run --full for all of it.
+hold: all
+	@tests/hold/run
+
 fault: all
 	@tests/fault/run
 
@@ -91,4 +95,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all check tsan store property story explore sim watchful e2e fault fuzz bench tidy cover prove trace install clean
+.PHONY: all check tsan store property story explore sim watchful e2e hold fault fuzz bench tidy cover prove trace install clean

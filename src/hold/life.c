@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When does what is below us stand still, go on and end? Only when somebody said so.
+ *
+ *   running ──▶ exited (the agent) ──▶ ended (nothing runs, output whole) ──▶ collected
+ *      └── stop ──▶ SIGTERM to all, grace, SIGKILL again and again until nobody is left */
+#include "hold/hold.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the end ---- */
+
+static void agent_gone(struct hold *hold, int status) {
+    hold->exited = true;
+    hold->exit =
+        WIFSIGNALED(status) ? 128u + (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
+    close(hold->agent_fd);
+    hold->agent_fd = -1;
+    memory_keep(hold, &(struct hold_record){.kind = RECORD_EXIT, .number = hold->exit}, true);
+    input_give_up(hold);
+}
+
+static void life_kill(struct hold *hold) {
+    hold->killing = true;
+    tree_signal(SIGKILL);
+    hold->kill_at = loop_now() + HOLD_AGAIN_MS;
+}
+
+/* Whoever lost its parent is our child: no child left means that nothing is left below us. */
+void life_reap(struct hold *hold) {
+    int status;
+    pid_t pid;
+    bool any = false;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        any = true;
+        if (pid == hold->agent && !hold->exited)
+            agent_gone(hold, status);
+    }
+    if (pid < 0 && errno == ECHILD && !hold->empty) {
+        hold->empty = true;
+        hold->kill_at = 0;
+        hold->frozen = hold->orphaned = false;
+        errors_take(hold);
+    }
+    if (any && hold->killing && !hold->empty)
+        life_kill(hold);
+}
+
+void life_stop(struct hold *hold, uint32_t grace_ms) {
+    if (hold->empty)
+        return;
+    int64_t kill_at = loop_now() + grace_ms;
+    if (!hold->stopping || kill_at < hold->kill_at)
+        hold->kill_at = kill_at;
+    if (!hold->stopping && grace_ms > 0)
+        tree_signal(SIGTERM);
+    hold->stopping = true;
+    life_thaw(hold, &hold->frozen);
+    life_thaw(hold, &hold->orphaned);
+    tree_signal(SIGCONT);
+    if (grace_ms == 0)
+        life_kill(hold);
+}
+
+_Noreturn void life_leave(struct hold *hold) {
+    unlink("hold.sock");
+    if (hold->options.cgroup)
+        cgroup_remove(hold->options.cgroup);
+    _exit(0);
+}
+
+/* ---- standing still ---- */
+
+/* A signal needs a moment to arrive, and in it one more may be begun: until a whole walk finds nobody who moves. */
+static uint32_t all_stop(void) {
+    uint32_t moving = tree_signal(SIGSTOP);
+    for (int i = 0; i < HOLD_FREEZE_TRIES && moving > 0; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        moving = tree_signal(SIGSTOP);
+    }
+    return moving;
+}
+
+uint32_t life_freeze(struct hold *hold, bool *reason) {
+    *reason = true;
+    if (hold->options.cgroup && cgroup_freeze(hold->options.cgroup, true))
+        return 0;
+    return all_stop();
+}
+
+/* It goes on when no reason is left. */
+void life_thaw(struct hold *hold, bool *reason) {
+    if (!*reason)
+        return;
+    *reason = false;
+    if (hold->frozen || hold->orphaned)
+        return;
+    if (hold->options.cgroup && cgroup_freeze(hold->options.cgroup, false))
+        return;
+    tree_signal(SIGCONT);
+}
+
+/* ---- time ---- */
+
+void life_spoken(struct hold *hold, bool hello) {
+    if (hold->options.orphan_after)
+        hold->spoke_at = loop_now();
+    if (hello)
+        life_thaw(hold, &hold->orphaned);
+}
+
+static int64_t orphan_at(const struct hold *hold) {
+    if (!hold->options.orphan_after || hold->orphaned || hold->empty || hold->stopping)
+        return 0;
+    return hold->spoke_at + (int64_t)hold->options.orphan_after * 1000;
+}
+
+int64_t life_due(const struct hold *hold) {
+    int64_t due = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t at = (int64_t[]){hold->kill_at, hold->again_at, orphan_at(hold)}[i];
+        if (at != 0 && (due == 0 || at < due))
+            due = at;
+    }
+    return due;
+}
+
+/* P10: nobody renewed us for so long. Whoever comes next may have begun elsewhere already. */
+void life_tick(struct hold *hold, int64_t now) {
+    if (hold->kill_at != 0 && now >= hold->kill_at)
+        life_kill(hold);
+    if (hold->again_at != 0 && now >= hold->again_at)
+        hold->again_at = 0;
+    int64_t orphan = orphan_at(hold);
+    if (orphan != 0 && now >= orphan)
+        life_freeze(hold, &hold->orphaned);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has something to say? One loop over signals, one timer, the agent and the clients. Nothing happens: nothing wakes up. */
+#include "base/must.h"
+#include "hold/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t loop_now(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_BOOTTIME, &at);
+    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
+/* No events: not in the loop at all, because a closed end is told even to those who asked for nothing. */
+void loop_watch(struct hold *hold, struct watched *watched, uint32_t source, uint32_t events) {
+    if (watched->fd < 0 || watched->events == events)
+        return;
+    struct epoll_event event = {.events = events, .data.u32 = source};
+    int verb = !events ? EPOLL_CTL_DEL : watched->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    must(epoll_ctl(hold->loop, verb, watched->fd, &event) == 0);
+    watched->events = events;
+}
+
+void loop_drop(struct hold *hold, struct watched *watched) {
+    if (watched->fd < 0)
+        return;
+    loop_watch(hold, watched, 0, 0);
+    close(watched->fd);
+    watched->fd = -1;
+}
+
+/* SIGTERM is a stop of everything; a terminal that goes away is nothing to us. */
+static int signals_open(void) {
+    sigset_t heard;
+    sigemptyset(&heard);
+    sigaddset(&heard, SIGCHLD);
+    sigaddset(&heard, SIGTERM);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}, NULL);
+    for (size_t i = 0; i < 5; i++)
+        signal((int[]){SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGXFSZ}[i], SIG_IGN);
+    if (sigprocmask(SIG_SETMASK, &heard, NULL))
+        return -1;
+    return signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int loop_open(struct hold *hold) {
+    hold->loop = epoll_create1(EPOLL_CLOEXEC);
+    hold->signals = signals_open();
+    hold->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (hold->loop < 0 || hold->signals < 0 || hold->timer < 0)
+        return errno;
+    loop_watch(hold, &(struct watched){hold->signals, 0}, FROM_SIGNAL, EPOLLIN);
+    loop_watch(hold, &(struct watched){hold->timer, 0}, FROM_TIMER, EPOLLIN);
+    return 0;
+}
+
+/* The timer may be early, never late: what comes later is seen when it fires. */
+static void timer_set(struct hold *hold) {
+    int64_t due = life_due(hold);
+    if (due == 0 || (hold->timer_at != 0 && hold->timer_at <= due))
+        return;
+    struct itimerspec at = {.it_value = {due / 1000, due % 1000 * 1000000 + 1}};
+    must(timerfd_settime(hold->timer, TFD_TIMER_ABSTIME, &at, NULL) == 0);
+    hold->timer_at = due;
+}
+
+static void timer_fired(struct hold *hold) {
+    uint64_t times;
+    if (read(hold->timer, &times, sizeof times) < 0)
+        return;
+    hold->timer_at = 0;
+    life_tick(hold, loop_now());
+}
+
+static void signals_read(struct hold *hold) {
+    struct signalfd_siginfo info;
+    while (read(hold->signals, &info, sizeof info) == (ssize_t)sizeof info)
+        if (info.ssi_signo == SIGTERM) {
+            hold->leaving = true;
+            life_stop(hold, HOLD_LEAVE_MS);
+        }
+    life_reap(hold);
+}
+
+static void event_take(struct hold *hold, uint32_t source, uint32_t events) {
+    switch (source) {
+    case FROM_SIGNAL: signals_read(hold); break;
+    case FROM_TIMER: timer_fired(hold); break;
+    case FROM_DOOR: client_accept(hold); break;
+    case FROM_OUTPUT: output_take(hold); break;
+    case FROM_ERRORS: errors_take(hold); break;
+    case FROM_INPUT: input_move(hold); break;
+    default: client_event(hold, (int)(source - FROM_CLIENT), events); break;
+    }
+}
+
+_Noreturn void loop_run(struct hold *hold) {
+    for (;;) {
+        struct epoll_event events[16];
+        timer_set(hold);
+        int count = epoll_wait(hold->loop, events, count_of(events), -1);
+        must(count >= 0 || errno == EINTR);
+        for (int i = 0; i < count; i++)
+            event_take(hold, events[i].data.u32, events[i].events);
+        output_settle(hold);
+        clients_pump(hold);
+        if (hold->leaving && hold->empty)
+            life_leave(hold);
+    }
+}
+
+bool peer_is_us(int fd) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+void file_punch(int fd, uint64_t from, uint64_t to) {
+    /* Where the disk cannot, the log stays longer than it has to. */
+    int ignored =
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
+    (void)ignored;
+}

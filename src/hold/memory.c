@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does a hold remember, even when it is dead? hold.state: records of one size, only ever added to.
+ *
+ * The lock on the file is the hold's life: free means dead. A file with a start in it never begins a run again. */
+#include "hold/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 64 }; /* records read with one call */
+
+/* Every whole record, in order; a torn one is skipped. Returns how many places the file has. */
+static uint64_t memory_each(int fd, void (*see)(void *with, const struct hold_record *record),
+                            void *with) {
+    char page[AT_ONCE * HOLD_RECORD];
+    struct hold_record record;
+    for (uint64_t place = 0;; place += AT_ONCE) {
+        ssize_t got = pread(fd, page, sizeof page, (off_t)(place * HOLD_RECORD));
+        size_t count = got > 0 ? (size_t)got / HOLD_RECORD : 0;
+        for (size_t i = 0; i < count; i++)
+            if (record_read(page + i * HOLD_RECORD, &record))
+                see(with, &record);
+        if (count < AT_ONCE)
+            return place + count + (got > 0 && (size_t)got % HOLD_RECORD > 0);
+    }
+}
+
+static void start_see(void *with, const struct hold_record *record) {
+    if (record->kind == RECORD_START)
+        *(bool *)with = true;
+}
+
+const char *memory_open(struct hold *hold) {
+    hold->memory = open("hold.state", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (hold->memory < 0)
+        return "cannot open hold.state";
+    if (fcntl(hold->memory, F_OFD_SETLK, &(struct flock){.l_type = F_WRLCK}))
+        return "another hold stands here";
+    bool begun = false;
+    hold->records = memory_each(hold->memory, start_see, &begun);
+    return begun ? "a run began here before" : NULL;
+}
+
+bool memory_keep(struct hold *hold, const struct hold_record *record, bool durable) {
+    char bytes[HOLD_RECORD];
+    record_write(record, bytes);
+    off_t at = (off_t)(hold->records * HOLD_RECORD);
+    ssize_t put = pwrite(hold->memory, bytes, sizeof bytes, at);
+    if (put != (ssize_t)sizeof bytes) {
+        if (put >= 0)
+            errno = ENOSPC;
+        return false;
+    }
+    hold->records++;
+    return !durable || fdatasync(hold->memory) == 0;
+}
+
+struct search {
+    struct id id;
+    enum hold_written found;
+};
+
+static void search_see(void *with, const struct hold_record *record) {
+    struct search *search = with;
+    search->found = record_tells(record, search->id, search->found);
+}
+
+enum hold_written memory_find(const struct hold *hold, struct id id) {
+    struct search search = {id, HOLD_UNKNOWN};
+    memory_each(hold->memory, search_see, &search);
+    return search.found;
+}

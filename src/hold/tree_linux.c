@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is below us, for certain? A pid alone is nobody: it may be used again at any moment.
+ *
+ * From the top down, each step proven: P is a child of Q when P is pinned by a pidfd, its stat names Q as parent, and after
+ * that was read both P and the pinned Q were still there. So a signal never meets a process that is not ours. */
+#include "base/seam.h"
+#include "hold/hold.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int process_open(pid_t pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0); /* closed by exec */
+}
+
+int process_signal(int fd, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
+}
+
+static bool process_is_there(int fd) {
+    return process_signal(fd, 0) == 0 || errno == EPERM;
+}
+
+/* ---- /proc ---- */
+
+static bool file_text(const char *path, char *text, size_t room) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, room - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
+struct process {
+    char state;
+    pid_t parent;
+    uint64_t started;
+};
+
+/* The name may hold anything; the last parenthesis ends it. */
+static bool process_read(pid_t pid, struct process *ret_process) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *at = file_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+    int parent;
+    unsigned long long started;
+    struct process process;
+    if (!at ||
+        sscanf(at + 1,
+               " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &process.state, &parent, &started) != 3)
+        return false;
+    process.parent = parent;
+    process.started = started;
+    *ret_process = process;
+    return true;
+}
+
+bool process_started(pid_t pid, uint64_t *ret_started) {
+    struct process process;
+    if (!process_read(pid, &process))
+        return false;
+    *ret_started = process.started;
+    return true;
+}
+
+bool boot_read(struct id *ret_boot) {
+    char text[64];
+    struct id boot = {0};
+    size_t digits = 0;
+    if (!file_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
+        return false;
+    for (const char *at = text; *at && digits < 32; at++) {
+        const char *digit = strchr("0123456789abcdef", *at);
+        if (digit) {
+            unsigned value = (unsigned)(digit - "0123456789abcdef");
+            boot.bytes[digits / 2] = (uint8_t)(boot.bytes[digits / 2] << 4 | value);
+            digits++;
+        }
+    }
+    *ret_boot = boot;
+    return digits == 32;
+}
+
+bool tree_possible(void) {
+    return access("/proc/thread-self/children", R_OK) == 0;
+}
+
+/* ---- the walk ---- */
+
+/* Stopped, ended, or waiting in the kernel, where a signal that was sent comes before anything of its own: a parent between
+ * vfork and its child's exec waits there for as long as the child is stopped. */
+static const char STILL[] = "DTtZXx";
+
+struct step { /* one process that is proven to be ours */
+    pid_t pid;
+    int fd; /* -1: ourselves */
+};
+
+struct walk {
+    int signal;
+    uint32_t moving; /* that do not stand still */
+};
+
+static void step_down(struct walk *walk, const struct step *parent, unsigned depth);
+
+static bool child_is_proven(const struct step *parent, const struct step *child,
+                            struct process *ret_process) {
+    return process_read(child->pid, ret_process) && ret_process->parent == parent->pid &&
+           process_is_there(child->fd) && (parent->fd < 0 || process_is_there(parent->fd));
+}
+
+/* Parents first: what is stopped or ended cannot begin more. */
+static void child_visit(struct walk *walk, const struct step *parent, pid_t pid, unsigned depth) {
+    struct step child = {pid, process_open(pid)};
+    struct process process;
+    if (child.fd < 0)
+        return;
+    (void)seam("tree-pinned");
+    if (child_is_proven(parent, &child, &process)) {
+        if (walk->signal)
+            process_signal(child.fd, walk->signal);
+        if (!strchr(STILL, process.state))
+            walk->moving++;
+        if (depth < HOLD_DEPTH)
+            step_down(walk, &child, depth + 1);
+    }
+    close(child.fd);
+}
+
+/* The list is read piece by piece; a number that is cut in two is read again from its beginning. */
+static void list_visit(struct walk *walk, const struct step *parent, const char *path,
+                       unsigned depth) {
+    char text[1024];
+    off_t from = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0) {
+        ssize_t got = pread(fd, text, sizeof text - 1, from);
+        text[got > 0 ? got : 0] = 0;
+        char *end = strrchr(text, ' ');
+        if (!end)
+            break;
+        from += end + 1 - text;
+        (void)seam("tree-listed");
+        for (char *at = text; at < end; at++)
+            child_visit(walk, parent, (pid_t)strtol(at, &at, 10), depth);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Children hang on the thread that began them. */
+static void step_down(struct walk *walk, const struct step *parent, unsigned depth) {
+    char path[320];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent->pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent->pid, entry->d_name);
+        list_visit(walk, parent, path, depth);
+    }
+    closedir(threads);
+}
+
+uint32_t tree_signal(int signal) {
+    struct walk walk = {.signal = signal};
+    struct step self = {getpid(), -1};
+    step_down(&walk, &self, 0);
+    return walk.moving;
+}

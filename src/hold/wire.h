@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do a hold and its callers say to one another? Frames; docs/hold.md is the prose.
+ *
+ *   frame:  u32 length of what follows, u8 kind, body      (all numbers little-endian)
+ *
+ * The body of a kind is a row of a table; one interpreter reads and writes all of them. The same file says how the
+ * hold's memory (hold.state) is laid out, so that the folder of a dead hold can be asked too. */
+#pragma once
+
+#include "base/id.h"
+
+enum {
+    HOLD_VERSION = 1,
+    HOLD_HEAD = 5,         /* length and kind */
+    HOLD_WRITE = 1 << 20,  /* bytes of one write: a prompt of 100 lines is 10 KiB */
+    HOLD_CHUNK = 64 << 10, /* of one run of output */
+    HOLD_FRAME = HOLD_WRITE + 64,
+    HOLD_STATUS_SIZE = 6 * 4 + 7 * 8 + 16,
+    HOLD_RECORD = 40 /* bytes of one record in hold.state */
+};
+
+enum hold_kind {
+    /* what is asked */
+    HOLD_HELLO = 1, /* number: fence; small: version */
+    HOLD_ATTACH,    /* number: offset */
+    HOLD_ACK,       /* number: offset */
+    HOLD_WRITE_IN,  /* id, bytes */
+    HOLD_WROTE,     /* id */
+    HOLD_SIGNAL,    /* small: which */
+    HOLD_FREEZE,
+    HOLD_THAW,
+    HOLD_LOOK, /* for the status */
+    HOLD_STOP, /* small: grace in milliseconds */
+    HOLD_COLLECT,
+    HOLD_RESIZE, /* small: columns << 16 | rows */
+    HOLD_CLOSE,  /* the agent's input, behind what is queued */
+    HOLD_ASKED,
+    /* what is answered */
+    HOLD_ANSWER = 64, /* to: what was asked; verdict; number */
+    HOLD_DATA,        /* number: offset; bytes */
+    HOLD_RECEIPT,     /* id; verdict: enum hold_written */
+    HOLD_STATUS,      /* bytes: struct hold_status */
+    HOLD_END,         /* number: offset behind the last byte there will ever be */
+    HOLD_KINDS
+};
+
+enum hold_verdict {
+    HOLD_DONE,
+    HOLD_STALE,  /* a higher fence was here; number: which */
+    HOLD_NOBODY, /* no agent any more, or no such thing to do */
+    HOLD_EARLY,  /* something below it still runs, or output is not read yet */
+    HOLD_RANGE,  /* no such offset; number: the lowest there is */
+    HOLD_UNGREETED,
+    HOLD_FAILED, /* number: errno */
+    HOLD_VERDICTS
+};
+
+/* Was it written? */
+enum hold_written {
+    HOLD_WRITTEN, /* its last byte went into the pipe, now */
+    HOLD_ALREADY, /* before */
+    HOLD_NOT,     /* not a byte of it, and never will be */
+    HOLD_MAYBE,   /* a part of it */
+    HOLD_QUEUED,
+    HOLD_UNKNOWN, /* nobody wrote it */
+    HOLD_FULL,    /* too much is queued: ask again later */
+    HOLD_WRITTENS
+};
+
+struct hold_frame {
+    enum hold_kind kind;
+    uint64_t number;
+    uint32_t small;
+    uint8_t to, verdict;
+    struct id id;
+    struct str bytes; /* points into what was read */
+};
+
+enum hold_flag {
+    HOLD_RUNNING = 1,
+    HOLD_EXITED = 2,    /* the agent itself; what it started may still run */
+    HOLD_ENDED = 4,     /* nothing runs, and the output is whole */
+    HOLD_FROZEN = 8,    /* somebody asked for it */
+    HOLD_ORPHANED = 16, /* frozen because nobody spoke */
+    HOLD_AT_CAP = 32,   /* does not read: too much is not acknowledged */
+    HOLD_STOPPING = 64,
+    HOLD_PTY = 128,
+    HOLD_INPUT_CLOSED = 256,
+    HOLD_LOST_ERRORS = 512 /* of what it said on stderr the oldest was dropped */
+};
+
+/* How things stand. Identity is (pid, start time, boot): never a pid alone. */
+struct hold_status {
+    uint32_t flags, pid, agent_pid, exit, trouble,
+        queued; /* exit: 128 + n after signal n; trouble: errno */
+    uint64_t started, agent_started, fence, begin, acked, end, cap;
+    struct id boot;
+};
+
+/* ---- frames ---- */
+
+/* The frame as bytes, for which there is room. Returns how many. */
+size_t frame_write(const struct hold_frame *frame, char *to);
+size_t frame_size(const struct hold_frame *frame);
+
+enum frame_found { FRAME_WHOLE, FRAME_HALF, FRAME_BROKEN };
+
+/* The first frame of `bytes`. ret_size: of a whole one its bytes; of half a one how many it needs, as far as is known. */
+enum frame_found frame_read(struct str bytes, struct hold_frame *ret_frame, size_t *ret_size);
+
+void status_write(const struct hold_status *status, char to[HOLD_STATUS_SIZE]);
+bool status_read(struct str bytes, struct hold_status *ret_status);
+
+/* ---- what a hold remembers ---- */
+
+enum record_kind {
+    RECORD_START = 1, /* number: pid of the hold; id: boot; value: its start time */
+    RECORD_AGENT,     /* the same of the agent */
+    RECORD_FENCE,     /* value */
+    RECORD_BEGUN,     /* id: its first byte is about to go out */
+    RECORD_SETTLED,   /* id; detail: enum hold_written */
+    RECORD_EXIT,      /* number: exit */
+    RECORD_ENDED,     /* value: end of the output */
+    RECORD_COLLECTED,
+    RECORD_KINDS
+};
+
+struct hold_record {
+    enum record_kind kind;
+    uint8_t detail;
+    uint32_t number;
+    struct id id;
+    uint64_t value;
+};
+
+void record_write(const struct hold_record *record, char to[HOLD_RECORD]);
+bool record_read(const char from[HOLD_RECORD], struct hold_record *ret_record); /* false: torn */
+
+/* What a record changes about the answer to "was this id written?", asked of records in their order. */
+enum hold_written record_tells(const struct hold_record *record, struct id id,
+                               enum hold_written so_far);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a hold spoken to? Frames over its socket; half ones are kept until they are whole. */
+#include "ports/held.h"
+#include "base/must.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { READ_ROOM = HOLD_CHUNK + 64 };
+
+struct held {
+    uv_pipe_t pipe;
+    uv_connect_t connecting;
+    const struct held_ears *ears;
+    void *with;
+    int dir; /* open while it connects: its path may be too long for an address */
+    bool greeted, closed, told;
+    char *in;
+    size_t in_length, in_room;
+};
+
+struct sending {
+    uv_write_t request;
+    char bytes[];
+};
+
+static void held_closed(uv_handle_t *handle) {
+    struct held *held = handle->data;
+    free(held->in);
+    free(held);
+}
+
+static void dir_close(struct held *held) {
+    if (held->dir >= 0)
+        close(held->dir);
+    held->dir = -1;
+}
+
+void held_close(struct held *held) {
+    if (held->closed)
+        return;
+    held->closed = true;
+    dir_close(held);
+    uv_close((uv_handle_t *)&held->pipe, held_closed);
+}
+
+/* The ears may close us, here or in any other call. */
+static void held_lost(struct held *held, int code) {
+    if (held->closed || held->told)
+        return;
+    held->told = true;
+    uv_read_stop((uv_stream_t *)&held->pipe);
+    held->ears->lost(held->with, code);
+}
+
+/* ---- to the hold ---- */
+
+static void sent(uv_write_t *request, int code) {
+    struct held *held = request->handle->data;
+    free(request->data);
+    if (code && code != UV_ECANCELED)
+        held_lost(held, code);
+}
+
+static bool held_say(struct held *held, const struct hold_frame *frame) {
+    if (held->closed || held->told)
+        return false;
+    struct sending *sending = malloc(sizeof *sending + frame_size(frame));
+    if (!sending)
+        return false;
+    size_t size = frame_write(frame, sending->bytes);
+    uv_buf_t buffer = uv_buf_init(sending->bytes, (unsigned)size);
+    sending->request.data = sending;
+    if (uv_write(&sending->request, (uv_stream_t *)&held->pipe, &buffer, 1, sent) == 0)
+        return true;
+    free(sending);
+    return false;
+}
+
+bool held_attach(struct held *held, uint64_t offset) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_ATTACH, .number = offset});
+}
+
+bool held_ack(struct held *held, uint64_t offset) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_ACK, .number = offset});
+}
+
+bool held_write(struct held *held, struct id id, struct str bytes) {
+    must(bytes.len <= HOLD_WRITE);
+    return held_say(held, &(struct hold_frame){.kind = HOLD_WRITE_IN, .id = id, .bytes = bytes});
+}
+
+bool held_wrote(struct held *held, struct id id) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_WROTE, .id = id});
+}
+
+bool held_signal(struct held *held, uint32_t signal) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_SIGNAL, .small = signal});
+}
+
+bool held_freeze(struct held *held, bool freeze) {
+    return held_say(held, &(struct hold_frame){.kind = freeze ? HOLD_FREEZE : HOLD_THAW});
+}
+
+bool held_look(struct held *held) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_LOOK});
+}
+
+bool held_stop(struct held *held, uint32_t grace_ms) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_STOP, .small = grace_ms});
+}
+
+bool held_collect(struct held *held) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_COLLECT});
+}
+
+bool held_resize(struct held *held, uint32_t columns, uint32_t rows) {
+    must(columns <= UINT16_MAX && rows <= UINT16_MAX);
+    return held_say(held, &(struct hold_frame){.kind = HOLD_RESIZE, .small = columns << 16 | rows});
+}
+
+bool held_close_input(struct held *held) {
+    return held_say(held, &(struct hold_frame){.kind = HOLD_CLOSE});
+}
+
+/* ---- from the hold ---- */
+
+/* False: it says what no hold says. */
+static bool frame_hear(struct held *held, const struct hold_frame *frame) {
+    const struct held_ears *ears = held->ears;
+    struct hold_status status;
+    switch (frame->kind) {
+    case HOLD_ANSWER:
+        if (frame->verdict >= HOLD_VERDICTS)
+            return false;
+        if (ears->answer)
+            ears->answer(held->with, frame->to, frame->verdict, frame->number);
+        return true;
+    case HOLD_DATA:
+        if (ears->data)
+            ears->data(held->with, frame->number, frame->bytes);
+        return true;
+    case HOLD_RECEIPT:
+        if (frame->verdict >= HOLD_WRITTENS)
+            return false;
+        if (ears->receipt)
+            ears->receipt(held->with, frame->id, frame->verdict);
+        return true;
+    case HOLD_STATUS:
+        if (!status_read(frame->bytes, &status))
+            return false;
+        if (ears->status)
+            ears->status(held->with, &status);
+        return true;
+    case HOLD_END:
+        if (ears->end)
+            ears->end(held->with, frame->number);
+        return true;
+    default: return false;
+    }
+}
+
+static void frames_hear(struct held *held) {
+    size_t at = 0, need;
+    for (;;) {
+        struct hold_frame frame;
+        struct str rest = {held->in + at, held->in_length - at};
+        enum frame_found found = frame_read(rest, &frame, &need);
+        if (found == FRAME_BROKEN || (found == FRAME_WHOLE && !frame_hear(held, &frame))) {
+            held_lost(held, UV_EPROTO);
+            return;
+        }
+        if (held->closed || held->told)
+            return;
+        if (found == FRAME_HALF)
+            break;
+        at += need;
+    }
+    held->in_length -= at;
+    memmove(held->in, held->in + at, held->in_length);
+}
+
+/* One frame of output fits; a longer one makes room for itself, and nothing from a hold is longer. */
+static void room_give(uv_handle_t *handle, size_t size, uv_buf_t *ret_buffer) {
+    (void)size;
+    struct held *held = handle->data;
+    if (!held->in) {
+        held->in = malloc(READ_ROOM);
+        held->in_room = held->in ? READ_ROOM : 0;
+    }
+    *ret_buffer = uv_buf_init(held->in ? held->in + held->in_length : NULL,
+                              (unsigned)(held->in_room - held->in_length));
+}
+
+static void bytes_come(uv_stream_t *stream, ssize_t length, const uv_buf_t *buffer) {
+    (void)buffer;
+    struct held *held = stream->data;
+    if (length < 0) {
+        held_lost(held, (int)length);
+        return;
+    }
+    held->in_length += (size_t)length;
+    frames_hear(held);
+    if (!held->closed && held->in_length == held->in_room && held->in_room > 0)
+        held_lost(held, UV_EPROTO);
+}
+
+/* ---- connecting ---- */
+
+static void connected(uv_connect_t *request, int code) {
+    struct held *held = request->data;
+    if (held->closed)
+        return;
+    dir_close(held);
+    if (!code)
+        code = held->greeted ? uv_read_start((uv_stream_t *)&held->pipe, room_give, bytes_come)
+                             : UV_ENOMEM;
+    if (code)
+        held_lost(held, code);
+}
+
+struct held *held_open(uv_loop_t *loop, const char *dir, uint64_t fence,
+                       const struct held_ears *ears, void *with) {
+    char path[4096];
+    struct held *held = calloc(1, sizeof *held);
+    if (!held)
+        return NULL;
+    *held = (struct held){.ears = ears, .with = with, .dir = -1};
+    uv_pipe_init(loop, &held->pipe, 0);
+    held->pipe.data = held->connecting.data = held;
+    int length = snprintf(path, sizeof path, "%s/hold.sock", dir);
+    if ((size_t)length >= sizeof((struct sockaddr_un *)0)->sun_path) {
+        held->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d/hold.sock", held->dir);
+    }
+    uv_pipe_connect(&held->connecting, &held->pipe, path, connected);
+    struct hold_frame hello = {.kind = HOLD_HELLO, .number = fence, .small = HOLD_VERSION};
+    held->greeted = held_say(held, &hello); /* if not, connected() knows why */
+    return held;
+}

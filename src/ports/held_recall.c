@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does the folder of a hold say when nobody answers there? Its records, in order. */
+#include "ports/held.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void record_see(struct held_memory *memory, const struct hold_record *record, struct id id) {
+    memory->written = record_tells(record, id, memory->written);
+    switch (record->kind) {
+    case RECORD_START:
+        memory->begun = true;
+        memory->pid = record->number;
+        memory->started = record->value;
+        memory->boot = record->id;
+        break;
+    case RECORD_AGENT:
+        memory->agent_pid = record->number;
+        memory->agent_started = record->value;
+        break;
+    case RECORD_FENCE: memory->fence = record->value; break;
+    case RECORD_EXIT:
+        memory->exited = true;
+        memory->exit = record->number;
+        break;
+    case RECORD_ENDED:
+        memory->ended = true;
+        memory->end = record->value;
+        break;
+    case RECORD_COLLECTED: memory->collected = true; break;
+    default: break;
+    }
+}
+
+bool held_recall(const char *dir, struct id id, struct held_memory *ret_memory) {
+    char path[4096], bytes[HOLD_RECORD];
+    struct held_memory memory = {.written = HOLD_UNKNOWN};
+    struct hold_record record;
+    snprintf(path, sizeof path, "%s/hold.state", dir);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    struct flock lock = {.l_type = F_WRLCK};
+    memory.alive = fcntl(fileno(file), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    while (fread(bytes, sizeof bytes, 1, file) == 1)
+        if (record_read(bytes, &record))
+            record_see(&memory, &record, id);
+    bool whole = !ferror(file);
+    fclose(file);
+    if (memory.written == HOLD_WRITTEN)
+        memory.written = HOLD_ALREADY;
+    if (whole)
+        *ret_memory = memory;
+    return whole;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does an agent do that a hold has to cope with? One word each:
+ *
+ *     agent pour BYTES HEARD     writes the pattern, and each line that it hears into the file HEARD
+ *     agent deaf                 ignores SIGTERM and reads nothing
+ *     agent brood FILE           begins children: one ignores SIGTERM, one is a grandchild whose parent is gone, in a session of its
+ *                                own; their pids go into FILE; then it waits
+ *     agent nurse FILE           ignores SIGTERM, begins one child, and waits for its end
+ *     agent bomb FILE            children that begin children as fast as they can */
+#include "pattern.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void lines_hear(const char *file) {
+    char bytes[4096];
+    int to = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    for (ssize_t got; (got = read(0, bytes, sizeof bytes)) > 0;)
+        if (write(to, bytes, (size_t)got) != got)
+            abort();
+}
+
+static int pour(uint64_t total, const char *heard) {
+    static char bytes[32768];
+    pid_t ear = fork();
+    if (ear == 0) {
+        close(1);
+        lines_hear(heard);
+        _exit(0);
+    }
+    for (uint64_t at = 0; at < total;) {
+        size_t size = total - at < sizeof bytes ? (size_t)(total - at) : sizeof bytes;
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = pattern_at(at + i);
+        ssize_t put = write(1, bytes, size);
+        if (put < 0)
+            return 1;
+        at += (uint64_t)put;
+    }
+    close(1);
+    waitpid(ear, NULL, 0);
+    return 7;
+}
+
+static void name_note(const char *file, const char *what) {
+    FILE *to = fopen(file, "a");
+    fprintf(to, "%s %d\n", what, (int)getpid());
+    fclose(to);
+}
+
+static void brood(const char *file) {
+    if (fork() == 0) {
+        signal(SIGTERM, SIG_IGN);
+        name_note(file, "deaf");
+        for (;;)
+            pause();
+    }
+    pid_t between = fork();
+    if (between == 0) {
+        setsid();
+        if (fork() == 0) {
+            signal(SIGTERM, SIG_IGN);
+            signal(SIGHUP, SIG_IGN);
+            name_note(file, "twice");
+            for (;;)
+                pause();
+        }
+        _exit(0);
+    }
+    waitpid(between, NULL, 0);
+    name_note(file, "agent");
+}
+
+/* Bounded, because a test that fails must not take the machine with it: 64 at a time, each lives for a moment. */
+static void bomb(const char *file) {
+    name_note(file, "agent");
+    for (int i = 0; i < 32; i++)
+        if (fork() == 0) {
+            signal(SIGTERM, SIG_IGN);
+            for (int lives = 0; lives < 20000; lives++) {
+                pid_t child =
+                    fork(); /* the parent goes, the child goes on: its pid is never the same */
+                if (child > 0)
+                    _exit(0);
+                usleep(200);
+            }
+            _exit(0);
+        }
+}
+
+static void nurse(const char *file) {
+    signal(SIGTERM, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        name_note(file, "child");
+        for (;;)
+            pause();
+    }
+    waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && !strcmp(argv[1], "pour"))
+        return pour(strtoull(argv[2], NULL, 10), argv[3]);
+    if (argc == 3 && !strcmp(argv[1], "brood"))
+        brood(argv[2]);
+    else if (argc == 3 && !strcmp(argv[1], "nurse"))
+        nurse(argv[2]);
+    else if (argc == 3 && !strcmp(argv[1], "bomb"))
+        bomb(argv[2]);
+    else if (argc == 2 && !strcmp(argv[1], "deaf"))
+        signal(SIGTERM, SIG_IGN);
+    else
+        return 2;
+    for (;;)
+        pause();
+}
