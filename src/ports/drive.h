@@ -20,6 +20,8 @@ bool drive_line_is_too_long(const struct drive_lines *lines);
 
 /* ---- what is kept of a turn, whoever drives ---- */
 
+enum { DRIVE_TOOL_NAME = 64 }; /* bytes of a tool's name that are kept while it is open */
+
 struct drive_words { /* the newest of them */
     uint32_t len;
     char at[DRIVE_WORDS];
@@ -30,6 +32,7 @@ void drive_words_add(struct drive_words *words, struct str text);
 struct drive_tool {
     uint64_t key; /* of its id */
     int64_t since;
+    char name[DRIVE_TOOL_NAME];
 };
 
 struct drive_turn {
@@ -57,6 +60,8 @@ void turn_tool_begin(struct drive_turn *turn, struct str id, struct str name, in
                      uint64_t offset, struct drive_out *out);
 void turn_tool_end(struct drive_turn *turn, struct str id, int64_t now, uint64_t offset,
                    struct drive_out *out);
+/* What an open call was begun as; empty: not known. */
+struct str turn_tool_name(const struct drive_turn *turn, struct str id);
 void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out);
 struct str turn_said(const struct drive_turn *turn);
 

@@ -42,6 +42,7 @@ struct acp {
     bool failing;    /* its newest update says so */
     bool worked;     /* a chunk or a tool in this turn */
     uint64_t before; /* tokens when the turn began */
+    uint64_t used;   /* of the newest usage_update */
     struct drive_turn turn;
 };
 
@@ -256,12 +257,18 @@ static void usage_updated(struct acp *acp, const json_t *update, int64_t now,
     uint64_t used = drive_json_count(json_object_get(update, "used"));
     uint64_t size = drive_json_count(json_object_get(update, "size"));
     double cost = json_number_value(drive_json_at(update, "cost.amount"));
+    uint32_t context = acp->turn.context;
+    uint64_t spent = acp->turn.cost;
     (void)now;
     if (size > 0)
         acp->turn.context = (uint32_t)(used >= size ? 10000 : used * 10000 / size);
     if (cost > 0 && cost < 1e9)
         acp->turn.cost = (uint64_t)(cost * 1e6);
-    turn_usage(&acp->turn, acp->lines.begin, out);
+    bool step = quirk_of(acp)->usage == ACP_USAGE_STEPS && acp->turn.open && used != acp->used;
+    acp->turn.tokens += step ? used : 0;
+    acp->used = used;
+    if (acp->turn.context != context || acp->turn.cost != spent || step)
+        turn_usage(&acp->turn, acp->lines.begin, out);
 }
 
 /* ---- a turn ---- */
@@ -362,6 +369,10 @@ static void said_updated(struct acp *acp, const json_t *update, int64_t now,
     struct str text = chunk_text(update);
     if (quirk_of(acp)->usage == ACP_USAGE_CHUNK)
         usage_add(acp, drive_json_at(update, "_meta.usage"), out);
+    if (quirk_of(acp)->noise && str_begins(text, str_of(quirk_of(acp)->noise))) {
+        turn_chatter(&acp->turn, now, acp->lines.begin, out);
+        return;
+    }
     if (text.len > 0) {
         turn_accept(&acp->turn, acp->lines.begin, out);
         acp->worked = true;
@@ -379,25 +390,33 @@ static void thought_updated(struct acp *acp, const json_t *update, int64_t now,
         arena_copy(out->arena, str_cut_utf8(chunk_text(update), DRIVE_TEXT));
 }
 
-static struct str tool_name(const json_t *tool) {
-    struct str name = drive_json_text(drive_json_at(tool, "_meta.claudeCode.toolName"));
-    if (name.len == 0)
-        name = drive_json_text(drive_json_at(tool, "_meta.toolName"));
+/* The name of a tool, where it is told; else its title; else its id up to what makes it one of its own. */
+static struct str tool_name(const struct acp *acp, const json_t *tool) {
+    static const char *const PATHS[] = {"_meta.claudeCode.toolName", "_meta.toolName",
+                                        "_meta.goose.toolCall.toolName", "name"};
+    struct str name = {"", 0}, id = drive_json_text(json_object_get(tool, "toolCallId"));
+    const char *behind = quirk_of(acp)->name_before;
+    const char *end = behind ? memmem(id.at, id.len, behind, strlen(behind)) : NULL;
+    if (end)
+        return (struct str){id.at, (size_t)(end - id.at)};
+    for (size_t i = 0; i < count_of(PATHS) && name.len == 0; i++)
+        name = drive_json_text(drive_json_at(tool, PATHS[i]));
     if (name.len == 0)
         name = drive_json_text(json_object_get(tool, "title"));
-    return name.len > 0 ? name : drive_json_text(json_object_get(tool, "toolCallId"));
+    return name.len > 0 ? name : id;
 }
 
 static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
                          struct drive_out *out) {
     struct str id = drive_json_text(json_object_get(update, "toolCallId"));
     struct str status = drive_json_text(json_object_get(update, "status"));
+    struct str kind = drive_json_text(json_object_get(update, "sessionUpdate"));
     turn_accept(&acp->turn, acp->lines.begin, out);
     acp->worked = true;
     if (str_equal(status, STR("completed")) || str_equal(status, STR("failed")))
         turn_tool_end(&acp->turn, id, now, acp->lines.begin, out);
-    else if (status.len > 0)
-        turn_tool_begin(&acp->turn, id, tool_name(update), now, acp->lines.begin, out);
+    else if (status.len > 0 || !str_equal(kind, STR("tool_call_update")))
+        turn_tool_begin(&acp->turn, id, tool_name(acp, update), now, acp->lines.begin, out);
     else
         acp->turn.active_at = now;
 }
@@ -496,11 +515,13 @@ static struct acp_ask *ask_find(struct acp *acp, struct str id) {
 static void permission_read(struct acp *acp, json_t *id, const json_t *params, int64_t now,
                             struct drive_out *out) {
     struct acp_ask ask = {.id = ""};
+    struct str known;
     const json_t *options = json_object_get(params, "options");
     const json_t *tool = json_object_get(params, "toolCall");
     struct str name = drive_json_dump(id, out->arena, DRIVE_ASK_ID);
     option_find(options, "allow_once", quirk_of(acp)->veto, ask.allow);
     option_find(options, "reject_once", quirk_of(acp)->veto, ask.reject);
+    struct str tool_id = drive_json_text(json_object_get(tool, "toolCallId"));
     turn_accept(&acp->turn, acp->lines.begin, out);
     acp->turn.active_at = now;
     acp->worked = true;
@@ -512,9 +533,12 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
         return;
     }
     *slot = ask;
+    turn_tool_begin(&acp->turn, tool_id, tool_name(acp, tool), now, acp->lines.begin, out);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
-    event->text = arena_copy(out->arena, str_cut_utf8(tool_name(tool), DRIVE_TEXT));
+    known = turn_tool_name(&acp->turn, tool_id);
+    event->text = arena_copy(out->arena,
+                             known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
     event->detail = drive_json_dump(tool, out->arena, DRIVE_TEXT);
     event->dispatch = acp->turn.dispatch;
 }
@@ -705,7 +729,7 @@ static struct str opencode_permission(const struct drive_spec *spec, struct aren
 /* The settings file of its row is an object that is not closed: its tools come last. */
 static struct str settings_close(const struct drive_spec *spec, struct str text,
                                  struct arena *arena) {
-    json_t *tools = json_object();
+    json_t *tools = json_pack("{s:{s:b}}", "toolSearch", "enabled", 0); /* ours are always seen */
     if (spec->allow_given)
         json_object_set_new(tools, "core", names_json(spec->allow, spec->allow_count));
     if (spec->deny_count > 0)

@@ -6,9 +6,10 @@
 
 /* Where the tokens of a turn are. */
 enum acp_usage {
-    ACP_USAGE_RESULT, /* result.usage, of the turn or of its last request */
+    ACP_USAGE_RESULT, /* result.usage, of the turn; opencode: of its last request, so at least */
     ACP_USAGE_QUOTA,  /* result._meta.quota.token_count, of the turn */
     ACP_USAGE_CHUNK,  /* _meta.usage of an update, of one request */
+    ACP_USAGE_STEPS,  /* used of each usage_update that differs from the one before: of one request */
 };
 
 /* SCOPE-08: how it is told which tools it may use. */
@@ -28,7 +29,6 @@ struct acp_quirk {
     const char *args[4];
     struct acp_pair env[10];
     struct acp_pair files[2];     /* below its home */
-    struct acp_pair files_ask[1]; /* in their stead when it has to ask */
     const char *mode_ask, *mode_free; /* rule 4: set after new and load; NULL: has none */
     struct acp_pair env_ask, env_free;
     enum acp_usage usage;
@@ -38,6 +38,8 @@ struct acp_quirk {
     const char *failed_words[3]; /* rule 6: an end that begins with these words is a failure */
     const char *failed_path, *failed_value; /* and one whose newest update has this */
     bool failed_without_usage;              /* and one without usage */
+    const char *name_before; /* of the id of a tool's call: its name stands before this */
+    const char *noise;       /* words that begin so are the program's, not the agent's */
     const char *begun;       /* of an update: the turn has begun */
     bool load_next_minute;   /* rule 9: not in the minute in which it was made */
     const char *history;     /* where it keeps what it was told, below its home */

@@ -69,7 +69,9 @@ void turn_tool_begin(struct drive_turn *turn, struct str id, struct str name, in
     turn->active_at = now;
     if (tool_find(turn, text_key(id)) || turn->tool_count == DRIVE_TOOLS)
         return;
-    turn->tools[turn->tool_count++] = (struct drive_tool){text_key(id), now};
+    struct drive_tool *tool = &turn->tools[turn->tool_count++];
+    *tool = (struct drive_tool){.key = text_key(id), .since = now};
+    drive_keep(tool->name, sizeof tool->name, str_cut_utf8(name, sizeof tool->name - 1));
     drive_event_add(out, DRIVE_TOOL_BEGUN, offset)->text =
         arena_copy(out->arena, str_cut_utf8(name, DRIVE_TEXT));
 }
@@ -82,6 +84,13 @@ void turn_tool_end(struct drive_turn *turn, struct str id, int64_t now, uint64_t
         return;
     *tool = turn->tools[--turn->tool_count];
     drive_event_add(out, DRIVE_TOOL_ENDED, offset);
+}
+
+struct str turn_tool_name(const struct drive_turn *turn, struct str id) {
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (turn->tools[i].key == text_key(id))
+            return str_of(turn->tools[i].name);
+    return (struct str){"", 0};
 }
 
 void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out) {

@@ -87,8 +87,8 @@ static void event_print(const struct drive_event *event) {
     static int64_t begin;
     if (begin == 0)
         begin = clock_now();
-    json_t *line = json_pack("{s:s,s:f,s:I}", "event", KINDS[event->kind], "at",
-                             (double)((clock_now() - begin) / 1000) / 1000, "offset",
+    json_t *line = json_pack("{s:s,s:I,s:I}", "event", KINDS[event->kind], "ms",
+                             (json_int_t)((clock_now() - begin) / 1000), "offset",
                              (json_int_t)event->offset);
     text_set(line, "text", event->text);
     text_set(line, "detail", event->detail);
