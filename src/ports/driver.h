@@ -19,10 +19,19 @@ enum {
     DRIVE_ASKS = 8,       /* open at once, for permission or with a dialog; more are refused */
     DRIVE_TOOLS = 32,     /* calls of tools that are open at once and told apart */
     DRIVE_WORDS = 16384,  /* of the agent's own words in one turn, the newest */
+    DRIVE_TEXT = 4096,    /* of an event's text, other than the words of a turn */
     DRIVE_FRAME = 8 << 20 /* of one line; a longer one breaks the protocol */
 };
 
+/* ASSIGN-14: each prompt ends with a line that has the id of its dispatch in these words. Wherever the agent keeps what
+ * it was told (a replayed history, a transcript, its terminal) the id says whether the dispatch arrived. */
+#define DRIVE_TAG "(overseer dispatch "
+
 /* ---- what an agent is started with ---- */
+
+struct drive_var { /* of its environment */
+    struct str name, value;
+};
 
 struct drive_file { /* written before the start, 0600, below `home` */
     struct str path, text;
@@ -46,6 +55,8 @@ struct drive_spec {
     struct str session;         /* to be gone on with; empty: a new one */
     struct id run;              /* names the run; a driver may make the session's id from it */
     struct drive_door door;
+    const struct drive_var *env; /* what the operator gives it: keys */
+    uint32_t env_count;
     const struct str *allow, *deny; /* SCOPE-02: tools, in the agent's own names */
     uint32_t allow_count, deny_count;
     bool allow_given; /* an empty list of allowed tools is one too */
@@ -56,15 +67,14 @@ struct drive_spec {
 struct drive_launch {
     struct str argv[64];
     uint32_t argc;
-    struct {
-        struct str name, value;
-    } env[48]; /* beside PATH, HOME, LANG and TERM: nothing else reaches it */
+    struct drive_var env[48]; /* beside PATH, HOME, LANG and TERM: nothing else reaches it */
     uint32_t env_count;
     struct drive_file files[8];
     uint32_t file_count;
     bool pty; /* it wants a terminal */
     uint32_t columns, rows;
     bool scope_enforced; /* SCOPE-08: by the agent itself; false: advisory */
+    struct str history;  /* folder below `home` where it keeps what it was told; empty: none */
 };
 
 /* ---- what happened ---- */
@@ -77,7 +87,7 @@ enum drive_kind {
     DRIVE_TOOL_BEGUN, /* text: its name */
     DRIVE_TOOL_ENDED,
     DRIVE_USAGE,    /* tokens, cost, context: of the run so far */
-    DRIVE_ASKS_FOR, /* ask, text, options: somebody has to say yes or no */
+    DRIVE_ASKS_FOR, /* ask; text: the tool; detail: what with. Somebody has to say yes or no */
     DRIVE_ENDED,    /* the turn is over; text: its words; reason */
     DRIVE_FAILED,   /* the turn ended with an error; text: which */
     DRIVE_LIMITED, /* its account is at a limit until `until`; 0: it did not say. The turn is over */
@@ -99,7 +109,7 @@ struct drive_event {
     enum drive_kind kind;
     uint64_t offset; /* of the end of the frame that says so, in the agent's output */
     struct str text; /* in the arena that was handed in */
-    struct str session, ask;
+    struct str session, ask, detail;
     struct id dispatch;
     enum drive_reason reason;
     enum sure sure;
@@ -113,6 +123,7 @@ struct drive_out { /* appended to, in the arena */
     struct str bytes; /* for the agent */
     struct drive_event *events;
     uint32_t event_count, event_room;
+    bool close; /* nothing more will be written to the agent: its input ends */
 };
 
 /* ---- a driver ---- */
@@ -131,9 +142,13 @@ struct driver {
     /* The process is there (a new one: the state is zero). Says hello. */
     void (*begin)(void *state, const struct drive_spec *spec, int64_t now, struct drive_out *out);
 
-    /* Whole or half frames, as they come; `offset` is that of the first byte. */
+    /* Whole or half frames, as they come; `offset` is that of the first byte. What is not used up (from resume_at() on) is
+     * handed in again with what came since: the state keeps no half frame. drive_pour() does that. */
     void (*feed)(void *state, struct str bytes, uint64_t offset, int64_t now,
                  struct drive_out *out);
+
+    /* Its process is gone, and everything that it wrote was fed. status: 128 + n when signal n ended it. */
+    void (*gone)(void *state, int64_t status, int64_t now, struct drive_out *out);
 
     /* One prompt at a time: only when ready(). */
     bool (*ready)(const void *state);
@@ -159,4 +174,18 @@ struct driver {
 };
 
 extern const struct driver DRIVER_ACP, DRIVER_CLAUDE, DRIVER_TMUX, DRIVER_COMMAND;
-const struct driver *driver_named(struct str name);
+const struct driver *driver_named(struct str name); /* NULL: there is none */
+
+/* ---- for whoever feeds one ---- */
+
+/* What an agent said and its driver has not used up: beside the state, and read again after a restart. */
+struct drive_pour {
+    char *at;
+    size_t len, cap;
+    uint64_t offset; /* of the first byte */
+};
+
+/* Bytes as they come. What was seen already is left out; a gap is a broken promise. */
+void drive_pour(struct drive_pour *pour, const struct driver *driver, void *state, struct str bytes,
+                uint64_t offset, int64_t now, struct drive_out *out);
+void drive_pour_free(struct drive_pour *pour);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do all drivers share? */
+#include "ports/drive.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct driver *const ALL[] = {&DRIVER_ACP, &DRIVER_CLAUDE, &DRIVER_COMMAND};
+
+const struct driver *driver_named(struct str name) {
+    for (size_t i = 0; i < count_of(ALL); i++)
+        if (str_equal(str_of(ALL[i]->name), name))
+            return ALL[i];
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+bool drive_line(struct drive_lines *lines, struct str bytes, uint64_t offset,
+                struct str *ret_line) {
+    must(offset <= lines->begin);
+    uint64_t end = offset + bytes.len;
+    if (end <= lines->begin)
+        return false;
+    uint64_t from = lines->seen > lines->begin ? lines->seen : lines->begin;
+    if (from >= end)
+        return false;
+    const char *at = bytes.at + (from - offset);
+    const char *feed = memchr(at, '\n', (size_t)(end - from));
+    if (!feed) {
+        lines->seen = end;
+        return false;
+    }
+    const char *begin = bytes.at + (lines->begin - offset);
+    size_t len = (size_t)(feed - begin);
+    lines->begin = lines->seen = offset + (uint64_t)(feed - bytes.at) + 1;
+    *ret_line = (struct str){begin, len > 0 && begin[len - 1] == '\r' ? len - 1 : len};
+    return true;
+}
+
+bool drive_line_is_too_long(const struct drive_lines *lines) {
+    return lines->seen > lines->begin && lines->seen - lines->begin > DRIVE_FRAME;
+}
+
+/* ---- pouring ---- */
+
+static void pour_add(struct drive_pour *pour, struct str bytes) {
+    if (pour->len + bytes.len > pour->cap) {
+        size_t cap = pour->cap ? pour->cap : 4096;
+        while (cap < pour->len + bytes.len)
+            cap *= 2;
+        char *at = realloc(pour->at, cap);
+        if (!at)
+            memory_exhausted();
+        pour->at = at;
+        pour->cap = cap;
+    }
+    if (bytes.len > 0)
+        memcpy(pour->at + pour->len, bytes.at, bytes.len);
+    pour->len += bytes.len;
+}
+
+static void pour_drop(struct drive_pour *pour, uint64_t below) {
+    must(below >= pour->offset && below <= pour->offset + pour->len);
+    size_t used = (size_t)(below - pour->offset);
+    if (used > 0)
+        memmove(pour->at, pour->at + used, pour->len - used);
+    pour->len -= used;
+    pour->offset = below;
+}
+
+void drive_pour(struct drive_pour *pour, const struct driver *driver, void *state, struct str bytes,
+                uint64_t offset, int64_t now, struct drive_out *out) {
+    if (pour->len == 0)
+        pour->offset = driver->resume_at(state);
+    uint64_t end = pour->offset + pour->len;
+    must(offset <= end);
+    if (offset + bytes.len <= end)
+        return;
+    size_t known = (size_t)(end - offset);
+    pour_add(pour, (struct str){bytes.at + known, bytes.len - known});
+    driver->feed(state, (struct str){pour->at, pour->len}, pour->offset, now, out);
+    pour_drop(pour, driver->resume_at(state));
+}
+
+void drive_pour_free(struct drive_pour *pour) {
+    free(pour->at);
+    *pour = (struct drive_pour){0};
+}
+
+/* ---- out ---- */
+
+struct drive_event *drive_event_add(struct drive_out *out, enum drive_kind kind, uint64_t offset) {
+    if (out->event_count == out->event_room) {
+        uint32_t room = out->event_room ? out->event_room * 2 : 8;
+        struct drive_event *events = arena_new(out->arena, struct drive_event, room);
+        if (out->event_count > 0)
+            memcpy(events, out->events, out->event_count * sizeof *events);
+        out->events = events;
+        out->event_room = room;
+    }
+    struct drive_event *event = &out->events[out->event_count++];
+    *event = (struct drive_event){.kind = kind, .offset = offset};
+    return event;
+}
+
+void drive_say(struct drive_out *out, struct str bytes) {
+    char *all = arena_new(out->arena, char, out->bytes.len + bytes.len + 1);
+    if (out->bytes.len > 0)
+        memcpy(all, out->bytes.at, out->bytes.len);
+    if (bytes.len > 0)
+        memcpy(all + out->bytes.len, bytes.at, bytes.len);
+    out->bytes = (struct str){all, out->bytes.len + bytes.len};
+}
+
+void drive_say_json(struct drive_out *out, json_t *json) {
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text)
+        memory_exhausted();
+    drive_say(out, str_of(text));
+    drive_say(out, STR("\n"));
+    free(text);
+}
+
+void drive_break(struct drive_out *out, uint64_t offset, const char *format, ...) {
+    char why[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    drive_event_add(out, DRIVE_BROKEN, offset)->text =
+        arena_copy(out->arena, str_cut_utf8(str_of(why), sizeof why));
+}
+
+struct str drive_tagged(struct id dispatch, struct str text, struct arena *arena) {
+    char id[ID_TEXT + 1];
+    id_format(dispatch, id);
+    return arena_format(arena, "%.*s\n\n" DRIVE_TAG "%s)", STR_ARG(text), id);
+}
+
+bool drive_tag_next(struct str *rest, struct id *ret_dispatch) {
+    const struct str tag = STR(DRIVE_TAG);
+    while (rest->len > tag.len + ID_TEXT) {
+        const char *at = memmem(rest->at, rest->len, tag.at, tag.len);
+        if (!at || (size_t)(rest->at + rest->len - at) < tag.len + ID_TEXT)
+            return false;
+        const char *id = at + tag.len;
+        *rest = (struct str){id, (size_t)(rest->at + rest->len - id)};
+        if (id_parse((struct str){id, ID_TEXT}, ret_dispatch))
+            return true;
+    }
+    return false;
+}
+
+/* ---- JSON ---- */
+
+json_t *drive_json(struct str line) {
+    json_t *json = json_loadb(line.at, line.len, JSON_ALLOW_NUL, NULL);
+    if (json_is_object(json))
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+json_t *drive_json_str(struct str text) {
+    return json_stringn(text.at ? text.at : "", text.len);
+}
+
+json_t *drive_json_at(const json_t *json, const char *path) {
+    char name[64];
+    while (json && *path) {
+        size_t len = strcspn(path, ".");
+        must(len < sizeof name);
+        memcpy(name, path, len);
+        name[len] = 0;
+        json = json_object_get(json, name);
+        path += len + (path[len] == '.');
+    }
+    return (json_t *)(uintptr_t)json;
+}
+
+struct str drive_json_text(const json_t *json) {
+    if (!json_is_string(json))
+        return (struct str){"", 0};
+    return (struct str){json_string_value(json), json_string_length(json)};
+}
+
+uint64_t drive_json_count(const json_t *json) {
+    double value = json_number_value(json);
+    return value >= 1 && value < 1e18 ? (uint64_t)value : 0;
+}
+
+struct str drive_json_dump(const json_t *json, struct arena *arena, size_t most) {
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    if (!text)
+        return (struct str){"", 0};
+    struct str copy = arena_copy(arena, str_cut_utf8(str_of(text), most));
+    free(text);
+    return copy;
+}
+
+/* ---- launch ---- */
+
+void launch_arg(struct drive_launch *launch, struct str arg) {
+    must(launch->argc < count_of(launch->argv));
+    launch->argv[launch->argc++] = arg;
+}
+
+void launch_env(struct drive_launch *launch, struct str name, struct str value) {
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        if (str_equal(launch->env[i].name, name))
+            return; /* what the operator says stands */
+    must(launch->env_count < count_of(launch->env));
+    launch->env[launch->env_count++] = (struct drive_var){name, value};
+}
+
+void launch_file(struct drive_launch *launch, struct str path, struct str text) {
+    must(launch->file_count < count_of(launch->files));
+    launch->files[launch->file_count++] = (struct drive_file){path, text};
+}
+
+void launch_begin(const struct drive_spec *spec, struct drive_launch *launch) {
+    launch_arg(launch, spec->program);
+    for (uint32_t i = 0; i < spec->arg_count; i++)
+        launch_arg(launch, spec->args[i]);
+    for (uint32_t i = 0; i < spec->env_count; i++)
+        launch_env(launch, spec->env[i].name, spec->env[i].value);
+}
+
+bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,
+                 struct str *ret) {
+    const struct {
+        const char *name;
+        struct str value;
+    } PLACES[] = {{"{home}", spec->home},
+                  {"{cwd}", spec->cwd},
+                  {"{model}", spec->model},
+                  {"{thinking}", spec->thinking},
+                  {"{base_url}", spec->base_url}};
+    struct drive_out filled = {.arena = arena};
+    while (*text) {
+        size_t plain = *text == '{' ? 1 : strcspn(text, "{");
+        for (size_t i = 0; *text == '{' && i < count_of(PLACES); i++)
+            if (strncmp(text, PLACES[i].name, strlen(PLACES[i].name)) == 0) {
+                if (PLACES[i].value.len == 0)
+                    return false;
+                drive_say(&filled, PLACES[i].value);
+                text += strlen(PLACES[i].name);
+                plain = 0;
+                break;
+            }
+        drive_say(&filled, (struct str){text, plain});
+        text += plain;
+    }
+    *ret = filled.bytes;
+    return true;
+}
+
+bool launch_is_text(const struct drive_spec *spec) {
+    bool is = str_is_text(spec->program) && str_is_text(spec->cwd) && str_is_text(spec->home) &&
+              str_is_text(spec->session) && str_is_text(spec->door.url) &&
+              str_is_text(spec->door.token) && str_is_text(spec->model);
+    for (uint32_t i = 0; i < spec->door.argc; i++)
+        is = is && str_is_text(spec->door.argv[i]);
+    for (uint32_t i = 0; i < spec->allow_count; i++)
+        is = is && str_is_text(spec->allow[i]);
+    for (uint32_t i = 0; i < spec->deny_count; i++)
+        is = is && str_is_text(spec->deny[i]);
+    return is;
+}
+
+bool drive_keep(char *to, size_t size, struct str text) {
+    if (text.len >= size || memchr(text.at ? text.at : "", 0, text.len))
+        return false;
+    memset(to, 0, size);
+    if (text.len > 0)
+        memcpy(to, text.at, text.len);
+    return true;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of a turn, and when is it over? */
+#include "ports/drive.h"
+
+#include <ctype.h>
+
+/* FNV-1a: tells things apart, no more. */
+static uint64_t text_key(struct str text) {
+    uint64_t key = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < text.len; i++)
+        key = (key ^ (unsigned char)text.at[i]) * 0x100000001B3u;
+    return key ? key : 1;
+}
+
+void turn_begin(struct drive_turn *turn, struct id dispatch, int64_t now) {
+    turn->dispatch = dispatch;
+    turn->open = true;
+    turn->accepted = turn->interrupted = false;
+    turn->tool_count = 0;
+    turn->asked_at = now;
+    turn->stop_by = 0;
+    turn->limited_until = 0;
+    turn->words.len = 0;
+}
+
+void turn_accept(struct drive_turn *turn, uint64_t offset, struct drive_out *out) {
+    if (!turn->open || turn->accepted)
+        return;
+    turn->accepted = true;
+    drive_event_add(out, DRIVE_ACCEPTED, offset)->dispatch = turn->dispatch;
+}
+
+void drive_words_add(struct drive_words *words, struct str text) {
+    if (text.len > DRIVE_WORDS)
+        text = (struct str){text.at + text.len - DRIVE_WORDS, DRIVE_WORDS};
+    size_t keep = words->len + text.len > DRIVE_WORDS ? DRIVE_WORDS - text.len : words->len;
+    memmove(words->at, words->at + words->len - keep, keep);
+    if (text.len > 0)
+        memcpy(words->at + keep, text.at, text.len);
+    words->len = (uint32_t)(keep + text.len);
+}
+
+void turn_words(struct drive_turn *turn, struct str text, int64_t now, uint64_t offset,
+                struct drive_out *out) {
+    if (text.len == 0)
+        return;
+    turn->active_at = now;
+    if (turn->open)
+        drive_words_add(&turn->words, text);
+    drive_event_add(out, DRIVE_PROGRESS, offset)->text =
+        arena_copy(out->arena, str_cut_utf8(text, DRIVE_TEXT));
+}
+
+void turn_chatter(struct drive_turn *turn, int64_t now, uint64_t offset, struct drive_out *out) {
+    turn->chatter_at = now;
+    drive_event_add(out, DRIVE_CHATTER, offset);
+}
+
+static struct drive_tool *tool_find(struct drive_turn *turn, uint64_t key) {
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (turn->tools[i].key == key)
+            return &turn->tools[i];
+    return NULL;
+}
+
+/* More than DRIVE_TOOLS at once are not told apart: they count as activity. */
+void turn_tool_begin(struct drive_turn *turn, struct str id, struct str name, int64_t now,
+                     uint64_t offset, struct drive_out *out) {
+    turn->active_at = now;
+    if (tool_find(turn, text_key(id)) || turn->tool_count == DRIVE_TOOLS)
+        return;
+    struct drive_tool *tool = &turn->tools[turn->tool_count++];
+    *tool = (struct drive_tool){.key = text_key(id), .since = now};
+    drive_keep(tool->name, sizeof tool->name, str_cut_utf8(name, sizeof tool->name - 1));
+    drive_event_add(out, DRIVE_TOOL_BEGUN, offset)->text =
+        arena_copy(out->arena, str_cut_utf8(name, DRIVE_TEXT));
+}
+
+void turn_tool_end(struct drive_turn *turn, struct str id, int64_t now, uint64_t offset,
+                   struct drive_out *out) {
+    turn->active_at = now;
+    struct drive_tool *tool = tool_find(turn, text_key(id));
+    if (!tool)
+        return;
+    *tool = turn->tools[--turn->tool_count];
+    drive_event_add(out, DRIVE_TOOL_ENDED, offset);
+}
+
+struct str turn_tool_name(const struct drive_turn *turn, struct str id) {
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (turn->tools[i].key == text_key(id))
+            return str_of(turn->tools[i].name);
+    return (struct str){"", 0};
+}
+
+void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out) {
+    struct drive_event *event = drive_event_add(out, DRIVE_USAGE, offset);
+    event->tokens = turn->tokens;
+    event->cost = turn->cost;
+    event->context = turn->context;
+}
+
+struct str turn_said(const struct drive_turn *turn) {
+    size_t from = 0;
+    while (from < turn->words.len && ((unsigned char)turn->words.at[from] & 0xC0) == 0x80)
+        from++;
+    return (struct str){turn->words.at + from, turn->words.len - from};
+}
+
+static struct drive_event *turn_over(struct drive_turn *turn, enum drive_kind kind, struct str text,
+                                     uint64_t offset, struct drive_out *out) {
+    for (; turn->tool_count > 0; turn->tool_count--)
+        drive_event_add(out, DRIVE_TOOL_ENDED, offset);
+    turn->open = false;
+    turn->stop_by = 0;
+    turn->ends++;
+    struct drive_event *event = drive_event_add(out, kind, offset);
+    event->dispatch = turn->dispatch;
+    event->text = arena_copy(out->arena, text);
+    return event;
+}
+
+void turn_end(struct drive_turn *turn, enum drive_reason reason, uint64_t offset,
+              struct drive_out *out) {
+    if (!turn->open)
+        return;
+    if (reason != DRIVE_TURN_CANCELLED) /* an end is the best receipt of all */
+        turn_accept(turn, offset, out);
+    turn_over(turn, DRIVE_ENDED, turn_said(turn), offset, out)->reason = reason;
+}
+
+void turn_limit(struct drive_turn *turn, struct str why, int64_t until, uint64_t offset,
+                struct drive_out *out) {
+    turn->limited_until = until;
+    turn_over(turn, DRIVE_LIMITED, str_cut_utf8(why, DRIVE_TEXT), offset, out)->until = until;
+}
+
+void turn_fail(struct drive_turn *turn, struct str why, int64_t now, uint64_t offset,
+               struct drive_out *out) {
+    int64_t until;
+    if (!turn->open)
+        return;
+    if (drive_limit_read(why, now, &until))
+        turn_limit(turn, why, until, offset, out);
+    else
+        turn_over(turn, DRIVE_FAILED, str_cut_utf8(why, DRIVE_TEXT), offset, out);
+}
+
+void turn_see(const struct drive_turn *turn, struct sighting *ret) {
+    ret->turn = turn->open ? SURE_YES : SURE_NO;
+    ret->active_at = turn->active_at;
+    ret->chatter_at = turn->chatter_at;
+    ret->limited_until = turn->limited_until;
+    ret->tokens = turn->tokens;
+    ret->cost = turn->cost;
+    ret->context = turn->context;
+    ret->fingerprint = turn->words.len > 0 ? text_key(turn_said(turn)) : 0;
+    ret->tool_since = 0;
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (ret->tool_since == 0 || turn->tools[i].since < ret->tool_since)
+            ret->tool_since = turn->tools[i].since;
+}
+
+enum sure turn_delivered(const struct drive_turn *turn, struct id dispatch) {
+    if (!id_equal(turn->dispatch, dispatch))
+        return SURE_UNKNOWN;
+    return turn->accepted ? SURE_YES : SURE_UNKNOWN;
+}
+
+/* ---- limits ---- */
+
+bool drive_has(struct str text, const char *part) {
+    size_t len = strlen(part);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        size_t same = 0;
+        while (same < len && tolower((unsigned char)text.at[i + same]) == part[same])
+            same++;
+        if (same == len)
+            return true;
+    }
+    return false;
+}
+
+/* Words of an account at its limit, in small letters. A server that is overloaded is none. */
+static const char *const LIMIT_WORDS[] = {
+    "rate limit", "rate_limit",         "ratelimit",         "usage limit",
+    "quota",      "resource_exhausted", "too many requests", "session limit reached"};
+
+/* How the time of the reset is said, in small letters, with what stands behind it. */
+enum said { SAID_EPOCH, SAID_SPAN, SAID_STAMP };
+static const struct {
+    const char *before;
+    enum said how;
+} RESET_WORDS[] = {
+    {"limit reached|", SAID_EPOCH}, {"resetsat\":", SAID_EPOCH},   {"resets_at\":", SAID_EPOCH},
+    {"reset at ", SAID_STAMP},      {"resets at ", SAID_STAMP},    {"retry after ", SAID_SPAN},
+    {"retry-after: ", SAID_SPAN},   {"retry_after\":", SAID_SPAN}, {"try again in ", SAID_SPAN},
+    {"retry in ", SAID_SPAN},       {"reset after ", SAID_SPAN},   {"retrydelay\":\"", SAID_SPAN},
+    {"resets in ", SAID_SPAN}};
+
+static const char *text_behind(struct str text, const char *part) {
+    size_t len = strlen(part);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (drive_has((struct str){text.at + i, len}, part))
+            return text.at + i + len;
+    return NULL;
+}
+
+/* "20s", "1m30s", "1.5 s", "6 minutes", "2h". A number alone is seconds. */
+static int64_t span_said(struct str text) {
+    double sum = 0;
+    size_t i = 0;
+    while (i < text.len && isdigit((unsigned char)text.at[i])) {
+        double number = 0, part = 1;
+        bool fraction = false;
+        for (; i < text.len && (isdigit((unsigned char)text.at[i]) || text.at[i] == '.'); i++)
+            if (text.at[i] == '.')
+                fraction = true;
+            else if (fraction)
+                number += (part /= 10) * (text.at[i] - '0');
+            else
+                number = number * 10 + (text.at[i] - '0');
+        while (i < text.len && text.at[i] == ' ')
+            i++;
+        char unit = i < text.len ? (char)tolower((unsigned char)text.at[i]) : 's';
+        bool thousandth = unit == 'm' && i + 1 < text.len && text.at[i + 1] == 's';
+        sum += number * (thousandth     ? 0.001
+                         : unit == 'm'  ? 60
+                         : unit == 'h'  ? 3600
+                         : unit == 'd'  ? 86400
+                                        : 1);
+        while (i < text.len && (isalpha((unsigned char)text.at[i]) || text.at[i] == ' '))
+            i++;
+    }
+    return sum < 1e9 ? (int64_t)(sum * 1e6) : 0;
+}
+
+static int64_t epoch_said(struct str text) {
+    int64_t seconds = 0;
+    for (size_t i = 0; i < text.len && i < 13 && isdigit((unsigned char)text.at[i]); i++)
+        seconds = seconds * 10 + (text.at[i] - '0');
+    return seconds > 100000000000 ? seconds * 1000 : seconds * 1000000;
+}
+
+static int64_t stamp_said(struct str text) {
+    size_t len = 0;
+    int64_t at;
+    while (len < text.len && strchr("0123456789-:.TZ+", text.at[len]) && text.at[len])
+        len++;
+    while (len > 0 && !time_parse((struct str){text.at, len}, &at))
+        len--;
+    return len > 0 ? at : 0;
+}
+
+static int64_t reset_said(struct str text, int64_t now) {
+    for (size_t i = 0; i < count_of(RESET_WORDS); i++) {
+        const char *at = text_behind(text, RESET_WORDS[i].before);
+        if (!at)
+            continue;
+        struct str rest = {at, (size_t)(text.at + text.len - at)};
+        while (rest.len > 0 && *rest.at == ' ')
+            rest = (struct str){rest.at + 1, rest.len - 1};
+        int64_t span = RESET_WORDS[i].how == SAID_SPAN ? span_said(rest) : 0;
+        int64_t until = RESET_WORDS[i].how == SAID_EPOCH   ? epoch_said(rest)
+                        : RESET_WORDS[i].how == SAID_STAMP ? stamp_said(rest)
+                        : span > 0                         ? time_after(now, span)
+                                                           : 0;
+        if (until > 0)
+            return until;
+    }
+    return 0;
+}
+
+/* 429 as a number of its own. */
+static bool status_said(struct str text) {
+    for (size_t i = 0; i + 3 <= text.len; i++)
+        if (memcmp(text.at + i, "429", 3) == 0 && (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
+            (i + 3 == text.len || !isalnum((unsigned char)text.at[i + 3])))
+            return true;
+    return false;
+}
+
+bool drive_limit_read(struct str text, int64_t now, int64_t *ret_until) {
+    bool is = status_said(text);
+    for (size_t i = 0; i < count_of(LIMIT_WORDS) && !is; i++)
+        is = drive_has(text, LIMIT_WORDS[i]);
+    if (is)
+        *ret_until = reset_said(text, now);
+    return is;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is a driver played against what an agent wrote? */
+#include "unit/unit.h"
+
+#include "drive/scene.h"
+#include "ports/drive.h"
+
+#define NOON ((int64_t)1794744000 * 1000000)
+
+struct play {
+    const struct driver *driver;
+    void *state;
+    struct drive_pour pour;
+    struct arena *arena;
+    struct drive_out events, shown, wrote; /* as growing texts */
+    char log[1 << 16];
+    size_t read;
+    int64_t now;
+    struct drive_spec spec;
+    struct str ask;
+    uint32_t dispatch;
+};
+
+static struct id dispatch_of(uint32_t n) {
+    char key[16];
+    snprintf(key, sizeof key, "%u", n);
+    return id_derive(STR("scene"), str_of(key));
+}
+
+static struct str event_words(const struct drive_event *event, struct arena *arena) {
+    static const char *const ENDS[] = {"done", "cancelled", "cut"};
+    static const char *const SURE[] = {"unknown", "yes", "no"};
+    struct str text = event->text;
+    switch (event->kind) {
+    case DRIVE_STARTED: return arena_format(arena, "started(%.*s)", STR_ARG(event->session));
+    case DRIVE_ACCEPTED: return STR("accepted");
+    case DRIVE_PROGRESS: return arena_format(arena, "progress(%.*s)", STR_ARG(text));
+    case DRIVE_CHATTER: return (struct str){"", 0};
+    case DRIVE_TOOL_BEGUN: return arena_format(arena, "tool(%.*s)", STR_ARG(text));
+    case DRIVE_TOOL_ENDED: return STR("tool_ended");
+    case DRIVE_USAGE:
+        return arena_format(arena, "usage(%llu,%llu,%u)", (unsigned long long)event->tokens,
+                            (unsigned long long)event->cost, event->context);
+    case DRIVE_ASKS_FOR:
+        return arena_format(arena, "asks(%.*s,%.*s)", STR_ARG(event->ask), STR_ARG(text));
+    case DRIVE_ENDED:
+        return arena_format(arena, "ended(%s,%.*s)", ENDS[event->reason], STR_ARG(text));
+    case DRIVE_FAILED: return arena_format(arena, "failed(%.*s)", STR_ARG(text));
+    case DRIVE_LIMITED:
+        return arena_format(arena, "limited(%lld)",
+                            event->until ? (long long)((event->until - NOON) / 1000000) : 0);
+    case DRIVE_DELIVERED: return arena_format(arena, "delivered(%s)", SURE[event->sure]);
+    case DRIVE_BROKEN: return arena_format(arena, "broken(%.*s)", STR_ARG(text));
+    case DRIVE_KINDS: break;
+    }
+    return (struct str){"", 0};
+}
+
+static void out_take(struct play *play, const struct drive_out *out) {
+    char id[ID_TEXT + 1];
+    drive_say(&play->wrote, out->bytes);
+    for (uint32_t i = 0; i < out->event_count; i++) {
+        const struct drive_event *event = &out->events[i];
+        struct str words = event_words(event, play->arena);
+        id_format(event->dispatch, id);
+        drive_say(&play->events,
+                  arena_format(play->arena, "%d@%llu %.*s %s %.*s\n", (int)event->kind,
+                               (unsigned long long)event->offset, STR_ARG(words), id,
+                               STR_ARG(event->detail)));
+        if (words.len > 0 && play->shown.bytes.len > 0)
+            drive_say(&play->shown, STR(" "));
+        drive_say(&play->shown, words);
+        if (event->kind == DRIVE_ASKS_FOR)
+            play->ask = event->ask;
+    }
+}
+
+/* As after a restart: nothing is left but the state and the log. */
+static void restart(struct play *play) {
+    void *copy = malloc(play->driver->size);
+    assert_non_null(copy);
+    memcpy(copy, play->state, play->driver->size);
+    memset(play->state, 0xA5, play->driver->size);
+    free(play->state);
+    play->state = copy;
+    drive_pour_free(&play->pour);
+    uint64_t from = play->driver->resume_at(play->state);
+    struct drive_out out = {.arena = play->arena};
+    drive_pour(&play->pour, play->driver, play->state,
+               (struct str){play->log + from, (size_t)(play->read - from)}, from, play->now, &out);
+    out_take(play, &out);
+}
+
+static void part_feed(struct play *play, size_t len) {
+    struct drive_out out = {.arena = play->arena};
+    drive_pour(&play->pour, play->driver, play->state, (struct str){play->log + play->read, len},
+               play->read, play->now, &out);
+    play->read += len;
+    out_take(play, &out);
+}
+
+static void said_feed(struct play *play, const char *said, enum cutting cutting,
+                      struct chance *chance) {
+    size_t len = strlen(said), done = 0;
+    assert_true(play->read + len < sizeof play->log);
+    for (size_t i = 0; i < len; i++)
+        play->log[play->read + i] = said[i] == '\'' ? '"' : said[i];
+    while (done < len) {
+        uint32_t most = (uint32_t)(len - done < 300 ? len - done : 300);
+        size_t part = cutting == CUT_NONE     ? len
+                      : cutting == CUT_ANYHOW ? 1 + chance_below(chance, most)
+                                              : 1;
+        part_feed(play, part);
+        done += part;
+        if (cutting == CUT_BYTES_AND_FORGET)
+            restart(play);
+    }
+}
+
+static void act_do(struct play *play, const char *act) {
+    const struct driver *driver = play->driver;
+    struct drive_out out = {.arena = play->arena};
+    long number = strchr(act, ' ') ? atol(strchr(act, ' ')) : 0;
+    if (strcmp(act, "begin") == 0)
+        driver->begin(play->state, &play->spec, play->now, &out);
+    else if (strcmp(act, "send") == 0) {
+        check(driver->ready(play->state), "it is not ready");
+        driver->send(play->state, dispatch_of(++play->dispatch), STR("do it"), play->now, &out);
+    } else if (strcmp(act, "allow") == 0)
+        driver->answer(play->state, play->ask, DRIVE_ALLOW, play->now, &out);
+    else if (strcmp(act, "reject") == 0)
+        driver->answer(play->state, play->ask, DRIVE_REJECT, play->now, &out);
+    else if (strcmp(act, "interrupt") == 0)
+        driver->interrupt(play->state, play->now, &out);
+    else if (strcmp(act, "look") == 0)
+        driver->look(play->state, dispatch_of(play->dispatch ? play->dispatch : 1), play->now,
+                     &out);
+    else if (strncmp(act, "tick", 4) == 0) {
+        play->now += SECONDS(number);
+        check(driver->due(play->state) <= play->now, "it is not due");
+        driver->tick(play->state, play->now, &out);
+    } else if (strncmp(act, "gone", 4) == 0)
+        driver->gone(play->state, number, play->now, &out);
+    else
+        check(*act == 0, "what is %s?", act);
+    out_take(play, &out);
+}
+
+struct played scene_play(const struct scene *scene, enum cutting cutting, struct chance *chance,
+                         struct arena *arena) {
+    static const struct str DOOR[] = {{"/bin/door", 9}, {"mcp", 3}};
+    struct play *play = calloc(1, sizeof *play);
+    assert_non_null(play);
+    play->driver = driver_named(str_of(scene->driver));
+    play->arena = play->events.arena = play->shown.arena = play->wrote.arena = arena;
+    play->now = NOON;
+    play->spec = (struct drive_spec){
+        .program = STR("/bin/agent"),
+        .quirk = str_of(scene->quirk),
+        .home = STR("/home"),
+        .cwd = STR("/tree"),
+        .run = id_derive(STR("scene"), STR("run")),
+        .session = scene->load ? STR("s1") : STR(""),
+        .door = {.token = STR("t0ken"), .argv = DOOR, .argc = 2},
+        .ask = scene->ask};
+    assert_non_null(play->driver);
+    play->state = calloc(1, play->driver->size);
+    for (size_t i = 0; i < SCENE_ACTS && scene->acts[i].act; i++) {
+        act_do(play, scene->acts[i].act);
+        if (scene->acts[i].said)
+            said_feed(play, scene->acts[i].said, cutting, chance);
+    }
+    struct played played = {play->events.bytes, play->shown.bytes, play->wrote.bytes};
+    drive_pour_free(&play->pour);
+    free(play->state);
+    free(play);
+    return played;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do the drivers make of what agents write? Scenes from the real programs, cut anyhow, with a restart at any byte. */
+#include "unit/unit.h"
+
+#include "drive/scene.h"
+#include "ports/drive_acp.h"
+
+/* ---- scenes ---- */
+
+#define ACP_HELLO \
+    "{'jsonrpc':'2.0','id':1,'result':{'protocolVersion':1,'agentCapabilities':{'loadSession':true}}}\n"
+#define ACP_NEW "{'jsonrpc':'2.0','id':2,'result':{'sessionId':'s1','modes':{'currentModeId':'default'}}}\n"
+#define ACP_OPEN ACP_HELLO ACP_NEW
+#define ACP_PONG(id) "{'jsonrpc':'2.0','id':" #id ",'error':{'code':-32601,'message':'no'}}\n"
+#define ACP_UPDATE(update) \
+    "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'s1','update':{" update "}}}\n"
+#define ACP_SAY(text) \
+    ACP_UPDATE("'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':'" text "'}")
+#define ACP_END(id, rest) "{'jsonrpc':'2.0','id':" #id ",'result':{'stopReason':'end_turn'" rest "}}\n"
+#define ACP_USAGE \
+    ",'usage':{'inputTokens':100,'outputTokens':7,'cachedReadTokens':20,'cachedWriteTokens':3,'totalTokens':130}"
+#define ACP_ASK(id, options) \
+    "{'method':'session/request_permission','params':{'sessionId':'s1','toolCall':{'toolCallId':'t1'," \
+    "'title':'touch x','rawInput':{'command':'touch x'}},'options':[" options "]},'jsonrpc':'2.0','id':" id "}\n"
+#define ACP_OPTIONS \
+    "{'optionId':'always','kind':'allow_always'},{'optionId':'once','kind':'allow_once'}," \
+    "{'optionId':'no','kind':'reject_once'}"
+
+#define CLAUDE_HELLO \
+    "{'type':'control_response','response':{'subtype':'success','request_id':'overseer-1','response':{}}}\n"
+#define CLAUDE_RUN "6395eb4f-9c1e-4a3c-a162-0c0944a77743" /* of the scenes' run */
+/* The first dispatch of the scenes. */
+#define CLAUDE_1 "'1112958d-934d-4683-b367-3a3c42bae005'"
+#define CLAUDE_SAY(text) \
+    "{'type':'assistant','message':{'content':[{'type':'text','text':'" text "'}],'usage':{'input_tokens':900," \
+    "'output_tokens':100}},'parent_tool_use_id':null}\n"
+#define CLAUDE_RESULT(rest) \
+    "{'type':'result'," rest ",'total_cost_usd':0.25,'modelUsage':{'m':{'inputTokens':900,'outputTokens':100," \
+    "'cacheReadInputTokens':10,'cacheCreationInputTokens':5,'contextWindow':10000}}}\n"
+
+static const struct scene SCENES[] = {
+    {.name = "a turn with a tool and a receipt",
+     .driver = "acp",
+     .quirk = "claude-agent-acp",
+     .rows = "ASSIGN-14 TICK-08 REPORT-04",
+     .ask = true,
+     .acts = {{"begin", ACP_OPEN},
+              {"send", ACP_PONG(4) ACP_UPDATE("'sessionUpdate':'tool_call','toolCallId':'t1','status':'pending',"
+                                              "'title':'Write x','_meta':{'claudeCode':{'toolName':'Write'}}")
+                           ACP_ASK("0", ACP_OPTIONS)},
+              {"allow",
+               ACP_UPDATE("'sessionUpdate':'tool_call_update','toolCallId':'t1','status':'completed'")
+                   ACP_SAY("do") ACP_SAY("ne")
+                       ACP_UPDATE("'sessionUpdate':'usage_update','used':500,'size':10000,'cost':{'amount':0.5}")
+                           ACP_END(3, ACP_USAGE)}},
+     .events = "started(s1) accepted tool(Write) asks(0,Write) tool_ended progress(do) progress(ne) "
+               "usage(0,500000,500) usage(130,500000,500) ended(done,done)",
+     .wrote = {"'protocolVersion':1", "'session/new'", "'command':'/bin/door'", "(overseer dispatch ",
+               "'_overseer/ping'", "'id':0,'result':{'outcome':{'outcome':'selected','optionId':'once'}}"}},
+    {.name = "no is no, and ids may be texts",
+     .driver = "acp",
+     .quirk = "goose",
+     .ask = true,
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_ASK("'7b82'", ACP_OPTIONS)},
+              {"reject", ACP_SAY("then not") ACP_END(4, "")}},
+     .events = "started(s1) accepted tool(touch x) asks(\"7b82\",touch x) progress(then not) tool_ended "
+               "ended(done,then not)",
+     .wrote = {"'session/set_mode'", "'modeId':'approve'",
+               "'id':'7b82','result':{'outcome':{'outcome':'selected','optionId':'no'}}"}},
+    {.name = "an option that changes the mode is not taken, nor is always",
+     .driver = "acp",
+     .quirk = "qwen",
+     .ask = true,
+     .acts = {{"begin", ACP_OPEN},
+              {"send", ACP_ASK("5", "{'optionId':'allow_switch_auto','kind':'allow_once'},"
+                                    "{'optionId':'proceed','kind':'allow_once'}")},
+              {"allow", ACP_ASK("6", "{'optionId':'a','kind':'allow_always'}")},
+              {"allow",
+               ACP_UPDATE("'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':''},"
+                          "'_meta':{'usage':{'inputTokens':40,'outputTokens':2,'totalTokens':42}}")
+                   ACP_END(3, "")}},
+     .events = "started(s1) accepted tool(touch x) asks(5,touch x) asks(6,touch x) usage(42,0,0) tool_ended "
+               "ended(done,)",
+     .wrote = {"'id':5,'result':{'outcome':{'outcome':'selected','optionId':'proceed'}}",
+               "'id':6,'result':{'outcome':{'outcome':'cancelled'}}"}},
+    {.name = "a cancel answers what is asked, and an error is its end",
+     .driver = "acp",
+     .quirk = "gemini",
+     .ask = true,
+     .acts = {{"begin", ACP_OPEN},
+              {"send", ACP_SAY("wait") ACP_ASK("0", ACP_OPTIONS)},
+              {"interrupt", ACP_ASK("1", ACP_OPTIONS) "{'jsonrpc':'2.0','id':3,'error':{'code':1,'message':'x'}}\n"}},
+     .events = "started(s1) accepted progress(wait) tool(touch x) asks(0,touch x) tool_ended ended(cancelled,wait)",
+     .wrote = {"'session/cancel'", "'id':0,'result':{'outcome':{'outcome':'cancelled'}}",
+               "'id':1,'result':{'outcome':{'outcome':'cancelled'}}"}},
+    {.name = "who does not stop is broken",
+     .driver = "acp",
+     .quirk = "goose",
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_PONG(5)},
+              {"interrupt", NULL},
+              {"tick 6", ACP_SAY("late")},
+              {"gone 137", NULL}},
+     .events = "started(s1) accepted broken(it did not stop when it was told to) failed(its process ended with 137)"},
+    {.name = "ends that are failures",
+     .driver = "acp",
+     .quirk = "goose",
+     .rows = "FAIL-19",
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_SAY("Ran into this error: Server error: 500") ACP_END(4, "")},
+              {"send", ACP_SAY("Ran into this error: Rate limit exceeded, retry after 90 seconds") ACP_END(6, "")},
+              {"send", ACP_END(8, "")}},
+     .events = "started(s1) accepted progress(Ran into this error: Server error: 500) "
+               "failed(Ran into this error: Server error: 500) accepted "
+               "progress(Ran into this error: Rate limit exceeded, retry after 90 seconds) limited(90) "
+               "failed(it ended without a word)"},
+    {.name = "a system error that looks like an end",
+     .driver = "acp",
+     .quirk = "codex-acp",
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_UPDATE("'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':'active'}}")
+                           ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
+                               ACP_UPDATE("'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
+                                          "'systemError'}}") ACP_END(4, ",'usage':null")}},
+     .events = "started(s1) accepted progress(stream error) failed(stream error)"},
+    {.name = "an error with its time",
+     .driver = "acp",
+     .quirk = "opencode",
+     .rows = "FAIL-19",
+     .acts = {{"begin", ACP_OPEN},
+              {"send", "{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error','data':{'status':429,"
+                       "'details':'try again in 1m30s'}}}\n"}},
+     .events = "started(s1) limited(90)"},
+    {.name = "a session is loaded, and what was told before is found",
+     .driver = "acp",
+     .quirk = "opencode",
+     .load = true,
+     .acts = {{"begin", ACP_HELLO ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                                             "'do it\\n\\n(overseer dis'}")
+                            ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                                       "'patch 0H2AARV4TDAT1Z6SST7H1BNR05)'}") ACP_SAY("old words")
+                                "{'jsonrpc':'2.0','id':2,'result':{}}\n"},
+              {"look", NULL}},
+     .events = "started(s1) delivered(yes)",
+     .wrote = {"'session/load'", "'sessionId':'s1'"}},
+    {.name = "what is not in the history did not arrive",
+     .driver = "acp",
+     .quirk = "opencode",
+     .load = true,
+     .acts = {{"begin", ACP_HELLO "{'jsonrpc':'2.0','id':2,'result':{}}\n"}, {"look", NULL}},
+     .events = "started(s1) delivered(no)"},
+    {.name = "another version is refused",
+     .driver = "acp",
+     .quirk = "opencode",
+     .acts = {{"begin", "{'jsonrpc':'2.0','id':1,'result':{'protocolVersion':2}}\n" ACP_NEW}},
+     .events = "broken(it does not speak version 1 of the protocol)"},
+    {.name = "gemini loads in the next minute",
+     .driver = "acp",
+     .quirk = "gemini",
+     .load = true,
+     .acts = {{"begin", ACP_HELLO}, {"tick 61", "{'jsonrpc':'2.0','id':2,'result':{}}\n"},
+              {"", "{'jsonrpc':'2.0','id':3,'result':{}}\n"}},
+     .events = "started(s1)",
+     .wrote = {"'session/load'", "'modeId':'yolo'"}},
+    {.name = "strange frames are answered or left alone",
+     .driver = "acp",
+     .quirk = "opencode",
+     .acts = {{"begin", "not JSON\n\n[1,2]\n{}\n{'id':77,'result':{}}\n" ACP_OPEN},
+              {"send", "{'jsonrpc':'2.0','id':9,'method':'fs/write_text_file','params':{}}\n"
+                       "{'jsonrpc':'2.0','method':'_auth/status_update'}\n"
+                       "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'other','update':{"
+                       "'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':'not mine'}}}}\n"
+                       ACP_SAY("x\\u0000y") ACP_END(3, ",'usage':null")}},
+     .events = "started(s1) accepted progress(x) ended(done,x)",
+     .wrote = {"'id':9,'error':{'code':-32601"}},
+    {.name = "claude: a receipt, a question, a result",
+     .driver = "claude",
+     .quirk = "claude",
+     .rows = "ASSIGN-14 REPORT-04",
+     .ask = true,
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", "{'type':'command_lifecycle','command_uuid':" CLAUDE_1 ",'state':'queued'}\n"
+                       "{'type':'system','subtype':'init'}\n"
+                       "{'type':'assistant','message':{'content':[{'type':'tool_use','id':'u1','name':'Bash','input':{}}]}}\n"
+                       "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':"
+                       "'Bash','input':{'command':'ls'}}}\n"},
+              {"allow", "{'type':'user','message':{'content':[{'type':'tool_result','tool_use_id':'u1'}]}}\n"
+                        CLAUDE_SAY("done") CLAUDE_RESULT("'subtype':'success','is_error':false,'result':'done'")}},
+     .events = "started(" CLAUDE_RUN ") accepted tool(Bash) asks(q1,Bash) tool_ended progress(done) "
+               "usage(1015,250000,1000) ended(done,done)",
+     .wrote = {"'initialize'", "'uuid':" CLAUDE_1, "(overseer dispatch ", "'behavior':'allow'"}},
+    {.name = "claude: an error that is called success",
+     .driver = "claude",
+     .quirk = "claude",
+     .rows = "FAIL-19",
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", CLAUDE_SAY("API Error: 500")
+                           CLAUDE_RESULT("'subtype':'success','is_error':true,'api_error_status':500,'result':'API Error: 500'")},
+              {"send", "{'type':'rate_limit_event','rate_limit_info':{'status':'rejected','resetsAt':1794744600}}\n"
+                       CLAUDE_RESULT("'subtype':'success','is_error':true,'api_error_status':429,'result':'limit'")},
+              {"send", CLAUDE_RESULT("'subtype':'error_max_turns','is_error':true")}},
+     .events = "started(" CLAUDE_RUN ") accepted progress(API Error: 500) usage(1015,250000,1000) failed(API Error: 500) "
+               "usage(1015,250000,1000) limited(600) usage(1015,250000,1000) accepted ended(cut,)"},
+    {.name = "claude: an interrupt answers what is asked",
+     .driver = "claude",
+     .quirk = "claude",
+     .ask = true,
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':'Bash'}}\n"},
+              {"interrupt", CLAUDE_RESULT("'subtype':'error_during_execution','is_error':true")}},
+     .events = "started(" CLAUDE_RUN ") asks(q1,Bash) usage(1015,250000,0) ended(cancelled,)",
+     .wrote = {"'subtype':'interrupt'", "'behavior':'deny'"}},
+    {.name = "claude: what it has seen is not done again",
+     .driver = "claude",
+     .quirk = "claude",
+     .load = true,
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", "{'type':'user','uuid':" CLAUDE_1 ",'isReplay':true,'message':{'content':'x'}}\n"},
+              {"look", NULL}},
+     .events = "started(s1) accepted ended(cut,) delivered(yes)"},
+    {.name = "claude: its process dies",
+     .driver = "claude",
+     .quirk = "claude",
+     .acts = {{"begin", CLAUDE_HELLO}, {"send", CLAUDE_SAY("half")}, {"gone 137", NULL}, {"look", NULL}},
+     .events = "started(" CLAUDE_RUN ") accepted progress(half) failed(its process ended with 137) delivered(yes)"},
+    {.name = "a command ends well",
+     .driver = "command",
+     .quirk = "",
+     .acts = {{"begin", NULL}, {"send", NULL}, {"gone 0", NULL}},
+     .events = "started() accepted ended(done,)",
+     .wrote = {"do it", "(overseer dispatch "}},
+    {.name = "a command ends badly",
+     .driver = "command",
+     .quirk = "",
+     .acts = {{"begin", NULL}, {"send", NULL}, {"gone 3", NULL}, {"look", NULL}},
+     .events = "started() failed(it ended with 3: ) delivered(unknown)"},
+};
+
+/* ' for ", as in the scenes. */
+static struct str quoted(const char *text, struct arena *arena) {
+    char *copy = arena_cstr(arena, str_of(text));
+    for (char *at = copy; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    return str_of(copy);
+}
+
+static void scene_check(const struct scene *scene, const struct played *whole, struct arena *arena) {
+    if (!str_equal(whole->shown, str_of(scene->events)))
+        fail_msg("%s:\n is     %.*s\n wanted %s", scene->name, STR_ARG(whole->shown), scene->events);
+    struct str rest = whole->wrote;
+    for (size_t i = 0; i < count_of(scene->wrote) && scene->wrote[i]; i++) {
+        struct str part = quoted(scene->wrote[i], arena);
+        const char *at = rest.len ? memmem(rest.at, rest.len, part.at, part.len) : NULL;
+        check(at, "%s: %.*s is not in\n%.*s", scene->name, STR_ARG(part), STR_ARG(rest));
+        rest = (struct str){at, (size_t)(rest.at + rest.len - at)};
+    }
+}
+
+/* Any cut gives the same events and the same answers; so does a restart at every byte. */
+static void test_scenes(void **state) {
+    (void)state;
+    struct chance chance = {.state = 7};
+    for (size_t i = 0; i < count_of(SCENES); i++) {
+        struct arena arena = {0};
+        struct played whole = scene_play(&SCENES[i], CUT_NONE, &chance, &arena);
+        scene_check(&SCENES[i], &whole, &arena);
+        for (int times = 0; times < 21; times++) {
+            struct played cut = scene_play(&SCENES[i], times ? CUT_ANYHOW : CUT_BYTES_AND_FORGET,
+                                           &chance, &arena);
+            check(str_equal(cut.events, whole.events), "%s, cut %d:\n%.*s\n%.*s", SCENES[i].name,
+                  times, STR_ARG(cut.events), STR_ARG(whole.events));
+            check(str_equal(cut.wrote, whole.wrote), "%s, cut %d", SCENES[i].name, times);
+        }
+        if (SCENES[i].rows)
+            proof_passed("unit", SCENES[i].name, SCENES[i].rows);
+        arena_free(&arena);
+    }
+}
+
+/* ---- lines ---- */
+
+static void test_lines(void **state) {
+    (void)state;
+    struct drive_lines lines = {0};
+    struct str bytes = STR("one\r\n\ntwo"), line;
+    assert_true(drive_line(&lines, bytes, 0, &line) && str_equal(line, STR("one")));
+    assert_true(drive_line(&lines, bytes, 0, &line) && line.len == 0);
+    assert_false(drive_line(&lines, bytes, 0, &line));
+    assert_int_equal(lines.begin, 6);
+    assert_int_equal(lines.seen, 9);
+    assert_true(drive_line(&lines, STR("two\n"), 6, &line) && str_equal(line, STR("two")));
+    lines = (struct drive_lines){.begin = 10, .seen = 10 + DRIVE_FRAME};
+    assert_false(drive_line_is_too_long(&lines));
+    lines.seen++;
+    assert_true(drive_line_is_too_long(&lines));
+}
+
+/* A line without end: broken, and everything behind it is left alone. */
+static void test_line_too_long(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct drive_pour pour = {0};
+    const struct driver *driver = &DRIVER_ACP;
+    void *acp = calloc(1, driver->size);
+    char *bytes = malloc(1 << 20);
+    struct drive_out out = {.arena = &arena};
+    struct drive_spec spec = {.quirk = STR("opencode"), .cwd = STR("/tree")};
+    memset(bytes, 'x', 1 << 20);
+    driver->begin(acp, &spec, SECONDS(1), &out);
+    for (uint64_t i = 0; i < 12; i++)
+        drive_pour(&pour, driver, acp, (struct str){bytes, 1 << 20}, i << 20, SECONDS(2), &out);
+    assert_int_equal(out.event_count, 1);
+    assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
+    assert_int_equal(driver->resume_at(acp), 12 << 20);
+    assert_int_equal(driver->due(acp), TIME_NEVER);
+    drive_pour_free(&pour);
+    free(bytes);
+    free(acp);
+    arena_free(&arena);
+}
+
+/* ---- limits ---- */
+
+static void test_limits(void **state) {
+    (void)state;
+    const int64_t now = SECONDS(1794744000);
+    static const struct {
+        const char *text;
+        bool is;
+        int64_t after_s; /* 0: it does not say */
+    } ROWS[] = {
+        {"API Error: 500 Internal server error", false, 0},
+        {"overloaded_error: Overloaded", false, 0},
+        {"line 14290 of the file", false, 0},
+        {"{\"code\":429}", true, 0},
+        {"API Error: 429 too many", true, 0},
+        {"Claude AI usage limit reached|1794747600", true, 3600},
+        {"Rate limit reached for m in organization o. Please try again in 20s.", true, 20},
+        {"rate_limit_exceeded: try again in 6m0s", true, 360},
+        {"rate limit, retry after 2.5 seconds", true, 2},
+        {"RESOURCE_EXHAUSTED {\"retryDelay\":\"34s\"}", true, 34},
+        {"quota exceeded, please retry in 1h2m", true, 3720},
+        {"usage limit: resets at 2026-11-15T12:10:00Z", true, 600},
+        {"Too Many Requests (\"resets_at\": 1794744060)", true, 60},
+        {"rate limit: try again in 150ms", true, 0},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        int64_t until = -1;
+        bool is = drive_limit_read(str_of(ROWS[i].text), now, &until);
+        check(is == ROWS[i].is, "%s", ROWS[i].text);
+        if (is)
+            check((until ? (until - now) / 1000000 : 0) == ROWS[i].after_s, "%s: %lld", ROWS[i].text,
+                  (long long)until);
+    }
+    proof_passed("unit", "drive: limits with their time", "FAIL-19");
+}
+
+/* ---- launch ---- */
+
+static bool launch_has(const struct drive_launch *launch, const char *text) {
+    for (uint32_t i = 0; i < launch->argc; i++)
+        if (str_equal(launch->argv[i], str_of(text)))
+            return true;
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        if (memmem(launch->env[i].value.at, launch->env[i].value.len, text, strlen(text)))
+            return true;
+    for (uint32_t i = 0; i < launch->file_count; i++)
+        if (memmem(launch->files[i].text.at, launch->files[i].text.len, text, strlen(text)))
+            return true;
+    return false;
+}
+
+/* SCOPE-02, -03, -06, -08: the list goes to the agent in its own way, at the start and at the resume. */
+static void test_scope(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk, *allow, *deny, *seen[3];
+        bool enforced;
+    } ROWS[] = {
+        {&DRIVER_CLAUDE, "", "Read", "Bash", {"--tools", "Read,mcp__overseer", "Bash"}, true},
+        {&DRIVER_ACP, "opencode", "read", "bash", {"\"*\":\"deny\"", "\"read\":\"allow\"", "\"bash\":\"deny\""}, true},
+        {&DRIVER_ACP, "gemini", "read_file", "run_shell_command", {"\"core\":[\"read_file\"]", "\"exclude\":[\"run_shell_command\"]"}, true},
+        {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct arena arena = {0};
+        struct drive_launch launch;
+        struct str why, allow = str_of(ROWS[i].allow), deny = str_of(ROWS[i].deny), none = STR("Nonsense");
+        struct drive_spec spec = {.program = STR("/bin/agent"), .quirk = str_of(ROWS[i].quirk), .home = STR("/home"),
+                                  .cwd = STR("/tree"), .allow = &allow, .allow_count = 1, .allow_given = true,
+                                  .deny = &deny, .deny_count = 1};
+        for (int resumed = 0; resumed < 2; resumed++) {
+            spec.session = resumed ? STR("s1") : STR("");
+            assert_true(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
+            for (size_t j = 0; j < count_of(ROWS[i].seen) && ROWS[i].seen[j]; j++)
+                check(launch_has(&launch, ROWS[i].seen[j]), "%s: %s", ROWS[i].quirk, ROWS[i].seen[j]);
+            assert_int_equal(launch.scope_enforced, ROWS[i].enforced);
+        }
+        spec.allow = &none;
+        check(ROWS[i].enforced != ROWS[i].driver->launch(&spec, &arena, &launch, &why),
+              "%s: a tool that it does not have", ROWS[i].quirk);
+        arena_free(&arena);
+    }
+    proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-08");
+}
+
+/* Keys come from the operator, and what the operator says stands. */
+static void test_launch(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct drive_launch launch;
+    struct str why;
+    const struct drive_var env[] = {{STR("ANTHROPIC_API_KEY"), STR("k")}, {STR("DISABLE_TELEMETRY"), STR("0")}};
+    struct drive_spec spec = {.program = STR("/bin/claude"), .home = STR("/home"), .cwd = STR("/tree"),
+                              .env = env, .env_count = 2, .base_url = STR("http://127.0.0.1:1"), .ask = true};
+    assert_true(DRIVER_CLAUDE.launch(&spec, &arena, &launch, &why));
+    assert_true(str_equal(launch.env[0].value, STR("k")));
+    for (uint32_t i = 2; i < launch.env_count; i++)
+        assert_false(str_equal(launch.env[i].name, STR("DISABLE_TELEMETRY")));
+    assert_true(launch_has(&launch, "http://127.0.0.1:1"));
+    spec.cwd = STR("/tr\xFF");
+    assert_false(DRIVER_CLAUDE.launch(&spec, &arena, &launch, &why));
+    spec.quirk = STR("nobody");
+    assert_false(DRIVER_ACP.launch(&spec, &arena, &launch, &why));
+    assert_null(driver_named(STR("nobody")));
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scenes), cmocka_unit_test(test_lines), cmocka_unit_test(test_line_too_long),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_scope), cmocka_unit_test(test_launch)};
+    return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
+}
