@@ -51,11 +51,29 @@ static bool file_copy(struct copying *copying, struct str path) {
     return copied;
 }
 
+static struct str path_next(struct str *paths) {
+    struct str path = {paths->at, strnlen(paths->at, paths->len)};
+    size_t used = path.len < paths->len ? path.len + 1 : path.len;
+    *paths = (struct str){paths->at + used, paths->len - used};
+    return path;
+}
+
+/* With ./ in front of each, none is taken for a pattern. */
+static struct str names_plain(struct git_call *call, struct str paths) {
+    struct writer writer = {.arena = call->arena};
+    while (paths.len) {
+        write_raw(&writer, STR("./"));
+        write_raw(&writer, path_next(&paths));
+        write_byte(&writer, 0);
+    }
+    return (struct str){writer.at, writer.len};
+}
+
 static void paths_copy(struct copying *copying, struct str paths) {
     while (paths.len) {
-        struct str path = {paths.at, strnlen(paths.at, paths.len)};
-        size_t used = path.len < paths.len ? path.len + 1 : path.len;
-        paths = (struct str){paths.at + used, paths.len - used};
+        struct str path = path_next(&paths);
+        if (str_begins(path, STR("./")))
+            path = (struct str){path.at + 2, path.len - 2};
         if (copying->tree->included >= GIT_INCLUDES || !file_copy(copying, path)) {
             copying->tree->skipped++;
             continue;
@@ -77,7 +95,7 @@ static bool paths_find(struct git_call *call, struct str source, struct str rule
     *ret_paths = STR("");
     if (!call->out.len)
         return true;
-    if (!git_file_write(call, found, call->out))
+    if (!git_file_write(call, found, names_plain(call, call->out)))
         return false;
     call->input = found;
     int status = git_try(call, GIT_LIST_IGNORED, GIT_ARGS(source));

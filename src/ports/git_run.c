@@ -71,6 +71,15 @@ static bool says(struct str text, const char *what) {
     return text.len && memmem(text.at, text.len, what, strlen(what));
 }
 
+/* Behind "-C folder" or "-c setting". */
+static struct str verb_of(const char *line) {
+    while (*line == '-') {
+        line += strcspn(line, " ") + 1;
+        line += strcspn(line, " ") + 1;
+    }
+    return (struct str){line, strcspn(line, " ")};
+}
+
 bool git_fail_command(struct git_call *call, enum git_command command) {
     static const struct {
         const char *words;
@@ -82,9 +91,8 @@ bool git_fail_command(struct git_call *call, enum git_command command) {
     for (size_t i = 0; i < count_of(KNOWN); i++)
         if (says(call->err, KNOWN[i].words))
             result = KNOWN[i].result;
-    const char *line = GIT_ROWS[command].line;
-    int verb = (int)strcspn(line, " ");
-    return git_fail(call, result, "git %.*s: %.*s", verb, line, STR_ARG(call->err));
+    struct str verb = verb_of(GIT_ROWS[command].line);
+    return git_fail(call, result, "git %.*s: %.*s", STR_ARG(verb), STR_ARG(call->err));
 }
 
 /* ---- words ---- */

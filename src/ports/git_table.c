@@ -15,8 +15,12 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_FETCH_SOURCE] = {FETCH "--prune $upload $1 $2", GIT_OURS,
                           "the operator's branches into our clone"},
     [GIT_FETCH_TARGET] = {FETCH "$upload $1 $2", GIT_OURS, "where the branch is that is landed on"},
-    [GIT_FETCH_RUN] = {"-c fetch.fsckObjects=true " FETCH "--prune $upload $1 $2 $3", GIT_OURS,
-                       "what an agent committed, checked object by object"},
+    [GIT_FETCH_RUN] =
+        {"-c fetch.fsckObjects=true -c fetch.fsck.gitmodulesUpdate=ignore -c fetch.fsck.gitmodulesUrl=ignore "
+         "-c fetch.fsck.gitmodulesPath=ignore -c fetch.fsck.gitmodulesName=ignore " FETCH
+         "--prune $upload $1 $2 $3",
+         GIT_OURS,
+         "what an agent committed, checked object by object; submodules are nothing to us"},
     [GIT_INIT_TREE] = {"init --quiet --template= --initial-branch=$1 $2", GIT_NOWHERE,
                        "a run's worktree or a clean checkout"},
     [GIT_SET_FRESH] = {"update-ref $1 $2", GIT_FRESH, "the branch of a run, and its base"},
@@ -51,7 +55,6 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_CHECK_NAME] = {"check-ref-format $1", GIT_NOWHERE, "whether a name may be a branch"},
     [GIT_CONTAINS] = {"merge-base --is-ancestor $1 $2", GIT_OURS,
                       "whether a commit is on a branch"},
-    [GIT_BASE] = {"merge-base $1 $2", GIT_OURS, "where two histories meet"},
     [GIT_LIST_COMMITS] = {"rev-list --reverse --topo-order --parents --max-count=$1 $2 ^$3",
                           GIT_OURS, "commits to be replayed"},
     [GIT_SHOW_COMMIT] =
@@ -119,7 +122,6 @@ const struct git_setting GIT_ENVIRONMENT[] = {
     {"GIT_NO_REPLACE_OBJECTS", "1", "a commit is what its name says"},
     {"GIT_NO_LAZY_FETCH", "1", "a missing object is missing"},
     {"GIT_OPTIONAL_LOCKS", "0", "no index of others is refreshed"},
-    {"GIT_LITERAL_PATHSPECS", "1", "a file name is no pattern"},
     {"GIT_EDITOR", "false", "nothing is edited"},
 };
 const unsigned GIT_ENVIRONMENT_COUNT = count_of(GIT_ENVIRONMENT);
