@@ -24,8 +24,17 @@ static void text_make(void *with) {
     it->text = instruction_text(&it->about, &it->answer->shown, &it->arena);
 }
 
+/* What somebody said, by its hash. */
+static struct str said_find(const struct composing *it) {
+    const struct goal_shown *shown = it->answer ? &it->answer->shown : NULL;
+    for (uint32_t i = 0; shown && i < shown->text_count; i++)
+        if (!hash_is_zero(&it->about.said) && hash_equal(&shown->texts[i].hash, &it->about.said))
+            return shown->texts[i].body;
+    return (struct str){0};
+}
+
 static void composing_end(struct composing *it, struct str text, struct str why) {
-    it->done(it->with, text, why);
+    it->done(it->with, text, said_find(it), why);
     arena_free(&it->arena);
     free(it);
 }
@@ -70,7 +79,7 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
 void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with) {
     struct composing *it = calloc(1, sizeof *it);
     if (!it) {
-        done(with, (struct str){0}, STR("there is no memory"));
+        done(with, (struct str){0}, (struct str){0}, STR("there is no memory"));
         return;
     }
     it->done = done;

@@ -22,6 +22,7 @@ struct tokens {
     pthread_mutex_t lock;
     struct map by_hash; /* the first half of the hash */
     struct token **all; /* oldest first */
+    struct map lent;    /* of runs: the same key, struct token */
     uint32_t count;
 };
 
@@ -53,6 +54,7 @@ bool tokens_know(struct tokens *tokens, const struct hash *hash, int64_t now, st
         return false;
     pthread_mutex_lock(&tokens->lock);
     const struct token *token = map_get(&tokens->by_hash, token_key(hash));
+    token = token ? token : map_get(&tokens->lent, token_key(hash));
     bool found = token && hash_is(&token->hash, hash) && now < token->expires_at;
     if (found)
         *ret = token->caller;
@@ -129,6 +131,9 @@ void tokens_close(struct tokens *tokens) {
         return;
     while (tokens->count > 0)
         token_drop(tokens, tokens->count - 1);
+    for (size_t i = 0; i < tokens->lent.cap; i++)
+        free(tokens->lent.slots[i].value);
+    map_free(&tokens->lent);
     map_free(&tokens->by_hash);
     pthread_mutex_destroy(&tokens->lock);
     free(tokens->all);
@@ -146,6 +151,30 @@ static void token_write(char text[TOKEN_TEXT + 1]) {
     for (size_t i = 0; i < sizeof random; i++)
         text[4 + i] = DIGITS[random[i] & 63];
     text[TOKEN_TEXT] = 0;
+}
+
+bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]) {
+    if (text[0] == 0)
+        token_write(text);
+    struct token *token = calloc(1, sizeof *token);
+    if (!token)
+        return false;
+    *token =
+        (struct token){.hash = sha256(str_of(text)), .caller = *caller, .expires_at = TIME_NEVER};
+    pthread_mutex_lock(&tokens->lock);
+    free(map_remove(&tokens->lent, token_key(&token->hash)));
+    bool kept = map_put(&tokens->lent, token_key(&token->hash), token);
+    pthread_mutex_unlock(&tokens->lock);
+    if (!kept)
+        free(token);
+    return kept;
+}
+
+void tokens_take_back(struct tokens *tokens, struct str text) {
+    struct hash hash = sha256(text);
+    pthread_mutex_lock(&tokens->lock);
+    free(map_remove(&tokens->lent, token_key(&hash)));
+    pthread_mutex_unlock(&tokens->lock);
 }
 
 static bool expiry_read(struct op_call *call, int64_t *ret) {

@@ -22,6 +22,11 @@ bool tokens_find(struct tokens *tokens, struct str text, int64_t now, struct cal
 bool tokens_know(struct tokens *tokens, const struct hash *hash, int64_t now, struct caller *ret);
 uint32_t tokens_count(struct tokens *tokens);
 
+/* A run's own: it stands in the run's folder, not in our file, and ends with the run. An empty text is filled in; one that is
+ * not is lent once more after a restart. False: there is no memory. */
+bool tokens_lend(struct tokens *tokens, const struct caller *caller, char text[TOKEN_TEXT + 1]);
+void tokens_take_back(struct tokens *tokens, struct str text);
+
 /* The operations: see tell.h. */
 void token_create_tell(struct house *house, struct op_call *call);
 void token_list_tell(struct house *house, struct op_call *call);

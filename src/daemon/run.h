@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is one run of an agent, from its start to its end? Shared by the files run*.c and nobody else. */
+#pragma once
+
+#include "base/due.h"
+#include "base/map.h"
+#include "daemon/hands.h"
+#include "daemon/reload.h"
+#include "daemon/runs.h"
+#include "daemon/token.h"
+#include "ports/driver.h"
+#include "ports/git.h"
+#include "ports/held.h"
+
+#include <limits.h>
+
+enum {
+    RUN_PATH = 1024,
+    RUN_EVENTS = 256,           /* of one piece of output; more are read from the next */
+    RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
+    RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
+    RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
+    RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
+};
+
+struct runs {
+    uv_loop_t *loop;
+    struct hands *hands;
+    struct house *house;
+    char state[RUN_PATH], hold[RUN_PATH], socket[RUN_PATH];
+    struct map all; /* struct run, by the id of the effect that began it */
+    struct map never; /* that were stopped before they began */
+    struct due due;
+    uv_timer_t timer;
+    uv_async_t heard; /* from other threads: errands */
+    pthread_mutex_t lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
+    struct errand *errands;
+    uint32_t under_way; /* workers and lookups that will come back */
+    bool stopping;
+};
+
+/* Something that came back from another thread, to be gone on with on the loop. */
+struct errand {
+    struct errand *next;
+    void (*go)(struct errand *errand);
+};
+void errand_home(struct runs *runs, struct errand *errand);
+
+struct run {
+    struct runs *runs;
+    struct id id, goal;
+    uint32_t charge;
+    char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
+    char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
+    uint64_t fence;
+
+    const struct driver *driver;
+    struct drive_spec spec; /* its texts: in the arena, for as long as the run is */
+    struct arena arena;
+    void *state;
+    struct drive_pour pour;
+    struct held *held;
+    bool begun, exited, ended; /* the driver said hello; its process is gone; and everything was read */
+    int64_t exit;
+
+    /* what is owed to the ledger */
+    struct act *said;    /* spawn or send: until a receipt, or until it is too late */
+    struct act *look;    /* until it was seen */
+    struct act *stop;    /* until it has ended */
+    struct id dispatch;  /* of `said` */
+    uint32_t dispatch_n; /* its effect, from 1 */
+    char *text;          /* to be said as soon as it listens */
+    size_t text_length;
+    bool spoken;         /* `text` was handed to the driver */
+    bool answers;        /* `text` is somebody's yes or no to `ask` */
+    char ask[DRIVE_ASK_ID + 1]; /* somebody has to say yes or no */
+    int64_t said_until, look_until;
+
+    /* what was offered to the ledger, and how far it is safe */
+    uint32_t offered, kept;
+    void *saved; /* the driver's state as it was when `saved_needs` had been offered */
+    uint32_t saved_needs;
+    bool save_pending;
+    bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
+    uint32_t writes; /* that have no better name */
+
+    struct sighting seen; /* under runs->lock */
+};
+
+/* ---- runs.c ---- */
+struct run *run_make(struct runs *runs, const struct effect *effect, struct id id);
+void run_free(struct run *run);
+void run_due(struct run *run);
+void beside_us(const char *name, char *path, size_t size);
+void run_tick(struct run *run, int64_t now);
+void run_report(struct run *run, struct act **act, struct signal outcome); /* once; frees the act */
+void run_said_ended(struct run *run, enum delivery delivery, struct str why);
+
+/* ---- run_start.c ---- */
+void run_spawn(struct runs *runs, struct act *act);
+void run_send(struct run *run, struct act *act);
+bool run_prepare(struct run *run, struct str *ret_why); /* its spec, from the settings as they are */
+void run_token_lend(struct run *run);
+const struct agent_setting *run_agent(const struct settings *settings, struct str id);
+const struct driver *run_driver(const struct agent_setting *agent);
+
+/* ---- run_drive.c ---- */
+bool run_open(struct run *run, uint64_t offset);
+void run_pump(struct run *run); /* says what waits, if it listens */
+void run_look(struct run *run, struct act *act);
+void run_look_ended(struct run *run, enum sure delivered);
+void run_stop(struct run *run, struct act *act);
+
+/* ---- run_file.c ---- */
+bool run_file_write(const struct run *run);
+struct run *run_file_read(struct runs *runs, const char *name); /* NULL: nothing to go on with */
+void run_file_close(const struct run *run); /* it is over: not gone on with after a restart */
+void run_save(struct run *run);             /* once everything that was offered is safe */
+bool run_load(struct run *run, uint64_t *ret_offset);
+
+/* ---- run_work.c ---- */
+void work_check(struct runs *runs, struct act *act);
+void work_land(struct runs *runs, struct act *act);
+
+/* What git needs to know, of the settings as they are now; texts in the arena. false: there is no repository. */
+struct work_place {
+    struct git_house house;
+    struct git_repo repo;
+    struct git_run run;
+    struct str branch, command, setup;
+    enum git_how how;
+    bool lands;
+    int64_t within;
+};
+struct git_answer work_place_make(struct work_place *place, struct arena *arena,
+                                  struct git_tree *ret); /* on a worker */
+bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena *arena,
+                struct work_place *ret);

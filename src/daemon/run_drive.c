@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does an agent say, and what is said to it?
+ *
+ * Every write has a name, and a hold writes a name once: what a driver answers to a piece of output is named by its
+ * offset, a prompt by its dispatch. So after a crash the same output is read again, the same answers are given, and none
+ * is given twice. Signals are named by run and offset in the same way. */
+#include "daemon/clock.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+#include "ops/update.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- telling the ledger ---- */
+
+struct kept { /* a signal on its way; home when it is safe */
+    struct errand errand;
+    struct runs *runs;
+    struct id run;
+    struct input *input;
+};
+
+static void kept_home(struct errand *errand) {
+    struct kept *kept = (struct kept *)(void *)errand;
+    struct input *input = kept->input;
+    struct run *run = map_get(&kept->runs->all, kept->run);
+    bool again = ERRORS[input->error].class == CLASS_TRANSIENT && !kept->runs->stopping;
+    input->error = again ? ERROR_NONE : input->error;
+    if (again && queue_put(&kept->runs->hands->keeper->queue, input))
+        return;
+    if (run) {
+        run->kept++;
+        run_save(run);
+    }
+    input_free(input);
+    free(kept);
+}
+
+/* From the ledger's thread. */
+static void signal_kept(struct input *input) {
+    struct kept *kept = input->waiter;
+    errand_home(kept->runs, &kept->errand);
+}
+
+static struct id name_of_run(const struct run *run, struct str name) {
+    return id_derive((struct str){(const char *)run->id.bytes, sizeof run->id.bytes}, name);
+}
+
+static void signal_fill(const struct run *run, struct signal *signal, uint64_t offset,
+                        struct str what) {
+    char name[96];
+    snprintf(name, sizeof name, "%.*s %llu", STR_ARG(str_cut(what, 64)),
+             (unsigned long long)offset);
+    signal->source = name_of_run(run, str_of(name));
+    signal->keyed = 1;
+    signal->goal = run->goal;
+    signal->at = clock_wall();
+    signal->actor = STR("overseer");
+    signal->by = WHO_OVERSEER;
+    signal->charge = run->charge + 1;
+}
+
+/* What finds no room is read again after a restart: the state is not saved any more until then. */
+static void offer(struct run *run, struct signal *signal, uint64_t offset, struct str what) {
+    struct kept *kept = calloc(1, sizeof *kept);
+    signal_fill(run, signal, offset, what);
+    struct input *input = kept ? input_make(signal, kept) : NULL;
+    if (input) {
+        *kept = (struct kept){{NULL, kept_home}, run->runs, run->id, input};
+        input->done = signal_kept;
+        run->offered++;
+        if (queue_put(&run->runs->hands->keeper->queue, input))
+            return;
+        run->offered--;
+    }
+    input_free(input);
+    free(kept);
+    run->unsaid = true;
+    log_error("no room for what an agent said; it is read again after a restart");
+}
+
+static void seen_now(const struct run *run, struct sighting *ret) {
+    *ret = (struct sighting){0};
+    if (run->begun)
+        run->driver->see(run->state, ret);
+    ret->charge = run->charge;
+    ret->at = clock_wall();
+    ret->process = run->exited ? SURE_NO : run->held ? SURE_YES : SURE_UNKNOWN;
+    if (run->exited)
+        ret->turn = SURE_NO;
+}
+
+static void seen_keep(struct run *run) {
+    struct sighting seen;
+    seen_now(run, &seen);
+    pthread_mutex_lock(&run->runs->lock);
+    run->seen = seen;
+    pthread_mutex_unlock(&run->runs->lock);
+}
+
+static void event_offer(struct run *run, enum agent_event happened, const struct drive_event *event,
+                        struct str reason, struct arena *arena) {
+    struct sighting seen;
+    seen_now(run, &seen);
+    seen.event = happened;
+    seen.limited_until = event->until;
+    seen.exit = run->exit;
+    seen.dispatch = happened == AGENT_ACCEPTED ? run->dispatch_n : 0;
+    struct signal signal = {.kind = SIGNAL_AGENT_SEEN,
+                            .body = shape_encode(&SIGHTING, &seen, arena),
+                            .exit = run->exit,
+                            .reason = str_cut_utf8(reason, LIMIT_PROSE)};
+    offer(run, &signal, event->offset, str_of(name_of(&AGENT_EVENT_NAMES, happened)));
+}
+
+/* UPDATE-01: only its own words, and only the block in them. */
+static void words_offer(struct run *run, const struct drive_event *event, struct arena *arena) {
+    struct signal said;
+    if (event->text.len > 0 &&
+        update_signal(event->text, WHO_AGENT, run->goal, run->charge + 1, arena, &said))
+        offer(run, &said, event->offset, STR("words"));
+}
+
+/* ---- what happened ---- */
+
+void run_look_ended(struct run *run, enum sure delivered) {
+    struct arena arena = {0};
+    struct sighting seen;
+    if (!run->look)
+        return;
+    seen_now(run, &seen);
+    seen.dispatch = run->look->effect.dispatch;
+    seen.delivered = delivered;
+    run_report(run, &run->look, (struct signal){.body = shape_encode(&SIGHTING, &seen, &arena)});
+    arena_free(&arena);
+}
+
+static void accepted(struct run *run, const struct drive_event *event, struct arena *arena) {
+    if (!id_equal(event->dispatch, run->dispatch))
+        return;
+    if (run->said)
+        run_said_ended(run, DELIVERY_ACCEPTED, STR(""));
+    else
+        event_offer(run, AGENT_ACCEPTED, event, STR(""), arena); /* TICK-18: late */
+}
+
+static void asks(struct run *run, const struct drive_event *event, struct arena *arena) {
+    snprintf(run->ask, sizeof run->ask, "%.*s", STR_ARG(event->ask));
+    event_offer(run, AGENT_ASKS, event,
+                arena_format(arena, "It wants to use %.*s: %.*s", STR_ARG(event->text),
+                             STR_ARG(event->detail)),
+                arena);
+}
+
+static void turn_failed(struct run *run, const struct drive_event *event, struct arena *arena) {
+    run->ask[0] = 0;
+    if (event->kind == DRIVE_BROKEN)
+        log_warning("a run of %s cannot be driven any more: %.*s", run->agent,
+                    STR_ARG(event->text));
+    run_said_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, event->text);
+    event_offer(run, AGENT_FAILED, event, event->text, arena);
+}
+
+static void event_take(struct run *run, const struct drive_event *event, struct arena *arena) {
+    switch (event->kind) {
+    case DRIVE_STARTED:
+        snprintf(run->session, sizeof run->session, "%.*s", STR_ARG(event->session));
+        run_file_write(run);
+        break;
+    case DRIVE_ACCEPTED: accepted(run, event, arena); break;
+    case DRIVE_ASKS_FOR: asks(run, event, arena); break;
+    case DRIVE_ENDED:
+        run->ask[0] = 0;
+        event_offer(run, AGENT_ENDED, event, STR(""), arena);
+        words_offer(run, event, arena);
+        break;
+    case DRIVE_BROKEN:
+    case DRIVE_FAILED: turn_failed(run, event, arena); break;
+    case DRIVE_LIMITED: event_offer(run, AGENT_LIMITED, event, event->text, arena); break;
+    case DRIVE_DELIVERED: run_look_ended(run, event->sure); break;
+    default: break;
+    }
+}
+
+/* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
+static void drove(struct run *run, struct drive_out *out, struct str name) {
+    if (out->bytes.len > 0 && run->held)
+        held_write(run->held, name_of_run(run, name), out->bytes);
+    if (out->close && run->held)
+        held_close_input(run->held);
+    for (uint32_t i = 0; i < out->event_count; i++)
+        event_take(run, &out->events[i], out->arena);
+    seen_keep(run);
+    run_due(run);
+}
+
+static struct drive_out out_begin(struct arena *arena) {
+    return (struct drive_out){.arena = arena,
+                              .events = arena_new(arena, struct drive_event, RUN_EVENTS),
+                              .event_room = RUN_EVENTS};
+}
+
+/* ---- what is said ---- */
+
+static void dispatch_name(struct id dispatch, char name[ID_TEXT + 1]) {
+    id_format(dispatch, name);
+}
+
+/* An open request for permission is answered with yes or no, and with nothing else. */
+static void permission_give(struct run *run, struct drive_out *out) {
+    bool allow = str_begins((struct str){run->text, run->text_length}, STR("allow"));
+    run->driver->answer(run->state, str_of(run->ask), allow ? DRIVE_ALLOW : DRIVE_REJECT,
+                        clock_wall(), out);
+    run->ask[0] = 0;
+}
+
+/* One prompt at a time: when it listens. */
+void run_pump(struct run *run) {
+    struct arena arena = {0};
+    bool answers = run->ask[0] && run->answers;
+    if (!run->said || !run->text || run->spoken || !run->begun || !run->held ||
+        (!answers && !run->driver->ready(run->state)))
+        return;
+    struct drive_out out = out_begin(&arena);
+    char name[ID_TEXT + 1];
+    dispatch_name(run->dispatch, name);
+    run->spoken = true;
+    run->said_until = clock_wall() + SECONDS(RUN_ACCEPT_SECONDS);
+    if (answers)
+        permission_give(run, &out);
+    else
+        run->driver->send(run->state, run->dispatch, (struct str){run->text, run->text_length},
+                          clock_wall(), &out);
+    drove(run, &out, str_of(name));
+    if (answers)
+        run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));
+    arena_free(&arena);
+    run_save(run);
+}
+
+static void begin(struct run *run) {
+    struct arena arena = {0};
+    struct drive_out out = out_begin(&arena);
+    run->begun = true;
+    run->driver->begin(run->state, &run->spec, clock_wall(), &out);
+    drove(run, &out, STR("begin"));
+    arena_free(&arena);
+    run_pump(run);
+}
+
+/* ---- what comes from the hold ---- */
+
+static void heard_data(void *with, uint64_t offset, struct str bytes) {
+    struct run *run = with;
+    struct arena arena = {0};
+    struct drive_out out = out_begin(&arena);
+    char name[48];
+    if (!run->begun)
+        begin(run);
+    snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
+    drive_pour(&run->pour, run->driver, run->state, bytes, offset, clock_wall(), &out);
+    drove(run, &out, str_of(name));
+    arena_free(&arena);
+    run_save(run);
+    run_pump(run);
+}
+
+static void heard_status(void *with, const struct hold_status *status) {
+    struct run *run = with;
+    if ((status->flags & HOLD_EXITED) && !run->exited) {
+        run->exited = true;
+        run->exit = status->exit;
+    }
+    if (!run->begun && !run->exited)
+        begin(run);
+    seen_keep(run);
+}
+
+/* Everything that it ever said was read. */
+static void run_is_over(struct run *run, uint64_t offset) {
+    struct arena arena = {0};
+    struct drive_out out = out_begin(&arena);
+    struct drive_event gone = {.offset = offset};
+    if (run->ended)
+        return;
+    run->ended = run->exited = true;
+    if (run->begun)
+        run->driver->gone(run->state, run->exit, clock_wall(), &out);
+    drove(run, &out, STR("gone"));
+    run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
+                   STR("its process ended before it took that in"));
+    run_look_ended(run, SURE_UNKNOWN);
+    event_offer(run, AGENT_EXITED, &gone, STR(""), &arena);
+    arena_free(&arena);
+    run_save(run);
+}
+
+static void heard_end(void *with, uint64_t offset) {
+    struct run *run = with;
+    run_is_over(run, offset);
+    if (run->stop)
+        held_collect(run->held);
+}
+
+static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdict,
+                         uint64_t number) {
+    struct run *run = with;
+    if (verdict == HOLD_STALE)
+        log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
+                    (unsigned long long)number);
+    if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop) {
+        run_report(run, &run->stop, (struct signal){.exit = run->exit});
+        run_file_close(run);
+        run_free(run);
+    }
+}
+
+static void heard_receipt(void *with, struct id id, enum hold_written written) {
+    struct run *run = with;
+    struct arena arena = {0};
+    char name[ID_TEXT + 1];
+    if (!run->look || run->look->effect.dispatch == 0)
+        return;
+    struct id dispatch = effect_id(run->goal, run->look->effect.dispatch - 1);
+    dispatch_name(dispatch, name);
+    if (!id_equal(id, name_of_run(run, str_of(name))))
+        return;
+    if (written == HOLD_UNKNOWN || written == HOLD_NOT)
+        run_look_ended(run, SURE_NO);
+    else if (run->exited || written == HOLD_MAYBE)
+        run_look_ended(run, SURE_UNKNOWN);
+    else {
+        struct drive_out out = out_begin(&arena);
+        char look[32];
+        snprintf(look, sizeof look, "look %u", ++run->writes);
+        run->driver->look(run->state, dispatch, clock_wall(), &out);
+        drove(run, &out, str_of(look));
+    }
+    arena_free(&arena);
+}
+
+/* The hold is gone, or we were too slow for it. Its folder knows what became of it. */
+static void heard_lost(void *with, int code) {
+    struct run *run = with;
+    struct held_memory memory = {0};
+    uint64_t offset = run->pour.offset + run->pour.len;
+    run->held = NULL;
+    log_warning("lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
+    bool known = held_recall(run->dir, run->id, &memory);
+    if (known && memory.alive && run_open(run, offset))
+        return;
+    run->exit = known && memory.exited ? (int64_t)memory.exit : -1;
+    run_is_over(run, offset);
+    if (!run->stop)
+        return;
+    run_report(run, &run->stop, (struct signal){.exit = run->exit});
+    run_file_close(run);
+    run_free(run);
+}
+
+static const struct held_ears EARS = {
+    .answer = heard_answer,
+    .data = heard_data,
+    .receipt = heard_receipt,
+    .status = heard_status,
+    .end = heard_end,
+    .lost = heard_lost,
+};
+
+bool run_open(struct run *run, uint64_t offset) {
+    run->held = held_open(run->runs->loop, run->dir, run->fence, &EARS, run);
+    return run->held && held_attach(run->held, offset) && held_look(run->held);
+}
+
+/* ---- looking, stopping, waiting ---- */
+
+void run_look(struct run *run, struct act *act) {
+    char name[ID_TEXT + 1];
+    run_look_ended(run, SURE_UNKNOWN);
+    run->look = act;
+    run->look_until = clock_wall() + SECONDS(RUN_LOOK_SECONDS);
+    if (act->effect.dispatch == 0 || !run->held) {
+        run_look_ended(run, SURE_UNKNOWN);
+        return;
+    }
+    dispatch_name(effect_id(run->goal, act->effect.dispatch - 1), name);
+    if (!held_wrote(run->held, name_of_run(run, str_of(name))))
+        run_look_ended(run, SURE_UNKNOWN);
+    run_due(run);
+}
+
+void run_stop(struct run *run, struct act *act) {
+    if (run->stop) {
+        run_report(run, &act, (struct signal){0});
+        return;
+    }
+    run->stop = act;
+    run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
+    run_look_ended(run, SURE_UNKNOWN);
+    if (run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS)))
+        return;
+    run_report(run, &run->stop, (struct signal){.exit = run->exit});
+    run_free(run);
+}
+
+void run_tick(struct run *run, int64_t now) {
+    struct arena arena = {0};
+    if (run->said && run->said_until <= now)
+        run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
+                       run->spoken ? STR("there was no receipt in time")
+                                   : STR("it did not listen in time"));
+    if (run->look && run->look_until <= now)
+        run_look_ended(run, SURE_UNKNOWN);
+    if (run->begun && run->held && run->driver->due(run->state) <= now) {
+        struct drive_out out = out_begin(&arena);
+        char name[32];
+        snprintf(name, sizeof name, "tick %u", ++run->writes);
+        run->driver->tick(run->state, now, &out);
+        drove(run, &out, str_of(name));
+        run_save(run);
+        run_pump(run);
+    }
+    arena_free(&arena);
+    run_due(run);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in a run's folder, so that it is gone on with after a restart? run.json says what it is, drive.state how far
+ * it was read and what its driver knew then. */
+#include "daemon/clock.h"
+#include "daemon/files.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- what it is ---- */
+
+bool run_file_write(const struct run *run) {
+    char goal[ID_TEXT + 1];
+    id_format(run->goal, goal);
+    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal, "charge",
+                             (int)run->charge, "node", run->node, "agent", run->agent, "driver",
+                             run->driver->name, "session", run->session, "cwd", run->cwd, "token",
+                             run->token, "fence", (json_int_t)run->fence);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    bool kept = text && file_replace(run->dir, "run.json", text, strlen(text), true);
+    free(text);
+    json_decref(json);
+    return kept;
+}
+
+void run_file_close(const struct run *run) {
+    char from[RUN_PATH + 16], to[RUN_PATH + 16];
+    snprintf(from, sizeof from, "%s/run.json", run->dir);
+    snprintf(to, sizeof to, "%s/run.over", run->dir);
+    if (rename(from, to) != 0)
+        log_warning("%s cannot be put away: %s", from, strerror(errno));
+}
+
+static void text_take(char *to, size_t size, const json_t *json, const char *name) {
+    const char *text = json_string_value(json_object_get(json, name));
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct run *run_of_json(struct runs *runs, struct id id, const json_t *json) {
+    struct effect effect = {.charge =
+                                (uint32_t)json_integer_value(json_object_get(json, "charge"))};
+    const char *goal = json_string_value(json_object_get(json, "goal"));
+    const char *driver = json_string_value(json_object_get(json, "driver"));
+    const struct driver *known = driver ? driver_named(str_of(driver)) : NULL;
+    if (!goal || !id_parse(str_of(goal), &effect.goal) || !known)
+        return NULL;
+    struct run *run = run_make(runs, &effect, id);
+    if (!run)
+        return NULL;
+    text_take(run->node, sizeof run->node, json, "node");
+    text_take(run->agent, sizeof run->agent, json, "agent");
+    text_take(run->session, sizeof run->session, json, "session");
+    text_take(run->cwd, sizeof run->cwd, json, "cwd");
+    text_take(run->token, sizeof run->token, json, "token");
+    run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
+    run->driver = known;
+    run->state = calloc(1, known->size);
+    return run;
+}
+
+struct run *run_file_read(struct runs *runs, const char *name) {
+    char path[RUN_PATH + 300];
+    struct id id;
+    struct str why;
+    snprintf(path, sizeof path, "%s/runs/%.200s/run.json", runs->state, name);
+    json_t *json = id_parse(str_of(name), &id) ? json_load_file(path, 0, NULL) : NULL;
+    if (!json)
+        return NULL;
+    struct run *run = run_of_json(runs, id, json);
+    json_decref(json);
+    if (!run)
+        return NULL;
+    if (!run->state || !run_prepare(run, &why)) {
+        run_free(run);
+        return NULL;
+    }
+    run_token_lend(run);
+    return run;
+}
+
+/* ---- how far it was read ---- */
+
+struct saved_head {
+    uint32_t magic, size;
+    uint64_t offset;
+    uint32_t writes, begun;
+    struct id dispatch;
+    uint32_t dispatch_n, exited;
+    int64_t exit;
+    char ask[DRIVE_ASK_ID + 1];
+};
+enum { SAVED_MAGIC = 0x4f565331 };
+
+static void saved_write(struct run *run) {
+    const struct saved_head *head = run->saved;
+    run->save_pending = false;
+    if (!file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false))
+        log_error("the state of a run of %s cannot be written: %s", run->agent, strerror(errno));
+    else if (run->held)
+        held_ack(run->held, head->offset);
+}
+
+static void saved_fill(struct run *run) {
+    struct saved_head head = {.magic = SAVED_MAGIC,
+                              .size = (uint32_t)run->driver->size,
+                              .offset = run->driver->resume_at(run->state),
+                              .writes = run->writes,
+                              .begun = run->begun,
+                              .dispatch = run->dispatch,
+                              .dispatch_n = run->dispatch_n,
+                              .exited = run->exited,
+                              .exit = run->exit};
+    memcpy(head.ask, run->ask, sizeof head.ask);
+    memcpy(run->saved, &head, sizeof head);
+    memcpy((char *)run->saved + sizeof head, run->state, run->driver->size);
+    run->saved_needs = run->offered;
+    run->save_pending = true;
+}
+
+/* One state waits at a time: what comes meanwhile is saved with the next. */
+void run_save(struct run *run) {
+    if (run->save_pending && run->kept >= run->saved_needs)
+        saved_write(run);
+    if (run->save_pending || run->unsaid || !run->begun)
+        return;
+    if (!run->saved)
+        run->saved = calloc(1, sizeof(struct saved_head) + run->driver->size);
+    if (!run->saved)
+        return;
+    saved_fill(run);
+    if (run->kept >= run->saved_needs)
+        saved_write(run);
+}
+
+/* No state: it is read from the beginning, as a run that has not begun. */
+bool run_load(struct run *run, uint64_t *ret_offset) {
+    char path[RUN_PATH + 16];
+    struct saved_head head;
+    *ret_offset = 0;
+    snprintf(path, sizeof path, "%s/drive.state", run->dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    bool whole = read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+                 head.magic == SAVED_MAGIC && head.size == run->driver->size &&
+                 read(fd, run->state, run->driver->size) == (ssize_t)run->driver->size;
+    close(fd);
+    if (!whole)
+        return false;
+    *ret_offset = run->pour.offset = head.offset;
+    run->writes = head.writes;
+    run->begun = head.begun;
+    run->dispatch = head.dispatch;
+    run->dispatch_n = head.dispatch_n;
+    run->exit = head.exit;
+    memcpy(run->ask, head.ask, sizeof run->ask);
+    return true;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a run begin, and how is something said to it? A place to work in, the words, the process that holds it; each step
+ * comes back to the loop before the next one. Whatever fails before the process is there was certainly not delivered. */
+#include "daemon/clock.h"
+#include "daemon/compose.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what it is started with ---- */
+
+const struct agent_setting *run_agent(const struct settings *settings, struct str id) {
+    for (uint32_t i = 0; i < settings->agent_count; i++)
+        if (str_equal(settings->agents[i].id, id))
+            return &settings->agents[i];
+    return NULL;
+}
+
+static struct str kind_of(const struct agent_setting *agent) {
+    return agent->kind.len ? agent->kind : agent->id;
+}
+
+/* How a kind is driven unless somebody says otherwise. */
+const struct driver *run_driver(const struct agent_setting *agent) {
+    static const struct {
+        const char *kind, *driver;
+    } USUAL[] = {{"claude", "claude"}, {"command", "command"}};
+    for (size_t i = 0; i < count_of(USUAL) && agent->driver.len == 0; i++)
+        if (str_equal(kind_of(agent), str_of(USUAL[i].kind)))
+            return driver_named(str_of(USUAL[i].driver));
+    return driver_named(agent->driver.len ? agent->driver : STR("acp"));
+}
+
+/* The absolute path of a program; empty: there is none of that name. */
+static struct str program_find(struct str name, struct arena *arena) {
+    const char *path = getenv("PATH");
+    if (name.len > 0 && name.at[0] == '/')
+        return arena_copy(arena, name);
+    for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
+        size_t length = strcspn(path, ":");
+        char *at = arena_cstr(arena, arena_format(arena, "%.*s/%.*s", (int)length, path,
+                                                  STR_ARG(name)));
+        if (length > 0 && access(at, X_OK) == 0)
+            return str_of(at);
+        path += length + (path[length] == ':');
+    }
+    return (struct str){0};
+}
+
+static const struct str *texts_copy(const struct texts *texts, struct arena *arena) {
+    struct str *list = arena_new(arena, struct str, texts->count + 1);
+    for (uint32_t i = 0; i < texts->count; i++)
+        list[i] = arena_copy(arena, texts->at[i]);
+    return list;
+}
+
+/* Only what the operator names reaches it. */
+static void keys_take(struct run *run, const struct agent_setting *agent) {
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 1);
+    for (uint32_t i = 0; i < agent->keys.count; i++) {
+        const char *name = arena_cstr(&run->arena, agent->keys.at[i]), *value = getenv(name);
+        if (value)
+            vars[run->spec.env_count++] =
+                (struct drive_var){str_of(name), arena_copy(&run->arena, str_of(value))};
+    }
+    run->spec.env = vars;
+}
+
+/* Its own way to our tools: a program of ours, with a token that stands in its folder. */
+static void door_take(struct run *run) {
+    struct str *argv = arena_new(&run->arena, struct str, 6);
+    char own[RUN_PATH];
+    beside_us("overseer", own, sizeof own);
+    argv[0] = arena_copy(&run->arena, str_of(own));
+    argv[1] = STR("mcp");
+    argv[2] = STR("--socket");
+    argv[3] = arena_copy(&run->arena, str_of(run->runs->socket));
+    argv[4] = STR("--token");
+    argv[5] = arena_format(&run->arena, "@%s/token", run->dir);
+    run->spec.door = (struct drive_door){.argv = argv, .argc = 6};
+}
+
+bool run_prepare(struct run *run, struct str *ret_why) {
+    const struct settings *settings = house_settings(run->runs->house);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    struct arena *arena = &run->arena;
+    if (agent && !run->driver)
+        run->driver = run_driver(agent);
+    if (!agent || !run->driver) {
+        house_settings_drop(settings);
+        *ret_why = STR("no driver starts it: see [[agents]] in the configuration");
+        return false;
+    }
+    struct str program = agent->program.len ? agent->program : kind_of(agent);
+    struct texts allow = agent->tools.count ? agent->tools : settings->defaults.allowed_tools;
+    run->spec = (struct drive_spec){
+        .program = program_find(program, arena),
+        .args = texts_copy(&agent->args, arena),
+        .arg_count = agent->args.count,
+        .quirk = arena_copy(arena, kind_of(agent)),
+        .model = arena_copy(arena, agent->model.len ? agent->model : settings->defaults.model),
+        .thinking = arena_copy(arena, agent->thinking),
+        .base_url = arena_copy(arena, agent->base_url),
+        .home = str_of(run->home),
+        .cwd = str_of(run->cwd),
+        .session = str_of(run->session),
+        .run = run->id,
+        .allow = texts_copy(&allow, arena),
+        .allow_count = allow.count,
+        .allow_given = allow.count > 0,
+        .deny = texts_copy(&agent->deny, arena),
+        .deny_count = agent->deny.count,
+        .ask = agent->asks && !settings->defaults.skip_permissions};
+    keys_take(run, agent);
+    door_take(run);
+    bool found = run->spec.program.len > 0;
+    if (!found)
+        *ret_why = arena_format(arena, "there is no program %.*s; see [[agents]] program",
+                                STR_ARG(program));
+    house_settings_drop(settings);
+    return found;
+}
+
+/* ---- the steps ---- */
+
+struct starting {
+    struct errand errand;
+    uv_work_t work;
+    struct runs *runs;
+    struct id run;
+    struct arena arena;
+    struct work_place place;
+    struct git_answer answer;
+    struct git_tree tree;
+    bool has_place;
+    char *text, *said;
+    size_t text_length;
+    char why[256];
+};
+
+static void starting_free(struct starting *it) {
+    free(it->text);
+    free(it->said);
+    arena_free(&it->arena);
+    free(it);
+}
+
+/* Not a byte reached it. */
+static void start_failed(struct starting *it, struct run *run, struct str why) {
+    if (run) {
+        log_warning("a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
+        run_said_ended(run, DELIVERY_ERROR, why);
+        if (run->stop)
+            run_report(run, &run->stop, (struct signal){0});
+        run_free(run);
+    }
+    starting_free(it);
+}
+
+static void stands(void *with, bool stood, struct str why) {
+    struct starting *it = with;
+    struct run *run = map_get(&it->runs->all, it->run);
+    if (!run || it->runs->stopping) {
+        starting_free(it);
+        return;
+    }
+    if (!stood) {
+        start_failed(it, run, why);
+        return;
+    }
+    if (!run_open(run, 0))
+        log_error("the hold of a run of %s cannot be spoken to", run->agent);
+    else if (run->stop)
+        held_stop(run->held, RUN_GRACE_MS);
+    run_due(run);
+    starting_free(it);
+}
+
+static bool folders_make(struct run *run) {
+    static const char *const ABOVE[] = {"runs", "homes"};
+    char path[RUN_PATH + 8];
+    for (size_t i = 0; i < count_of(ABOVE); i++) {
+        snprintf(path, sizeof path, "%s/%s", run->runs->state, ABOVE[i]);
+        mkdir(path, 0700);
+    }
+    bool made = (mkdir(run->dir, 0700) == 0 || errno == EEXIST) &&
+                (mkdir(run->home, 0700) == 0 || errno == EEXIST);
+    return made && (run->cwd[0] || (snprintf(run->cwd, sizeof run->cwd, "%s/work", run->dir) > 0 &&
+                                    (mkdir(run->cwd, 0700) == 0 || errno == EEXIST)));
+}
+
+/* Every folder on the way is made; what is there already is replaced. */
+static bool file_put(const char *path, struct str text, struct arena *arena) {
+    char *at = arena_cstr(arena, str_of(path));
+    for (char *slash = strchr(at + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(at, 0700);
+        *slash = '/';
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool whole = fd >= 0 && write(fd, text.at ? text.at : "", text.len) == (ssize_t)text.len;
+    if (fd >= 0)
+        close(fd);
+    return whole;
+}
+
+static bool files_put(struct run *run, const struct drive_launch *launch, struct arena *arena) {
+    bool whole = true;
+    for (uint32_t i = 0; i < launch->file_count && whole; i++)
+        whole = file_put(arena_cstr(arena, arena_format(arena, "%s/%.*s", run->home,
+                                                        STR_ARG(launch->files[i].path))),
+                         launch->files[i].text, arena);
+    char *token = arena_cstr(arena, arena_format(arena, "%s/token", run->dir));
+    return whole && file_put(token, str_of(run->token), arena);
+}
+
+static const char *const *environment(struct run *run, const struct drive_launch *launch,
+                                      struct arena *arena) {
+    const char **env = arena_new(arena, const char *, launch->env_count + 5);
+    const char *path = getenv("PATH");
+    uint32_t count = 0;
+    env[count++] = arena_cstr(arena, arena_format(arena, "PATH=%s", path ? path : "/usr/bin:/bin"));
+    env[count++] = arena_cstr(arena, arena_format(arena, "HOME=%s", run->home));
+    env[count++] = "LANG=C.UTF-8";
+    env[count++] = "TERM=xterm-256color";
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        env[count++] =
+            arena_cstr(arena, arena_format(arena, "%.*s=%.*s", STR_ARG(launch->env[i].name),
+                                           STR_ARG(launch->env[i].value)));
+    return env;
+}
+
+static const char *const *arguments(const struct drive_launch *launch, struct arena *arena) {
+    const char **argv = arena_new(arena, const char *, launch->argc + 1);
+    for (uint32_t i = 0; i < launch->argc; i++)
+        argv[i] = arena_cstr(arena, launch->argv[i]);
+    return argv;
+}
+
+void run_token_lend(struct run *run) {
+    struct caller caller = {.role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1};
+    snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
+    id_format(run->id, caller.run);
+    tokens_lend(run->runs->house->tokens, &caller, run->token);
+}
+
+static void launch(struct starting *it, struct run *run) {
+    struct drive_launch launch = {0};
+    struct str why = STR("its folder cannot be made");
+    struct arena *arena = &it->arena;
+    run->spec.cwd = str_of(run->cwd);
+    run_token_lend(run);
+    if (!folders_make(run) || !run->driver->launch(&run->spec, arena, &launch, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    run->spec.cwd = str_of(run->cwd);
+    if (!files_put(run, &launch, arena) || !run_file_write(run)) {
+        start_failed(it, run, STR("its files cannot be written"));
+        return;
+    }
+    struct held_spec spec = {.program = run->runs->hold,
+                             .dir = run->dir,
+                             .cwd = run->cwd,
+                             .argv = arguments(&launch, arena),
+                             .env = environment(run, &launch, arena),
+                             .columns = launch.pty ? launch.columns : 0,
+                             .rows = launch.pty ? launch.rows : 0,
+                             .cap = RUN_OUTPUT_CAP};
+    held_start(run->runs->loop, &spec, stands, it);
+}
+
+/* The words are there: now the process. */
+static void composed_home(struct errand *errand) {
+    struct starting *it = (struct starting *)(void *)errand;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (!run || it->runs->stopping) {
+        starting_free(it);
+        return;
+    }
+    if (!it->text || !(run->state = calloc(1, run->driver->size))) {
+        start_failed(it, run, it->why[0] ? str_of(it->why) : STR("there is no memory"));
+        return;
+    }
+    run->text = it->text;
+    run->text_length = it->text_length;
+    it->text = NULL;
+    launch(it, run);
+}
+
+/* From the lookups' thread. */
+static void words_made(void *with, struct str text, struct str said, struct str why) {
+    struct starting *it = with;
+    it->text = text.len ? strndup(text.at, text.len) : NULL;
+    it->text_length = text.len;
+    it->said = said.len ? strndup(said.at, said.len) : NULL;
+    snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(why));
+    errand_home(it->runs, &it->errand);
+}
+
+static void words_ask(struct starting *it, struct run *run) {
+    it->errand.go = composed_home;
+    it->runs->under_way++;
+    compose(it->runs->house->lookups, &run->said->effect, words_made, it);
+}
+
+static void place_make(uv_work_t *work) { /* on a worker */
+    struct starting *it = work->data;
+    it->answer = work_place_make(&it->place, &it->arena, &it->tree);
+}
+
+static void place_made(uv_work_t *work, int status) {
+    struct starting *it = work->data;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (!run || status != 0) {
+        starting_free(it);
+        return;
+    }
+    if (it->answer.result != GIT_DONE) {
+        start_failed(it, run,
+                     arena_format(&it->arena, "there is no place to work in: %.*s",
+                                  STR_ARG(it->answer.why)));
+        return;
+    }
+    snprintf(run->cwd, sizeof run->cwd, "%.*s", STR_ARG(it->tree.path));
+    words_ask(it, run);
+}
+
+static uint32_t dispatch_of(const struct effect *effect) {
+    return effect->dispatch ? effect->dispatch : effect->n + 1;
+}
+
+static void said_set(struct run *run, struct act *act) {
+    run->said = act;
+    run->dispatch_n = dispatch_of(&act->effect);
+    run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
+    run->fence = act->fence;
+    run->spoken = run->answers = false;
+    run->said_until = clock_wall() + act->effect.within;
+}
+
+/* ASSIGN-16: agent:NAME:SESSION. A session of somebody else's is none of its. */
+static void session_take(struct run *run, struct str key) {
+    char begin[LIMIT_AGENT + 16];
+    int length = snprintf(begin, sizeof begin, "agent:%s:", run->agent);
+    if (str_begins(key, (struct str){begin, (size_t)length}))
+        snprintf(run->session, sizeof run->session, "%.*s", (int)(key.len - (size_t)length),
+                 key.at + length);
+}
+
+static void spawn_refuse(struct runs *runs, struct act *act, struct str why) {
+    hands_report(runs->hands, act, (struct signal){.to = DELIVERY_ERROR, .text = why});
+    free(act);
+}
+
+void run_spawn(struct runs *runs, struct act *act) {
+    struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
+    struct starting *it = calloc(1, sizeof *it);
+    struct str why = STR("there is no memory");
+    bool never = map_get(&runs->never, id), there = map_get(&runs->all, id);
+    struct run *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
+    if (!run) {
+        free(it);
+        spawn_refuse(runs, act, never   ? STR("it was stopped before it began")
+                                : there ? STR("it has begun already")
+                                        : why);
+        return;
+    }
+    *it = (struct starting){.runs = runs, .run = id, .work.data = it};
+    said_set(run, act);
+    session_take(run, act->effect.session);
+    if (!run_prepare(run, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    it->has_place = work_place(runs, run->goal, run->charge, &it->arena, &it->place);
+    if (!it->has_place) {
+        words_ask(it, run);
+        return;
+    }
+    runs->under_way++;
+    uv_queue_work(runs->loop, &it->work, place_make, place_made);
+}
+
+/* ---- saying something ---- */
+
+static void send_home(struct errand *errand) {
+    struct starting *it = (struct starting *)(void *)errand;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (run && run->said && !it->runs->stopping) {
+        run->answers = run->said->effect.words == WORDS_ANSWER && it->said && run->ask[0];
+        char **words = run->answers ? &it->said : &it->text;
+        run->text = *words;
+        run->text_length = run->text ? strlen(run->text) : 0;
+        *words = NULL;
+        if (run->text)
+            run_pump(run);
+        else
+            run_said_ended(run, DELIVERY_ERROR, str_of(it->why));
+        run_due(run);
+    }
+    starting_free(it);
+}
+
+void run_send(struct run *run, struct act *act) {
+    struct starting *it = run->said || run->exited ? NULL : calloc(1, sizeof *it);
+    if (!it) {
+        spawn_refuse(run->runs, act,
+                     run->exited ? STR("its process is not there any more")
+                                 : STR("something else is being said to it"));
+        return;
+    }
+    *it = (struct starting){.runs = run->runs, .run = run->id, .errand.go = send_home};
+    said_set(run, act);
+    run->runs->under_way++;
+    compose(run->runs->house->lookups, &act->effect, words_made, it);
+}

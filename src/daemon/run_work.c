@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where does an agent work, is what it made right, and how does it come home? Git's verbs on a worker, the operator's own
+ * command on the loop. The work of an assignment has one worktree, whoever works on it. */
+#include "daemon/clock.h"
+#include "daemon/files.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+#include "ports/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* ---- the place ---- */
+
+static enum git_how how_of(uint32_t landing) {
+    static const enum git_how HOW[LANDINGS] = {[LAND_PR] = GIT_AS_PULL_REQUEST,
+                                               [LAND_MERGE] = GIT_FAST_FORWARD,
+                                               [LAND_BRANCH] = GIT_AS_BRANCH,
+                                               [LAND_REBASE] = GIT_REBASED,
+                                               [LAND_SQUASH] = GIT_SQUASHED};
+    return HOW[landing];
+}
+
+/* The commit that the work began with stands beside it, so that it is known after any restart. */
+static struct str base_read(const char *path, struct arena *arena) {
+    char text[LIMIT_COMMIT + 1] = "";
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, LIMIT_COMMIT, file) : 0;
+    if (file)
+        fclose(file);
+    return arena_copy(arena, (struct str){text, length});
+}
+
+static struct str base_path(const struct work_place *place, struct arena *arena) {
+    return arena_format(arena, "%.*s/bases/%.*s.%.*s", STR_ARG(place->house.state),
+                        STR_ARG(place->run.goal), STR_ARG(place->run.run));
+}
+
+bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena *arena,
+                struct work_place *ret) {
+    const struct settings *settings = house_settings(runs->house);
+    struct str path = arena_copy(arena, settings->repo.path);
+    char name[ID_TEXT + 1];
+    id_format(goal, name);
+    *ret = (struct work_place){
+        .house = {.state = arena_format(arena, "%s/work", runs->state),
+                  .name = STR("Overseer"),
+                  .email = STR("overseer@localhost"),
+                  .low_water = (uint64_t)settings->repo.disk_least << 20,
+                  .within_us = MINUTES(10),
+                  .wait_us = MINUTES(2)},
+        .repo = {.source = path, .remote = settings->landing.how == LAND_PR ? path : STR("")},
+        .run = {.goal = arena_copy(arena, str_of(name)),
+                .run = arena_format(arena, "A_%u", charge),
+                .at_us = clock_wall()},
+        .branch = arena_copy(arena, settings->repo.default_branch),
+        .command = arena_copy(arena, settings->verify.command),
+        .setup = arena_copy(arena, settings->repo.setup),
+        .lands = settings->landing.how != LAND_NOT,
+        .within = settings->verify.within};
+    if (ret->lands)
+        ret->how = how_of(settings->landing.how);
+    house_settings_drop(settings);
+    ret->run.base = base_read(arena_cstr(arena, base_path(ret, arena)), arena);
+    return path.len > 0;
+}
+
+/* On a worker. */
+struct git_answer work_place_make(struct work_place *place, struct arena *arena,
+                                  struct git_tree *ret) {
+    struct git_clone clone;
+    struct git_answer answer =
+        git_clone_ensure(&place->house, &place->repo, place->branch, arena, &clone);
+    if (answer.result != GIT_DONE)
+        return answer;
+    if (place->run.base.len == 0) {
+        char *path = arena_cstr(arena, base_path(place, arena));
+        char *slash = strrchr(path, '/');
+        place->run.base = clone.head;
+        *slash = 0;
+        mkdir(path, 0700);
+        if (!file_replace(path, slash + 1, clone.head.at, clone.head.len, true))
+            return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+    }
+    return git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
+}
+
+/* ---- checks ---- */
+
+struct working {
+    uv_work_t work;
+    struct runs *runs;
+    struct act *act;
+    struct arena arena;
+    struct work_place place;
+    struct git_answer answer;
+    struct git_measure measure;
+    struct git_landed landed;
+    struct str checkout;
+    int64_t exit; /* of the operator's command */
+    char name[ID_TEXT + 1];
+};
+
+static void working_end(struct working *it, struct signal outcome) {
+    it->runs->under_way--;
+    hands_report(it->runs->hands, it->act, outcome);
+    free(it->act);
+    arena_free(&it->arena);
+    free(it);
+}
+
+static struct working *working_begin(struct runs *runs, struct act *act) {
+    struct working *it = calloc(1, sizeof *it);
+    if (it) {
+        *it = (struct working){.runs = runs, .act = act, .work.data = it};
+        id_format(effect_id(act->effect.goal, act->effect.n), it->name);
+        runs->under_way++;
+        if (work_place(runs, act->effect.goal, act->effect.charge, &it->arena, &it->place))
+            return it;
+        runs->under_way--;
+        arena_free(&it->arena);
+    }
+    free(it);
+    hands_report(runs->hands, act,
+                 (struct signal){.text = STR("there is no repository to check it in")});
+    free(act);
+    return NULL;
+}
+
+static void checkout_remove(uv_work_t *work) {
+    struct working *it = work->data;
+    git_checkout_remove(&it->place.house, str_of(it->name), &it->arena);
+}
+
+static void checkout_removed(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    (void)status;
+    working_end(it, (struct signal){.to = it->exit == 0 ? CHECKED_PASSED : CHECKED_FAILED,
+                                    .exit = it->exit,
+                                    .title = it->measure.snapshot,
+                                    .text = it->answer.why});
+}
+
+/* From the loop: the operator's command has ended. */
+static void checked(void *with, int64_t exit, struct str tail) {
+    struct working *it = with;
+    it->answer.why = arena_copy(&it->arena, tail);
+    it->exit = exit;
+    uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
+}
+
+static void check_prepare(uv_work_t *work) {
+    struct working *it = work->data;
+    struct git_tree tree;
+    it->answer = work_place_make(&it->place, &it->arena, &tree);
+    if (it->answer.result == GIT_DONE)
+        it->answer = git_tree_measure(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
+                                      &it->measure);
+    if (it->answer.result == GIT_DONE && it->measure.file_count > 0)
+        it->answer = git_checkout_make(&it->place.house, &it->place.repo, str_of(it->name),
+                                       it->measure.snapshot, &it->arena, &it->checkout);
+}
+
+static void check_prepared(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (status != 0 || it->answer.result != GIT_DONE) {
+        working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = it->answer.why});
+        return;
+    }
+    if (it->measure.file_count == 0) {
+        working_end(it, (struct signal){.to = CHECKED_UNCHANGED,
+                                        .title = it->measure.snapshot,
+                                        .text = STR("Nothing has changed in the worktree.")});
+        return;
+    }
+    struct effect command = {.kind = EFFECT_COMMAND,
+                             .goal = it->act->effect.goal,
+                             .n = it->act->effect.n,
+                             .within = it->place.within};
+    command.command = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
+                                   STR_ARG(it->place.command));
+    command_run(it->runs->loop, &command, it->act->fence, checked, it);
+}
+
+void work_check(struct runs *runs, struct act *act) {
+    struct working *it = working_begin(runs, act);
+    if (it)
+        uv_queue_work(runs->loop, &it->work, check_prepare, check_prepared);
+}
+
+/* ---- landing ---- */
+
+static void land(uv_work_t *work) {
+    struct working *it = work->data;
+    struct git_landing landing = {.commit = it->act->effect.commit,
+                                  .target = it->place.branch,
+                                  .how = it->place.how};
+    it->answer = git_land(&it->place.house, &it->place.repo, &it->place.run, &landing, &it->arena,
+                          &it->landed);
+}
+
+static struct str conflicts_text(struct working *it) {
+    struct writer writer = {.arena = &it->arena};
+    write_raw(&writer, STR("These files conflict with what is on the branch now:\n"));
+    for (uint32_t i = 0; i < it->landed.conflict_count && i < 50; i++) {
+        write_raw(&writer, it->landed.conflicts[i]);
+        write_byte(&writer, '\n');
+    }
+    return (struct str){writer.at, writer.len};
+}
+
+static void landed(uv_work_t *work, int status) {
+    static const enum landed CAME[GIT_RESULTS] = {[GIT_DONE] = LANDED_YES,
+                                                  [GIT_CONFLICT] = LANDED_CONFLICT,
+                                                  [GIT_MOVED] = LANDED_MOVED,
+                                                  [GIT_REFUSED] = LANDED_REFUSED};
+    struct working *it = work->data;
+    enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
+    struct signal outcome = {.to = CAME[result], .text = it->answer.why};
+    if (result == GIT_DONE)
+        outcome.title = arena_format(&it->arena, "%.*s on %.*s",
+                                     STR_ARG(str_cut(it->landed.commit, 12)),
+                                     STR_ARG(it->landed.ref));
+    if (result == GIT_CONFLICT)
+        outcome.text = conflicts_text(it);
+    working_end(it, outcome);
+}
+
+void work_land(struct runs *runs, struct act *act) {
+    struct working *it = working_begin(runs, act);
+    if (it)
+        uv_queue_work(runs->loop, &it->work, land, landed);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which runs of agents does this host hold, and what is done to them?
+ *
+ *   effect ──▶ runs_carry() ──▶ driver (no I/O) ──▶ held (overseer-hold) ──▶ the agent
+ *                                  │
+ *                     events ◀─────┘ become signals named by run and offset: read twice, applied once
+ *
+ * Everything but runs_see() is called on the I/O loop. A run has a folder of its own below STATE/runs; what stands there is
+ * found again after a restart, with its hold, its driver's state and the offset that was read. */
+#pragma once
+
+#include "daemon/house.h"
+#include "daemon/input.h"
+
+#include <uv.h>
+
+struct hands;
+struct runs;
+
+/* state: the host's own folder; socket: our door. NULL: no memory. */
+struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *house,
+                        const char *state, const char *socket);
+void runs_find(struct runs *runs); /* those that were begun before this daemon was */
+void runs_stop(struct runs *runs); /* lets go of them; they go on */
+void runs_end(struct runs *runs);
+
+/* EFFECT_SPAWN, SEND, LOOK, STOP, CHECK and LAND; takes the act over. */
+void runs_carry(struct runs *runs, struct act *act);
+
+/* From any thread: what is known of that run now. False: it is not held here. */
+bool runs_see(struct runs *runs, struct id run, struct sighting *ret);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be done with git, and what came of it?
+ *
+ *   person's repository ──fetch──▶ our clone ──init + alternates──▶ a run's worktree   (the agent works here)
+ *           ▲                         │  ▲                               │
+ *           └───push, if unmoved──────┘  └──────fetch, own index─────────┘
+ *
+ * Each verb waits until it is over: it belongs on a worker thread. Each is named by a run and can be asked again after a
+ * crash at any point, with the same result. Nothing that a repository brings along is run: no hook, filter, helper or
+ * submodule (docs/safety.md has every command, setting and ref). Nobody's checkout, index or HEAD is touched; a branch of
+ * a person's moves only if it is where we saw it, and never while it is checked out. A verb says what happened; what
+ * follows from that is not decided here. Texts live in the arena that was handed in; paths are bytes, not always UTF-8. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/sha256.h"
+#include "base/time.h"
+
+enum {
+    GIT_NAME = 64,               /* bytes of the name of a goal or a run */
+    GIT_FILES = 20000,           /* changed files that one measurement lists */
+    GIT_OUTPUT = 16 << 20,       /* bytes that one command may say */
+    GIT_ERRORS = 2048,           /* of what it complains about, the last ones */
+    GIT_FILE_BYTES = 64 << 20,   /* of one changed file; a larger one is left out, and said so */
+    GIT_INCLUDES = 1000,         /* files that .worktreeinclude may name */
+    GIT_INCLUDE_BYTES = 8 << 20, /* of one of them */
+    GIT_INCLUDE_TOTAL = 64 << 20,
+    GIT_INCLUDE_RULES = 65536, /* bytes of .worktreeinclude */
+    GIT_TIPS = 1024,           /* branches and stashes of an agent that are salvaged */
+    GIT_PARENTS = 32,          /* of one commit that holds them together */
+    GIT_REPLAYED = 256,        /* commits in one rebase */
+    GIT_TRIES = 8,             /* landings on a branch that moves */
+    GIT_DOT_GIT = 200000,      /* files of an agent's .git that are looked at */
+    GIT_BLOCKS = 512,          /* runs that hold ports at once */
+    GIT_LOCKS = 3,             /* that one verb holds */
+};
+
+enum git_result {
+    GIT_DONE,
+    GIT_CONFLICT, /* the files are listed */
+    GIT_MOVED,    /* the branch moved at each try */
+    GIT_REFUSED,  /* by us or by the other side; nothing was changed */
+    GIT_BUSY,     /* somebody else holds it; ask again */
+    GIT_LOCKED,   /* FAIL-15: a lock file was left behind; which one is in the text */
+    GIT_NO_SPACE, /* G-20: below the low-water mark, or the disk is full */
+    GIT_TOO_LONG, /* a command took too long and was ended */
+    GIT_TOO_MUCH, /* more than the caps allow */
+    GIT_BROKEN,   /* FAIL-11: a repository is damaged */
+    GIT_FAILED,
+    GIT_RESULTS
+};
+
+struct git_answer {
+    enum git_result result;
+    struct str why;
+};
+
+/* What does not change from verb to verb. */
+struct git_house {
+    struct str state;       /* our folder: absolute; clones, worktrees, checkouts, locks */
+    struct str program;     /* git; empty: the one in /usr/local/bin:/usr/bin:/bin */
+    struct str helper;      /* of the operator: who knows passwords for https. Empty: nobody */
+    struct str ssh_socket;  /* SSH_AUTH_SOCK of the operator; empty: none */
+    struct str name, email; /* of who commits */
+    uint64_t low_water;     /* bytes that have to be free before anything begins */
+    int64_t within_us;      /* for one command */
+    int64_t wait_us;        /* for a lock */
+};
+
+struct git_repo {
+    struct str source; /* the operator's: an absolute path, or an https or ssh URL */
+    struct str remote; /* the same, where salvage and pull requests go; empty: nowhere */
+};
+
+struct git_run {
+    struct str goal, run;
+    struct str base; /* commit that it began with */
+    int64_t at_us;   /* now: the date of commits */
+};
+
+/* ---- our clone ---- */
+
+struct git_clone {
+    struct str path;   /* of the bare repository */
+    struct str branch; /* that was asked for, or the default one */
+    struct str head;   /* its commit */
+};
+
+/* Makes our clone if there is none, and brings it up to date. branch: empty: the default one. */
+struct git_answer git_clone_ensure(const struct git_house *house, const struct git_repo *repo,
+                                   struct str branch, struct arena *arena, struct git_clone *ret);
+
+/* ---- the worktree of a run ---- */
+
+struct git_tree {
+    struct str path, branch;
+    uint32_t included,
+        skipped; /* files by .worktreeinclude; those that were too large, or not plain */
+    bool was_there;
+};
+
+struct git_answer git_tree_ensure(const struct git_house *house, const struct git_repo *repo,
+                                  const struct git_run *run, struct arena *arena,
+                                  struct git_tree *ret);
+
+struct git_file {
+    struct str path;
+    struct str hash; /* of the content now, as git counts it; empty: it is gone */
+    uint32_t insertions, deletions;
+    bool binary;
+};
+
+struct git_measure {
+    struct str head;     /* what the agent committed last; the base if that cannot be read */
+    struct str snapshot; /* commit of everything as it is now */
+    const struct git_file *files;
+    uint32_t file_count;
+    uint64_t insertions, deletions;
+    uint32_t
+        left_out; /* nested repositories, odd or huge files: in the worktree, not in the snapshot */
+    bool
+        broken; /* FAIL-11: the agent's own git data cannot be read; files were measured all the same */
+};
+
+/* The agent's index and HEAD stay as they are. */
+struct git_answer git_tree_measure(const struct git_house *house, const struct git_repo *repo,
+                                   const struct git_run *run, struct arena *arena,
+                                   struct git_measure *ret);
+
+struct git_salvage {
+    struct str commit; /* empty: there was nothing */
+    struct str ref;
+    bool pushed;       /* to the remote as well */
+    struct str unsent; /* why not */
+    bool whole;        /* false: something is in the worktree only; it must not be removed */
+};
+
+struct git_answer git_tree_salvage(const struct git_house *house, const struct git_repo *repo,
+                                   const struct git_run *run, struct arena *arena,
+                                   struct git_salvage *ret);
+
+/* Salvages first. What could not be salvaged whole is moved aside instead: ret_kept says where. */
+struct git_answer git_tree_remove(const struct git_house *house, const struct git_repo *repo,
+                                  const struct git_run *run, struct arena *arena,
+                                  struct str *ret_kept);
+
+/* ---- a clean checkout ---- */
+
+/* Exactly that commit, in a fresh folder; one of the same name is replaced. */
+struct git_answer git_checkout_make(const struct git_house *house, const struct git_repo *repo,
+                                    struct str name, struct str commit, struct arena *arena,
+                                    struct str *ret_path);
+struct git_answer git_checkout_remove(const struct git_house *house, struct str name,
+                                      struct arena *arena);
+
+/* ---- landing ---- */
+
+enum git_how {
+    GIT_AS_BRANCH,       /* overseer/GOAL/RUN in the operator's repository */
+    GIT_AS_PULL_REQUEST, /* the same in the remote; whoever opens it there is another port */
+    GIT_REBASED,
+    GIT_SQUASHED,
+    GIT_FAST_FORWARD
+};
+
+struct git_landing {
+    struct str commit; /* exactly the one that was verified */
+    struct str target; /* branch, without refs/heads/ */
+    enum git_how how;
+    struct str message; /* of a squash; empty: those of its commits */
+};
+
+struct git_landed {
+    struct str commit; /* as it is on the branch */
+    struct str ref;    /* that has it; after a refusal: the branch that could be used instead */
+    const struct str *conflicts; /* files */
+    uint32_t conflict_count;
+    uint32_t tries;
+    bool was_there; /* it had landed before */
+};
+
+struct git_answer git_land(const struct git_house *house, const struct git_repo *repo,
+                           const struct git_run *run, const struct git_landing *landing,
+                           struct arena *arena, struct git_landed *ret);
+
+/* AUTO-20: a message without the lines in which a program praises itself. */
+struct str git_message_strip(struct str message, struct arena *arena);
+
+/* ---- ports of a run ---- */
+
+/* `count` ports in a row from first_port on, in blocks; the same again for the same run. */
+struct git_answer git_ports_hold(const struct git_house *house, struct str run, uint16_t first_port,
+                                 uint16_t count, struct arena *arena, uint16_t *ret_port);
+struct git_answer git_ports_free(const struct git_house *house, struct str run,
+                                 struct arena *arena);

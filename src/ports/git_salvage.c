@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is an agent's work kept before its worktree goes away?
+ *
+ * One commit has the files as they are now as its tree, and every branch, tag and stash that nothing else holds as a parent. One ref
+ * keeps it. What fits into no commit makes the salvage not whole, and the worktree stays. */
+#include "ports/git_state.h"
+
+/* The tips that the commit so far does not hold, at most `most`; each is a line. */
+static bool tips_list(struct git_call *call, const struct git_run *run, struct str commit,
+                      uint32_t most, struct str *ret) {
+    struct str count = arena_format(call->arena, "%u", most);
+    if (!git_do(call, GIT_LIST_TIPS,
+                GIT_ARGS(commit, count, git_ref(call, GIT_REF_RUN, run->run, STR("")))))
+        return false;
+    *ret = call->out;
+    return true;
+}
+
+static bool tips_join(struct git_call *call, struct str tree, struct str message, struct str lines,
+                      struct str *commit) {
+    struct str args[2 + 2 * (GIT_PARENTS + 1)] = {tree, message, STR("-p"), *commit};
+    unsigned count = 4;
+    for (unsigned i = 0; i < GIT_PARENTS && lines.len > 40; i++) {
+        args[count++] = STR("-p");
+        args[count++] = arena_format(call->arena, "%.40s^{commit}", lines.at);
+        lines = (struct str){lines.at + 41, lines.len - 41};
+    }
+    if (!git_do(call, GIT_COMMIT, args, count))
+        return false;
+    *commit = git_line(call);
+    return true;
+}
+
+/* In rounds, so that no commit has too many parents. */
+static bool tips_hold(struct git_call *call, const struct git_run *run, struct str *commit,
+                      bool *ret_whole) {
+    struct str message = arena_format(call->arena, "Salvage of run %.*s", STR_ARG(run->run));
+    struct str tree, tips;
+    if (!git_do(call, GIT_RESOLVE,
+                GIT_ARGS(arena_format(call->arena, "%.*s^{tree}", STR_ARG(*commit)))))
+        return false;
+    tree = git_line(call);
+    for (unsigned held = 0; held < GIT_TIPS; held += GIT_PARENTS) {
+        if (!tips_list(call, run, *commit, GIT_PARENTS, &tips))
+            return false;
+        if (!tips.len)
+            return true;
+        if (!tips_join(call, tree, message, tips, commit))
+            return false;
+    }
+    *ret_whole = false;
+    return true;
+}
+
+static bool salvage_make(struct git_call *call, const struct git_run *run,
+                         struct git_salvage *ret) {
+    struct git_measure measure = {0};
+    if (!git_measure_take(call, run, &measure))
+        return false;
+    ret->whole = !measure.broken && measure.left_out == 0;
+    struct str commit = measure.snapshot;
+    if (!tips_hold(call, run, &commit, &ret->whole))
+        return false;
+    if (str_equal(commit, run->base))
+        return true;
+    ret->commit = commit;
+    return git_do(call, GIT_SET_REF, GIT_ARGS(ret->ref, commit));
+}
+
+/* The worktree is gone: what was saved then is what there is. */
+static bool salvage_recall(struct git_call *call, struct git_salvage *ret) {
+    ret->whole = true;
+    int status = git_try(call, GIT_RESOLVE, GIT_ARGS(ret->ref));
+    if (status == 0)
+        ret->commit = git_line(call);
+    return status >= 0;
+}
+
+/* A remote that does not want it is no failure: our clone has it. */
+static void salvage_send(struct git_call *call, const struct git_repo *repo,
+                         struct git_salvage *ret) {
+    ret->unsent = STR("there is no remote");
+    if (!repo->remote.len || !ret->commit.len)
+        return;
+    call->local = git_source_is_path(repo->remote);
+    ret->pushed = git_try(call, GIT_PUSH_SALVAGE, GIT_ARGS(repo->remote, ret->ref)) == 0;
+    ret->unsent = ret->pushed ? STR("") : call->answer.why.len ? call->answer.why : call->err;
+    call->answer = (struct git_answer){0};
+}
+
+struct git_answer git_tree_salvage(const struct git_house *house, const struct git_repo *repo,
+                                   const struct git_run *run, struct arena *arena,
+                                   struct git_salvage *ret) {
+    struct git_call call;
+    struct git_salvage saved = {0};
+    git_begin(&call, house, arena);
+    if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo)) {
+        saved.ref = git_ref(&call, GIT_REF_SALVAGE, run->run, STR(""));
+        bool there = git_exists(&call, git_tree_path(&call, run->run));
+        if (there ? salvage_make(&call, run, &saved) : salvage_recall(&call, &saved)) {
+            salvage_send(&call, repo, &saved);
+            *ret = saved;
+        }
+    }
+    return git_end(&call);
+}

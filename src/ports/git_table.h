@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which commands, settings and refs of git do we use? All of them are rows here; docs/safety.md shows them.
+ *
+ * A line is split at its spaces. $1 to $9 stand for what the caller gives, $* for what is left of that. $upload and
+ * $receive say how the other side of a local path is to be run, and are nothing for a URL. */
+#pragma once
+
+enum git_place {
+    GIT_NOWHERE, /* in no repository */
+    GIT_OURS,    /* in our clone */
+    GIT_MEASURE, /* our clone's objects and refs, an index of our own, the files of a run's worktree */
+    GIT_FRESH,  /* in a folder that we have just made, before anybody saw it */
+    GIT_PERSONS /* in the operator's repository: reads only */
+};
+
+enum git_command {
+    GIT_LIST_REMOTE,
+    GIT_INIT_CLONE,
+    GIT_FETCH_SOURCE,
+    GIT_FETCH_TARGET,
+    GIT_FETCH_RUN,
+    GIT_INIT_TREE,
+    GIT_SET_FRESH,
+    GIT_SET_FRESH_HEAD,
+    GIT_FILL,
+    GIT_LIST_INCLUDED,
+    GIT_LIST_IGNORED,
+    GIT_READ_TREE,
+    GIT_LIST_CHANGED,
+    GIT_ADD,
+    GIT_DROP,
+    GIT_WRITE_TREE,
+    GIT_COMMIT,
+    GIT_RESOLVE,
+    GIT_SET_REF,
+    GIT_DELETE_REFS,
+    GIT_LIST_NAMES,
+    GIT_LIST_TIPS,
+    GIT_COMPARE,
+    GIT_WORKTREES,
+    GIT_CHECK_NAME,
+    GIT_CONTAINS,
+    GIT_LIST_COMMITS,
+    GIT_SHOW_COMMIT,
+    GIT_LOG,
+    GIT_MERGE,
+    GIT_PUSH_IF,
+    GIT_PUSH_SALVAGE,
+    GIT_COMMANDS
+};
+
+struct git_row {
+    const char *line;
+    enum git_place place;
+    const char *why;
+};
+
+extern const struct git_row GIT_ROWS[GIT_COMMANDS];
+
+struct git_setting {
+    const char *name, *value, *why;
+};
+
+/* In force for every command, before whatever a repository says. */
+extern const struct git_setting GIT_SETTINGS[];
+extern const unsigned GIT_SETTING_COUNT;
+
+/* The same for the other side of a local path, which does not inherit them. */
+extern const char GIT_UPLOAD[], GIT_RECEIVE[];
+
+/* The whole environment of a command, beside what the house and the verb add. */
+extern const struct git_setting GIT_ENVIRONMENT[];
+extern const unsigned GIT_ENVIRONMENT_COUNT;
+
+enum git_ref {
+    GIT_REF_SOURCE,
+    GIT_REF_RUN,
+    GIT_REF_SNAPSHOT,
+    GIT_REF_SALVAGE,
+    GIT_REF_TARGET,
+    GIT_REF_LANDING,
+    GIT_REF_BRANCH,
+    GIT_REF_FRESH_BASE,
+    GIT_REFS
+};
+
+/* $1 and $2 as above. */
+struct git_ref_row {
+    const char *name, *where, *why;
+};
+
+extern const struct git_ref_row GIT_REF_ROWS[GIT_REFS];

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where does an agent work, and where is its work verified?
+ *
+ * STATE/worktrees/RUN/tree is a repository of its own that borrows our clone's objects: an agent can do what it likes to
+ * it, and neither our clone nor another run changes. STATE/checkouts/NAME is the same for one commit. Both appear as a whole, by
+ * a rename, and disappear by one. */
+#include "ports/git_state.h"
+
+#include "base/bytes.h"
+#include "base/seam.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+struct str git_tree_folder(struct git_call *call, struct str run) {
+    return git_path(call, "worktrees", run, "");
+}
+
+struct str git_tree_path(struct git_call *call, struct str run) {
+    return git_path(call, "worktrees", run, "/tree");
+}
+
+static bool folder_ready(struct git_call *call, const char *name) {
+    return git_folder_make(call,
+                           arena_format(call->arena, "%.*s/%s", STR_ARG(call->house->state), name));
+}
+
+static bool fresh_config(struct git_call *call) {
+    const struct git_house *house = call->house;
+    struct str text = arena_format(
+        call->arena,
+        "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
+        "\tlogallrefupdates = true\n[user]\n\tname = %.*s\n\temail = %.*s\n[gc]\n\tauto = 0\n",
+        STR_ARG(house->name), STR_ARG(house->email));
+    struct str borrowed = arena_format(call->arena, "%.*s/objects\n", STR_ARG(call->clone));
+    return git_file_write(call, arena_format(call->arena, "%.*s/.git/config", STR_ARG(call->tree)),
+                          text) &&
+           git_file_write(
+               call,
+               arena_format(call->arena, "%.*s/.git/objects/info/alternates", STR_ARG(call->tree)),
+               borrowed);
+}
+
+/* branch: empty: on none. */
+static bool fresh_make(struct git_call *call, struct str branch, struct str commit) {
+    struct str first = branch.len ? branch : STR("overseer");
+    if (!git_folder_make(call, call->tree) ||
+        !git_do(call, GIT_INIT_TREE, GIT_ARGS(first, call->tree)) || !fresh_config(call))
+        return false;
+    struct str ref = arena_format(call->arena, "refs/heads/%.*s", STR_ARG(branch));
+    bool set = branch.len ? git_do(call, GIT_SET_FRESH, GIT_ARGS(ref, commit))
+                          : git_do(call, GIT_SET_FRESH_HEAD, GIT_ARGS(commit));
+    return set && git_do(call, GIT_SET_FRESH, GIT_ARGS(STR("refs/overseer/base"), commit)) &&
+           git_do(call, GIT_FILL, GIT_ARGS(commit));
+}
+
+static bool commit_known(struct git_call *call, struct str commit) {
+    if (!git_well(call))
+        return false;
+    if (!git_is_commit_name(commit))
+        return git_fail(call, GIT_REFUSED, "a commit is named by its whole id");
+    int status = git_try(call, GIT_RESOLVE,
+                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
+    if (status > 0)
+        git_fail(call, GIT_REFUSED, "our clone does not have commit %.*s", STR_ARG(commit));
+    return status == 0 && str_equal(git_line(call), commit);
+}
+
+static struct str branch_of(struct git_call *call, const struct git_run *run) {
+    struct str ref = git_ref(call, GIT_REF_BRANCH, run->goal, run->run);
+    size_t skip = strlen("refs/heads/");
+    return (struct str){ref.at + skip, ref.len - skip};
+}
+
+static bool tree_make(struct git_call *call, const struct git_repo *repo, const struct git_run *run,
+                      struct git_tree *ret) {
+    struct str new = git_path(call, "worktrees", run->run, ".new");
+    if (!folder_ready(call, "worktrees") || !commit_known(call, run->base) ||
+        !git_folder_remove(call, new) || !git_folder_make(call, new))
+        return false;
+    call->tree = arena_format(call->arena, "%.*s/tree", STR_ARG(new));
+    return fresh_make(call, ret->branch, run->base) && git_include(call, repo, ret) &&
+           git_move(call, new, git_tree_folder(call, run->run));
+}
+
+/* FAIL-11: an agent may have broken it. */
+static bool tree_there(struct git_call *call, const struct git_run *run) {
+    struct stat seen;
+    struct str path =
+        arena_format(call->arena, "%.*s/.git", STR_ARG(git_tree_path(call, run->run)));
+    if (lstat(arena_cstr(call->arena, path), &seen) == 0 && S_ISDIR(seen.st_mode))
+        return true;
+    return git_fail(call, GIT_BROKEN, "%.*s is not a folder", STR_ARG(path));
+}
+
+struct git_answer git_tree_ensure(const struct git_house *house, const struct git_repo *repo,
+                                  const struct git_run *run, struct arena *arena,
+                                  struct git_tree *ret) {
+    struct git_call call;
+    struct git_tree tree = {0};
+    git_begin(&call, house, arena);
+    if (git_run_check(&call, run) && git_low_water(&call) && git_lock_run(&call, run->run) &&
+        git_repo_open(&call, repo)) {
+        tree.branch = branch_of(&call, run);
+        tree.path = git_tree_path(&call, run->run);
+        tree.was_there = git_exists(&call, git_tree_folder(&call, run->run));
+        if (tree.was_there)
+            tree_there(&call, run);
+        else
+            tree_make(&call, repo, run, &tree);
+    }
+    if (git_well(&call))
+        *ret = tree;
+    return git_end(&call);
+}
+
+/* ---- removing ---- */
+
+static bool refs_forget(struct git_call *call, const struct git_run *run) {
+    if (!git_do(call, GIT_LIST_NAMES,
+                GIT_ARGS(git_ref(call, GIT_REF_RUN, run->run, STR("")),
+                         git_ref(call, GIT_REF_SNAPSHOT, run->run, STR("")),
+                         git_ref(call, GIT_REF_TARGET, run->run, STR("")))))
+        return false;
+    struct writer writer = {.arena = call->arena};
+    for (struct str left = call->out; left.len;) {
+        const char *end = memchr(left.at, '\n', left.len);
+        struct str name = {left.at, end ? (size_t)(end - left.at) : left.len};
+        write_raw(&writer, STR("delete "));
+        write_raw(&writer, name);
+        write_raw(&writer, STR("\n"));
+        size_t used = name.len + (end ? 1 : 0);
+        left = (struct str){left.at + used, left.len - used};
+    }
+    if (!writer.len)
+        return true;
+    struct str list = git_path(call, "tmp", run->run, ".refs");
+    if (!folder_ready(call, "tmp") ||
+        !git_file_write(call, list, (struct str){writer.at, writer.len}))
+        return false;
+    call->input = list;
+    return git_do(call, GIT_DELETE_REFS, NULL, 0);
+}
+
+/* A name that is not taken, so that nothing that was kept is written over. */
+static struct str kept_place(struct git_call *call, struct str run) {
+    struct str place = git_path(call, "kept", run, "");
+    for (int i = 2; git_exists(call, place); i++) {
+        struct str name = arena_format(call->arena, "%.*s-%d", STR_ARG(run), i);
+        place = git_path(call, "kept", name, "");
+    }
+    return place;
+}
+
+static bool tree_clear(struct git_call *call, const struct git_run *run, bool whole,
+                       struct str *ret_kept) {
+    struct str folder = git_tree_folder(call, run->run);
+    struct str trash = git_path(call, "trash", run->run, "");
+    bool there = git_exists(call, folder);
+    if (there && !whole) {
+        struct str kept = kept_place(call, run->run);
+        if (!folder_ready(call, "kept") || !git_move(call, folder, kept))
+            return false;
+        *ret_kept = kept;
+        there = false;
+    }
+    if (!folder_ready(call, "trash") || !git_folder_remove(call, trash))
+        return false;
+    if (there && !(git_move(call, folder, trash) && git_folder_remove(call, trash)))
+        return false;
+    return git_folder_remove(call, git_path(call, "worktrees", run->run, ".new")) &&
+           git_folder_remove(call, git_path(call, "tmp", run->run, ".refs")) &&
+           git_folder_remove(call, git_path(call, "tmp", run->run, ".paths"));
+}
+
+/* Work is preserved before anything is removed. */
+struct git_answer git_tree_remove(const struct git_house *house, const struct git_repo *repo,
+                                  const struct git_run *run, struct arena *arena,
+                                  struct str *ret_kept) {
+    struct git_salvage saved = {0};
+    struct git_answer answer = git_tree_salvage(house, repo, run, arena, &saved);
+    struct git_call call;
+    struct str kept = {0};
+    if (answer.result != GIT_DONE)
+        return answer;
+    git_begin(&call, house, arena);
+    if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo) &&
+        tree_clear(&call, run, saved.whole, &kept) && refs_forget(&call, run))
+        *ret_kept = kept;
+    return git_end(&call);
+}
+
+/* ---- a clean checkout ---- */
+
+struct git_answer git_checkout_make(const struct git_house *house, const struct git_repo *repo,
+                                    struct str name, struct str commit, struct arena *arena,
+                                    struct str *ret_path) {
+    struct git_call call;
+    git_begin(&call, house, arena);
+    struct str place = git_path(&call, "checkouts", name, "");
+    struct str new = git_path(&call, "checkouts", name, ".new");
+    if (git_name_check(&call, name) && git_low_water(&call) && git_lock_run(&call, name) &&
+        git_repo_open(&call, repo) && commit_known(&call, commit) &&
+        folder_ready(&call, "checkouts") && git_folder_remove(&call, place) &&
+        git_folder_remove(&call, new)) {
+        call.tree = new;
+        if (fresh_make(&call, STR(""), commit) && git_move(&call, new, place))
+            *ret_path = place;
+    }
+    return git_end(&call);
+}
+
+struct git_answer git_checkout_remove(const struct git_house *house, struct str name,
+                                      struct arena *arena) {
+    struct git_call call;
+    git_begin(&call, house, arena);
+    if (git_name_check(&call, name) && git_lock_run(&call, name))
+        (void)(git_folder_remove(&call, git_path(&call, "checkouts", name, ".new")) &&
+               git_folder_remove(&call, git_path(&call, "checkouts", name, "")));
+    return git_end(&call);
+}
