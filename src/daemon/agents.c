@@ -6,6 +6,7 @@
 #include "daemon/hands.h"
 #include "daemon/log.h"
 #include "daemon/reload.h"
+#include "daemon/runs.h"
 #include "ops/update.h"
 #include "ports/pretend.h"
 
@@ -216,10 +217,22 @@ static void stop_one(struct agents *agents, const struct effect *effect) {
     free(run);
 }
 
+/* Is it one of those that only pretend? A run that is known here is; a new one by its settings. */
+static bool pretends(struct agents *agents, const struct effect *effect) {
+    uint32_t kind;
+    if (effect->kind == EFFECT_CHECK || effect->kind == EFFECT_LAND)
+        return false;
+    return behaviour_of(agents, effect->agent, &kind) || run_meant(agents, effect);
+}
+
 void agents_carry(struct agents *agents, struct act *act) {
     struct arena arena = {0};
     const struct effect *effect = &act->effect;
     struct signal ended = {0};
+    if (agents->real && !pretends(agents, effect)) {
+        runs_carry(agents->real, act);
+        return;
+    }
     pthread_mutex_lock(&agents->lock);
     switch (effect->kind) {
     case EFFECT_SPAWN: spawn_one(agents, effect, &ended, &arena); break;
@@ -261,10 +274,14 @@ struct str agents_see(void *with, struct id goal, const struct charges *charges,
         const struct charge *charge = &charges->at[i];
         struct pretend_run *run =
             charge->run ? map_get(&agents->runs, effect_id(goal, charge->run - 1)) : NULL;
-        if (!run)
+        struct sighting *row = &rows[seen.rows.count];
+        if (run)
+            pretend_look(&run->agent, 0, 0, now.wall, row);
+        else if (!agents->real || !charge->run ||
+                 !runs_see(agents->real, effect_id(goal, charge->run - 1), row))
             continue;
-        pretend_look(&run->agent, 0, 0, now.wall, &rows[seen.rows.count]);
-        rows[seen.rows.count++].charge = charge->n;
+        row->charge = charge->n;
+        seen.rows.count++;
     }
     pthread_mutex_unlock(&agents->lock);
     return shape_encode(&SIGHTINGS, &seen, arena);

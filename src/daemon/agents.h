@@ -10,10 +10,12 @@
 #include <uv.h>
 
 struct hands;
+struct runs;
 
 struct agents {
     struct hands *hands;
     struct house *house;
+    struct runs *real; /* runs.h: those of agents that are programs */
     uv_timer_t timer;
     pthread_mutex_t lock; /* of what follows: see() comes from the ledger's thread */
     struct map runs;      /* struct run, by the id of the effect that started it */

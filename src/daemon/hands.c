@@ -5,6 +5,7 @@
 #include "base/seam.h"
 #include "daemon/clock.h"
 #include "daemon/log.h"
+#include "daemon/runs.h"
 #include "daemon/say.h"
 #include "ports/command.h"
 
@@ -90,6 +91,8 @@ static void act_begin(struct hands *hands, struct act *act) {
     case EFFECT_SEND:
     case EFFECT_LOOK:
     case EFFECT_STOP:
+    case EFFECT_CHECK:
+    case EFFECT_LAND:
         seam("between-claim-and-act");
         agents_carry(&hands->agents, act);
         break;
@@ -168,6 +171,8 @@ void hands_take(struct hands *hands, struct act *act) {
 void hands_stop(struct hands *hands) {
     uv_close((uv_handle_t *)&hands->arrived, NULL);
     uv_close((uv_handle_t *)&hands->beat, NULL);
+    if (hands->agents.real)
+        runs_stop(hands->agents.real);
     agents_stop(&hands->agents);
     sayer_stop(hands->sayer);
 }
@@ -184,6 +189,7 @@ void hands_end(struct hands *hands) {
     sayer_end(hands->sayer);
     acts_free(hands->inbox);
     acts_free(hands->held);
+    runs_end(hands->agents.real);
     agents_end(&hands->agents);
     pthread_mutex_destroy(&hands->lock);
 }

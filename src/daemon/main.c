@@ -14,6 +14,7 @@
 #include "daemon/options.h"
 #include "daemon/policy_text.h"
 #include "daemon/reload.h"
+#include "daemon/runs.h"
 #include "daemon/retain.h"
 #include "daemon/spool.h"
 #include "daemon/token.h"
@@ -292,7 +293,12 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     if (!host_files_open(daemon, error, error_size))
         return false;
     hands_start(&daemon->hands, &daemon->loop, &daemon->keeper, &daemon->house);
-    return house_open(daemon, error, error_size) && keeper_start(&daemon->keeper);
+    daemon->hands.agents.real = runs_start(&daemon->loop, &daemon->hands, &daemon->house,
+                                           daemon->options.folder, daemon->options.socket);
+    if (!daemon->hands.agents.real || !house_open(daemon, error, error_size))
+        return false;
+    runs_find(daemon->hands.agents.real);
+    return keeper_start(&daemon->keeper);
 }
 
 static void daemon_run(struct daemon *daemon) {

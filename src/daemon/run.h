@@ -28,7 +28,7 @@ struct runs {
     struct hands *hands;
     struct house *house;
     char state[RUN_PATH], hold[RUN_PATH], socket[RUN_PATH];
-    struct map all; /* struct run, by the id of the effect that began it */
+    struct map all; /* struct running, by the id of the effect that began it */
     struct map never; /* that were stopped before they began */
     struct due due;
     uv_timer_t timer;
@@ -46,7 +46,7 @@ struct errand {
 };
 void errand_home(struct runs *runs, struct errand *errand);
 
-struct run {
+struct running {
     struct runs *runs;
     struct id id, goal;
     uint32_t charge;
@@ -88,35 +88,35 @@ struct run {
 };
 
 /* ---- runs.c ---- */
-struct run *run_make(struct runs *runs, const struct effect *effect, struct id id);
-void run_free(struct run *run);
-void run_due(struct run *run);
+struct running *run_make(struct runs *runs, const struct effect *effect, struct id id);
+void run_free(struct running *run);
+void run_due(struct running *run);
 void beside_us(const char *name, char *path, size_t size);
-void run_tick(struct run *run, int64_t now);
-void run_report(struct run *run, struct act **act, struct signal outcome); /* once; frees the act */
-void run_said_ended(struct run *run, enum delivery delivery, struct str why);
+void run_tick(struct running *run, int64_t now);
+void run_report(struct running *run, struct act **act, struct signal outcome); /* once; frees the act */
+void run_said_ended(struct running *run, enum delivery delivery, struct str why);
 
 /* ---- run_start.c ---- */
 void run_spawn(struct runs *runs, struct act *act);
-void run_send(struct run *run, struct act *act);
-bool run_prepare(struct run *run, struct str *ret_why); /* its spec, from the settings as they are */
-void run_token_lend(struct run *run);
+void run_send(struct running *run, struct act *act);
+bool run_prepare(struct running *run, struct str *ret_why); /* its spec, from the settings as they are */
+void run_token_lend(struct running *run);
 const struct agent_setting *run_agent(const struct settings *settings, struct str id);
 const struct driver *run_driver(const struct agent_setting *agent);
 
 /* ---- run_drive.c ---- */
-bool run_open(struct run *run, uint64_t offset);
-void run_pump(struct run *run); /* says what waits, if it listens */
-void run_look(struct run *run, struct act *act);
-void run_look_ended(struct run *run, enum sure delivered);
-void run_stop(struct run *run, struct act *act);
+bool run_open(struct running *run, uint64_t offset);
+void run_pump(struct running *run); /* says what waits, if it listens */
+void run_look(struct running *run, struct act *act);
+void run_look_ended(struct running *run, enum sure delivered);
+void run_stop(struct running *run, struct act *act);
 
 /* ---- run_file.c ---- */
-bool run_file_write(const struct run *run);
-struct run *run_file_read(struct runs *runs, const char *name); /* NULL: nothing to go on with */
-void run_file_close(const struct run *run); /* it is over: not gone on with after a restart */
-void run_save(struct run *run);             /* once everything that was offered is safe */
-bool run_load(struct run *run, uint64_t *ret_offset);
+bool run_file_write(const struct running *run);
+struct running *run_file_read(struct runs *runs, const char *name); /* NULL: nothing to go on with */
+void run_file_close(const struct running *run); /* it is over: not gone on with after a restart */
+void run_save(struct running *run);             /* once everything that was offered is safe */
+bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);

@@ -24,7 +24,7 @@ struct kept { /* a signal on its way; home when it is safe */
 static void kept_home(struct errand *errand) {
     struct kept *kept = (struct kept *)(void *)errand;
     struct input *input = kept->input;
-    struct run *run = map_get(&kept->runs->all, kept->run);
+    struct running *run = map_get(&kept->runs->all, kept->run);
     bool again = ERRORS[input->error].class == CLASS_TRANSIENT && !kept->runs->stopping;
     input->error = again ? ERROR_NONE : input->error;
     if (again && queue_put(&kept->runs->hands->keeper->queue, input))
@@ -43,11 +43,11 @@ static void signal_kept(struct input *input) {
     errand_home(kept->runs, &kept->errand);
 }
 
-static struct id name_of_run(const struct run *run, struct str name) {
+static struct id name_of_run(const struct running *run, struct str name) {
     return id_derive((struct str){(const char *)run->id.bytes, sizeof run->id.bytes}, name);
 }
 
-static void signal_fill(const struct run *run, struct signal *signal, uint64_t offset,
+static void signal_fill(const struct running *run, struct signal *signal, uint64_t offset,
                         struct str what) {
     char name[96];
     snprintf(name, sizeof name, "%.*s %llu", STR_ARG(str_cut(what, 64)),
@@ -62,7 +62,7 @@ static void signal_fill(const struct run *run, struct signal *signal, uint64_t o
 }
 
 /* What finds no room is read again after a restart: the state is not saved any more until then. */
-static void offer(struct run *run, struct signal *signal, uint64_t offset, struct str what) {
+static void offer(struct running *run, struct signal *signal, uint64_t offset, struct str what) {
     struct kept *kept = calloc(1, sizeof *kept);
     signal_fill(run, signal, offset, what);
     struct input *input = kept ? input_make(signal, kept) : NULL;
@@ -80,7 +80,7 @@ static void offer(struct run *run, struct signal *signal, uint64_t offset, struc
     log_error("no room for what an agent said; it is read again after a restart");
 }
 
-static void seen_now(const struct run *run, struct sighting *ret) {
+static void seen_now(const struct running *run, struct sighting *ret) {
     *ret = (struct sighting){0};
     if (run->begun)
         run->driver->see(run->state, ret);
@@ -91,7 +91,7 @@ static void seen_now(const struct run *run, struct sighting *ret) {
         ret->turn = SURE_NO;
 }
 
-static void seen_keep(struct run *run) {
+static void seen_keep(struct running *run) {
     struct sighting seen;
     seen_now(run, &seen);
     pthread_mutex_lock(&run->runs->lock);
@@ -99,7 +99,7 @@ static void seen_keep(struct run *run) {
     pthread_mutex_unlock(&run->runs->lock);
 }
 
-static void event_offer(struct run *run, enum agent_event happened, const struct drive_event *event,
+static void event_offer(struct running *run, enum agent_event happened, const struct drive_event *event,
                         struct str reason, struct arena *arena) {
     struct sighting seen;
     seen_now(run, &seen);
@@ -115,7 +115,7 @@ static void event_offer(struct run *run, enum agent_event happened, const struct
 }
 
 /* UPDATE-01: only its own words, and only the block in them. */
-static void words_offer(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void words_offer(struct running *run, const struct drive_event *event, struct arena *arena) {
     struct signal said;
     if (event->text.len > 0 &&
         update_signal(event->text, WHO_AGENT, run->goal, run->charge + 1, arena, &said))
@@ -124,7 +124,7 @@ static void words_offer(struct run *run, const struct drive_event *event, struct
 
 /* ---- what happened ---- */
 
-void run_look_ended(struct run *run, enum sure delivered) {
+void run_look_ended(struct running *run, enum sure delivered) {
     struct arena arena = {0};
     struct sighting seen;
     if (!run->look)
@@ -136,7 +136,7 @@ void run_look_ended(struct run *run, enum sure delivered) {
     arena_free(&arena);
 }
 
-static void accepted(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void accepted(struct running *run, const struct drive_event *event, struct arena *arena) {
     if (!id_equal(event->dispatch, run->dispatch))
         return;
     if (run->said)
@@ -145,7 +145,7 @@ static void accepted(struct run *run, const struct drive_event *event, struct ar
         event_offer(run, AGENT_ACCEPTED, event, STR(""), arena); /* TICK-18: late */
 }
 
-static void asks(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void asks(struct running *run, const struct drive_event *event, struct arena *arena) {
     snprintf(run->ask, sizeof run->ask, "%.*s", STR_ARG(event->ask));
     event_offer(run, AGENT_ASKS, event,
                 arena_format(arena, "It wants to use %.*s: %.*s", STR_ARG(event->text),
@@ -153,7 +153,7 @@ static void asks(struct run *run, const struct drive_event *event, struct arena 
                 arena);
 }
 
-static void turn_failed(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void turn_failed(struct running *run, const struct drive_event *event, struct arena *arena) {
     run->ask[0] = 0;
     if (event->kind == DRIVE_BROKEN)
         log_warning("a run of %s cannot be driven any more: %.*s", run->agent,
@@ -162,7 +162,7 @@ static void turn_failed(struct run *run, const struct drive_event *event, struct
     event_offer(run, AGENT_FAILED, event, event->text, arena);
 }
 
-static void event_take(struct run *run, const struct drive_event *event, struct arena *arena) {
+static void event_take(struct running *run, const struct drive_event *event, struct arena *arena) {
     switch (event->kind) {
     case DRIVE_STARTED:
         snprintf(run->session, sizeof run->session, "%.*s", STR_ARG(event->session));
@@ -184,7 +184,7 @@ static void event_take(struct run *run, const struct drive_event *event, struct 
 }
 
 /* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
-static void drove(struct run *run, struct drive_out *out, struct str name) {
+static void drove(struct running *run, struct drive_out *out, struct str name) {
     if (out->bytes.len > 0 && run->held)
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
@@ -208,7 +208,7 @@ static void dispatch_name(struct id dispatch, char name[ID_TEXT + 1]) {
 }
 
 /* An open request for permission is answered with yes or no, and with nothing else. */
-static void permission_give(struct run *run, struct drive_out *out) {
+static void permission_give(struct running *run, struct drive_out *out) {
     bool allow = str_begins((struct str){run->text, run->text_length}, STR("allow"));
     run->driver->answer(run->state, str_of(run->ask), allow ? DRIVE_ALLOW : DRIVE_REJECT,
                         clock_wall(), out);
@@ -216,7 +216,7 @@ static void permission_give(struct run *run, struct drive_out *out) {
 }
 
 /* One prompt at a time: when it listens. */
-void run_pump(struct run *run) {
+void run_pump(struct running *run) {
     struct arena arena = {0};
     bool answers = run->ask[0] && run->answers;
     if (!run->said || !run->text || run->spoken || !run->begun || !run->held ||
@@ -239,7 +239,7 @@ void run_pump(struct run *run) {
     run_save(run);
 }
 
-static void begin(struct run *run) {
+static void begin(struct running *run) {
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     run->begun = true;
@@ -252,7 +252,7 @@ static void begin(struct run *run) {
 /* ---- what comes from the hold ---- */
 
 static void heard_data(void *with, uint64_t offset, struct str bytes) {
-    struct run *run = with;
+    struct running *run = with;
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     char name[48];
@@ -267,7 +267,7 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
 }
 
 static void heard_status(void *with, const struct hold_status *status) {
-    struct run *run = with;
+    struct running *run = with;
     if ((status->flags & HOLD_EXITED) && !run->exited) {
         run->exited = true;
         run->exit = status->exit;
@@ -278,7 +278,7 @@ static void heard_status(void *with, const struct hold_status *status) {
 }
 
 /* Everything that it ever said was read. */
-static void run_is_over(struct run *run, uint64_t offset) {
+static void run_is_over(struct running *run, uint64_t offset) {
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     struct drive_event gone = {.offset = offset};
@@ -297,7 +297,7 @@ static void run_is_over(struct run *run, uint64_t offset) {
 }
 
 static void heard_end(void *with, uint64_t offset) {
-    struct run *run = with;
+    struct running *run = with;
     run_is_over(run, offset);
     if (run->stop)
         held_collect(run->held);
@@ -305,7 +305,7 @@ static void heard_end(void *with, uint64_t offset) {
 
 static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdict,
                          uint64_t number) {
-    struct run *run = with;
+    struct running *run = with;
     if (verdict == HOLD_STALE)
         log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
                     (unsigned long long)number);
@@ -317,7 +317,7 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
 }
 
 static void heard_receipt(void *with, struct id id, enum hold_written written) {
-    struct run *run = with;
+    struct running *run = with;
     struct arena arena = {0};
     char name[ID_TEXT + 1];
     if (!run->look || run->look->effect.dispatch == 0)
@@ -342,7 +342,7 @@ static void heard_receipt(void *with, struct id id, enum hold_written written) {
 
 /* The hold is gone, or we were too slow for it. Its folder knows what became of it. */
 static void heard_lost(void *with, int code) {
-    struct run *run = with;
+    struct running *run = with;
     struct held_memory memory = {0};
     uint64_t offset = run->pour.offset + run->pour.len;
     run->held = NULL;
@@ -368,14 +368,14 @@ static const struct held_ears EARS = {
     .lost = heard_lost,
 };
 
-bool run_open(struct run *run, uint64_t offset) {
+bool run_open(struct running *run, uint64_t offset) {
     run->held = held_open(run->runs->loop, run->dir, run->fence, &EARS, run);
     return run->held && held_attach(run->held, offset) && held_look(run->held);
 }
 
 /* ---- looking, stopping, waiting ---- */
 
-void run_look(struct run *run, struct act *act) {
+void run_look(struct running *run, struct act *act) {
     char name[ID_TEXT + 1];
     run_look_ended(run, SURE_UNKNOWN);
     run->look = act;
@@ -390,7 +390,7 @@ void run_look(struct run *run, struct act *act) {
     run_due(run);
 }
 
-void run_stop(struct run *run, struct act *act) {
+void run_stop(struct running *run, struct act *act) {
     if (run->stop) {
         run_report(run, &act, (struct signal){0});
         return;
@@ -404,7 +404,7 @@ void run_stop(struct run *run, struct act *act) {
     run_free(run);
 }
 
-void run_tick(struct run *run, int64_t now) {
+void run_tick(struct running *run, int64_t now) {
     struct arena arena = {0};
     if (run->said && run->said_until <= now)
         run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,

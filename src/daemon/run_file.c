@@ -15,7 +15,7 @@
 
 /* ---- what it is ---- */
 
-bool run_file_write(const struct run *run) {
+bool run_file_write(const struct running *run) {
     char goal[ID_TEXT + 1];
     id_format(run->goal, goal);
     json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal, "charge",
@@ -29,7 +29,7 @@ bool run_file_write(const struct run *run) {
     return kept;
 }
 
-void run_file_close(const struct run *run) {
+void run_file_close(const struct running *run) {
     char from[RUN_PATH + 16], to[RUN_PATH + 16];
     snprintf(from, sizeof from, "%s/run.json", run->dir);
     snprintf(to, sizeof to, "%s/run.over", run->dir);
@@ -42,7 +42,7 @@ static void text_take(char *to, size_t size, const json_t *json, const char *nam
     snprintf(to, size, "%s", text ? text : "");
 }
 
-static struct run *run_of_json(struct runs *runs, struct id id, const json_t *json) {
+static struct running *run_of_json(struct runs *runs, struct id id, const json_t *json) {
     struct effect effect = {.charge =
                                 (uint32_t)json_integer_value(json_object_get(json, "charge"))};
     const char *goal = json_string_value(json_object_get(json, "goal"));
@@ -50,7 +50,7 @@ static struct run *run_of_json(struct runs *runs, struct id id, const json_t *js
     const struct driver *known = driver ? driver_named(str_of(driver)) : NULL;
     if (!goal || !id_parse(str_of(goal), &effect.goal) || !known)
         return NULL;
-    struct run *run = run_make(runs, &effect, id);
+    struct running *run = run_make(runs, &effect, id);
     if (!run)
         return NULL;
     text_take(run->node, sizeof run->node, json, "node");
@@ -64,7 +64,7 @@ static struct run *run_of_json(struct runs *runs, struct id id, const json_t *js
     return run;
 }
 
-struct run *run_file_read(struct runs *runs, const char *name) {
+struct running *run_file_read(struct runs *runs, const char *name) {
     char path[RUN_PATH + 300];
     struct id id;
     struct str why;
@@ -72,7 +72,7 @@ struct run *run_file_read(struct runs *runs, const char *name) {
     json_t *json = id_parse(str_of(name), &id) ? json_load_file(path, 0, NULL) : NULL;
     if (!json)
         return NULL;
-    struct run *run = run_of_json(runs, id, json);
+    struct running *run = run_of_json(runs, id, json);
     json_decref(json);
     if (!run)
         return NULL;
@@ -97,7 +97,7 @@ struct saved_head {
 };
 enum { SAVED_MAGIC = 0x4f565331 };
 
-static void saved_write(struct run *run) {
+static void saved_write(struct running *run) {
     const struct saved_head *head = run->saved;
     run->save_pending = false;
     if (!file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false))
@@ -106,7 +106,7 @@ static void saved_write(struct run *run) {
         held_ack(run->held, head->offset);
 }
 
-static void saved_fill(struct run *run) {
+static void saved_fill(struct running *run) {
     struct saved_head head = {.magic = SAVED_MAGIC,
                               .size = (uint32_t)run->driver->size,
                               .offset = run->driver->resume_at(run->state),
@@ -124,7 +124,7 @@ static void saved_fill(struct run *run) {
 }
 
 /* One state waits at a time: what comes meanwhile is saved with the next. */
-void run_save(struct run *run) {
+void run_save(struct running *run) {
     if (run->save_pending && run->kept >= run->saved_needs)
         saved_write(run);
     if (run->save_pending || run->unsaid || !run->begun)
@@ -139,7 +139,7 @@ void run_save(struct run *run) {
 }
 
 /* No state: it is read from the beginning, as a run that has not begun. */
-bool run_load(struct run *run, uint64_t *ret_offset) {
+bool run_load(struct running *run, uint64_t *ret_offset) {
     char path[RUN_PATH + 16];
     struct saved_head head;
     *ret_offset = 0;

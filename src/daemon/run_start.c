@@ -61,7 +61,7 @@ static const struct str *texts_copy(const struct texts *texts, struct arena *are
 }
 
 /* Only what the operator names reaches it. */
-static void keys_take(struct run *run, const struct agent_setting *agent) {
+static void keys_take(struct running *run, const struct agent_setting *agent) {
     struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 1);
     for (uint32_t i = 0; i < agent->keys.count; i++) {
         const char *name = arena_cstr(&run->arena, agent->keys.at[i]), *value = getenv(name);
@@ -73,7 +73,7 @@ static void keys_take(struct run *run, const struct agent_setting *agent) {
 }
 
 /* Its own way to our tools: a program of ours, with a token that stands in its folder. */
-static void door_take(struct run *run) {
+static void door_take(struct running *run) {
     struct str *argv = arena_new(&run->arena, struct str, 6);
     char own[RUN_PATH];
     beside_us("overseer", own, sizeof own);
@@ -86,7 +86,7 @@ static void door_take(struct run *run) {
     run->spec.door = (struct drive_door){.argv = argv, .argc = 6};
 }
 
-bool run_prepare(struct run *run, struct str *ret_why) {
+bool run_prepare(struct running *run, struct str *ret_why) {
     const struct settings *settings = house_settings(run->runs->house);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     struct arena *arena = &run->arena;
@@ -152,7 +152,7 @@ static void starting_free(struct starting *it) {
 }
 
 /* Not a byte reached it. */
-static void start_failed(struct starting *it, struct run *run, struct str why) {
+static void start_failed(struct starting *it, struct running *run, struct str why) {
     if (run) {
         log_warning("a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
         run_said_ended(run, DELIVERY_ERROR, why);
@@ -165,7 +165,7 @@ static void start_failed(struct starting *it, struct run *run, struct str why) {
 
 static void stands(void *with, bool stood, struct str why) {
     struct starting *it = with;
-    struct run *run = map_get(&it->runs->all, it->run);
+    struct running *run = map_get(&it->runs->all, it->run);
     if (!run || it->runs->stopping) {
         starting_free(it);
         return;
@@ -182,7 +182,7 @@ static void stands(void *with, bool stood, struct str why) {
     starting_free(it);
 }
 
-static bool folders_make(struct run *run) {
+static bool folders_make(struct running *run) {
     static const char *const ABOVE[] = {"runs", "homes"};
     char path[RUN_PATH + 8];
     for (size_t i = 0; i < count_of(ABOVE); i++) {
@@ -210,7 +210,7 @@ static bool file_put(const char *path, struct str text, struct arena *arena) {
     return whole;
 }
 
-static bool files_put(struct run *run, const struct drive_launch *launch, struct arena *arena) {
+static bool files_put(struct running *run, const struct drive_launch *launch, struct arena *arena) {
     bool whole = true;
     for (uint32_t i = 0; i < launch->file_count && whole; i++)
         whole = file_put(arena_cstr(arena, arena_format(arena, "%s/%.*s", run->home,
@@ -220,7 +220,7 @@ static bool files_put(struct run *run, const struct drive_launch *launch, struct
     return whole && file_put(token, str_of(run->token), arena);
 }
 
-static const char *const *environment(struct run *run, const struct drive_launch *launch,
+static const char *const *environment(struct running *run, const struct drive_launch *launch,
                                       struct arena *arena) {
     const char **env = arena_new(arena, const char *, launch->env_count + 5);
     const char *path = getenv("PATH");
@@ -243,14 +243,14 @@ static const char *const *arguments(const struct drive_launch *launch, struct ar
     return argv;
 }
 
-void run_token_lend(struct run *run) {
+void run_token_lend(struct running *run) {
     struct caller caller = {.role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1};
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
     id_format(run->id, caller.run);
     tokens_lend(run->runs->house->tokens, &caller, run->token);
 }
 
-static void launch(struct starting *it, struct run *run) {
+static void launch(struct starting *it, struct running *run) {
     struct drive_launch launch = {0};
     struct str why = STR("its folder cannot be made");
     struct arena *arena = &it->arena;
@@ -279,7 +279,7 @@ static void launch(struct starting *it, struct run *run) {
 /* The words are there: now the process. */
 static void composed_home(struct errand *errand) {
     struct starting *it = (struct starting *)(void *)errand;
-    struct run *run = map_get(&it->runs->all, it->run);
+    struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
     if (!run || it->runs->stopping) {
         starting_free(it);
@@ -305,7 +305,7 @@ static void words_made(void *with, struct str text, struct str said, struct str 
     errand_home(it->runs, &it->errand);
 }
 
-static void words_ask(struct starting *it, struct run *run) {
+static void words_ask(struct starting *it, struct running *run) {
     it->errand.go = composed_home;
     it->runs->under_way++;
     compose(it->runs->house->lookups, &run->said->effect, words_made, it);
@@ -318,7 +318,7 @@ static void place_make(uv_work_t *work) { /* on a worker */
 
 static void place_made(uv_work_t *work, int status) {
     struct starting *it = work->data;
-    struct run *run = map_get(&it->runs->all, it->run);
+    struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
     if (!run || status != 0) {
         starting_free(it);
@@ -338,7 +338,7 @@ static uint32_t dispatch_of(const struct effect *effect) {
     return effect->dispatch ? effect->dispatch : effect->n + 1;
 }
 
-static void said_set(struct run *run, struct act *act) {
+static void said_set(struct running *run, struct act *act) {
     run->said = act;
     run->dispatch_n = dispatch_of(&act->effect);
     run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
@@ -348,7 +348,7 @@ static void said_set(struct run *run, struct act *act) {
 }
 
 /* ASSIGN-16: agent:NAME:SESSION. A session of somebody else's is none of its. */
-static void session_take(struct run *run, struct str key) {
+static void session_take(struct running *run, struct str key) {
     char begin[LIMIT_AGENT + 16];
     int length = snprintf(begin, sizeof begin, "agent:%s:", run->agent);
     if (str_begins(key, (struct str){begin, (size_t)length}))
@@ -366,7 +366,7 @@ void run_spawn(struct runs *runs, struct act *act) {
     struct starting *it = calloc(1, sizeof *it);
     struct str why = STR("there is no memory");
     bool never = map_get(&runs->never, id), there = map_get(&runs->all, id);
-    struct run *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
+    struct running *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
     if (!run) {
         free(it);
         spawn_refuse(runs, act, never   ? STR("it was stopped before it began")
@@ -394,7 +394,7 @@ void run_spawn(struct runs *runs, struct act *act) {
 
 static void send_home(struct errand *errand) {
     struct starting *it = (struct starting *)(void *)errand;
-    struct run *run = map_get(&it->runs->all, it->run);
+    struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
     if (run && run->said && !it->runs->stopping) {
         run->answers = run->said->effect.words == WORDS_ANSWER && it->said && run->ask[0];
@@ -411,7 +411,7 @@ static void send_home(struct errand *errand) {
     starting_free(it);
 }
 
-void run_send(struct run *run, struct act *act) {
+void run_send(struct running *run, struct act *act) {
     struct starting *it = run->said || run->exited ? NULL : calloc(1, sizeof *it);
     if (!it) {
         spawn_refuse(run->runs, act,

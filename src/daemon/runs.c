@@ -53,7 +53,7 @@ static void time_has_come(uv_timer_t *timer) {
     int64_t now = clock_wall();
     struct id id;
     for (int i = 0; i < 1024 && due_pop(&runs->due, now, &id); i++) {
-        struct run *run = map_get(&runs->all, id);
+        struct running *run = map_get(&runs->all, id);
         if (run)
             run_tick(run, now);
     }
@@ -72,7 +72,7 @@ static int64_t sooner(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-void run_due(struct run *run) {
+void run_due(struct running *run) {
     int64_t next = run->begun && run->held ? run->driver->due(run->state) : TIME_NEVER;
     next = run->said ? sooner(next, run->said_until) : next;
     next = run->look ? sooner(next, run->look_until) : next;
@@ -82,21 +82,21 @@ void run_due(struct run *run) {
 
 /* ---- a run ---- */
 
-struct run *run_make(struct runs *runs, const struct effect *effect, struct id id) {
+struct running *run_make(struct runs *runs, const struct effect *effect, struct id id) {
     char name[ID_TEXT + 1];
-    struct run *run = calloc(1, sizeof *run);
+    struct running *run = calloc(1, sizeof *run);
     if (!run)
         return NULL;
     id_format(id, name);
-    *run = (struct run){.runs = runs, .id = id, .goal = effect->goal, .charge = effect->charge};
+    *run = (struct running){.runs = runs, .id = id, .goal = effect->goal, .charge = effect->charge};
     snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
     snprintf(run->agent, sizeof run->agent, "%.*s", STR_ARG(effect->agent));
     int length = snprintf(run->dir, sizeof run->dir, "%s/runs/%s", runs->state, name);
     id_format(run->goal, name); /* what an agent remembers is there for its next run */
-    snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u.%s", runs->state, name, run->charge,
-             run->agent);
+    int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u.%s", runs->state, name,
+                        run->charge, run->agent);
     pthread_mutex_lock(&runs->lock);
-    bool kept = length < (int)sizeof run->dir - 64 && map_put(&runs->all, id, run);
+    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 && map_put(&runs->all, id, run);
     pthread_mutex_unlock(&runs->lock);
     if (kept)
         return run;
@@ -104,7 +104,7 @@ struct run *run_make(struct runs *runs, const struct effect *effect, struct id i
     return NULL;
 }
 
-void run_free(struct run *run) {
+void run_free(struct running *run) {
     struct runs *runs = run->runs;
     pthread_mutex_lock(&runs->lock);
     map_remove(&runs->all, run->id);
@@ -125,7 +125,7 @@ void run_free(struct run *run) {
     free(run);
 }
 
-void run_report(struct run *run, struct act **act, struct signal outcome) {
+void run_report(struct running *run, struct act **act, struct signal outcome) {
     struct act *ended = *act;
     *act = NULL;
     hands_report(run->runs->hands, ended, outcome);
@@ -133,7 +133,7 @@ void run_report(struct run *run, struct act **act, struct signal outcome) {
 }
 
 /* ASSIGN-13: what is known about whether it arrived. */
-void run_said_ended(struct run *run, enum delivery delivery, struct str why) {
+void run_said_ended(struct running *run, enum delivery delivery, struct str why) {
     struct arena arena = {0};
     struct signal ended = {.to = delivery, .text = why};
     if (!run->said)
@@ -180,7 +180,7 @@ static void nobody_is_there(struct runs *runs, struct act *act) {
 
 void runs_carry(struct runs *runs, struct act *act) {
     const struct effect *effect = &act->effect;
-    struct run *run =
+    struct running *run =
         effect->run ? map_get(&runs->all, effect_id(effect->goal, effect->run - 1)) : NULL;
     if (effect->kind == EFFECT_SPAWN)
         run_spawn(runs, act);
@@ -200,7 +200,7 @@ void runs_carry(struct runs *runs, struct act *act) {
 
 bool runs_see(struct runs *runs, struct id id, struct sighting *ret) {
     pthread_mutex_lock(&runs->lock);
-    const struct run *run = map_get(&runs->all, id);
+    const struct running *run = map_get(&runs->all, id);
     if (run)
         *ret = run->seen;
     pthread_mutex_unlock(&runs->lock);
@@ -236,7 +236,7 @@ struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *hous
 /* What was begun before: its hold is asked what it has said since, from where it was read to. */
 static void run_found(struct runs *runs, const char *name) {
     uint64_t offset = 0;
-    struct run *run = run_file_read(runs, name);
+    struct running *run = run_file_read(runs, name);
     if (!run)
         return;
     if (!run_load(run, &offset) || !run_open(run, offset)) {
@@ -269,7 +269,7 @@ void runs_stop(struct runs *runs) {
     uv_close((uv_handle_t *)&runs->timer, NULL);
     uv_close((uv_handle_t *)&runs->heard, NULL);
     for (size_t i = 0; i < runs->all.cap; i++) {
-        struct run *run = runs->all.slots[i].value;
+        struct running *run = runs->all.slots[i].value;
         if (run && run->held) {
             held_close(run->held);
             run->held = NULL;
