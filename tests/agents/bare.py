@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import acp  # noqa: E402
 from model import Model  # noqa: E402
-from programs import BY_NAME, PROGRAMS, argv_of, env_of, files_write  # noqa: E402
+from programs import BY_NAME, PROGRAMS, argv_of, env_of, files_write, fill  # noqa: E402
 
 TURN_S = 120
 SKIPPED = 77
@@ -74,7 +74,7 @@ def inside(program, run, place):
     cwd.mkdir()
     subprocess.run(["git", "init", "-q", str(cwd)], check=True)
     made = cwd / "made.txt"
-    prompt = f"<<<write {made} {WROTE} ;; say done>>>"
+    prompt = f"<<<{fill(program.task, {'made': str(made), 'text': WROTE})} ;; say done>>>"
     with Model(log=str(place / "model.jsonl")) as model:
         values = {"url": model.url, "home": str(home), "cwd": str(cwd), "prompt": prompt}
         files_write(program, home, values)

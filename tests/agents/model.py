@@ -32,6 +32,7 @@ LOOK_S = 0.1         # how often it is seen that a client has gone
 BODY_MAX = 64 << 20
 TEXT_LOGGED = 400
 HEADERS_LOGGED = ("user-agent", "anthropic-version", "anthropic-beta", "x-stainless-retry-count", "session_id", "originator")
+SAYS, CALLS = ("say", "drip", "flood"), ("call", "run", "ask", "write")
 
 ROUTES = [  # (form of the path, dialect, streams by itself)
     (re.compile(r"/messages$"), Anthropic, None),
@@ -112,17 +113,8 @@ class Answer:
         self.dialect.said += 4 * count
         self.send(self.dialect.text("tok%d " % (at % 10) for at in range(count)), GATHER)
 
-    def do_call(self, *values):
-        name, arguments = call_make(Part("call", values), self.dialect.tools())
-        self.call_send(name, arguments)
-
-    def do_run(self, command):
-        self.call_send(*call_make(Part("run", [command]), self.dialect.tools()))
-
-    def do_write(self, path, text):
-        self.call_send(*call_make(Part("write", [path, text]), self.dialect.tools()))
-
-    def call_send(self, name, arguments):
+    def do_call(self, part):
+        name, arguments = call_make(part, self.dialect.tools())
         self.begin()
         self.stop = "call"
         self.dialect.said += len(json.dumps(arguments))
@@ -176,9 +168,10 @@ class Answer:
     def run(self):
         parts = self.plan.parts
         for part in sorted(parts, key=lambda part: part.verb != "finish"):  # usage is told at the start already
-            if getattr(self, f"do_{part.verb}")(*part.values) is False:
+            over = self.do_call(part) if part.verb in CALLS else getattr(self, f"do_{part.verb}")(*part.values)
+            if over is False:
                 return
-        if not any(part.verb in ("say", "drip", "flood", "call", "run", "write") for part in parts):
+        if not any(part.verb in SAYS + CALLS for part in parts):
             self.do_say("OK.")
         self.begin()
         if self.stream:

@@ -3,12 +3,14 @@
 
 One row for each way of running a program. {url} is the model's, {home}, {cwd} and {prompt} are the run's; {run} stands
 for the words of `tools/agents path`. `speaks` says how the prompt gets in: "arg" and "stdin" for one turn, "acp" for the
-Agent Client Protocol over stdin and stdout.
+Agent Client Protocol over stdin and stdout. `mode` is set in each new session of it. `task` writes a file, as a step of the
+model's script: with a tool that this way of running lets through, or asks about.
 """
 import json
 from collections import namedtuple
 
-Program = namedtuple("Program", "name installed speaks argv env files mode")
+TASK = "write {made} {text}"
+Program = namedtuple("Program", "name installed speaks argv env files mode task", defaults=("", TASK))
 
 MODEL = "scripted"
 KEY = "dummy-key-000000000000000000000000"
@@ -65,25 +67,26 @@ OPENCLAW_FILES = {".openclaw/openclaw.json": json.dumps({
 
 PROGRAMS = [
     Program("claude", "claude", "arg",
-            "{run} -p {prompt} --output-format stream-json --verbose --permission-mode acceptEdits", CLAUDE_ENV, {}, ""),
+            "{run} -p {prompt} --output-format stream-json --verbose --permission-mode acceptEdits", CLAUDE_ENV, {}),
     Program("claude-acp", "claude-agent-acp", "acp", "{run}", CLAUDE_ENV, {}, "default"),
     Program("codex", "codex", "arg",
             "{run} exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox {prompt}",
-            CODEX_ENV, CODEX_FILES, ""),
-    Program("codex-acp", "codex-acp", "acp", "{run}", dict(CODEX_ENV, INITIAL_AGENT_MODE="read-only"), CODEX_FILES, ""),
-    Program("opencode", "opencode", "stdin", "{run} run --format json", OPENCODE_ENV, OPENCODE_FILES, ""),
-    Program("opencode-acp", "opencode", "acp", "{run} acp", OPENCODE_ENV, OPENCODE_FILES, ""),
+            CODEX_ENV, CODEX_FILES),
+    Program("codex-acp", "codex-acp", "acp", "{run}", dict(CODEX_ENV, INITIAL_AGENT_MODE="read-only"), CODEX_FILES,
+            task="ask echo {text} > {made}"),
+    Program("opencode", "opencode", "stdin", "{run} run --format json", OPENCODE_ENV, OPENCODE_FILES),
+    Program("opencode-acp", "opencode", "acp", "{run} acp", OPENCODE_ENV, OPENCODE_FILES),
     Program("gemini", "gemini", "arg", "{run} -p {prompt} -m gemini-2.5-flash --yolo -o stream-json",
-            GEMINI_ENV, GEMINI_FILES, ""),
-    Program("gemini-acp", "gemini", "acp", "{run} --acp -m gemini-2.5-flash", GEMINI_ENV, GEMINI_FILES, ""),
+            GEMINI_ENV, GEMINI_FILES),
+    Program("gemini-acp", "gemini", "acp", "{run} --acp -m gemini-2.5-flash", GEMINI_ENV, GEMINI_FILES),
     Program("goose", "goose", "arg",
             "{run} run --no-session --with-builtin developer --output-format stream-json -t {prompt}",
-            dict(GOOSE_ENV, GOOSE_MODE="auto"), {}, ""),
-    Program("goose-acp", "goose", "acp", "{run} acp --with-builtin developer", dict(GOOSE_ENV, GOOSE_MODE="approve"), {}, ""),
-    Program("qwen", "qwen", "arg", "{run} --auth-type openai -p {prompt} --yolo -o stream-json", QWEN_ENV, QWEN_FILES, ""),
+            dict(GOOSE_ENV, GOOSE_MODE="auto"), {}),
+    Program("goose-acp", "goose", "acp", "{run} acp --with-builtin developer", dict(GOOSE_ENV, GOOSE_MODE="approve"), {}),
+    Program("qwen", "qwen", "arg", "{run} --auth-type openai -p {prompt} --yolo -o stream-json", QWEN_ENV, QWEN_FILES),
     Program("qwen-acp", "qwen", "acp", "{run} --acp --auth-type openai", QWEN_ENV, QWEN_FILES, "default"),
     Program("openclaw", "openclaw", "arg", "{run} agent --local --session-id bare --json --message {prompt}",
-            OPENCLAW_ENV, OPENCLAW_FILES, ""),
+            OPENCLAW_ENV, OPENCLAW_FILES),
 ]
 BY_NAME = {program.name: program for program in PROGRAMS}
 

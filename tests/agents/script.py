@@ -25,6 +25,7 @@ VERBS = {  # verb: (form of what follows it, its values)
     "flood": (r"(\d+)", (int,)),                          # so many small pieces, as fast as they go
     "call": (r"(\S+)\s+(\{.*\})", (str, json.loads)),     # *NAME: the tool offered whose name ends so
     "run": (r"(.+)", (str,)),                             # a command, with the shell tool that is offered
+    "ask": (r"(.+)", (str,)),                             # as run; out of the sandbox, where the tool has a word for that
     "write": (r"(\S+)\s+(.*)", (str, str)),               # a file, with the writing tool, else with the shell
     "think": (r"([\d.]+)", (float,)),                     # silent seconds
     "error": (r"(\d{3})(?:\s+x(\d+))?", (int, int)),      # xN: the first N requests for this step, then what follows
@@ -182,13 +183,16 @@ def member(tool, names):
     return next((name for name in names if name in known), names[0])
 
 
-def call_for_shell(tools, command):
+def call_for_shell(tools, command, outside=False):
     tool = tool_any(tools, SHELL_TOOLS)
     if not tool:
         raise ScriptError(f"run: no shell tool is offered among {[tool.name for tool in tools]}")
     name = member(tool, SHELL_WORDS)
     is_list = str(tool.schema.get("properties", {}).get(name, {}).get("type", "")).lower() == "array"
-    return tool.name, filled(tool, {name: ["bash", "-c", command] if is_list else command})
+    values = {name: ["bash", "-c", command] if is_list else command}
+    if outside and "sandbox_permissions" in tool.schema.get("properties", {}):
+        values.update(sandbox_permissions="require_escalated", justification="scripted")
+    return tool.name, filled(tool, values)
 
 
 def call_for_write(tools, path, text):
@@ -202,8 +206,8 @@ def call_for_write(tools, path, text):
 def call_make(part, tools):
     """(name of the tool, its arguments) of a part that calls one. A tool that is not offered is called all the same:
     whether the agent refuses it is what a test may want to see."""
-    if part.verb == "run":
-        return call_for_shell(tools, *part.values)
+    if part.verb in ("run", "ask"):
+        return call_for_shell(tools, *part.values, outside=part.verb == "ask")
     if part.verb == "write":
         return call_for_write(tools, *part.values)
     name, values = part.values

@@ -353,15 +353,17 @@ def test_tools_are_found_by_what_they_do():
 
 
 def test_tools_in_a_namespace_and_custom_ones():
-    body = Responses().body([("user", '<<<call *report {"a":1} && call apply_patch {"input":"*** Begin"} && run ls>>>')], [])
+    body = Responses().body([("user", '<<<call *report {"a":1} && call apply_patch {"input":"*** Begin"} && run ls && ask id>>>')], [])
     body["tools"] = [{"type": "custom", "name": "apply_patch"},
                      {"type": "namespace", "name": "mcp__us", "tools": [{"type": "function", "name": "report"}]},
-                     {"type": "function", "name": "shell", "parameters": {"properties": {"command": {"type": "array"}}}}]
+                     {"type": "function", "name": "shell", "parameters": {"properties": {
+                         "command": {"type": "array"}, "sandbox_permissions": {"type": "string"}}}}]
     with Model() as model:
         items = json.loads(post(model, "/v1/responses", body)[1])["output"]
     assert (items[0]["namespace"], items[0]["name"]) == ("mcp__us", "report"), items
     assert (items[1]["type"], items[1]["input"]) == ("custom_tool_call", "*** Begin"), items
     assert json.loads(items[2]["arguments"]) == {"command": ["bash", "-c", "ls"]}, items
+    assert json.loads(items[3]["arguments"])["sandbox_permissions"] == "require_escalated", items
 
 
 def test_side_requests_do_not_take_part():
