@@ -70,8 +70,8 @@ class Client:
             self.call("session/set_mode", sessionId=session, modeId=mode)
         return session
 
-    def prompt(self, session, text):
-        return self.call("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+    def prompt(self, session, text, timeout=120):
+        return self.call("session/prompt", timeout, sessionId=session, prompt=[{"type": "text", "text": text}])
 
     def close(self):
         self.process.kill()

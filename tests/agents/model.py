@@ -123,11 +123,11 @@ class Answer:
     def do_think(self, seconds):
         self.handler.wait(seconds)
 
-    def do_error(self, status, times):
+    def do_error(self, status, times, final):
         if times is not None and self.handler.model.count(self.plan, "error") > times:
             return True
         text = f"scripted error {status}"
-        return self.fail(status, text, self.dialect.error(status, text), None)
+        return self.fail(status, text, self.dialect.error(status, text), {"x-should-retry": "false"} if final else None)
 
     def fail(self, status, text, body, headers):
         """In a stream that has begun, a failure is an event of it."""

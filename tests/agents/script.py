@@ -28,7 +28,8 @@ VERBS = {  # verb: (form of what follows it, its values)
     "ask": (r"(.+)", (str,)),                             # as run; out of the sandbox, where the tool has a word for that
     "write": (r"(\S+)\s+(.*)", (str, str)),               # a file, with the writing tool, else with the shell
     "think": (r"([\d.]+)", (float,)),                     # silent seconds
-    "error": (r"(\d{3})(?:\s+x(\d+))?", (int, int)),      # xN: the first N requests for this step, then what follows
+    "error": (r"(\d{3})(?:\s+x(\d+))?(?:\s+(final))?", (int, int, bool)),  # xN: the first N requests for this step, then
+                                                          # what follows; final: the client is told not to try again
     "limit": (r"([\d.]+)", (float,)),                     # 429 until so many seconds from the first, then what follows
     "hang": (r"", ()),                                    # nothing more, until the client goes away
     "drop": (r"", ()),                                    # the connection is reset

@@ -278,6 +278,7 @@ def test_an_error_is_the_vendors_and_may_pass():
             for _ in range(3):
                 status, _, got = ask(model, client, [("user", "<<<error 500>>>")], streamed)
                 assert status == 500 and client.error(got), got
+            assert ask(model, client, [("user", "<<<error 500 final>>>")], streamed)[1]["x-should-retry"] == "false"
             prompt = [("user", "<<<error 500 x2 && say fine>>>")]
             assert [ask(model, client, prompt, streamed)[0] for _ in range(3)] == [500, 500, 200]
 
