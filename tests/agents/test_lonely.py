@@ -90,9 +90,10 @@ def test_it_fails_closed():
         with tempfile.TemporaryDirectory() as place:
             touched = Path(place, "touched")
             path = fake_path(Path(place), unshare)
-            got = run("--home", f"{place}/home", "PATH=/usr/bin:/bin", "touch", str(touched), PATH=path)
+            got = run("PATH=/usr/bin:/bin", "touch", str(touched), PATH=path, TMPDIR=place)
             assert got.returncode == REFUSED and "not run" in got.stderr, (unshare, got)
             assert not touched.exists(), unshare
+            assert not list(Path(place).glob("overseer-lonely-*")), "its HOME was left behind"
 
 
 def test_the_installer_says_that_it_skips():
