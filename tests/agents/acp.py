@@ -59,13 +59,13 @@ class Client:
         else:
             self.updates.append(message["params"])
 
-    def begin(self, cwd, mode=""):
+    def begin(self, cwd, mode="", servers=()):
         nothing = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
         hello = self.call("initialize", protocolVersion=VERSION, clientCapabilities=nothing,
                           clientInfo={"name": "overseer-tests", "version": "1"})
         if hello.get("protocolVersion") != VERSION:
             raise Refused(f"it speaks version {hello.get('protocolVersion')}")
-        session = self.call("session/new", cwd=cwd, mcpServers=[])["sessionId"]
+        session = self.call("session/new", cwd=cwd, mcpServers=list(servers))["sessionId"]
         if mode:
             self.call("session/set_mode", sessionId=session, modeId=mode)
         return session

@@ -7,7 +7,7 @@
   bare.py --script "error 500" --seconds 60 NAME …
                          that script instead of the file; says how it went, and judges nothing
 
-Each is told to write a file. One line each: "ok", "skip" (not installed) or "failed", and why. Exit status: 0, 77 when
+Each is told to call a tool over MCP, where its row says how it is told of one, and to write a file. One line each: "ok", "skip" (not installed) or "failed", and why. Exit status: 0, 77 when
 some were skipped, 1 when one failed. Nothing of Overseer takes part: this is what its drivers are compared with.
 """
 import argparse
@@ -50,7 +50,8 @@ def acp_turn(program, argv, cwd, env, prompt, out, seconds):
     with open(out / "stderr", "wb") as complained:
         client = acp.Client(argv, str(cwd), env, stderr=complained)
         try:
-            answer = client.prompt(client.begin(str(cwd), program.mode), prompt, seconds)
+            server = {"name": "overseer", "command": sys.executable, "args": [str(HERE / "tool.py"), str(out / "tool")], "env": []}
+            answer = client.prompt(client.begin(str(cwd), program.mode, [server]), prompt, seconds)
         except (acp.Refused, BrokenPipeError) as error:
             return str(error), ""
         finally:
@@ -60,16 +61,25 @@ def acp_turn(program, argv, cwd, env, prompt, out, seconds):
     return (None if answer.get("stopReason") == "end_turn" else f"ended with {answer}"), asked
 
 
-def judge(model, made, why):
-    """What the model saw, and what is on the disk, not what the program says."""
+def calls_noted(place):
+    if not (place / "tool").exists():
+        return []
+    return [line for line in map(json.loads, (place / "tool").read_text(encoding="utf-8").splitlines()) if "called" in line]
+
+
+def judge(program, model, made, place, why):
+    """What the model and the tool saw, and what is on the disk, not what the program says."""
     if why:
         return why
+    if program.tool and calls_noted(place) != [{"called": "report", "arguments": {"text": "half"}}]:
+        return f"over MCP came {calls_noted(place)}"
     if not made.exists():
         return "no file was written"
     if made.read_text(encoding="utf-8").strip() != WROTE:
         return f"the file says {made.read_text(encoding='utf-8')!r}"
     steps = [line["step"] for line in model.log("asked") if line.get("why") == "prompt"]
-    return None if steps[:1] == [0] and 1 in steps else f"the model was asked for the steps {steps}"
+    last = 2 if program.tool else 1
+    return None if sorted(set(steps)) == list(range(last + 1)) else f"the model was asked for the steps {steps}"
 
 
 def last_words(place):
@@ -85,14 +95,20 @@ def tell(program, model, why, seconds, place):
     return 0
 
 
+def script_of(program, made):
+    tool = 'call *report {"text":"half"} ;; ' if program.tool else ""
+    return tool + fill(program.task, {"made": str(made), "text": WROTE}) + " ;; say done"
+
+
 def inside(program, run, place, script, seconds_at_most):
     home, cwd = Path(os.environ["HOME"]), place / "work"
     cwd.mkdir()
     subprocess.run(["git", "init", "-q", str(cwd)], check=True)
     made = cwd / "made.txt"
-    prompt = f"<<<{script or fill(program.task, {'made': str(made), 'text': WROTE}) + ' ;; say done'}>>>"
+    prompt = f"<<<{script or script_of(program, made)}>>>"
     with Model(log=str(place / "model.jsonl")) as model:
-        values = {"url": model.url, "home": str(home), "cwd": str(cwd), "prompt": prompt}
+        values = {"url": model.url, "home": str(home), "cwd": str(cwd), "prompt": prompt,
+                  "python": sys.executable, "tool": str(HERE / "tool.py"), "notes": str(place / "tool")}
         files_write(program, home, values)
         env = dict(os.environ, **env_of(program, values))
         began = time.monotonic()
@@ -101,7 +117,7 @@ def inside(program, run, place, script, seconds_at_most):
         seconds = time.monotonic() - began
         if script:
             return tell(program, model, why, seconds, place)
-        why = judge(model, made, why)
+        why = judge(program, model, made, place, why)
         if why:
             print(f"failed {program.name}: {why}; {last_words(place)!r}")
             return 1

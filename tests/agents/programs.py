@@ -4,13 +4,14 @@
 One row for each way of running a program. {url} is the model's, {home}, {cwd} and {prompt} are the run's; {run} stands
 for the words of `tools/agents path`. `speaks` says how the prompt gets in: "arg" and "stdin" for one turn, "acp" for the
 Agent Client Protocol over stdin and stdout. `mode` is set in each new session of it. `task` writes a file, as a step of the
-model's script: with a tool that this way of running lets through, or asks about.
+model's script: with a tool that this way of running lets through, or asks about. `tool`: the row also tells of an MCP server,
+{python} {tool} {notes}; over ACP it is named in session/new.
 """
 import json
 from collections import namedtuple
 
 TASK = "write {made} {text}"
-Program = namedtuple("Program", "name installed speaks argv env files mode task", defaults=("", TASK))
+Program = namedtuple("Program", "name installed speaks argv env files mode task tool", defaults=("", TASK, True))
 
 MODEL = "scripted"
 KEY = "dummy-key-000000000000000000000000"
@@ -35,6 +36,12 @@ env_key = "SCRIPTED_KEY"
 [projects."{cwd}"]
 trust_level = "trusted"
 """}
+CODEX_TOOL = """
+[mcp_servers.overseer]
+command = "{python}"
+args = ["{tool}", "{notes}"]
+default_tools_approval_mode = "approve"
+"""
 OPENCODE_ENV = {"SCRIPTED_KEY": KEY}
 OPENCODE_FILES = {".config/opencode/opencode.json": json.dumps({
     "model": "scripted/scripted", "small_model": "scripted/scripted", "autoupdate": False, "share": "disabled",
@@ -67,11 +74,13 @@ OPENCLAW_FILES = {".openclaw/openclaw.json": json.dumps({
 
 PROGRAMS = [
     Program("claude", "claude", "arg",
-            "{run} -p {prompt} --output-format stream-json --verbose --permission-mode acceptEdits", CLAUDE_ENV, {}),
+            "{run} -p {prompt} --output-format stream-json --verbose --permission-mode acceptEdits"
+            " --mcp-config {home}/mcp.json --strict-mcp-config --allowedTools mcp__overseer__report", CLAUDE_ENV,
+            {"mcp.json": json.dumps({"mcpServers": {"overseer": {"command": "{python}", "args": ["{tool}", "{notes}"]}}})}),
     Program("claude-acp", "claude-agent-acp", "acp", "{run}", CLAUDE_ENV, {}, "default"),
     Program("codex", "codex", "arg",
             "{run} exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox {prompt}",
-            CODEX_ENV, CODEX_FILES),
+            CODEX_ENV, {".codex/config.toml": CODEX_FILES[".codex/config.toml"] + CODEX_TOOL}),
     Program("codex-acp", "codex-acp", "acp", "{run}", dict(CODEX_ENV, INITIAL_AGENT_MODE="read-only"), CODEX_FILES,
             task="ask echo {text} > {made}"),
     Program("opencode", "opencode", "stdin", "{run} run --format json", OPENCODE_ENV, OPENCODE_FILES),
