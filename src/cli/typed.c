@@ -295,6 +295,24 @@ static bool wants_json(int count, char *const *words) {
     return false;
 }
 
+/* "@FILE": it stands there, so that nobody sees it among the arguments. */
+static bool token_read(struct typed *typed) {
+    static char kept[256];
+    if (!typed->at.token || typed->at.token[0] != '@')
+        return true;
+    FILE *file = fopen(typed->at.token + 1, "re");
+    size_t length = file ? fread(kept, 1, sizeof kept - 1, file) : 0;
+    if (file)
+        fclose(file);
+    kept[length] = 0;
+    kept[strcspn(kept, "\r\n")] = 0;
+    if (kept[0] == 0)
+        return trouble_make(&typed->trouble, ERROR_INVALID, "There is no token in %.200s.",
+                            typed->at.token + 1);
+    typed->at.token = kept;
+    return true;
+}
+
 bool typed_read(struct typed *typed, int count, char *const *words) {
     struct reading reading = {.typed = typed, .count = count, .words = words};
     *typed = (struct typed){.params = json_object()};
@@ -309,7 +327,7 @@ bool typed_read(struct typed *typed, int count, char *const *words) {
     const struct command *command = typed->command;
     if (command && command->preset)
         json_object_set_new(typed->params, command->preset, json_string(command->preset_value));
-    return true;
+    return token_read(typed);
 }
 
 /* ---- files ---- */

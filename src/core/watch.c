@@ -137,11 +137,15 @@ static void run_limited(struct deciding *d, struct charge *charge, const struct 
     permit_ask(d, charge); /* the desk grants it once the account is open */
 }
 
+/* What it wants to do is allowed once, or not: the answer goes to the agent itself. */
 static void run_asks(struct deciding *d, struct charge *charge) {
+    static const struct str OPTIONS[] = {{"allow it once", 13}, {"do not allow it", 15}};
     struct question_text text = {.title = STR("An agent waits for a person"),
                                  .text = str_cut_utf8(d->signal->reason, LIMIT_PROSE),
                                  .rule = STR("agent.asks"),
                                  .reason = STR("it shows a dialog or asks for permission")};
+    if (d->signal->reason.len > 0)
+        text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
                             .cause = arena_format(d->out, "asks.A_%u", charge->n),

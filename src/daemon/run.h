@@ -28,12 +28,13 @@ struct runs {
     struct hands *hands;
     struct house *house;
     char state[RUN_PATH], hold[RUN_PATH], socket[RUN_PATH];
-    struct map all; /* struct running, by the id of the effect that began it */
+    struct map all;   /* struct running, by the id of the effect that began it */
     struct map never; /* that were stopped before they began */
     struct due due;
     uv_timer_t timer;
     uv_async_t heard; /* from other threads: errands */
-    pthread_mutex_t lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
+    pthread_mutex_t
+        lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
     struct errand *errands;
     uint32_t under_way; /* workers and lookups that will come back */
     bool stopping;
@@ -60,7 +61,8 @@ struct running {
     void *state;
     struct drive_pour pour;
     struct held *held;
-    bool begun, exited, ended; /* the driver said hello; its process is gone; and everything was read */
+    bool begun, exited,
+        ended; /* the driver said hello; its process is gone; and everything was read */
     int64_t exit;
 
     /* what is owed to the ledger */
@@ -71,8 +73,8 @@ struct running {
     uint32_t dispatch_n; /* its effect, from 1 */
     char *text;          /* to be said as soon as it listens */
     size_t text_length;
-    bool spoken;         /* `text` was handed to the driver */
-    bool answers;        /* `text` is somebody's yes or no to `ask` */
+    bool spoken;                /* `text` was handed to the driver */
+    bool answers;               /* `text` is somebody's yes or no to `ask` */
     char ask[DRIVE_ASK_ID + 1]; /* somebody has to say yes or no */
     int64_t said_until, look_until;
 
@@ -93,13 +95,15 @@ void run_free(struct running *run);
 void run_due(struct running *run);
 void beside_us(const char *name, char *path, size_t size);
 void run_tick(struct running *run, int64_t now);
-void run_report(struct running *run, struct act **act, struct signal outcome); /* once; frees the act */
+void run_report(struct running *run, struct act **act,
+                struct signal outcome); /* once; frees the act */
 void run_said_ended(struct running *run, enum delivery delivery, struct str why);
 
 /* ---- run_start.c ---- */
 void run_spawn(struct runs *runs, struct act *act);
 void run_send(struct running *run, struct act *act);
-bool run_prepare(struct running *run, struct str *ret_why); /* its spec, from the settings as they are */
+bool run_prepare(struct running *run,
+                 struct str *ret_why); /* its spec, from the settings as they are */
 void run_token_lend(struct running *run);
 const struct agent_setting *run_agent(const struct settings *settings, struct str id);
 const struct driver *run_driver(const struct agent_setting *agent);
@@ -113,9 +117,10 @@ void run_stop(struct running *run, struct act *act);
 
 /* ---- run_file.c ---- */
 bool run_file_write(const struct running *run);
-struct running *run_file_read(struct runs *runs, const char *name); /* NULL: nothing to go on with */
-void run_file_close(const struct running *run); /* it is over: not gone on with after a restart */
-void run_save(struct running *run);             /* once everything that was offered is safe */
+struct running *run_file_read(struct runs *runs,
+                              const char *name); /* NULL: nothing to go on with */
+void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
+void run_save(struct running *run);              /* once everything that was offered is safe */
 bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_work.c ---- */

@@ -99,8 +99,8 @@ static void seen_keep(struct running *run) {
     pthread_mutex_unlock(&run->runs->lock);
 }
 
-static void event_offer(struct running *run, enum agent_event happened, const struct drive_event *event,
-                        struct str reason, struct arena *arena) {
+static void event_offer(struct running *run, enum agent_event happened,
+                        const struct drive_event *event, struct str reason, struct arena *arena) {
     struct sighting seen;
     seen_now(run, &seen);
     seen.event = happened;

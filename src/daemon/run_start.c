@@ -44,8 +44,8 @@ static struct str program_find(struct str name, struct arena *arena) {
         return arena_copy(arena, name);
     for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
         size_t length = strcspn(path, ":");
-        char *at = arena_cstr(arena, arena_format(arena, "%.*s/%.*s", (int)length, path,
-                                                  STR_ARG(name)));
+        char *at =
+            arena_cstr(arena, arena_format(arena, "%.*s/%.*s", (int)length, path, STR_ARG(name)));
         if (length > 0 && access(at, X_OK) == 0)
             return str_of(at);
         path += length + (path[length] == ':');
@@ -369,9 +369,10 @@ void run_spawn(struct runs *runs, struct act *act) {
     struct running *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
     if (!run) {
         free(it);
-        spawn_refuse(runs, act, never   ? STR("it was stopped before it began")
-                                : there ? STR("it has begun already")
-                                        : why);
+        spawn_refuse(runs, act,
+                     never   ? STR("it was stopped before it began")
+                     : there ? STR("it has begun already")
+                             : why);
         return;
     }
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};

@@ -194,9 +194,8 @@ void work_check(struct runs *runs, struct act *act) {
 
 static void land(uv_work_t *work) {
     struct working *it = work->data;
-    struct git_landing landing = {.commit = it->act->effect.commit,
-                                  .target = it->place.branch,
-                                  .how = it->place.how};
+    struct git_landing landing = {
+        .commit = it->act->effect.commit, .target = it->place.branch, .how = it->place.how};
     it->answer = git_land(&it->place.house, &it->place.repo, &it->place.run, &landing, &it->arena,
                           &it->landed);
 }
@@ -220,9 +219,9 @@ static void landed(uv_work_t *work, int status) {
     enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
     struct signal outcome = {.to = CAME[result], .text = it->answer.why};
     if (result == GIT_DONE)
-        outcome.title = arena_format(&it->arena, "%.*s on %.*s",
-                                     STR_ARG(str_cut(it->landed.commit, 12)),
-                                     STR_ARG(it->landed.ref));
+        outcome.title =
+            arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
+                         STR_ARG(it->landed.ref));
     if (result == GIT_CONFLICT)
         outcome.text = conflicts_text(it);
     working_end(it, outcome);

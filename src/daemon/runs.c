@@ -96,7 +96,8 @@ struct running *run_make(struct runs *runs, const struct effect *effect, struct 
     int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u.%s", runs->state, name,
                         run->charge, run->agent);
     pthread_mutex_lock(&runs->lock);
-    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 && map_put(&runs->all, id, run);
+    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 &&
+                map_put(&runs->all, id, run);
     pthread_mutex_unlock(&runs->lock);
     if (kept)
         return run;
