@@ -18,6 +18,7 @@ enum {
 #define OPEN_WITHIN SECONDS(300)
 #define PING_EVERY SECONDS(30)
 #define STOP_WITHIN SECONDS(5) /* rule 5 */
+#define REPLAY_QUIET SECONDS(1)
 
 enum acp_stage { ACP_NOTHING, ACP_HELLO, ACP_OPENS, ACP_MODES, ACP_READY, ACP_BROKEN };
 enum acp_call { CALL_HELLO, CALL_OPEN, CALL_MODE, CALL_PROMPT, CALL_PING, CALLS };
@@ -32,8 +33,8 @@ struct acp {
     enum acp_stage stage;
     uint32_t quirk;
     uint32_t next_id, pending[CALLS];
-    bool load, can_load, can_resume, replayed, ask;
-    int64_t by, ping_at, open_at;
+    bool load, can_load, can_resume, replayed, ask, moded;
+    int64_t by, ping_at, open_at, quiet_at;
     char session[DRIVE_SESSION], mode[ACP_MODE];
     char opening[ACP_OPENING];
     struct acp_ask asks[DRIVE_ASKS];
@@ -202,11 +203,24 @@ static void hello_answered(struct acp *acp, const json_t *result, int64_t now,
         open_say(acp, now, out);
 }
 
+/* Rule 4, and then it can be spoken to. */
+static void mode_say(struct acp *acp, int64_t now, struct drive_out *out) {
+    acp->quiet_at = 0;
+    acp->turn.words.len = 0;
+    if (acp->moded) {
+        acp_started(acp, out);
+        return;
+    }
+    acp->stage = ACP_MODES;
+    acp->by = time_after(now, HELLO_WITHIN);
+    call_say(acp, CALL_MODE, "session/set_mode",
+             json_pack("{s:s,s:s}", "sessionId", acp->session, "modeId", mode_wanted(acp)), out);
+}
+
 static void open_answered(struct acp *acp, const json_t *result, int64_t now,
                           struct drive_out *out) {
     struct str session = drive_json_text(json_object_get(result, "sessionId"));
     acp->replayed = acp->load && acp->can_load;
-    acp->turn.words.len = 0;
     if (session.len > 0 && !drive_keep(acp->session, sizeof acp->session, session)) {
         acp_break(acp, out, "its session has a name that is too long");
         return;
@@ -217,14 +231,11 @@ static void open_answered(struct acp *acp, const json_t *result, int64_t now,
     }
     const char *mode = mode_wanted(acp);
     struct str is = drive_json_text(drive_json_at(result, "modes.currentModeId"));
-    if (!mode || str_equal(is, str_of(mode))) {
-        acp_started(acp, out);
-        return;
-    }
-    acp->stage = ACP_MODES;
-    acp->by = time_after(now, HELLO_WITHIN);
-    call_say(acp, CALL_MODE, "session/set_mode",
-             json_pack("{s:s,s:s}", "sessionId", acp->session, "modeId", mode), out);
+    acp->moded = !mode || str_equal(is, str_of(mode));
+    if (acp->load && quirk_of(acp)->replays_late)
+        acp->quiet_at = time_after(now, REPLAY_QUIET);
+    else
+        mode_say(acp, now, out);
 }
 
 static void mode_answered(struct acp *acp, const json_t *result, int64_t now,
@@ -462,6 +473,8 @@ static void update_read(struct acp *acp, const json_t *params, int64_t now,
     struct str session = drive_json_text(json_object_get(params, "sessionId"));
     if (acp->stage != ACP_READY) {
         replay_read(acp, update);
+        if (acp->quiet_at > 0)
+            acp->quiet_at = time_after(now, REPLAY_QUIET);
         return;
     }
     if (!str_equal(session, str_of(acp->session))) {
@@ -668,6 +681,8 @@ static int64_t acp_due(const void *state) {
         due = acp->by;
     if (acp->open_at > 0 && acp->open_at < due)
         due = acp->open_at;
+    if (acp->quiet_at > 0 && acp->quiet_at < due)
+        due = acp->quiet_at;
     if (acp->turn.open && acp->ping_at < due)
         due = acp->ping_at;
     if (acp->turn.stop_by > 0 && acp->turn.stop_by < due)
@@ -681,6 +696,8 @@ static void acp_tick(void *state, int64_t now, struct drive_out *out) {
         return;
     if (acp->open_at > 0 && now >= acp->open_at)
         open_say(acp, now, out);
+    if (acp->quiet_at > 0 && now >= acp->quiet_at)
+        mode_say(acp, now, out);
     if (acp->by > 0 && now >= acp->by)
         acp_break(acp, out, "it does not answer");
     else if (acp->turn.stop_by > 0 && now >= acp->turn.stop_by)

@@ -42,6 +42,7 @@ struct acp_quirk {
     const char *noise;       /* words that begin so are the program's, not the agent's */
     const char *begun;       /* of an update: the turn has begun */
     bool load_next_minute;   /* rule 9: not in the minute in which it was made */
+    bool replays_late;       /* the history comes behind the answer to load, until it is quiet */
     const char *history;     /* where it keeps what it was told, below its home */
 };
 

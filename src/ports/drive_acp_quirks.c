@@ -72,6 +72,7 @@ static const struct acp_quirk QUIRKS[] = {
      .tools = GEMINI_TOOLS,
      .name_before = "__call",
      .load_next_minute = true,
+     .replays_late = true,
      .history = ".gemini/tmp"},
     {.name = "goose", /* 1.52.0 */
      .args = {"acp", "--with-builtin", "developer"},
@@ -105,6 +106,7 @@ static const struct acp_quirk QUIRKS[] = {
      .env = {{"ANTHROPIC_BASE_URL", "{base_url}"},
              {"ANTHROPIC_MODEL", "{model}"},
              {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
+             {"CLAUDE_CODE_MAX_RETRIES", "4"},
              {"DISABLE_AUTOUPDATER", "1"},
              {"DISABLE_TELEMETRY", "1"},
              {"DISABLE_ERROR_REPORTING", "1"},

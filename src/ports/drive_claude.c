@@ -9,6 +9,7 @@ enum { CLAUDE_UUID = 36 };
 
 #define HELLO_WITHIN SECONDS(120)
 #define STOP_WITHIN SECONDS(10)
+#define RETRY_WAITED SECONDS(30) /* a limit that is longer is not waited for in the turn */
 
 enum claude_stage { CLAUDE_NOTHING, CLAUDE_HELLO, CLAUDE_READY, CLAUDE_BROKEN };
 
@@ -20,6 +21,7 @@ struct claude {
     char session[DRIVE_SESSION];
     char asks[DRIVE_ASKS][DRIVE_ASK_ID]; /* ids of requests; empty: free */
     bool queued;     /* the prompt is worked on, not just known */
+    bool limited;    /* the turn is given up because of a limit */
     uint64_t window; /* of its context */
     uint64_t used;
     int64_t limited_until; /* it said so in this turn */
@@ -122,6 +124,7 @@ static bool tool_is_known(struct str tool) {
 
 static const struct drive_var ENV[] = {
     {{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", 40}, {"1", 1}},
+    {{"CLAUDE_CODE_MAX_RETRIES", 23}, {"4", 1}}, /* patience is the supervisor's */
     {{"DISABLE_AUTOUPDATER", 19}, {"1", 1}},
     {{"DISABLE_TELEMETRY", 17}, {"1", 1}},
     {{"DISABLE_ERROR_REPORTING", 23}, {"1", 1}},
@@ -210,7 +213,7 @@ static void claude_send(void *state, struct id dispatch, struct str text, int64_
     must(claude_ready(claude));
     uuid_format(dispatch, uuid);
     turn_begin(&claude->turn, dispatch, now);
-    claude->queued = false;
+    claude->queued = claude->limited = false;
     claude->limited_until = 0;
     struct str tagged = drive_tagged(dispatch, text, out->arena);
     drive_say_json(out, json_pack("{s:s,s:s,s:{s:s,s:o}}", "type", "user", "uuid", uuid, "message",
@@ -292,6 +295,8 @@ static void cancel_read(struct claude *claude, const json_t *frame, int64_t now,
 
 /* ---- in ---- */
 
+static void claude_interrupt(void *state, int64_t now, struct drive_out *out);
+
 static void response_read(struct claude *claude, const json_t *frame, int64_t now,
                           struct drive_out *out) {
     struct str subtype = drive_json_text(drive_json_at(frame, "response.subtype"));
@@ -317,7 +322,9 @@ static bool uuid_is_ours(const struct claude *claude, const json_t *uuid) {
 
 static void lifecycle_read(struct claude *claude, const json_t *frame, int64_t now,
                            struct drive_out *out) {
-    if (!uuid_is_ours(claude, json_object_get(frame, "command_uuid")))
+    struct str is = drive_json_text(json_object_get(frame, "state"));
+    if (!uuid_is_ours(claude, json_object_get(frame, "command_uuid")) ||
+        (!str_equal(is, STR("queued")) && !str_equal(is, STR("started"))))
         return;
     claude->queued = true;
     turn_accept(&claude->turn, claude->lines.begin, out);
@@ -420,7 +427,10 @@ static void result_read(struct claude *claude, const json_t *frame, int64_t now,
     memset(claude->asks, 0, sizeof claude->asks);
     if (!claude->turn.open)
         return;
-    if (claude->turn.interrupted)
+    if (claude->limited)
+        turn_limit(&claude->turn, STR("its account is at a limit"), claude->limited_until,
+                   claude->lines.begin, out);
+    else if (claude->turn.interrupted)
         turn_end(&claude->turn, DRIVE_TURN_CANCELLED, claude->lines.begin, out);
     else if (str_begins(subtype, STR("error_max_")))
         turn_end(&claude->turn, DRIVE_TURN_CUT, claude->lines.begin, out);
@@ -447,6 +457,20 @@ static void limit_read(struct claude *claude, const json_t *frame, int64_t now,
     turn_chatter(&claude->turn, now, claude->lines.begin, out);
 }
 
+/* It tries again by itself. At a limit that would keep the turn open for long the turn is given up: FAIL-19. */
+static void system_read(struct claude *claude, const json_t *frame, int64_t now,
+                        struct drive_out *out) {
+    uint64_t wait_ms = drive_json_count(json_object_get(frame, "retry_delay_ms"));
+    int64_t wait = wait_ms < 1000000000 ? MILLISECONDS(wait_ms) : 0;
+    turn_chatter(&claude->turn, now, claude->lines.begin, out);
+    if (drive_json_count(json_object_get(frame, "error_status")) != 429 || wait < RETRY_WAITED ||
+        !claude->turn.open || claude->turn.interrupted)
+        return;
+    claude->limited_until = time_after(now, wait);
+    claude->limited = true;
+    claude_interrupt(claude, now, out);
+}
+
 static void other_read(struct claude *claude, const json_t *frame, int64_t now,
                        struct drive_out *out) {
     (void)frame;
@@ -460,6 +484,7 @@ static const struct {
               {"result", result_read},              {"control_request", request_read},
               {"control_response", response_read},  {"control_cancel_request", cancel_read},
               {"command_lifecycle", lifecycle_read}, {"rate_limit_event", limit_read},
+              {"system", system_read},
               {"", other_read}};
 
 static void frame_read(struct claude *claude, struct str line, int64_t now,

@@ -159,9 +159,11 @@ static const struct scene SCENES[] = {
      .driver = "acp",
      .quirk = "gemini",
      .load = true,
-     .acts = {{"begin", ACP_HELLO}, {"tick 61", "{'jsonrpc':'2.0','id':2,'result':{}}\n"},
-              {"", "{'jsonrpc':'2.0','id':3,'result':{}}\n"}},
-     .events = "started(s1)",
+     .acts = {{"begin", ACP_HELLO}, {"tick 61", "{'jsonrpc':'2.0','id':2,'result':{}}\n"
+                          ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                                     "'(overseer dispatch 0H2AARV4TDAT1Z6SST7H1BNR05)'}") ACP_SAY("old words")},
+              {"tick 1", "{'jsonrpc':'2.0','id':3,'result':{}}\n"}, {"look", NULL}},
+     .events = "started(s1) delivered(yes)",
      .wrote = {"'session/load'", "'modeId':'yolo'"}},
     {.name = "strange frames are answered or left alone",
      .driver = "acp",
@@ -219,6 +221,16 @@ static const struct scene SCENES[] = {
               {"send", "{'type':'user','uuid':" CLAUDE_1 ",'isReplay':true,'message':{'content':'x'}}\n"},
               {"look", NULL}},
      .events = "started(s1) accepted ended(cut,) delivered(yes)"},
+    {.name = "claude: a long limit is not waited for",
+     .driver = "claude",
+     .quirk = "claude",
+     .rows = "FAIL-19",
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':900}\n"
+                       "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':3600000}\n"
+                       CLAUDE_RESULT("'subtype':'error_during_execution','is_error':true")}},
+     .events = "started(" CLAUDE_RUN ") usage(1015,250000,0) limited(3600)",
+     .wrote = {"'subtype':'interrupt'"}},
     {.name = "claude: its process dies",
      .driver = "claude",
      .quirk = "claude",
