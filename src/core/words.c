@@ -195,7 +195,7 @@ static void form_put(struct writer *to, const struct words_about *about) {
     say(to, STR("```"));
     say(to,
         STR("Replace every <…>, and leave out what you do not know. If you have the tool overseer_update, call it "
-            "instead; it takes the same."));
+            "instead; it takes the same, with the lists of evidence beside the others."));
 }
 
 /* ---- what it is about ---- */

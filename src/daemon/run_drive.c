@@ -84,6 +84,7 @@ static void seen_now(const struct running *run, struct sighting *ret) {
     *ret = (struct sighting){0};
     if (run->begun)
         run->driver->see(run->state, ret);
+    ret->context /= 100; /* in percent */
     ret->charge = run->charge;
     ret->at = clock_wall();
     ret->process = run->exited ? SURE_NO : run->held ? SURE_YES : SURE_UNKNOWN;

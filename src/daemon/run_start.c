@@ -195,14 +195,56 @@ static bool folders_make(struct running *run) {
                                     (mkdir(run->cwd, 0700) == 0 || errno == EEXIST)));
 }
 
-/* Every folder on the way is made; what is there already is replaced. */
-static bool file_put(const char *path, struct str text, struct arena *arena) {
+static void folders_above(const char *path, struct arena *arena) {
     char *at = arena_cstr(arena, str_of(path));
     for (char *slash = strchr(at + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         mkdir(at, 0700);
         *slash = '/';
     }
+}
+
+/* Where each kind keeps who it is logged in as, below HOME. */
+static const struct {
+    const char *kind, *files[3];
+} LOGINS[] = {
+    {"claude", {".claude/.credentials.json"}},
+    {"codex", {".codex/auth.json"}},
+    {"gemini", {".gemini/oauth_creds.json", ".gemini/google_accounts.json"}},
+    {"opencode", {".local/share/opencode/auth.json", ".config/opencode/opencode.json"}},
+    {"goose", {".config/goose/config.yaml", ".config/goose/secrets.yaml"}},
+    {"qwen", {".qwen/oauth_creds.json"}},
+};
+
+/* It has a HOME of its own, and finds the operator's login there: the same file, so that what is renewed is renewed for
+ * both. */
+static void file_share(struct running *run, struct str path, struct arena *arena) {
+    const char *home = getenv("HOME");
+    if (!home || path.len == 0 || path.at[0] == '/' || memmem(path.at, path.len, "..", 2))
+        return;
+    char *from = arena_cstr(arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
+    char *to = arena_cstr(arena, arena_format(arena, "%s/%.*s", run->home, STR_ARG(path)));
+    if (access(from, R_OK) != 0)
+        return;
+    folders_above(to, arena);
+    if (symlink(from, to) != 0 && errno != EEXIST)
+        log_warning("%s cannot be shared with a run: %s", from, strerror(errno));
+}
+
+static void files_share(struct running *run, struct arena *arena) {
+    const struct settings *settings = house_settings(run->runs->house);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    for (uint32_t i = 0; agent && i < agent->share.count; i++)
+        file_share(run, agent->share.at[i], arena);
+    for (size_t i = 0; agent && agent->share.count == 0 && i < count_of(LOGINS); i++)
+        for (size_t k = 0; str_equal(kind_of(agent), str_of(LOGINS[i].kind)) && k < 3; k++)
+            file_share(run, str_of(LOGINS[i].files[k]), arena);
+    house_settings_drop(settings);
+}
+
+/* Every folder on the way is made; what is there already is replaced. */
+static bool file_put(const char *path, struct str text, struct arena *arena) {
+    folders_above(path, arena);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool whole = fd >= 0 && write(fd, text.at ? text.at : "", text.len) == (ssize_t)text.len;
     if (fd >= 0)
@@ -254,13 +296,14 @@ static void launch(struct starting *it, struct running *run) {
     struct drive_launch launch = {0};
     struct str why = STR("its folder cannot be made");
     struct arena *arena = &it->arena;
-    run->spec.cwd = str_of(run->cwd);
     run_token_lend(run);
-    if (!folders_make(run) || !run->driver->launch(&run->spec, arena, &launch, &why)) {
+    bool made = folders_make(run);
+    run->spec.cwd = str_of(run->cwd);
+    if (!made || !run->driver->launch(&run->spec, arena, &launch, &why)) {
         start_failed(it, run, why);
         return;
     }
-    run->spec.cwd = str_of(run->cwd);
+    files_share(run, arena);
     if (!files_put(run, &launch, arena) || !run_file_write(run)) {
         start_failed(it, run, STR("its files cannot be written"));
         return;

@@ -53,7 +53,7 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
                   .wait_us = MINUTES(2)},
         .repo = {.source = path, .remote = settings->landing.how == LAND_PR ? path : STR("")},
         .run = {.goal = arena_copy(arena, str_of(name)),
-                .run = arena_format(arena, "A_%u", charge),
+                .run = arena_format(arena, "%s-A_%u", name, charge),
                 .at_us = clock_wall()},
         .branch = arena_copy(arena, settings->repo.default_branch),
         .command = arena_copy(arena, settings->verify.command),

@@ -323,6 +323,9 @@ static const struct setting AGENT_SETTINGS[] = {
     LIST(
         "keys", keys, "", 0, "",
         "variables of the daemon's environment that it needs, such as ANTHROPIC_API_KEY; no other reaches it"),
+    LIST(
+        "share", share, "", 0, "",
+        "files of the operator's HOME that it finds in its own, such as .codex/auth.json; none: the logins of its kind"),
     TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
 };
 

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does Overseer drive this agent program, from the task to the commit on the branch?
+
+  whole.py [NAME …] [--only SCENARIO …] [--keep DIR]
+
+The real daemon, the real program, a real repository, and the scripted model; all of it in a namespace with nothing but
+loopback. One line for each agent and scenario: ok, failed (why), skip (not installed), or n/a (why).
+"""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+from model import Model  # noqa: E402
+from programs import BY_NAME, KEY, env_of, fill, files_write  # noqa: E402
+from world import Broken, Client, Daemon, wait_until  # noqa: E402
+
+SKIPPED = 77
+
+# How each is told to Overseer: driver, kind, row of programs.py.
+AGENTS = {
+    "claude": ("claude", "claude", "claude"),
+    "claude-acp": ("acp", "claude-agent-acp", "claude-acp"),
+    "codex-acp": ("acp", "codex-acp", "codex-acp"),
+    "opencode": ("acp", "opencode", "opencode-acp"),
+    "gemini": ("acp", "gemini", "gemini-acp"),
+    "goose": ("acp", "goose", "goose-acp"),
+    "qwen": ("acp", "qwen", "qwen-acp"),
+}
+SHARED = {"claude": [], "codex-acp": [".codex/config.toml"], "opencode": [".config/opencode/opencode.json"],
+          "gemini": [".gemini/settings.json"], "qwen": [".qwen/settings.json"]}
+
+SCENARIOS = []
+
+
+def scenario(rows=""):
+    def add(function):
+        SCENARIOS.append((function.__name__, function, rows))
+        return function
+    return add
+
+
+def expect(promise, text):
+    if not promise:
+        raise Broken(text)
+
+
+def git(folder, *words):
+    return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True,
+                          env={**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}).stdout.strip()
+
+
+class World:
+    """One daemon, one repository, one agent."""
+
+    def __init__(self, name, model, folder, **settings):
+        self.name, self.model, self.folder = name, model, folder
+        self.driver, self.kind, self.row = AGENTS[name]
+        self.program = BY_NAME[self.row]
+        self.home, self.repo = folder / "home", folder / "repo"
+        for place in (self.home, self.repo):
+            place.mkdir(parents=True)
+        self.values = {"url": model.url, "home": str(self.home), "cwd": str(self.repo)}
+        files_write(self.program, self.home, self.values)
+        git(self.repo, "init", "-q", "-b", "main")
+        git(self.repo, "config", "user.name", "somebody")
+        git(self.repo, "config", "user.email", "somebody@localhost")
+        (self.repo / "README").write_text("begun\n")
+        git(self.repo, "add", "-A")
+        git(self.repo, "commit", "-q", "-m", "begin")
+        git(self.repo, "checkout", "-q", "--detach")  # nobody stands on main
+        self.config = folder / "overseer.toml"
+        self.config.write_text(self.configuration(settings))
+        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
+                             environment={"OVERSEER_CONFIG": str(self.config), "HOME": str(self.home),
+                                          **env_of(self.program, self.values)})
+        self.daemon.start()
+        self.daemon.wait_joined()
+        self.client = Client(self.daemon.socket)
+
+    def configuration(self, settings):
+        run = shlex.split(subprocess.run([str(HERE.parents[1] / "tools/agents"), "path", self.program.installed], check=True,
+                                         capture_output=True, text=True).stdout)
+        extra = [word for word in self.program.argv.split()[1:]] if self.driver == "acp" else []
+        keys = [*env_of(self.program, self.values), "DISABLE_TELEMETRY", "DO_NOT_TRACK",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"]
+        lines = {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": settings.get("idle_after", "60s"),
+                                 "min_resend_interval": "0s"},
+                 "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
+                 "verify": {"command": settings.get("verify", "test -s made.txt")},
+                 "landing": {"how": settings.get("landing", "rebase")}}
+        text = ""
+        for section, rows in lines.items():
+            text += f"[{section}]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows.items())
+        agent = {"id": "coder", "driver": self.driver, "kind": self.kind, "program": run[0], "args": run[1:], "keys": keys,
+                 "base_url": self.model.url if self.driver == "claude" else "", "asks": settings.get("asks", False),
+                 "share": SHARED.get(self.name, []), **settings.get("agent", {})}
+        return text + "[[agents]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in agent.items())
+
+    def do(self, method, **params):
+        _, result, error = self.client.call(method, params)
+        expect(error is None, f"{method}: {error}")
+        return result
+
+    def task(self, script, text="Do the work."):
+        goal = self.do("goal.create", title="a task for an agent")["goalId"]
+        self.do("plan.apply", goal=goal, nodes=[
+            {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
+            {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],
+             "objective": f"{text} <<<{script}>>>"}])
+        return goal
+
+    def events(self, goal):
+        return self.do("goal.show", goal=goal)["records"]
+
+    def state(self, goal):
+        return self.do("goal.show", goal=goal)["state"]
+
+    def wait(self, what, question, within=90):
+        def asked():
+            self.daemon.alive()
+            return question()
+        return wait_until(what, asked, within, 0.1)
+
+    def wait_record(self, goal, name, within=90):
+        return self.wait(f"{name} is on the record", lambda: [row for row in self.events(goal) if row["type"] == name], within)
+
+    def wait_done(self, goal, within=120):
+        self.wait("the goal is done", lambda: self.state(goal) == "done", within)
+
+    def restart(self):
+        self.client.close()
+        self.daemon.kill()
+        self.daemon.start()
+        self.daemon.wait_joined()
+        self.client = Client(self.daemon.socket)
+
+    def landed(self, name="made.txt"):
+        return git(self.repo, "show", f"main:{name}")
+
+    def close(self):
+        try:
+            for goal in self.do("goal.list")["goals"]:
+                self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
+            time.sleep(1)
+        finally:
+            self.client.close()
+            self.daemon.stop()
+
+
+DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
+
+
+@scenario()
+def file_report_land(world):
+    """A task that writes a file, reports through MCP, is verified and landed."""
+    goal = world.task(f"write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
+    world.wait_done(goal)
+    expect(world.landed() == "hello", "it is not on the branch")
+
+
+def whole(name, only, keep):
+    program = BY_NAME[AGENTS[name][2]]
+    found = subprocess.run([str(HERE.parents[1] / "tools/agents"), "path", program.installed], capture_output=True, check=False)
+    failed = 0
+    for title, function, _ in SCENARIOS:
+        if only and title not in only:
+            continue
+        if found.returncode != 0:
+            print(f"skip    {name:12} {title}: not installed", flush=True)
+            continue
+        folder = Path(tempfile.mkdtemp(prefix=f"whole-{name}-", dir=keep))
+        begin = time.monotonic()
+        try:
+            with Model(log=str(folder / "model.log")) as model:
+                world = World(name, model, folder)
+                try:
+                    function(world)
+                finally:
+                    world.close()
+            print(f"ok      {name:12} {title} ({time.monotonic() - begin:.1f} s)", flush=True)
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        except Exception as error:  # told, and the next one is tried
+            failed += 1
+            print(f"failed  {name:12} {title} ({time.monotonic() - begin:.1f} s): {type(error).__name__} {error} ({folder})", flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", default=[])
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--keep")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if not options.inside:
+        words = [str(HERE / "lonely"), f"OVERSEER_BUILD={os.environ.get('OVERSEER_BUILD', HERE.parents[1] / 'build')}",
+                 sys.executable, str(HERE / "whole.py"), "--inside", *sys.argv[1:]]
+        sys.exit(subprocess.run(words, check=False).returncode)
+    sys.exit(1 if sum(whole(name, options.only, options.keep) for name in options.names or AGENTS) else 0)
+
+
+main()
