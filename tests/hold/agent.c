@@ -83,7 +83,7 @@ static void bomb(const char *file) {
     for (int i = 0; i < 32; i++)
         if (fork() == 0) {
             signal(SIGTERM, SIG_IGN);
-            for (int lives = 0; lives < 20000; lives++) {
+            for (int lives = 0; lives < 100000; lives++) {
                 pid_t child =
                     fork(); /* the parent goes, the child goes on: its pid is never the same */
                 if (child > 0)
