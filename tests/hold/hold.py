@@ -310,7 +310,7 @@ def stop_ends_all(world):
     begun = time.monotonic()
     visit.stop(0)
     visit.flags(ENDED)
-    assert time.monotonic() - begun < PATIENCE / 2, "they end by themselves after a while; this was the hold"
+    assert time.monotonic() - begun < 2, "after three seconds they end by themselves: this was the hold"
     assert visit.collect() == 128 + signal.SIGKILL
     assert not left_of(world), "a child that escaped"
 
