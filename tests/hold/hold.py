@@ -292,7 +292,7 @@ def stop_ends_all(world):
     for _ in range(20 if world.full else 3):
         file = world.place / f"brood{world.count}"
         hold = world.start(world.agent, "brood", str(file))
-        pids = brood_pids(file, 3)
+        pids = brood_pids(file, 6)
         bystander = subprocess.Popen(["/bin/sleep", "100"])
         visit = hold.visit(1)
         visit.stop(50)
@@ -333,7 +333,7 @@ def only_when_told(world):
     """What the agent began goes on after the agent's own end, until somebody says stop."""
     file = world.place / "left"
     hold = world.start("/bin/sh", "-c", f"{world.agent} brood {file} & sleep 0.2; exit 4")
-    pids = brood_pids(file, 3)
+    pids = brood_pids(file, 6)
     visit = hold.visit(1)
     visit.flags(EXITED)
     assert not visit.status["flags"] & ENDED and visit.ask(COLLECT)[0] == EARLY
@@ -364,7 +364,7 @@ def told_to_leave(world):
     """SIGTERM to a hold is a stop: everything below it ends, and its folder keeps the status."""
     file = world.place / "leave"
     hold = world.start("/bin/sh", "-c", f"trap '' TERM; {world.agent} brood {file} & wait; wait; wait")
-    pids = brood_pids(file, 3)
+    pids = brood_pids(file, 6)
     os.kill(hold.pid, signal.SIGTERM)
     assert soon(lambda: gone(hold.pid), 20) and all(gone(pid) for pid in pids.values())
     assert not os.path.exists(hold.folder + "/hold.sock")
