@@ -151,14 +151,42 @@ static void life_run(struct chance *chance, uint64_t fence) {
 
 static pid_t hold_pid;
 
+static void hold_started(void *with, bool stands, struct str why) {
+    (void)with;
+    char text[1024];
+    snprintf(text, sizeof text, "%.*s", STR_ARG(why));
+    if (!stands || sscanf(text, "hold %d", &hold_pid) != 1)
+        wrong(text);
+}
+
+static void hold_refused(void *with, bool stands, struct str why) {
+    (void)with;
+    if (stands || !str_begins(why, STR("failed: another hold stands here")))
+        wrong("a second start");
+}
+
+extern char **environ;
+
 static void hold_start(char **argv) {
-    char line[8192];
-    snprintf(line, sizeof line, "'%s' --dir '%s' --cap 262144 -- '%s' pour %s '%s/heard'", argv[1],
-             argv[3], argv[2], argv[5], argv[3]);
-    FILE *word = popen(line, "r");
-    if (!word || fscanf(word, "hold %d", &hold_pid) != 1)
-        wrong("the hold does not stand");
-    pclose(word);
+    char heard[4096];
+    uv_loop_t loop;
+    snprintf(heard, sizeof heard, "%s/heard", argv[3]);
+    const char *agent[] = {argv[2], "pour", argv[5], heard, NULL};
+    struct held_spec spec = {.program = argv[1],
+                             .dir = argv[3],
+                             .cwd = "/",
+                             .argv = agent,
+                             .env = (const char *const *)environ,
+                             .cap = 256 << 10,
+                             .orphan_after_s = 3600};
+    uv_loop_init(&loop);
+    held_start(&loop, &spec, hold_started, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    if (hold_pid == 0)
+        wrong("nobody said whether the hold stands");
+    held_start(&loop, &spec, hold_refused, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
 }
 
 /* Each word once, in order. */
