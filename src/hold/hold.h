@@ -18,8 +18,12 @@ enum {
     HOLD_DEPTH = 256,        /* generations below the agent that a walk goes down */
     HOLD_AGAIN_MS =
         100, /* between two tries to end what does not end, or to write on a full disk */
-    HOLD_LEAVE_MS = 5000,  /* grace when the hold itself is told to end */
-    HOLD_FREEZE_TRIES = 50 /* of a millisecond, until everything stands still */
+    HOLD_LEAVE_MS = 5000,   /* grace when the hold itself is told to end */
+    HOLD_FREEZE_TRIES = 50, /* of a millisecond, until everything stands still */
+    HOLD_REAPS = 4096,      /* of the dead in one turn of the loop */
+    HOLD_LISTED =
+        4096, /* children of one process that one walk looks at: some begin more as fast as they are read */
+    HOLD_STRIKES = 32 /* in one go, at what has to end */
 };
 
 /* Who has something to say to the loop. Behind the last one: the clients. */
@@ -111,6 +115,7 @@ struct hold {
     struct input input;
     struct client clients[HOLD_CLIENTS];
 
+    bool busy;                           /* more of the dead wait */
     bool frozen, orphaned;               /* why nothing moves: asked for; nobody spoke */
     bool stopping, killing, leaving;     /* leaving: we end when everything below has */
     int64_t kill_at, spoke_at, again_at; /* monotonic milliseconds, suspends counted; 0: not */
@@ -187,8 +192,11 @@ void file_punch(int fd, uint64_t from, uint64_t to); /* gives the room of these 
 
 /* ---- tree_linux.c ---- */
 
-/* A signal to everything below us; 0: only looks. Returns how many there are that do not stand still. */
+/* A signal to everything below us. Returns how many there are that do not stand still. */
 uint32_t tree_signal(int signal);
+
+/* A signal to the group of each child of our own: at once, so that nobody gets away by beginning another. */
+void children_signal(int signal);
 bool tree_possible(void);
 bool process_started(pid_t pid, uint64_t *ret_started);
 bool boot_read(struct id *ret_boot);

@@ -23,46 +23,57 @@ static void agent_gone(struct hold *hold, int status) {
     input_give_up(hold);
 }
 
-static void life_kill(struct hold *hold) {
-    hold->killing = true;
-    tree_signal(SIGKILL);
-    hold->kill_at = loop_now() + HOLD_AGAIN_MS;
-}
-
 /* Whoever lost its parent is our child: no child left means that nothing is left below us. */
-void life_reap(struct hold *hold) {
+static void children_reap(struct hold *hold) {
     int status;
-    pid_t pid;
-    bool any = false;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        any = true;
+    pid_t pid = 1;
+    for (int i = 0; i < HOLD_REAPS && (pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0; i++)
         if (pid == hold->agent && !hold->exited)
             agent_gone(hold, status);
-    }
+    hold->busy = pid > 0; /* they may come faster than we take them: others want to be heard too */
     if (pid < 0 && errno == ECHILD && !hold->empty) {
         hold->empty = true;
         hold->kill_at = 0;
         hold->frozen = hold->orphaned = false;
         errors_take(hold);
     }
-    if (any && hold->killing && !hold->empty)
+}
+
+/* Only our own children and their groups: whoever is below one of them is our child when it is dead. Quickly, and again,
+ * because some begin another and are gone in less time than a walk takes. */
+static void life_kill(struct hold *hold) {
+    hold->killing = true;
+    for (int i = 0; i < HOLD_STRIKES && !hold->empty; i++) {
+        children_signal(SIGKILL);
+        children_reap(hold); /* the fewer are listed, the quicker is the next one */
+    }
+    hold->kill_at = hold->empty ? 0 : loop_now() + HOLD_AGAIN_MS;
+}
+
+void life_reap(struct hold *hold) {
+    children_reap(hold);
+    if (hold->killing && !hold->empty)
         life_kill(hold);
 }
 
 void life_stop(struct hold *hold, uint32_t grace_ms) {
     if (hold->empty)
         return;
+    if (grace_ms == 0) {
+        hold->stopping = true;
+        hold->frozen = hold->orphaned = false;
+        life_kill(hold);
+        return;
+    }
     int64_t kill_at = loop_now() + grace_ms;
     if (!hold->stopping || kill_at < hold->kill_at)
         hold->kill_at = kill_at;
-    if (!hold->stopping && grace_ms > 0)
+    if (!hold->stopping)
         tree_signal(SIGTERM);
     hold->stopping = true;
     life_thaw(hold, &hold->frozen);
     life_thaw(hold, &hold->orphaned);
     tree_signal(SIGCONT);
-    if (grace_ms == 0)
-        life_kill(hold);
 }
 
 _Noreturn void life_leave(struct hold *hold) {
@@ -76,9 +87,11 @@ _Noreturn void life_leave(struct hold *hold) {
 
 /* A signal needs a moment to arrive, and in it one more may be begun: until a whole walk finds nobody who moves. */
 static uint32_t all_stop(void) {
+    children_signal(SIGSTOP);
     uint32_t moving = tree_signal(SIGSTOP);
     for (int i = 0; i < HOLD_FREEZE_TRIES && moving > 0; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        children_signal(SIGSTOP);
         moving = tree_signal(SIGSTOP);
     }
     return moving;

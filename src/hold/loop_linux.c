@@ -106,10 +106,12 @@ _Noreturn void loop_run(struct hold *hold) {
     for (;;) {
         struct epoll_event events[16];
         timer_set(hold);
-        int count = epoll_wait(hold->loop, events, count_of(events), -1);
+        int count = epoll_wait(hold->loop, events, count_of(events), hold->busy ? 0 : -1);
         must(count >= 0 || errno == EINTR);
         for (int i = 0; i < count; i++)
             event_take(hold, events[i].data.u32, events[i].events);
+        if (hold->busy)
+            life_reap(hold);
         output_settle(hold);
         clients_pump(hold);
         if (hold->leaving && hold->empty)

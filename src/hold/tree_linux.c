@@ -81,7 +81,7 @@ bool boot_read(struct id *ret_boot) {
         const char *digit = strchr("0123456789abcdef", *at);
         if (digit) {
             unsigned value = (unsigned)(digit - "0123456789abcdef");
-            boot.bytes[digits / 2] = (uint8_t)(boot.bytes[digits / 2] << 4 | value);
+            boot.bytes[digits / 2] = (uint8_t)((unsigned)boot.bytes[digits / 2] << 4 | value);
             digits++;
         }
     }
@@ -136,12 +136,12 @@ static void child_visit(struct walk *walk, const struct step *parent, pid_t pid,
 }
 
 /* The list is read piece by piece; a number that is cut in two is read again from its beginning. */
-static void list_visit(struct walk *walk, const struct step *parent, const char *path,
-                       unsigned depth) {
+static void list_each(const char *path, void (*see)(void *with, pid_t pid), void *with) {
     char text[1024];
     off_t from = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0) {
+    unsigned count = 0;
+    while (fd >= 0 && count < HOLD_LISTED) {
         ssize_t got = pread(fd, text, sizeof text - 1, from);
         text[got > 0 ? got : 0] = 0;
         char *end = strrchr(text, ' ');
@@ -149,11 +149,22 @@ static void list_visit(struct walk *walk, const struct step *parent, const char 
             break;
         from += end + 1 - text;
         (void)seam("tree-listed");
-        for (char *at = text; at < end; at++)
-            child_visit(walk, parent, (pid_t)strtol(at, &at, 10), depth);
+        for (char *at = text; at < end; at++, count++)
+            see(with, (pid_t)strtol(at, &at, 10));
     }
     if (fd >= 0)
         close(fd);
+}
+
+struct visit {
+    struct walk *walk;
+    const struct step *parent;
+    unsigned depth;
+};
+
+static void visit_see(void *with, pid_t pid) {
+    const struct visit *visit = with;
+    child_visit(visit->walk, visit->parent, pid, visit->depth);
 }
 
 /* Children hang on the thread that began them. */
@@ -167,7 +178,7 @@ static void step_down(struct walk *walk, const struct step *parent, unsigned dep
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent->pid, entry->d_name);
-        list_visit(walk, parent, path, depth);
+        list_each(path, visit_see, &(struct visit){walk, parent, depth});
     }
     closedir(threads);
 }
@@ -177,4 +188,30 @@ uint32_t tree_signal(int signal) {
     struct step self = {getpid(), -1};
     step_down(&walk, &self, 0);
     return walk.moving;
+}
+
+/* ---- our own children, at once ---- */
+
+struct strike {
+    int signal;
+    pid_t own_session, last_group;
+};
+
+/* A child that is dead stays ours, with its pid and its group, until we have waited for it: neither number can be another's. A group
+ * of another session than ours began below us, whole: who is in a session descends from whoever made it. */
+static void child_strike(void *with, pid_t pid) {
+    struct strike *strike = with;
+    pid_t group = getpgid(pid), session = getsid(pid);
+    if (group <= 1 || session <= 0 || session == strike->own_session) {
+        kill(pid, strike->signal);
+        return;
+    }
+    if (group != strike->last_group)
+        kill(-group, strike->signal);
+    strike->last_group = group;
+}
+
+void children_signal(int signal) {
+    struct strike strike = {.signal = signal, .own_session = getsid(0)};
+    list_each("/proc/thread-self/children", child_strike, &strike);
 }

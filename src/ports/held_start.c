@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORD = 1024, OPTIONS = 16, ARGUMENTS = 256 };
+enum { WORD = 1024, ARGUMENTS = 256 };
 
 struct start {
     uv_process_t process;

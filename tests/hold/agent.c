@@ -4,7 +4,7 @@
  *     agent pour BYTES HEARD     writes the pattern, and each line that it hears into the file HEARD
  *     agent deaf                 ignores SIGTERM and reads nothing
  *     agent brood FILE           begins children: one ignores SIGTERM, one is a grandchild whose parent is gone, in a session of its
- *                                own; their pids go into FILE; then it waits
+ *                                own, and three generations below one another; their pids go into FILE; then it waits
  *     agent nurse FILE           ignores SIGTERM, begins one child, and waits for its end
  *     agent bomb FILE            children that begin children as fast as they can */
 #include "pattern.h"
@@ -54,6 +54,19 @@ static void name_note(const char *file, const char *what) {
     fclose(to);
 }
 
+/* Generations below one another, each in a session of its own. */
+static void deep(const char *file) {
+    char what[] = "deep3";
+    for (; what[4] > '0'; what[4]--) {
+        signal(SIGTERM, SIG_IGN);
+        setsid();
+        name_note(file, what);
+        if (what[4] == '1' || fork() > 0)
+            for (;;)
+                pause();
+    }
+}
+
 static void brood(const char *file) {
     if (fork() == 0) {
         signal(SIGTERM, SIG_IGN);
@@ -74,21 +87,24 @@ static void brood(const char *file) {
         _exit(0);
     }
     waitpid(between, NULL, 0);
+    if (fork() == 0)
+        deep(file);
     name_note(file, "agent");
 }
 
-/* Bounded, because a test that fails must not take the machine with it: 64 at a time, each lives for a moment. */
+/* Bounded, because a test that fails must not take the machine with it: 12,000 altogether, 8 at a time, for three seconds or more. What
+ * nobody has reaped counts, too. Each begins the next and goes; in every other line the next leaves the session as well. */
 static void bomb(const char *file) {
     name_note(file, "agent");
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 8; i++)
         if (fork() == 0) {
             signal(SIGTERM, SIG_IGN);
-            for (int lives = 0; lives < 20000; lives++) {
-                pid_t child =
-                    fork(); /* the parent goes, the child goes on: its pid is never the same */
-                if (child > 0)
+            for (int lives = 0; lives < 1500; lives++) {
+                if (fork() > 0)
                     _exit(0);
-                usleep(200);
+                if (i % 2)
+                    setsid();
+                usleep(2000);
             }
             _exit(0);
         }
