@@ -93,14 +93,26 @@ static bool commit_make(struct git_call *call, struct str tree, struct str paren
     return true;
 }
 
+/* A list of commits that only leaves `target` out goes by dates, and a clock may be wrong. */
+static bool base_find(struct git_call *call, struct str commit, struct str target,
+                      struct str *ret) {
+    int status = git_try(call, GIT_BASE, GIT_ARGS(commit, target));
+    if (status == 1)
+        git_fail(call, GIT_REFUSED, "%.*s has no history in common with the branch",
+                 STR_ARG(commit));
+    *ret = git_line(call);
+    return status == 0 || (status > 0 && git_fail_command(call, GIT_BASE));
+}
+
 /* ---- squash ---- */
 
 static bool squash_message(struct git_call *call, const struct git_landing *landing,
                            struct str target, struct str *ret) {
     struct str most = arena_format(call->arena, "%d", GIT_REPLAYED);
-    struct str message = landing->message;
+    struct str message = landing->message, base;
     if (!message.len) {
-        if (!git_do(call, GIT_LOG, GIT_ARGS(most, landing->commit, target)))
+        if (!base_find(call, landing->commit, target, &base) ||
+            !git_do(call, GIT_LOG, GIT_ARGS(most, landing->commit, base)))
             return false;
         message = str_cut_utf8(call->out, 32768);
     }
@@ -169,8 +181,9 @@ static bool replay_one(struct git_call *call, struct str commit, struct str pare
 
 static bool rebase(struct git_call *call, const struct git_landing *landing, struct str target,
                    struct git_landed *ret, struct str *ret_commit) {
-    struct str most = arena_format(call->arena, "%d", GIT_REPLAYED + 1), top = target;
-    if (!git_do(call, GIT_LIST_COMMITS, GIT_ARGS(most, landing->commit, target)))
+    struct str most = arena_format(call->arena, "%d", GIT_REPLAYED + 1), top = target, base;
+    if (!base_find(call, landing->commit, target, &base) ||
+        !git_do(call, GIT_LIST_COMMITS, GIT_ARGS(most, landing->commit, base)))
         return false;
     unsigned count = 0;
     for (struct str left = call->out; left.len;) {
