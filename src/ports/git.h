@@ -40,7 +40,7 @@ enum git_result {
     GIT_CONFLICT, /* the files are listed */
     GIT_MOVED,    /* the branch moved at each try */
     GIT_REFUSED,  /* by us or by the other side; nothing was changed */
-    GIT_BUSY,     /* somebody else holds it; ask again */
+    GIT_BUSY,     /* somebody else holds it, or the machine is short of something; ask again */
     GIT_LOCKED,   /* FAIL-15: a lock file was left behind; which one is in the text */
     GIT_NO_SPACE, /* G-20: below the low-water mark, or the disk is full */
     GIT_TOO_LONG, /* a command took too long and was ended */

@@ -63,8 +63,12 @@ bool git_fail(struct git_call *call, enum git_result result, const char *format,
 
 bool git_fail_errno(struct git_call *call, const char *what, struct str path) {
     bool full = errno == ENOSPC || errno == EDQUOT;
-    return git_fail(call, full ? GIT_NO_SPACE : GIT_FAILED, "%s %.*s: %s", what, STR_ARG(path),
-                    strerror(errno));
+    bool later = errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    return git_fail(call,
+                    full    ? GIT_NO_SPACE
+                    : later ? GIT_BUSY
+                            : GIT_FAILED,
+                    "%s %.*s: %s", what, STR_ARG(path), strerror(errno));
 }
 
 static bool says(struct str text, const char *what) {
@@ -85,6 +89,7 @@ bool git_fail_command(struct git_call *call, enum git_command command) {
         const char *words;
         enum git_result result;
     } KNOWN[] = {{".lock': File exists", GIT_LOCKED},
+                 {"Resource temporarily unavailable", GIT_BUSY},
                  {"No space left on device", GIT_NO_SPACE},
                  {"Disk quota exceeded", GIT_NO_SPACE}};
     enum git_result result = GIT_FAILED;

@@ -55,6 +55,7 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_CHECK_NAME] = {"check-ref-format $1", GIT_NOWHERE, "whether a name may be a branch"},
     [GIT_CONTAINS] = {"merge-base --is-ancestor $1 $2", GIT_OURS,
                       "whether a commit is on a branch"},
+    [GIT_BASE] = {"merge-base $1 $2", GIT_OURS, "where two histories meet"},
     [GIT_LIST_COMMITS] = {"rev-list --reverse --topo-order --parents --max-count=$1 $2 ^$3",
                           GIT_OURS, "commits to be replayed"},
     [GIT_SHOW_COMMIT] =

@@ -40,6 +40,7 @@ enum git_command {
     GIT_WORKTREES,
     GIT_CHECK_NAME,
     GIT_CONTAINS,
+    GIT_BASE,
     GIT_LIST_COMMITS,
     GIT_SHOW_COMMIT,
     GIT_LOG,

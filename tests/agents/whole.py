@@ -148,6 +148,27 @@ class World:
     def landed(self, name="made.txt"):
         return git(self.repo, "show", f"main:{name}")
 
+    def told(self, goal, words):
+        """How often it was sent words of that kind."""
+        return sum(row["type"] == "assignment.dispatched" and row["evidence"].get("text") == words for row in self.events(goal))
+
+    def runs(self):
+        return list(self.folder.glob("overseerd.state/runs/*"))
+
+    def run_count(self):
+        return len(self.runs())
+
+    def agent_kill(self):
+        """The process that the hold started, by the pid that it wrote down."""
+        hold = [int(pid) for pid in subprocess.run(["pgrep", "-f", f"overseer-hold --dir {self.folder}"], capture_output=True,
+                                                   text=True, check=False).stdout.split()]
+        for pid in hold:
+            for child in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split():
+                os.kill(int(child), signal.SIGKILL)
+
+    def asking(self):
+        return fill(self.program.task, {"made": "made.txt", "text": "hello"})
+
     def close(self):
         try:
             for goal in self.do("goal.list")["goals"]:
@@ -169,6 +190,80 @@ def file_report_land(world):
     expect(world.landed() == "hello", "it is not on the branch")
 
 
+@scenario()
+def daemon_killed(world):
+    """The daemon is killed in mid-turn and started again: the run goes on, and nothing is said or done twice."""
+    goal = world.task(f"write made.txt hello ;; think 4 && call *overseer_update {DONE} ;; say all done")
+    world.wait("the file is there", lambda: list(world.folder.glob("overseerd.state/work/worktrees/*/tree/made.txt")))
+    world.restart()
+    world.wait_done(goal)
+    expect(world.landed() == "hello", "it is not on the branch")
+    records = [row["type"] for row in world.events(goal)]
+    expect(records.count("work.landed") == 1, f"it landed {records.count('work.landed')} times")
+    expect(world.told(goal, "task") == 1, f"it was told {world.told(goal, 'task')} times")
+
+
+@scenario()
+def agent_killed(world):
+    """The agent dies in mid-turn: it is started again and goes on."""
+    goal = world.task(f"write made.txt hello ;; think 30 && say late ;; call *overseer_update {DONE} ;; say all done")
+    world.wait("the file is there", lambda: list(world.folder.glob("overseerd.state/work/worktrees/*/tree/made.txt")))
+    world.agent_kill()
+    world.wait_record(goal, "assignment.stalled")
+    world.wait("it was started again", lambda: world.run_count() == 2, 240)
+
+
+@scenario()
+def lies_about_done(world):
+    """It says done without having done it: caught by the checks, told, and mended."""
+    goal = world.task(f"call *overseer_update {DONE} ;; say all done")
+    world.wait_record(goal, "work.checked")
+    checked = world.wait_record(goal, "work.checked")[0]
+    expect("unchanged" in json.dumps(checked), f"the check said {checked}")
+    expect(world.state(goal) != "done", "it is called done")
+    world.wait("it was told", lambda: world.told(goal, "failed"))
+
+
+@scenario()
+def server_error(world):
+    """HTTP 500 from the model is a failed turn, not a hang and not a success."""
+    goal = world.task("error 500 final")
+    row = world.wait("it is seen for what it is", lambda: [row for row in world.events(goal) if row["type"] in
+                     ("agent.seen", "assignment.stalled") and "failed" in json.dumps(row)], 150)
+    expect(row and world.state(goal) != "done", "it is called done")
+
+
+@scenario()
+def rate_limit(world):
+    """The account rests until the model says it may be used again."""
+    goal = world.task(f"limit 20 && write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
+    def limited():
+        return [row for row in world.events(goal) if row["type"] == "assignment.waits" and "quota" in json.dumps(row)]
+    world.wait("the limit is seen", limited, 150)
+
+
+@scenario()
+def hangs(world):
+    """The model says nothing for ever: the turn is stalled within its limit."""
+    goal = world.task("hang")
+    world.wait_record(goal, "assignment.stalled", 200)
+    expect(world.state(goal) != "done", "it is called done")
+
+
+@scenario()
+def asks_a_person(world):
+    """A tool that is not allowed is asked about; a person says yes, and it goes on."""
+    goal = world.task(f"{world.asking()} ;; call *overseer_update {DONE} ;; say all done")
+    world.wait("a person is asked", lambda: world.do("inbox.list")["questions"], 90)
+    question = world.do("inbox.list")["questions"][0]
+    world.do("question.answer", goal=goal, question=question["questionId"], answer="allow it once")
+    world.wait_done(goal)
+
+
+asks_a_person.settings = {"asks": True}
+hangs.settings = {"idle_after": "5s"}
+
+
 def whole(name, only, keep):
     program = BY_NAME[AGENTS[name][2]]
     found = subprocess.run([str(HERE.parents[1] / "tools/agents"), "path", program.installed], capture_output=True, check=False)
@@ -183,7 +278,7 @@ def whole(name, only, keep):
         begin = time.monotonic()
         try:
             with Model(log=str(folder / "model.log")) as model:
-                world = World(name, model, folder)
+                world = World(name, model, folder, **getattr(function, "settings", {}))
                 try:
                     function(world)
                 finally:
