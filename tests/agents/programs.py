@@ -67,6 +67,8 @@ OPENCLAW_ENV = {"OPENCLAW_STATE_DIR": "{home}/.openclaw", "OPENCLAW_CONFIG_PATH"
 OPENCLAW_FILES = {".openclaw/openclaw.json": json.dumps({
     "gateway": {"mode": "local", "bind": "loopback", "port": 18789, "auth": {"mode": "token", "token": KEY}},
     "logging": {"file": "{home}/.openclaw/log.jsonl"},
+    "tools": {"toolSearch": False},  # else MCP tools are not offered until it has searched for them
+    "mcp": {"servers": {"overseer": {"command": "{python}", "args": ["{tool}", "{notes}"], "enabled": True}}},
     "models": {"providers": {"scripted": {
         "baseUrl": "{url}/v1", "apiKey": KEY, "api": "openai-completions",
         "models": [{"id": MODEL, "name": MODEL, "input": ["text"], "contextWindow": 200000, "maxTokens": 8000,
@@ -109,7 +111,7 @@ PROGRAMS = [
             with_server(QWEN_FILES, "mcpServers", dict(SERVER, trust=True))),
     Program("qwen-acp", "qwen", "acp", "{run} --acp --auth-type openai", QWEN_ENV, QWEN_FILES, "default"),
     Program("openclaw", "openclaw", "arg", "{run} agent --local --session-id bare --json --message {prompt}",
-            OPENCLAW_ENV, OPENCLAW_FILES, tool=False),
+            OPENCLAW_ENV, OPENCLAW_FILES),
 ]
 BY_NAME = {program.name: program for program in PROGRAMS}
 
