@@ -27,7 +27,7 @@ import acp  # noqa: E402
 from model import Model  # noqa: E402
 from programs import BY_NAME, PROGRAMS, argv_of, env_of, files_write, fill  # noqa: E402
 
-TURN_S = 120
+TURN_S = 240
 SHOWN = 160
 SKIPPED = 77
 WROTE = "written by an agent"

@@ -19,6 +19,7 @@ KEY = "dummy-key-000000000000000000000000"
 CLAUDE_ENV = {
     "ANTHROPIC_BASE_URL": "{url}",
     "ANTHROPIC_API_KEY": KEY,
+    "ENABLE_TOOL_SEARCH": "false",  # else MCP tools are not offered until it has searched for them
     "IS_SANDBOX": "1",  # else it refuses to skip permissions for root
 }
 CODEX_ENV = {"CODEX_HOME": "{home}/.codex", "SCRIPTED_KEY": KEY}
@@ -59,12 +60,15 @@ GOOSE_ENV = {"GOOSE_DISABLE_KEYRING": "1", "GOOSE_PROVIDER": "openai", "GOOSE_MO
 QWEN_ENV = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": MODEL}
 QWEN_FILES = {".qwen/settings.json": json.dumps({
     "security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False},
-    "general": {"enableAutoUpdate": False}, "telemetry": {"enabled": False}})}
+    "general": {"enableAutoUpdate": False}, "telemetry": {"enabled": False},
+    "tools": {"toolSearch": {"enabled": False}}})}  # else MCP tools are not offered, but called through one tool
 OPENCLAW_ENV = {"OPENCLAW_STATE_DIR": "{home}/.openclaw", "OPENCLAW_CONFIG_PATH": "{home}/.openclaw/openclaw.json",
                 "OPENCLAW_SKIP_CHANNELS": "1"}
 OPENCLAW_FILES = {".openclaw/openclaw.json": json.dumps({
     "gateway": {"mode": "local", "bind": "loopback", "port": 18789, "auth": {"mode": "token", "token": KEY}},
     "logging": {"file": "{home}/.openclaw/log.jsonl"},
+    "tools": {"toolSearch": False},  # else MCP tools are not offered until it has searched for them
+    "mcp": {"servers": {"overseer": {"command": "{python}", "args": ["{tool}", "{notes}"], "enabled": True}}},
     "models": {"providers": {"scripted": {
         "baseUrl": "{url}/v1", "apiKey": KEY, "api": "openai-completions",
         "models": [{"id": MODEL, "name": MODEL, "input": ["text"], "contextWindow": 200000, "maxTokens": 8000,
@@ -72,27 +76,39 @@ OPENCLAW_FILES = {".openclaw/openclaw.json": json.dumps({
     "agents": {"defaults": {"workspace": "{cwd}", "model": {"primary": "scripted/scripted"}, "skipBootstrap": True}},
 })}
 
+SERVER = {"command": "{python}", "args": ["{tool}", "{notes}"]}
+
+
+def with_server(files, member, server):
+    """The same files, of which the one in JSON names the MCP server `overseer` in that member."""
+    (name, text), = files.items()
+    return {name: json.dumps({**json.loads(text), member: {"overseer": server}})}
+
+
 PROGRAMS = [
     Program("claude", "claude", "arg",
             "{run} -p {prompt} --output-format stream-json --verbose --permission-mode acceptEdits"
             " --mcp-config {home}/mcp.json --strict-mcp-config --allowedTools mcp__overseer__report", CLAUDE_ENV,
-            {"mcp.json": json.dumps({"mcpServers": {"overseer": {"command": "{python}", "args": ["{tool}", "{notes}"]}}})}),
+            with_server({"mcp.json": "{}"}, "mcpServers", SERVER)),
     Program("claude-acp", "claude-agent-acp", "acp", "{run}", CLAUDE_ENV, {}, "default"),
     Program("codex", "codex", "arg",
             "{run} exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox {prompt}",
             CODEX_ENV, {".codex/config.toml": CODEX_FILES[".codex/config.toml"] + CODEX_TOOL}),
     Program("codex-acp", "codex-acp", "acp", "{run}", dict(CODEX_ENV, INITIAL_AGENT_MODE="read-only"), CODEX_FILES,
             task="ask echo {text} > {made}"),
-    Program("opencode", "opencode", "stdin", "{run} run --format json", OPENCODE_ENV, OPENCODE_FILES),
+    Program("opencode", "opencode", "stdin", "{run} run --format json", OPENCODE_ENV,
+            with_server(OPENCODE_FILES, "mcp", {"type": "local", "command": ["{python}", "{tool}", "{notes}"], "enabled": True})),
     Program("opencode-acp", "opencode", "acp", "{run} acp", OPENCODE_ENV, OPENCODE_FILES),
     Program("gemini", "gemini", "arg", "{run} -p {prompt} -m gemini-2.5-flash --yolo -o stream-json",
-            GEMINI_ENV, GEMINI_FILES),
+            GEMINI_ENV, with_server(GEMINI_FILES, "mcpServers", dict(SERVER, trust=True))),
     Program("gemini-acp", "gemini", "acp", "{run} --acp -m gemini-2.5-flash", GEMINI_ENV, GEMINI_FILES),
     Program("goose", "goose", "arg",
-            "{run} run --no-session --with-builtin developer --output-format stream-json -t {prompt}",
+            "{run} run --no-session --with-builtin developer --output-format stream-json -t {prompt}"
+            " --with-extension {python}+{tool}+{notes}",
             dict(GOOSE_ENV, GOOSE_MODE="auto"), {}),
     Program("goose-acp", "goose", "acp", "{run} acp --with-builtin developer", dict(GOOSE_ENV, GOOSE_MODE="approve"), {}),
-    Program("qwen", "qwen", "arg", "{run} --auth-type openai -p {prompt} --yolo -o stream-json", QWEN_ENV, QWEN_FILES),
+    Program("qwen", "qwen", "arg", "{run} --auth-type openai -p {prompt} --yolo -o stream-json", QWEN_ENV,
+            with_server(QWEN_FILES, "mcpServers", dict(SERVER, trust=True))),
     Program("qwen-acp", "qwen", "acp", "{run} --acp --auth-type openai", QWEN_ENV, QWEN_FILES, "default"),
     Program("openclaw", "openclaw", "arg", "{run} agent --local --session-id bare --json --message {prompt}",
             OPENCLAW_ENV, OPENCLAW_FILES),
@@ -107,10 +123,10 @@ def fill(text, values):
 
 
 def argv_of(program, run, values):
-    """The words to run; `run` are those of the installed program. {prompt} stays one word."""
+    """The words to run; `run` are those of the installed program. {prompt} stays one word; + stands for a space in one."""
     words = []
     for word in program.argv.split():
-        words += run if word == "{run}" else [fill(word, values)]
+        words += run if word == "{run}" else [fill(word.replace("+", " "), values)]
     return words
 
 
