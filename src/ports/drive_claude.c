@@ -5,8 +5,6 @@
  * receipt. A uuid that the session has seen is not worked on again. */
 #include "ports/drive.h"
 
-enum { CLAUDE_UUID = 36 };
-
 #define HELLO_WITHIN SECONDS(120)
 #define STOP_WITHIN SECONDS(10)
 #define RETRY_WAITED SECONDS(30) /* a limit that is longer is not waited for in the turn */
@@ -27,19 +25,6 @@ struct claude {
     int64_t limited_until; /* it said so in this turn */
     struct drive_turn turn;
 };
-
-static void uuid_format(struct id id, char text[CLAUDE_UUID + 1]) {
-    static const char DIGITS[] = "0123456789abcdef";
-    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
-    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
-    for (size_t i = 0, at = 0; i < 16; i++) {
-        text[at++] = DIGITS[id.bytes[i] >> 4];
-        text[at++] = DIGITS[id.bytes[i] & 15];
-        if (i == 3 || i == 5 || i == 7 || i == 9)
-            text[at++] = '-';
-    }
-    text[CLAUDE_UUID] = 0;
-}
 
 static void claude_break(struct claude *claude, struct drive_out *out, const char *why) {
     claude->stage = CLAUDE_BROKEN;
@@ -133,8 +118,8 @@ static const struct drive_var ENV[] = {
 
 static void session_launch(const struct drive_spec *spec, struct arena *arena,
                            struct drive_launch *launch) {
-    char uuid[CLAUDE_UUID + 1];
-    uuid_format(spec->run, uuid);
+    char uuid[DRIVE_UUID + 1];
+    drive_uuid(spec->run, uuid);
     launch_arg(launch, spec->session.len > 0 ? STR("--resume") : STR("--session-id"));
     launch_arg(launch, spec->session.len > 0 ? spec->session : arena_copy(arena, str_of(uuid)));
     if (spec->model.len > 0) {
@@ -189,9 +174,9 @@ static void control_say(struct claude *claude, const char *subtype, struct drive
 static void claude_begin(void *state, const struct drive_spec *spec, int64_t now,
                          struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[CLAUDE_UUID + 1];
+    char uuid[DRIVE_UUID + 1];
     must(claude->stage == CLAUDE_NOTHING);
-    uuid_format(spec->run, uuid);
+    drive_uuid(spec->run, uuid);
     claude->stage = CLAUDE_HELLO;
     claude->by = time_after(now, HELLO_WITHIN);
     if (!drive_keep(claude->session, sizeof claude->session,
@@ -209,9 +194,9 @@ static bool claude_ready(const void *state) {
 static void claude_send(void *state, struct id dispatch, struct str text, int64_t now,
                         struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[CLAUDE_UUID + 1];
+    char uuid[DRIVE_UUID + 1];
     must(claude_ready(claude));
-    uuid_format(dispatch, uuid);
+    drive_uuid(dispatch, uuid);
     turn_begin(&claude->turn, dispatch, now);
     claude->queued = claude->limited = false;
     claude->limited_until = 0;
@@ -315,8 +300,8 @@ static void response_read(struct claude *claude, const json_t *frame, int64_t no
 }
 
 static bool uuid_is_ours(const struct claude *claude, const json_t *uuid) {
-    char ours[CLAUDE_UUID + 1];
-    uuid_format(claude->turn.dispatch, ours);
+    char ours[DRIVE_UUID + 1];
+    drive_uuid(claude->turn.dispatch, ours);
     return claude->turn.open && str_equal(drive_json_text(uuid), str_of(ours));
 }
 
