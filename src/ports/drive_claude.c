@@ -559,7 +559,7 @@ const struct driver DRIVER_CLAUDE = {.name = "claude",
                                      .size = sizeof(struct claude),
                                      .receipts = true,
                                      .adopts = false,
-                                     .dedupes = true,
+                                     .dedupes = false, /* only what a session has finished */
                                      .launch = claude_launch,
                                      .begin = claude_begin,
                                      .feed = claude_feed,

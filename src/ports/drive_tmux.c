@@ -395,8 +395,10 @@ static void fail_hook(struct tmux *tmux, const json_t *hook, struct str text, in
     (void)text;
     if (!turn_is_of(tmux, hook))
         return;
-    turn_fail(&tmux->turn, drive_json_dump(hook, out->arena, DRIVE_TEXT), now, tmux->lines.begin,
-              out);
+    struct str why = drive_json_text(json_object_get(hook, "last_assistant_message"));
+    if (why.len == 0)
+        why = drive_json_text(json_object_get(hook, "error"));
+    turn_fail(&tmux->turn, why, now, tmux->lines.begin, out);
     turn_close(tmux);
 }
 
