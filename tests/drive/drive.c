@@ -244,9 +244,27 @@ static void agent_gone(void) {
     out_take(&out);
 }
 
+/* Everything that it started has come to us: each child, until there is none. */
 static void agent_kill(void) {
+    char path[64];
+    long pid;
     if (run.pid > 0 && !run.eof)
         kill(-run.pid, SIGKILL);
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (int times = 0; times < 50; times++) {
+        FILE *children = fopen(path, "re");
+        bool any = false;
+        while (children && fscanf(children, "%ld", &pid) == 1)
+            if (pid != run.pid) {
+                any = true;
+                kill((pid_t)pid, SIGKILL);
+                waitpid((pid_t)pid, NULL, 0);
+            }
+        if (children)
+            fclose(children);
+        if (!any)
+            return;
+    }
 }
 
 /* As after a restart: the state comes from a copy, and the half frame from the log. */
@@ -461,6 +479,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     run.spec.args = args, run.spec.allow = allow, run.spec.deny = deny;
     run.spec.door.argv = door, run.spec.env = env;
     run.spec.run = id_derive(STR("run"), STR("drive"));
