@@ -18,9 +18,9 @@ struct claude {
     uint32_t next_id;
     char session[DRIVE_SESSION];
     char asks[DRIVE_ASKS][DRIVE_ASK_ID]; /* ids of requests; empty: free */
-    bool queued;     /* the prompt is worked on, not just known */
-    bool limited;    /* the turn is given up because of a limit */
-    uint64_t window; /* of its context */
+    bool queued;                         /* the prompt is worked on, not just known */
+    bool limited;                        /* the turn is given up because of a limit */
+    uint64_t window;                     /* of its context */
     uint64_t used;
     int64_t limited_until; /* it said so in this turn */
     struct drive_turn turn;
@@ -90,12 +90,40 @@ static void scope_launch(const struct drive_spec *spec, struct arena *arena,
     launch->scope_enforced = true;
 }
 
-static const char *const TOOLS[] = {
-    "Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "CronList",
-    "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
-    "KillShell", "ListAgents", "LSP", "Monitor", "MultiEdit", "NotebookEdit", "Read",
-    "ReportFindings", "ScheduleWakeup", "SendMessage", "Skill", "Task", "TaskOutput", "TaskStop",
-    "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write"};
+static const char *const TOOLS[] = {"Agent",
+                                    "AskUserQuestion",
+                                    "Bash",
+                                    "BashOutput",
+                                    "CronCreate",
+                                    "CronDelete",
+                                    "CronList",
+                                    "Edit",
+                                    "EnterPlanMode",
+                                    "EnterWorktree",
+                                    "ExitPlanMode",
+                                    "ExitWorktree",
+                                    "Glob",
+                                    "Grep",
+                                    "KillShell",
+                                    "ListAgents",
+                                    "LSP",
+                                    "Monitor",
+                                    "MultiEdit",
+                                    "NotebookEdit",
+                                    "Read",
+                                    "ReportFindings",
+                                    "ScheduleWakeup",
+                                    "SendMessage",
+                                    "Skill",
+                                    "Task",
+                                    "TaskOutput",
+                                    "TaskStop",
+                                    "TodoWrite",
+                                    "ToolSearch",
+                                    "WebFetch",
+                                    "WebSearch",
+                                    "Workflow",
+                                    "Write"};
 
 /* With its pattern taken off: Bash(git *). */
 static bool tool_is_known(struct str tool) {
@@ -134,17 +162,27 @@ static void session_launch(const struct drive_spec *spec, struct arena *arena,
 
 static bool claude_launch(const struct drive_spec *spec, struct arena *arena,
                           struct drive_launch *ret, struct str *ret_why) {
-    static const char *const ARGS[] = {
-        "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-        "--replay-user-messages", "--permission-prompt-tool", "stdio", "--strict-mcp-config",
-        "--setting-sources", "", "--mcp-config"};
+    static const char *const ARGS[] = {"-p",
+                                       "--input-format",
+                                       "stream-json",
+                                       "--output-format",
+                                       "stream-json",
+                                       "--verbose",
+                                       "--replay-user-messages",
+                                       "--permission-prompt-tool",
+                                       "stdio",
+                                       "--strict-mcp-config",
+                                       "--setting-sources",
+                                       "",
+                                       "--mcp-config"};
     if (!launch_is_text(spec)) {
         *ret_why = STR("a path, a name or a tool is not text");
         return false;
     }
     for (uint32_t i = 0; i < spec->allow_count; i++)
         if (!tool_is_known(spec->allow[i])) {
-            *ret_why = arena_format(arena, "claude has no tool called %.*s", STR_ARG(spec->allow[i]));
+            *ret_why =
+                arena_format(arena, "claude has no tool called %.*s", STR_ARG(spec->allow[i]));
             return false;
         }
     *ret = (struct drive_launch){.argc = 0};
@@ -239,9 +277,9 @@ static void ask_read(struct claude *claude, struct str id, const json_t *request
     }
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, claude->lines.begin);
     event->ask = arena_copy(out->arena, id);
-    event->text = arena_copy(
-        out->arena,
-        str_cut_utf8(drive_json_text(json_object_get(request, "tool_name")), DRIVE_TEXT));
+    event->text =
+        arena_copy(out->arena, str_cut_utf8(drive_json_text(json_object_get(request, "tool_name")),
+                                            DRIVE_TEXT));
     event->detail = drive_json_dump(json_object_get(request, "input"), out->arena, DRIVE_TEXT);
     event->dispatch = claude->turn.dispatch;
 }
@@ -348,8 +386,8 @@ static void block_read(struct claude *claude, const json_t *block, bool own, int
                    claude->lines.begin, out);
     else if (str_equal(type, STR("tool_use")))
         turn_tool_begin(&claude->turn, drive_json_text(json_object_get(block, "id")),
-                        drive_json_text(json_object_get(block, "name")), now,
-                        claude->lines.begin, out);
+                        drive_json_text(json_object_get(block, "name")), now, claude->lines.begin,
+                        out);
     else {
         claude->turn.active_at = now;
         drive_event_add(out, DRIVE_PROGRESS, claude->lines.begin)->text = STR("");
@@ -357,10 +395,14 @@ static void block_read(struct claude *claude, const json_t *block, bool own, int
 }
 
 static uint64_t usage_sum(const json_t *usage) {
-    static const char *const PARTS[] = {
-        "input_tokens",  "cache_creation_input_tokens", "cache_read_input_tokens",
-        "output_tokens", "inputTokens",                 "outputTokens",
-        "cacheReadInputTokens", "cacheCreationInputTokens"};
+    static const char *const PARTS[] = {"input_tokens",
+                                        "cache_creation_input_tokens",
+                                        "cache_read_input_tokens",
+                                        "output_tokens",
+                                        "inputTokens",
+                                        "outputTokens",
+                                        "cacheReadInputTokens",
+                                        "cacheCreationInputTokens"};
     uint64_t sum = 0;
     for (size_t i = 0; i < count_of(PARTS); i++)
         sum += drive_json_count(json_object_get(usage, PARTS[i]));
@@ -396,9 +438,9 @@ static void usage_read(struct claude *claude, const json_t *frame, struct drive_
     if (cost > 0 && cost < 1e9)
         claude->turn.cost = (uint64_t)(cost * 1e6);
     if (claude->window > 0)
-        claude->turn.context = (uint32_t)(claude->used >= claude->window
-                                              ? 10000
-                                              : claude->used * 10000 / claude->window);
+        claude->turn.context =
+            (uint32_t)(claude->used >= claude->window ? 10000
+                                                      : claude->used * 10000 / claude->window);
     turn_usage(&claude->turn, claude->lines.begin, out);
 }
 
@@ -419,8 +461,8 @@ static void result_read(struct claude *claude, const json_t *frame, int64_t now,
         turn_end(&claude->turn, DRIVE_TURN_CANCELLED, claude->lines.begin, out);
     else if (str_begins(subtype, STR("error_max_")))
         turn_end(&claude->turn, DRIVE_TURN_CUT, claude->lines.begin, out);
-    else if (status == 429 || (claude->limited_until > 0 &&
-                               json_is_true(json_object_get(frame, "is_error")))) {
+    else if (status == 429 ||
+             (claude->limited_until > 0 && json_is_true(json_object_get(frame, "is_error")))) {
         int64_t until = 0;
         drive_limit_read(result, now, &until);
         turn_limit(&claude->turn, result, until > 0 ? until : claude->limited_until,
@@ -465,15 +507,18 @@ static void other_read(struct claude *claude, const json_t *frame, int64_t now,
 static const struct {
     const char *type;
     void (*read)(struct claude *claude, const json_t *frame, int64_t now, struct drive_out *out);
-} FRAMES[] = {{"assistant", assistant_read},        {"user", user_read},
-              {"result", result_read},              {"control_request", request_read},
-              {"control_response", response_read},  {"control_cancel_request", cancel_read},
-              {"command_lifecycle", lifecycle_read}, {"rate_limit_event", limit_read},
+} FRAMES[] = {{"assistant", assistant_read},
+              {"user", user_read},
+              {"result", result_read},
+              {"control_request", request_read},
+              {"control_response", response_read},
+              {"control_cancel_request", cancel_read},
+              {"command_lifecycle", lifecycle_read},
+              {"rate_limit_event", limit_read},
               {"system", system_read},
               {"", other_read}};
 
-static void frame_read(struct claude *claude, struct str line, int64_t now,
-                       struct drive_out *out) {
+static void frame_read(struct claude *claude, struct str line, int64_t now, struct drive_out *out) {
     json_t *frame = drive_json(line);
     size_t i = 0;
     if (!frame) {

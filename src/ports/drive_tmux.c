@@ -42,8 +42,9 @@ struct tmux {
     enum tmux_next next;
     uint32_t quirk;
     bool in_answer;
-    char guard[TMUX_GUARD]; /* what %begin said: only its own %end ends it, whatever a screen shows */
-    char kind[TMUX_KIND];   /* of the hook whose JSON comes next */
+    char guard
+        [TMUX_GUARD];     /* what %begin said: only its own %end ends it, whatever a screen shows */
+    char kind[TMUX_KIND]; /* of the hook whose JSON comes next */
     bool answering;
     enum drive_answer answer;
     int64_t by, look_at, way_at, calm_at; /* calm_at: before it the screen is not believed */
@@ -76,7 +77,8 @@ static void tmux_break(struct tmux *tmux, struct drive_out *out, const char *why
 
 static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
                         struct drive_launch *ret, struct str *ret_why) {
-    static const char *const ARGS[] = {"-C", "new-session", "-s", "overseer", "-x", "160", "-y", "50"};
+    static const char *const ARGS[] = {"-C", "new-session", "-s", "overseer",
+                                       "-x", "160",         "-y", "50"};
     const struct tmux_quirk *quirk = tmux_quirk_named(spec->quirk);
     struct drive_launch inner;
     if (!quirk) {

@@ -14,7 +14,8 @@ static struct str hooks_json(const struct drive_spec *spec, struct arena *arena,
     for (size_t i = 0; i < count_of(HOOKS); i++)
         if (claude || strcmp(HOOKS[i].kind, "fail") != 0)
             json_object_set_new(hooks, HOOKS[i].event,
-                                json_pack("[{s:[{s:s,s:o}]}]", "hooks", "type", "command", "command",
+                                json_pack("[{s:[{s:s,s:o}]}]", "hooks", "type", "command",
+                                          "command",
                                           json_sprintf("sh '%.*s/" TMUX_HOOK "' %s",
                                                        STR_ARG(spec->home), HOOKS[i].kind)));
     json_t *all = json_pack("{s:o}", "hooks", hooks);
@@ -57,14 +58,9 @@ static struct str claude_seed(const struct drive_spec *spec, struct arena *arena
 /* The flags of the duplex mode go, everything else is the same. */
 static bool claude_launch(const struct drive_spec *spec, struct arena *arena,
                           struct drive_launch *ret, struct str *ret_why) {
-    static const char *const DROPPED[] = {"-p",
-                                          "--input-format",
-                                          "--output-format",
-                                          "stream-json",
-                                          "--verbose",
-                                          "--replay-user-messages",
-                                          "--permission-prompt-tool",
-                                          "stdio"};
+    static const char *const DROPPED[] = {
+        "-p",        "--input-format",         "--output-format",          "stream-json",
+        "--verbose", "--replay-user-messages", "--permission-prompt-tool", "stdio"};
     struct drive_launch plain;
     if (!DRIVER_CLAUDE.launch(spec, arena, &plain, ret_why))
         return false;
@@ -94,10 +90,9 @@ static void codex_door(const struct drive_door *door, struct arena *arena, struc
     drive_say(text, STR("[mcp_servers.overseer]\ndefault_tools_approval_mode = \"approve\"\n"));
     if (door->url.len > 0) {
         struct str bearer = arena_format(arena, "Bearer %.*s", STR_ARG(door->token));
-        drive_say(text,
-                  arena_format(arena, "url = %.*s\nhttp_headers = { Authorization = %.*s }\n",
-                               STR_ARG(toml_text(door->url, arena)),
-                               STR_ARG(toml_text(bearer, arena))));
+        drive_say(text, arena_format(arena, "url = %.*s\nhttp_headers = { Authorization = %.*s }\n",
+                                     STR_ARG(toml_text(door->url, arena)),
+                                     STR_ARG(toml_text(bearer, arena))));
         return;
     }
     drive_say(text, arena_format(arena, "command = %.*s\nargs = [",
@@ -118,7 +113,8 @@ static struct str codex_config(const struct drive_spec *spec, struct arena *aren
         "model_reasoning_effort = \"{thinking}\"\n",
         "model_provider = \"overseer\"\n"
         "[model_providers.overseer]\nname = \"overseer\"\nbase_url = \"{base_url}/v1\"\n"
-        "wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n",
+        "wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
+        "request_max_retries = 2\nstream_max_retries = 2\n",
         "[analytics]\nenabled = false\n",
         "[projects.\"{cwd}\"]\ntrust_level = \"trusted\"\n"};
     struct drive_out text = {.arena = arena};

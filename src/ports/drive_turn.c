@@ -224,11 +224,11 @@ static int64_t span_said(struct str text) {
             i++;
         char unit = i < text.len ? (char)tolower((unsigned char)text.at[i]) : 's';
         bool thousandth = unit == 'm' && i + 1 < text.len && text.at[i + 1] == 's';
-        sum += number * (thousandth     ? 0.001
-                         : unit == 'm'  ? 60
-                         : unit == 'h'  ? 3600
-                         : unit == 'd'  ? 86400
-                                        : 1);
+        sum += number * (thousandth    ? 0.001
+                         : unit == 'm' ? 60
+                         : unit == 'h' ? 3600
+                         : unit == 'd' ? 86400
+                                       : 1);
         while (i < text.len && (isalpha((unsigned char)text.at[i]) || text.at[i] == ' '))
             i++;
     }
@@ -274,7 +274,8 @@ static int64_t reset_said(struct str text, int64_t now) {
 /* 429 as a number of its own. */
 static bool status_said(struct str text) {
     for (size_t i = 0; i + 3 <= text.len; i++)
-        if (memcmp(text.at + i, "429", 3) == 0 && (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
+        if (memcmp(text.at + i, "429", 3) == 0 &&
+            (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
             (i + 3 == text.len || !isalnum((unsigned char)text.at[i + 3])))
             return true;
     return false;

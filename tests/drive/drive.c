@@ -87,9 +87,9 @@ static void event_print(const struct drive_event *event) {
     static int64_t begin;
     if (begin == 0)
         begin = clock_now();
-    json_t *line = json_pack("{s:s,s:I,s:I}", "event", KINDS[event->kind], "ms",
-                             (json_int_t)((clock_now() - begin) / 1000), "offset",
-                             (json_int_t)event->offset);
+    json_t *line =
+        json_pack("{s:s,s:I,s:I}", "event", KINDS[event->kind], "ms",
+                  (json_int_t)((clock_now() - begin) / 1000), "offset", (json_int_t)event->offset);
     text_set(line, "text", event->text);
     text_set(line, "detail", event->detail);
     text_set(line, "session", event->session);
@@ -99,8 +99,9 @@ static void event_print(const struct drive_event *event) {
     if (event->kind == DRIVE_DELIVERED)
         json_object_set_new(line, "sure", json_string(SURE[event->sure]));
     if (event->kind == DRIVE_LIMITED)
-        json_object_set_new(line, "for_s",
-                            json_real(event->until ? (double)(event->until - clock_now()) / 1e6 : 0));
+        json_object_set_new(
+            line, "for_s",
+            json_real(event->until ? (double)(event->until - clock_now()) / 1e6 : 0));
     if (event->kind == DRIVE_USAGE) {
         json_object_set_new(line, "tokens", json_integer((json_int_t)event->tokens));
         json_object_set_new(line, "cost", json_integer((json_int_t)event->cost));
@@ -181,9 +182,9 @@ static _Noreturn void child_run(int in, int out) {
     static const char *const PASSED[] = {"PATH", "LANG", "TERM"};
     for (size_t i = 0; i < count_of(PASSED); i++)
         if (getenv(PASSED[i]))
-            environment[n++] = (char *)(uintptr_t)arena_format(&run.arena, "%s=%s", PASSED[i],
-                                                               getenv(PASSED[i]))
-                                   .at;
+            environment[n++] =
+                (char *)(uintptr_t)arena_format(&run.arena, "%s=%s", PASSED[i], getenv(PASSED[i]))
+                    .at;
     environment[n++] =
         (char *)(uintptr_t)arena_format(&run.arena, "HOME=%.*s", STR_ARG(run.spec.home)).at;
     for (uint32_t i = 0; i < run.launch.env_count; i++)
@@ -407,8 +408,7 @@ static void list_add(struct str *list, uint32_t *count, const char *text) {
 static void env_add(const char *text) {
     const char *is = strchr(text, '=');
     must(is && run.spec.env_count < MOST);
-    env[run.spec.env_count++] =
-        (struct drive_var){{text, (size_t)(is - text)}, str_of(is + 1)};
+    env[run.spec.env_count++] = (struct drive_var){{text, (size_t)(is - text)}, str_of(is + 1)};
 }
 
 static bool option_list(const char *name, const char *text) {

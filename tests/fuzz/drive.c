@@ -15,9 +15,10 @@ _Noreturn void memory_exhausted(void) {
 
 static const struct {
     const char *driver, *quirk;
-} WHO[] = {{"acp", "opencode"}, {"acp", "codex-acp"}, {"acp", "gemini"},         {"acp", "goose"},
-           {"acp", "qwen"},     {"acp", "claude-agent-acp"}, {"claude", ""},
-           {"tmux", "claude"},  {"tmux", "codex"},    {"command", ""}};
+} WHO[] = {{"acp", "opencode"}, {"acp", "codex-acp"}, {"acp", "gemini"},
+           {"acp", "goose"},    {"acp", "qwen"},      {"acp", "claude-agent-acp"},
+           {"claude", ""},      {"tmux", "claude"},   {"tmux", "codex"},
+           {"command", ""}};
 
 struct taken { /* all that came out of it */
     uint64_t sum, wrote;
@@ -70,14 +71,17 @@ static void act_do(const struct driver *driver, void *state, char act, struct ta
         driver->gone(state, 1, now, out);
 }
 
-static uint64_t play(const struct driver *driver, const char *quirk, struct str input, size_t piece) {
+static uint64_t play(const struct driver *driver, const char *quirk, struct str input,
+                     size_t piece) {
     struct arena arena = {0};
     struct drive_pour pour = {0};
     struct taken taken = {.sum = 1, .wrote = 1};
     void *state = calloc(1, driver->size);
     uint64_t offset = 0;
     const int64_t now = SECONDS(1794744000);
-    struct drive_spec spec = {.quirk = str_of(quirk), .home = STR("/home"), .cwd = STR("/tree"),
+    struct drive_spec spec = {.quirk = str_of(quirk),
+                              .home = STR("/home"),
+                              .cwd = STR("/tree"),
                               .program = STR("/bin/agent")};
     struct drive_out hello = {.arena = &arena};
     driver->begin(state, &spec, now, &hello);
