@@ -72,8 +72,8 @@ static const struct acp_quirk QUIRKS[] = {
      .scope = ACP_SCOPE_OPENCODE,
      .tools = OPENCODE_TOOLS,
      .history = ".local/share/opencode"},
-    {.name = "codex-acp", /* 2.6.0 */
-     .env = {{"CODEX_HOME", "{home}/.codex"}},
+    {.name = "codex-acp",                                     /* 2.6.0 */
+     .env = {{"CODEX_HOME", "{home}/.codex"}, {"TZ", "UTC"}}, /* its limits are told by the clock */
      .files =
          {{".codex/config.toml",
            "model = \"{model}\"\nmodel_provider = \"overseer\"\ncheck_for_update_on_startup = false\n"
@@ -101,7 +101,7 @@ static const struct acp_quirk QUIRKS[] = {
      .files =
          {{".gemini/settings.json",
            "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},"
-           "\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
+           "\"general\":{\"disableAutoUpdate\":true,\"maxAttempts\":3},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
      .mode_ask = "default",
      .mode_free = "yolo",
      .usage = ACP_USAGE_QUOTA,

@@ -149,14 +149,15 @@ static bool codex_launch(const struct drive_spec *spec, struct arena *arena,
     } else
         launch_arg(ret, STR("--dangerously-bypass-approvals-and-sandbox"));
     launch_env(ret, STR("CODEX_HOME"), arena_format(arena, "%.*s/.codex", STR_ARG(spec->home)));
+    launch_env(ret, STR("TZ"), STR("UTC"));
     launch_file(ret, STR(".codex/config.toml"), codex_config(spec, arena));
     launch_file(ret, STR(".codex/hooks.json"), hooks_json(spec, arena, false));
     return true;
 }
 
 static const struct tmux_quirk QUIRKS[] = {
-    {.name = "claude", /* 2.1.325 */
-     .ready = "? for shortcuts",
+    {.name = "claude",  /* 2.1.325 */
+     .ready = "\u276F", /* its prompt */
      .busy = "esc to interrupt",
      .clear = "C-u",
      .dialogs = {{{"Do you want to", "1. Yes"}, "permission", "1", "Escape", false},

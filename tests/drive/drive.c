@@ -9,7 +9,8 @@
  * --allow TOOL, --deny TOOL, --allow-none, --log FILE (what the agent wrote), --forget (the state goes through a copy
  * before each read, and what was half read is read again).
  * Steps: send TEXT, again TEXT (the dispatch before once more), wait KIND[:SECONDS], not KIND:SECONDS (it must not come),
- * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. */
+ * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. @FILE: steps from a
+ * file, each with a NUL behind it. */
 #include "ports/driver.h"
 
 #include <fcntl.h>
@@ -350,6 +351,9 @@ static void prompt_send(uint32_t n, const char *text) {
         puts("{\"not\":\"ready\"}");
         exit(1);
     }
+    char id[ID_TEXT + 1];
+    id_format(dispatch_id(n), id);
+    printf("{\"sent\":\"%s\"}\n", id);
     run.driver->send(run.state, dispatch_id(n), str_of(text), clock_now(), &out);
     out_take(&out);
 }
@@ -473,6 +477,27 @@ static int options_read(int argc, char **argv) {
     return i + 1;
 }
 
+static bool step_text(const char *step) {
+    char verb[16] = "";
+    int used = 0;
+    sscanf(step, "%15s %n", verb, &used);
+    bool fine = step_run(verb, step + (used ? used : (int)strlen(verb)));
+    if (!fine)
+        printf("{\"failed\":\"%.40s\"}\n", step);
+    return fine;
+}
+
+static bool steps_read(const char *path) {
+    char *step = NULL;
+    size_t cap = 0;
+    bool fine = true;
+    FILE *file = fopen(path, "re");
+    while (fine && file && getdelim(&step, &cap, 0, file) > 0)
+        fine = step_text(step);
+    free(step);
+    return file && fclose(file) == 0 && fine;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3 || !(run.driver = driver_named(str_of(argv[1])))) {
         fputs("drive DRIVER OPTION… -- STEP…\n", stderr);
@@ -487,14 +512,8 @@ int main(int argc, char **argv) {
     run.state = malloc(run.driver->size);
     agent_start();
     bool fine = true;
-    for (; fine && step < argc; step++) {
-        char verb[16] = "";
-        int used = 0;
-        sscanf(argv[step], "%15s %n", verb, &used);
-        fine = step_run(verb, argv[step] + (used ? used : (int)strlen(verb)));
-        if (!fine)
-            printf("{\"failed\":\"%s\"}\n", argv[step]);
-    }
+    for (; fine && step < argc; step++)
+        fine = argv[step][0] == '@' ? steps_read(argv[step] + 1) : step_text(argv[step]);
     agent_kill();
     if (!run.eof)
         waitpid(run.pid, NULL, 0);

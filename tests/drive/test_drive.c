@@ -52,7 +52,7 @@
     "-9\n%end 1 4 1\n%begin 1 5 1\n" json "\n%end 1 5 1\n%begin 1 6 1\n%end 1 6 1\n"
 #define TMUX_BOOT \
     {"begin", "%begin 1 1 0\n%end 1 1 0\n%session-changed $0 overseer\n%output %0 hello\n"}, { \
-        "tick 1", TMUX_SCREEN("  ? for shortcuts") \
+        "tick 1", TMUX_SCREEN("\u276F") \
     }
 #define TMUX_TAKEN \
     TMUX_HOOK_SAID("submit", "{'session_id':'" CLAUDE_RUN \
@@ -514,6 +514,8 @@ static void test_limits(void **state) {
         {"usage limit: resets at 2026-11-15T12:10:00Z", true, 600},
         {"Too Many Requests (\"resets_at\": 1794744060)", true, 60},
         {"rate limit: try again in 150ms", true, 0},
+        {"You've hit your usage limit, try again at 1:05 PM.", true, 3900},
+        {"You've hit your usage limit, try again at 11:59 AM.", true, 86340},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         int64_t until = -1;
