@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct driver *const ALL[] = {&DRIVER_ACP, &DRIVER_CLAUDE, &DRIVER_COMMAND};
+static const struct driver *const ALL[] = {&DRIVER_ACP, &DRIVER_CLAUDE, &DRIVER_TMUX,
+                                           &DRIVER_COMMAND};
 
 const struct driver *driver_named(struct str name) {
     for (size_t i = 0; i < count_of(ALL); i++)
@@ -153,6 +154,19 @@ bool drive_tag_next(struct str *rest, struct id *ret_dispatch) {
             return true;
     }
     return false;
+}
+
+void drive_uuid(struct id id, char text[DRIVE_UUID + 1]) {
+    static const char DIGITS[] = "0123456789abcdef";
+    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
+    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
+    for (size_t i = 0, at = 0; i < 16; i++) {
+        text[at++] = DIGITS[id.bytes[i] >> 4];
+        text[at++] = DIGITS[id.bytes[i] & 15];
+        if (i == 3 || i == 5 || i == 7 || i == 9)
+            text[at++] = '-';
+    }
+    text[DRIVE_UUID] = 0;
 }
 
 /* ---- JSON ---- */

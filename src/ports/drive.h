@@ -98,6 +98,10 @@ void drive_break(struct drive_out *out, uint64_t offset, const char *format, ...
 struct str drive_tagged(struct id dispatch, struct str text, struct arena *arena);
 bool drive_tag_next(struct str *rest, struct id *ret_dispatch);
 
+/* An id as agents want theirs: a UUID of version 4. */
+enum { DRIVE_UUID = 36 };
+void drive_uuid(struct id id, char text[DRIVE_UUID + 1]);
+
 /* ---- JSON ---- */
 
 json_t *drive_json(struct str line); /* NULL: it is no object */

@@ -71,8 +71,7 @@ static void ping_say(struct acp *acp, int64_t now, struct drive_out *out) {
 }
 
 static void result_say(json_t *id, json_t *result, struct drive_out *out) {
-    drive_say_json(out,
-                   json_pack("{s:s,s:o,s:o}", "jsonrpc", "2.0", "id", id, "result", result));
+    drive_say_json(out, json_pack("{s:s,s:o,s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
 /* Whatever it asks for that we do not have. */
@@ -189,8 +188,7 @@ static void hello_answered(struct acp *acp, const json_t *result, int64_t now,
         return;
     }
     acp->can_load = json_is_true(drive_json_at(result, "agentCapabilities.loadSession"));
-    acp->can_resume =
-        drive_json_at(result, "agentCapabilities.sessionCapabilities.resume") != NULL;
+    acp->can_resume = drive_json_at(result, "agentCapabilities.sessionCapabilities.resume") != NULL;
     if (acp->load && !acp->can_load && !acp->can_resume) {
         acp_break(acp, out, "it cannot go on with a session");
         return;
@@ -318,8 +316,9 @@ static void prompt_answered(struct acp *acp, const json_t *result, int64_t now,
         return;
     }
     struct str said = turn_said(&acp->turn);
-    turn_fail(&acp->turn, said.len > 0 ? arena_copy(out->arena, said) : STR("it ended without a word"),
-              now, acp->lines.begin, out);
+    turn_fail(&acp->turn,
+              said.len > 0 ? arena_copy(out->arena, said) : STR("it ended without a word"), now,
+              acp->lines.begin, out);
 }
 
 static void ping_answered(struct acp *acp, const json_t *result, int64_t now,
@@ -466,8 +465,7 @@ static void replay_read(struct acp *acp, const json_t *update) {
     }
 }
 
-static void update_read(struct acp *acp, const json_t *params, int64_t now,
-                        struct drive_out *out) {
+static void update_read(struct acp *acp, const json_t *params, int64_t now, struct drive_out *out) {
     const json_t *update = json_object_get(params, "update");
     const struct acp_quirk *quirk = quirk_of(acp);
     struct str session = drive_json_text(json_object_get(params, "sessionId"));
@@ -550,8 +548,8 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
     known = turn_tool_name(&acp->turn, tool_id);
-    event->text = arena_copy(out->arena,
-                             known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
+    event->text = arena_copy(
+        out->arena, known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
     event->detail = drive_json_dump(tool, out->arena, DRIVE_TEXT);
     event->dispatch = acp->turn.dispatch;
 }
@@ -618,8 +616,9 @@ static void acp_feed(void *state, struct str bytes, uint64_t offset, int64_t now
 static void acp_gone(void *state, int64_t status, int64_t now, struct drive_out *out) {
     struct acp *acp = state;
     acp->stage = ACP_BROKEN;
-    turn_fail(&acp->turn, arena_format(out->arena, "its process ended with %lld", (long long)status),
-              now, acp->lines.begin, out);
+    turn_fail(&acp->turn,
+              arena_format(out->arena, "its process ended with %lld", (long long)status), now,
+              acp->lines.begin, out);
 }
 
 /* ---- what is done to it ---- */

@@ -9,13 +9,13 @@ enum acp_usage {
     ACP_USAGE_RESULT, /* result.usage, of the turn; opencode: of its last request, so at least */
     ACP_USAGE_QUOTA,  /* result._meta.quota.token_count, of the turn */
     ACP_USAGE_CHUNK,  /* _meta.usage of an update, of one request */
-    ACP_USAGE_STEPS,  /* used of each usage_update that differs from the one before: of one request */
+    ACP_USAGE_STEPS, /* used of each usage_update that differs from the one before: of one request */
 };
 
 /* SCOPE-08: how it is told which tools it may use. */
 enum acp_scope {
-    ACP_SCOPE_NONE,    /* not at all: who asks can be refused, no more */
-    ACP_SCOPE_CLAUDE,  /* _meta of session/new */
+    ACP_SCOPE_NONE,     /* not at all: who asks can be refused, no more */
+    ACP_SCOPE_CLAUDE,   /* _meta of session/new */
     ACP_SCOPE_OPENCODE, /* OPENCODE_PERMISSION */
     ACP_SCOPE_SETTINGS, /* tools.core and tools.exclude of its settings file */
 };
@@ -28,7 +28,7 @@ struct acp_quirk {
     const char *name;
     const char *args[4];
     struct acp_pair env[10];
-    struct acp_pair files[2];     /* below its home */
+    struct acp_pair files[2];         /* below its home */
     const char *mode_ask, *mode_free; /* rule 4: set after new and load; NULL: has none */
     struct acp_pair env_ask, env_free;
     enum acp_usage usage;

@@ -2,23 +2,57 @@
 /* In what do agents differ that speak the Agent Client Protocol? What was seen of each, at the version beside its name. */
 #include "ports/drive_acp.h"
 
-static const char *const CLAUDE_TOOLS[] = {
-    "Agent",     "AskUserQuestion", "Bash",  "BashOutput", "Edit",      "ExitPlanMode", "Glob",
-    "Grep",      "KillShell",       "LSP",   "ListMcpResourcesTool",    "MultiEdit",    "NotebookEdit",
-    "Read",      "ReadMcpResourceTool", "Skill", "SlashCommand", "Task", "TaskOutput",  "TaskStop",
-    "TodoWrite", "ToolSearch",      "WebFetch", "WebSearch", "Write",   "mcp__",        NULL};
-static const char *const OPENCODE_TOOLS[] = {"bash",     "edit",      "glob",      "grep", "list",
-                                             "patch",    "read",      "skill",     "task", "todoread",
-                                             "todowrite", "webfetch", "websearch", "write", "overseer_",
-                                             NULL};
-static const char *const GEMINI_TOOLS[] = {
-    "list_directory", "read_file", "read_many_files", "write_file", "replace", "glob",
-    "search_file_content", "grep_search", "run_shell_command", "web_fetch", "google_web_search",
-    "save_memory", "write_todos", "mcp_", NULL};
+static const char *const CLAUDE_TOOLS[] = {"Agent",
+                                           "AskUserQuestion",
+                                           "Bash",
+                                           "BashOutput",
+                                           "Edit",
+                                           "ExitPlanMode",
+                                           "Glob",
+                                           "Grep",
+                                           "KillShell",
+                                           "LSP",
+                                           "ListMcpResourcesTool",
+                                           "MultiEdit",
+                                           "NotebookEdit",
+                                           "Read",
+                                           "ReadMcpResourceTool",
+                                           "Skill",
+                                           "SlashCommand",
+                                           "Task",
+                                           "TaskOutput",
+                                           "TaskStop",
+                                           "TodoWrite",
+                                           "ToolSearch",
+                                           "WebFetch",
+                                           "WebSearch",
+                                           "Write",
+                                           "mcp__",
+                                           NULL};
+static const char *const OPENCODE_TOOLS[] = {
+    "bash", "edit",     "glob",      "grep",     "list",      "patch", "read",      "skill",
+    "task", "todoread", "todowrite", "webfetch", "websearch", "write", "overseer_", NULL};
+static const char *const GEMINI_TOOLS[] = {"list_directory",
+                                           "read_file",
+                                           "read_many_files",
+                                           "write_file",
+                                           "replace",
+                                           "glob",
+                                           "search_file_content",
+                                           "grep_search",
+                                           "run_shell_command",
+                                           "web_fetch",
+                                           "google_web_search",
+                                           "save_memory",
+                                           "write_todos",
+                                           "mcp_",
+                                           NULL};
 static const char *const QWEN_TOOLS[] = {
-    "list_directory", "read_file", "read_many_files", "write_file", "edit", "glob", "grep_search",
-    "run_shell_command", "web_fetch", "web_search", "save_memory", "todo_write", "task", "skill",
-    "agent", "exit_plan_mode", "mcp__", NULL};
+    "list_directory", "read_file",  "read_many_files", "write_file",
+    "edit",           "glob",       "grep_search",     "run_shell_command",
+    "web_fetch",      "web_search", "save_memory",     "todo_write",
+    "task",           "skill",      "agent",           "exit_plan_mode",
+    "mcp__",          NULL};
 
 #define OPENCODE_PROVIDER \
     "\"model\":\"overseer/{model}\",\"small_model\":\"overseer/{model}\",\"autoupdate\":false,\"share\":\"disabled\"," \
@@ -38,14 +72,16 @@ static const struct acp_quirk QUIRKS[] = {
      .scope = ACP_SCOPE_OPENCODE,
      .tools = OPENCODE_TOOLS,
      .history = ".local/share/opencode"},
-    {.name = "codex-acp", /* 2.6.0 */
-     .env = {{"CODEX_HOME", "{home}/.codex"}},
-     .files = {{".codex/config.toml",
-                "model = \"{model}\"\nmodel_provider = \"overseer\"\ncheck_for_update_on_startup = false\n"
-                "[analytics]\nenabled = false\n"
-                "[model_providers.overseer]\nname = \"overseer\"\nbase_url = \"{base_url}/v1\"\n"
-                "wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
-                "[projects.\"{cwd}\"]\ntrust_level = \"trusted\"\n"}},
+    {.name = "codex-acp",                                     /* 2.6.0 */
+     .env = {{"CODEX_HOME", "{home}/.codex"}, {"TZ", "UTC"}}, /* its limits are told by the clock */
+     .files =
+         {{".codex/config.toml",
+           "model = \"{model}\"\nmodel_provider = \"overseer\"\ncheck_for_update_on_startup = false\n"
+           "[analytics]\nenabled = false\n"
+           "[model_providers.overseer]\nname = \"overseer\"\nbase_url = \"{base_url}/v1\"\n"
+           "wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
+           "request_max_retries = 2\nstream_max_retries = 2\n"
+           "[projects.\"{cwd}\"]\ntrust_level = \"trusted\"\n"}},
      .mode_ask = "read-only",
      .mode_free = "agent-full-access",
      .env_ask = {"INITIAL_AGENT_MODE", "read-only"},
@@ -62,9 +98,10 @@ static const struct acp_quirk QUIRKS[] = {
      .env = {{"GOOGLE_GEMINI_BASE_URL", "{base_url}"},
              {"GEMINI_CLI_TRUST_WORKSPACE", "true"},
              {"GEMINI_TELEMETRY_ENABLED", "false"}},
-     .files = {{".gemini/settings.json",
-                "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},"
-                "\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
+     .files =
+         {{".gemini/settings.json",
+           "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},"
+           "\"general\":{\"disableAutoUpdate\":true,\"maxAttempts\":3},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
      .mode_ask = "default",
      .mode_free = "yolo",
      .usage = ACP_USAGE_QUOTA,
@@ -93,8 +130,9 @@ static const struct acp_quirk QUIRKS[] = {
      .env = {{"OPENAI_BASE_URL", "{base_url}/v1"},
              {"OPENAI_MODEL", "{model}"},
              {"QWEN_TELEMETRY_ENABLED", "false"}},
-     .files = {{".qwen/settings.json",
-                "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
+     .files =
+         {{".qwen/settings.json",
+           "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
      .mode_ask = "default",
      .mode_free = "yolo",
      .usage = ACP_USAGE_CHUNK,

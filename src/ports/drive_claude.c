@@ -5,8 +5,6 @@
  * receipt. A uuid that the session has seen is not worked on again. */
 #include "ports/drive.h"
 
-enum { CLAUDE_UUID = 36 };
-
 #define HELLO_WITHIN SECONDS(120)
 #define STOP_WITHIN SECONDS(10)
 #define RETRY_WAITED SECONDS(30) /* a limit that is longer is not waited for in the turn */
@@ -20,26 +18,13 @@ struct claude {
     uint32_t next_id;
     char session[DRIVE_SESSION];
     char asks[DRIVE_ASKS][DRIVE_ASK_ID]; /* ids of requests; empty: free */
-    bool queued;     /* the prompt is worked on, not just known */
-    bool limited;    /* the turn is given up because of a limit */
-    uint64_t window; /* of its context */
+    bool queued;                         /* the prompt is worked on, not just known */
+    bool limited;                        /* the turn is given up because of a limit */
+    uint64_t window;                     /* of its context */
     uint64_t used;
     int64_t limited_until; /* it said so in this turn */
     struct drive_turn turn;
 };
-
-static void uuid_format(struct id id, char text[CLAUDE_UUID + 1]) {
-    static const char DIGITS[] = "0123456789abcdef";
-    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
-    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
-    for (size_t i = 0, at = 0; i < 16; i++) {
-        text[at++] = DIGITS[id.bytes[i] >> 4];
-        text[at++] = DIGITS[id.bytes[i] & 15];
-        if (i == 3 || i == 5 || i == 7 || i == 9)
-            text[at++] = '-';
-    }
-    text[CLAUDE_UUID] = 0;
-}
 
 static void claude_break(struct claude *claude, struct drive_out *out, const char *why) {
     claude->stage = CLAUDE_BROKEN;
@@ -105,12 +90,40 @@ static void scope_launch(const struct drive_spec *spec, struct arena *arena,
     launch->scope_enforced = true;
 }
 
-static const char *const TOOLS[] = {
-    "Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "CronList",
-    "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
-    "KillShell", "ListAgents", "LSP", "Monitor", "MultiEdit", "NotebookEdit", "Read",
-    "ReportFindings", "ScheduleWakeup", "SendMessage", "Skill", "Task", "TaskOutput", "TaskStop",
-    "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write"};
+static const char *const TOOLS[] = {"Agent",
+                                    "AskUserQuestion",
+                                    "Bash",
+                                    "BashOutput",
+                                    "CronCreate",
+                                    "CronDelete",
+                                    "CronList",
+                                    "Edit",
+                                    "EnterPlanMode",
+                                    "EnterWorktree",
+                                    "ExitPlanMode",
+                                    "ExitWorktree",
+                                    "Glob",
+                                    "Grep",
+                                    "KillShell",
+                                    "ListAgents",
+                                    "LSP",
+                                    "Monitor",
+                                    "MultiEdit",
+                                    "NotebookEdit",
+                                    "Read",
+                                    "ReportFindings",
+                                    "ScheduleWakeup",
+                                    "SendMessage",
+                                    "Skill",
+                                    "Task",
+                                    "TaskOutput",
+                                    "TaskStop",
+                                    "TodoWrite",
+                                    "ToolSearch",
+                                    "WebFetch",
+                                    "WebSearch",
+                                    "Workflow",
+                                    "Write"};
 
 /* With its pattern taken off: Bash(git *). */
 static bool tool_is_known(struct str tool) {
@@ -133,8 +146,8 @@ static const struct drive_var ENV[] = {
 
 static void session_launch(const struct drive_spec *spec, struct arena *arena,
                            struct drive_launch *launch) {
-    char uuid[CLAUDE_UUID + 1];
-    uuid_format(spec->run, uuid);
+    char uuid[DRIVE_UUID + 1];
+    drive_uuid(spec->run, uuid);
     launch_arg(launch, spec->session.len > 0 ? STR("--resume") : STR("--session-id"));
     launch_arg(launch, spec->session.len > 0 ? spec->session : arena_copy(arena, str_of(uuid)));
     if (spec->model.len > 0) {
@@ -149,17 +162,27 @@ static void session_launch(const struct drive_spec *spec, struct arena *arena,
 
 static bool claude_launch(const struct drive_spec *spec, struct arena *arena,
                           struct drive_launch *ret, struct str *ret_why) {
-    static const char *const ARGS[] = {
-        "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-        "--replay-user-messages", "--permission-prompt-tool", "stdio", "--strict-mcp-config",
-        "--setting-sources", "", "--mcp-config"};
+    static const char *const ARGS[] = {"-p",
+                                       "--input-format",
+                                       "stream-json",
+                                       "--output-format",
+                                       "stream-json",
+                                       "--verbose",
+                                       "--replay-user-messages",
+                                       "--permission-prompt-tool",
+                                       "stdio",
+                                       "--strict-mcp-config",
+                                       "--setting-sources",
+                                       "",
+                                       "--mcp-config"};
     if (!launch_is_text(spec)) {
         *ret_why = STR("a path, a name or a tool is not text");
         return false;
     }
     for (uint32_t i = 0; i < spec->allow_count; i++)
         if (!tool_is_known(spec->allow[i])) {
-            *ret_why = arena_format(arena, "claude has no tool called %.*s", STR_ARG(spec->allow[i]));
+            *ret_why =
+                arena_format(arena, "claude has no tool called %.*s", STR_ARG(spec->allow[i]));
             return false;
         }
     *ret = (struct drive_launch){.argc = 0};
@@ -189,9 +212,9 @@ static void control_say(struct claude *claude, const char *subtype, struct drive
 static void claude_begin(void *state, const struct drive_spec *spec, int64_t now,
                          struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[CLAUDE_UUID + 1];
+    char uuid[DRIVE_UUID + 1];
     must(claude->stage == CLAUDE_NOTHING);
-    uuid_format(spec->run, uuid);
+    drive_uuid(spec->run, uuid);
     claude->stage = CLAUDE_HELLO;
     claude->by = time_after(now, HELLO_WITHIN);
     if (!drive_keep(claude->session, sizeof claude->session,
@@ -209,9 +232,9 @@ static bool claude_ready(const void *state) {
 static void claude_send(void *state, struct id dispatch, struct str text, int64_t now,
                         struct drive_out *out) {
     struct claude *claude = state;
-    char uuid[CLAUDE_UUID + 1];
+    char uuid[DRIVE_UUID + 1];
     must(claude_ready(claude));
-    uuid_format(dispatch, uuid);
+    drive_uuid(dispatch, uuid);
     turn_begin(&claude->turn, dispatch, now);
     claude->queued = claude->limited = false;
     claude->limited_until = 0;
@@ -254,9 +277,9 @@ static void ask_read(struct claude *claude, struct str id, const json_t *request
     }
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, claude->lines.begin);
     event->ask = arena_copy(out->arena, id);
-    event->text = arena_copy(
-        out->arena,
-        str_cut_utf8(drive_json_text(json_object_get(request, "tool_name")), DRIVE_TEXT));
+    event->text =
+        arena_copy(out->arena, str_cut_utf8(drive_json_text(json_object_get(request, "tool_name")),
+                                            DRIVE_TEXT));
     event->detail = drive_json_dump(json_object_get(request, "input"), out->arena, DRIVE_TEXT);
     event->dispatch = claude->turn.dispatch;
 }
@@ -315,8 +338,8 @@ static void response_read(struct claude *claude, const json_t *frame, int64_t no
 }
 
 static bool uuid_is_ours(const struct claude *claude, const json_t *uuid) {
-    char ours[CLAUDE_UUID + 1];
-    uuid_format(claude->turn.dispatch, ours);
+    char ours[DRIVE_UUID + 1];
+    drive_uuid(claude->turn.dispatch, ours);
     return claude->turn.open && str_equal(drive_json_text(uuid), str_of(ours));
 }
 
@@ -363,8 +386,8 @@ static void block_read(struct claude *claude, const json_t *block, bool own, int
                    claude->lines.begin, out);
     else if (str_equal(type, STR("tool_use")))
         turn_tool_begin(&claude->turn, drive_json_text(json_object_get(block, "id")),
-                        drive_json_text(json_object_get(block, "name")), now,
-                        claude->lines.begin, out);
+                        drive_json_text(json_object_get(block, "name")), now, claude->lines.begin,
+                        out);
     else {
         claude->turn.active_at = now;
         drive_event_add(out, DRIVE_PROGRESS, claude->lines.begin)->text = STR("");
@@ -372,10 +395,14 @@ static void block_read(struct claude *claude, const json_t *block, bool own, int
 }
 
 static uint64_t usage_sum(const json_t *usage) {
-    static const char *const PARTS[] = {
-        "input_tokens",  "cache_creation_input_tokens", "cache_read_input_tokens",
-        "output_tokens", "inputTokens",                 "outputTokens",
-        "cacheReadInputTokens", "cacheCreationInputTokens"};
+    static const char *const PARTS[] = {"input_tokens",
+                                        "cache_creation_input_tokens",
+                                        "cache_read_input_tokens",
+                                        "output_tokens",
+                                        "inputTokens",
+                                        "outputTokens",
+                                        "cacheReadInputTokens",
+                                        "cacheCreationInputTokens"};
     uint64_t sum = 0;
     for (size_t i = 0; i < count_of(PARTS); i++)
         sum += drive_json_count(json_object_get(usage, PARTS[i]));
@@ -411,9 +438,9 @@ static void usage_read(struct claude *claude, const json_t *frame, struct drive_
     if (cost > 0 && cost < 1e9)
         claude->turn.cost = (uint64_t)(cost * 1e6);
     if (claude->window > 0)
-        claude->turn.context = (uint32_t)(claude->used >= claude->window
-                                              ? 10000
-                                              : claude->used * 10000 / claude->window);
+        claude->turn.context =
+            (uint32_t)(claude->used >= claude->window ? 10000
+                                                      : claude->used * 10000 / claude->window);
     turn_usage(&claude->turn, claude->lines.begin, out);
 }
 
@@ -434,8 +461,8 @@ static void result_read(struct claude *claude, const json_t *frame, int64_t now,
         turn_end(&claude->turn, DRIVE_TURN_CANCELLED, claude->lines.begin, out);
     else if (str_begins(subtype, STR("error_max_")))
         turn_end(&claude->turn, DRIVE_TURN_CUT, claude->lines.begin, out);
-    else if (status == 429 || (claude->limited_until > 0 &&
-                               json_is_true(json_object_get(frame, "is_error")))) {
+    else if (status == 429 ||
+             (claude->limited_until > 0 && json_is_true(json_object_get(frame, "is_error")))) {
         int64_t until = 0;
         drive_limit_read(result, now, &until);
         turn_limit(&claude->turn, result, until > 0 ? until : claude->limited_until,
@@ -480,15 +507,18 @@ static void other_read(struct claude *claude, const json_t *frame, int64_t now,
 static const struct {
     const char *type;
     void (*read)(struct claude *claude, const json_t *frame, int64_t now, struct drive_out *out);
-} FRAMES[] = {{"assistant", assistant_read},        {"user", user_read},
-              {"result", result_read},              {"control_request", request_read},
-              {"control_response", response_read},  {"control_cancel_request", cancel_read},
-              {"command_lifecycle", lifecycle_read}, {"rate_limit_event", limit_read},
+} FRAMES[] = {{"assistant", assistant_read},
+              {"user", user_read},
+              {"result", result_read},
+              {"control_request", request_read},
+              {"control_response", response_read},
+              {"control_cancel_request", cancel_read},
+              {"command_lifecycle", lifecycle_read},
+              {"rate_limit_event", limit_read},
               {"system", system_read},
               {"", other_read}};
 
-static void frame_read(struct claude *claude, struct str line, int64_t now,
-                       struct drive_out *out) {
+static void frame_read(struct claude *claude, struct str line, int64_t now, struct drive_out *out) {
     json_t *frame = drive_json(line);
     size_t i = 0;
     if (!frame) {
@@ -574,7 +604,7 @@ const struct driver DRIVER_CLAUDE = {.name = "claude",
                                      .size = sizeof(struct claude),
                                      .receipts = true,
                                      .adopts = false,
-                                     .dedupes = true,
+                                     .dedupes = false, /* only what a session has finished */
                                      .launch = claude_launch,
                                      .begin = claude_begin,
                                      .feed = claude_feed,

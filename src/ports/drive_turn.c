@@ -3,6 +3,7 @@
 #include "ports/drive.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 /* FNV-1a: tells things apart, no more. */
 static uint64_t text_key(struct str text) {
@@ -187,7 +188,7 @@ static const char *const LIMIT_WORDS[] = {
     "quota",      "resource_exhausted", "too many requests", "session limit reached"};
 
 /* How the time of the reset is said, in small letters, with what stands behind it. */
-enum said { SAID_EPOCH, SAID_SPAN, SAID_STAMP };
+enum said { SAID_EPOCH, SAID_SPAN, SAID_STAMP, SAID_CLOCK };
 static const struct {
     const char *before;
     enum said how;
@@ -196,7 +197,7 @@ static const struct {
     {"reset at ", SAID_STAMP},      {"resets at ", SAID_STAMP},    {"retry after ", SAID_SPAN},
     {"retry-after: ", SAID_SPAN},   {"retry_after\":", SAID_SPAN}, {"try again in ", SAID_SPAN},
     {"retry in ", SAID_SPAN},       {"reset after ", SAID_SPAN},   {"retrydelay\":\"", SAID_SPAN},
-    {"resets in ", SAID_SPAN}};
+    {"resets in ", SAID_SPAN},      {"try again at ", SAID_CLOCK}};
 
 static const char *text_behind(struct str text, const char *part) {
     size_t len = strlen(part);
@@ -224,11 +225,11 @@ static int64_t span_said(struct str text) {
             i++;
         char unit = i < text.len ? (char)tolower((unsigned char)text.at[i]) : 's';
         bool thousandth = unit == 'm' && i + 1 < text.len && text.at[i + 1] == 's';
-        sum += number * (thousandth     ? 0.001
-                         : unit == 'm'  ? 60
-                         : unit == 'h'  ? 3600
-                         : unit == 'd'  ? 86400
-                                        : 1);
+        sum += number * (thousandth    ? 0.001
+                         : unit == 'm' ? 60
+                         : unit == 'h' ? 3600
+                         : unit == 'd' ? 86400
+                                       : 1);
         while (i < text.len && (isalpha((unsigned char)text.at[i]) || text.at[i] == ' '))
             i++;
     }
@@ -252,6 +253,20 @@ static int64_t stamp_said(struct str text) {
     return len > 0 ? at : 0;
 }
 
+/* "3:35 PM" of UTC, which is what such an agent is told to live in: the next time that it is so late. */
+static int64_t clock_said(struct str text, int64_t now) {
+    char copy[16];
+    unsigned hour, minute;
+    char half;
+    if (!drive_keep(copy, sizeof copy, str_cut(text, sizeof copy - 1)) ||
+        sscanf(copy, "%2u:%2u %c", &hour, &minute, &half) != 3 || hour < 1 || hour > 12 ||
+        minute > 59 || !strchr("APap", half))
+        return 0;
+    int64_t day = MINUTES(24 * 60), begin = now / day * day;
+    int64_t at = begin + MINUTES((hour % 12 + (strchr("Pp", half) ? 12 : 0)) * 60 + minute);
+    return at > now ? at : at + day;
+}
+
 static int64_t reset_said(struct str text, int64_t now) {
     for (size_t i = 0; i < count_of(RESET_WORDS); i++) {
         const char *at = text_behind(text, RESET_WORDS[i].before);
@@ -263,6 +278,7 @@ static int64_t reset_said(struct str text, int64_t now) {
         int64_t span = RESET_WORDS[i].how == SAID_SPAN ? span_said(rest) : 0;
         int64_t until = RESET_WORDS[i].how == SAID_EPOCH   ? epoch_said(rest)
                         : RESET_WORDS[i].how == SAID_STAMP ? stamp_said(rest)
+                        : RESET_WORDS[i].how == SAID_CLOCK ? clock_said(rest, now)
                         : span > 0                         ? time_after(now, span)
                                                            : 0;
         if (until > 0)
@@ -274,7 +290,8 @@ static int64_t reset_said(struct str text, int64_t now) {
 /* 429 as a number of its own. */
 static bool status_said(struct str text) {
     for (size_t i = 0; i + 3 <= text.len; i++)
-        if (memcmp(text.at + i, "429", 3) == 0 && (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
+        if (memcmp(text.at + i, "429", 3) == 0 &&
+            (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
             (i + 3 == text.len || !isalnum((unsigned char)text.at[i + 3])))
             return true;
     return false;

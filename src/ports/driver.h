@@ -80,7 +80,7 @@ struct drive_launch {
 /* ---- what happened ---- */
 
 enum drive_kind {
-    DRIVE_STARTED,    /* it can be spoken to; session */
+    DRIVE_STARTED,    /* it can be spoken to; session; once more when its name is learnt later */
     DRIVE_ACCEPTED,   /* dispatch was received: a receipt */
     DRIVE_PROGRESS,   /* words of its own, a thought, a plan */
     DRIVE_CHATTER,    /* output that is no progress */

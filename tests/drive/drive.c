@@ -9,7 +9,8 @@
  * --allow TOOL, --deny TOOL, --allow-none, --log FILE (what the agent wrote), --forget (the state goes through a copy
  * before each read, and what was half read is read again).
  * Steps: send TEXT, again TEXT (the dispatch before once more), wait KIND[:SECONDS], not KIND:SECONDS (it must not come),
- * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. */
+ * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. @FILE: steps from a
+ * file, each with a NUL behind it. */
 #include "ports/driver.h"
 
 #include <fcntl.h>
@@ -87,9 +88,9 @@ static void event_print(const struct drive_event *event) {
     static int64_t begin;
     if (begin == 0)
         begin = clock_now();
-    json_t *line = json_pack("{s:s,s:I,s:I}", "event", KINDS[event->kind], "ms",
-                             (json_int_t)((clock_now() - begin) / 1000), "offset",
-                             (json_int_t)event->offset);
+    json_t *line =
+        json_pack("{s:s,s:I,s:I}", "event", KINDS[event->kind], "ms",
+                  (json_int_t)((clock_now() - begin) / 1000), "offset", (json_int_t)event->offset);
     text_set(line, "text", event->text);
     text_set(line, "detail", event->detail);
     text_set(line, "session", event->session);
@@ -99,8 +100,9 @@ static void event_print(const struct drive_event *event) {
     if (event->kind == DRIVE_DELIVERED)
         json_object_set_new(line, "sure", json_string(SURE[event->sure]));
     if (event->kind == DRIVE_LIMITED)
-        json_object_set_new(line, "for_s",
-                            json_real(event->until ? (double)(event->until - clock_now()) / 1e6 : 0));
+        json_object_set_new(
+            line, "for_s",
+            json_real(event->until ? (double)(event->until - clock_now()) / 1e6 : 0));
     if (event->kind == DRIVE_USAGE) {
         json_object_set_new(line, "tokens", json_integer((json_int_t)event->tokens));
         json_object_set_new(line, "cost", json_integer((json_int_t)event->cost));
@@ -181,9 +183,9 @@ static _Noreturn void child_run(int in, int out) {
     static const char *const PASSED[] = {"PATH", "LANG", "TERM"};
     for (size_t i = 0; i < count_of(PASSED); i++)
         if (getenv(PASSED[i]))
-            environment[n++] = (char *)(uintptr_t)arena_format(&run.arena, "%s=%s", PASSED[i],
-                                                               getenv(PASSED[i]))
-                                   .at;
+            environment[n++] =
+                (char *)(uintptr_t)arena_format(&run.arena, "%s=%s", PASSED[i], getenv(PASSED[i]))
+                    .at;
     environment[n++] =
         (char *)(uintptr_t)arena_format(&run.arena, "HOME=%.*s", STR_ARG(run.spec.home)).at;
     for (uint32_t i = 0; i < run.launch.env_count; i++)
@@ -244,9 +246,27 @@ static void agent_gone(void) {
     out_take(&out);
 }
 
+/* Everything that it started has come to us: each child, until there is none. */
 static void agent_kill(void) {
+    char path[64];
+    long pid;
     if (run.pid > 0 && !run.eof)
         kill(-run.pid, SIGKILL);
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (int times = 0; times < 50; times++) {
+        FILE *children = fopen(path, "re");
+        bool any = false;
+        while (children && fscanf(children, "%ld", &pid) == 1)
+            if (pid != run.pid) {
+                any = true;
+                kill((pid_t)pid, SIGKILL);
+                waitpid((pid_t)pid, NULL, 0);
+            }
+        if (children)
+            fclose(children);
+        if (!any)
+            return;
+    }
 }
 
 /* As after a restart: the state comes from a copy, and the half frame from the log. */
@@ -331,6 +351,9 @@ static void prompt_send(uint32_t n, const char *text) {
         puts("{\"not\":\"ready\"}");
         exit(1);
     }
+    char id[ID_TEXT + 1];
+    id_format(dispatch_id(n), id);
+    printf("{\"sent\":\"%s\"}\n", id);
     run.driver->send(run.state, dispatch_id(n), str_of(text), clock_now(), &out);
     out_take(&out);
 }
@@ -389,8 +412,7 @@ static void list_add(struct str *list, uint32_t *count, const char *text) {
 static void env_add(const char *text) {
     const char *is = strchr(text, '=');
     must(is && run.spec.env_count < MOST);
-    env[run.spec.env_count++] =
-        (struct drive_var){{text, (size_t)(is - text)}, str_of(is + 1)};
+    env[run.spec.env_count++] = (struct drive_var){{text, (size_t)(is - text)}, str_of(is + 1)};
 }
 
 static bool option_list(const char *name, const char *text) {
@@ -455,12 +477,34 @@ static int options_read(int argc, char **argv) {
     return i + 1;
 }
 
+static bool step_text(const char *step) {
+    char verb[16] = "";
+    int used = 0;
+    sscanf(step, "%15s %n", verb, &used);
+    bool fine = step_run(verb, step + (used ? used : (int)strlen(verb)));
+    if (!fine)
+        printf("{\"failed\":\"%.40s\"}\n", step);
+    return fine;
+}
+
+static bool steps_read(const char *path) {
+    char *step = NULL;
+    size_t cap = 0;
+    bool fine = true;
+    FILE *file = fopen(path, "re");
+    while (fine && file && getdelim(&step, &cap, 0, file) > 0)
+        fine = step_text(step);
+    free(step);
+    return file && fclose(file) == 0 && fine;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3 || !(run.driver = driver_named(str_of(argv[1])))) {
         fputs("drive DRIVER OPTION… -- STEP…\n", stderr);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     run.spec.args = args, run.spec.allow = allow, run.spec.deny = deny;
     run.spec.door.argv = door, run.spec.env = env;
     run.spec.run = id_derive(STR("run"), STR("drive"));
@@ -468,14 +512,8 @@ int main(int argc, char **argv) {
     run.state = malloc(run.driver->size);
     agent_start();
     bool fine = true;
-    for (; fine && step < argc; step++) {
-        char verb[16] = "";
-        int used = 0;
-        sscanf(argv[step], "%15s %n", verb, &used);
-        fine = step_run(verb, argv[step] + (used ? used : (int)strlen(verb)));
-        if (!fine)
-            printf("{\"failed\":\"%s\"}\n", argv[step]);
-    }
+    for (; fine && step < argc; step++)
+        fine = argv[step][0] == '@' ? steps_read(argv[step] + 1) : step_text(argv[step]);
     agent_kill();
     if (!run.eof)
         waitpid(run.pid, NULL, 0);

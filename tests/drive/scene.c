@@ -63,10 +63,9 @@ static void out_take(struct play *play, const struct drive_out *out) {
         const struct drive_event *event = &out->events[i];
         struct str words = event_words(event, play->arena);
         id_format(event->dispatch, id);
-        drive_say(&play->events,
-                  arena_format(play->arena, "%d@%llu %.*s %s %.*s\n", (int)event->kind,
-                               (unsigned long long)event->offset, STR_ARG(words), id,
-                               STR_ARG(event->detail)));
+        drive_say(&play->events, arena_format(play->arena, "%d@%llu %.*s %s %.*s\n",
+                                              (int)event->kind, (unsigned long long)event->offset,
+                                              STR_ARG(words), id, STR_ARG(event->detail)));
         if (words.len > 0 && play->shown.bytes.len > 0)
             drive_say(&play->shown, STR(" "));
         drive_say(&play->shown, words);
@@ -154,15 +153,14 @@ struct played scene_play(const struct scene *scene, enum cutting cutting, struct
     play->driver = driver_named(str_of(scene->driver));
     play->arena = play->events.arena = play->shown.arena = play->wrote.arena = arena;
     play->now = NOON;
-    play->spec = (struct drive_spec){
-        .program = STR("/bin/agent"),
-        .quirk = str_of(scene->quirk),
-        .home = STR("/home"),
-        .cwd = STR("/tree"),
-        .run = id_derive(STR("scene"), STR("run")),
-        .session = scene->load ? STR("s1") : STR(""),
-        .door = {.token = STR("t0ken"), .argv = DOOR, .argc = 2},
-        .ask = scene->ask};
+    play->spec = (struct drive_spec){.program = STR("/bin/agent"),
+                                     .quirk = str_of(scene->quirk),
+                                     .home = STR("/home"),
+                                     .cwd = STR("/tree"),
+                                     .run = id_derive(STR("scene"), STR("run")),
+                                     .session = scene->load ? STR("s1") : STR(""),
+                                     .door = {.token = STR("t0ken"), .argv = DOOR, .argc = 2},
+                                     .ask = scene->ask};
     assert_non_null(play->driver);
     play->state = calloc(1, play->driver->size);
     for (size_t i = 0; i < SCENE_ACTS && scene->acts[i].act; i++) {

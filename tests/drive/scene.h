@@ -10,11 +10,14 @@ struct scene {
     const char *name, *driver, *quirk, *rows; /* rows: what it proves */
     bool ask, load;
     struct {
-        const char *act;  /* begin, send, allow, reject, interrupt, look, tick SECONDS, gone STATUS */
+        const char
+            *act; /* begin, send, allow, reject, interrupt, look, tick SECONDS, gone STATUS */
         const char *said; /* lines of JSON, with ' for " */
     } acts[SCENE_ACTS];
     const char *events;   /* what happened, without chatter */
     const char *wrote[6]; /* what went to the agent has this in it, in this order */
+    const char *once;     /* and this, exactly once */
+    const char *never;    /* and this not at all */
 };
 
 /* How its output is cut. */

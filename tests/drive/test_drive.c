@@ -9,19 +9,23 @@
 
 #define ACP_HELLO \
     "{'jsonrpc':'2.0','id':1,'result':{'protocolVersion':1,'agentCapabilities':{'loadSession':true}}}\n"
-#define ACP_NEW "{'jsonrpc':'2.0','id':2,'result':{'sessionId':'s1','modes':{'currentModeId':'default'}}}\n"
+#define ACP_NEW \
+    "{'jsonrpc':'2.0','id':2,'result':{'sessionId':'s1','modes':{'currentModeId':'default'}}}\n"
 #define ACP_OPEN ACP_HELLO ACP_NEW
 #define ACP_PONG(id) "{'jsonrpc':'2.0','id':" #id ",'error':{'code':-32601,'message':'no'}}\n"
 #define ACP_UPDATE(update) \
-    "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'s1','update':{" update "}}}\n"
+    "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'s1','update':{" update \
+    "}}}\n"
 #define ACP_SAY(text) \
     ACP_UPDATE("'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':'" text "'}")
-#define ACP_END(id, rest) "{'jsonrpc':'2.0','id':" #id ",'result':{'stopReason':'end_turn'" rest "}}\n"
+#define ACP_END(id, rest) \
+    "{'jsonrpc':'2.0','id':" #id ",'result':{'stopReason':'end_turn'" rest "}}\n"
 #define ACP_USAGE \
     ",'usage':{'inputTokens':100,'outputTokens':7,'cachedReadTokens':20,'cachedWriteTokens':3,'totalTokens':130}"
 #define ACP_ASK(id, options) \
     "{'method':'session/request_permission','params':{'sessionId':'s1','toolCall':{'toolCallId':'t1'," \
-    "'title':'touch x','rawInput':{'command':'touch x'}},'options':[" options "]},'jsonrpc':'2.0','id':" id "}\n"
+    "'title':'touch x','rawInput':{'command':'touch x'}},'options':[" options \
+    "]},'jsonrpc':'2.0','id':" id "}\n"
 #define ACP_OPTIONS \
     "{'optionId':'always','kind':'allow_always'},{'optionId':'once','kind':'allow_once'}," \
     "{'optionId':'no','kind':'reject_once'}"
@@ -32,11 +36,27 @@
 /* The first dispatch of the scenes. */
 #define CLAUDE_1 "'1112958d-934d-4683-b367-3a3c42bae005'"
 #define CLAUDE_SAY(text) \
-    "{'type':'assistant','message':{'content':[{'type':'text','text':'" text "'}],'usage':{'input_tokens':900," \
+    "{'type':'assistant','message':{'content':[{'type':'text','text':'" text \
+    "'}],'usage':{'input_tokens':900," \
     "'output_tokens':100}},'parent_tool_use_id':null}\n"
 #define CLAUDE_RESULT(rest) \
-    "{'type':'result'," rest ",'total_cost_usd':0.25,'modelUsage':{'m':{'inputTokens':900,'outputTokens':100," \
+    "{'type':'result'," rest \
+    ",'total_cost_usd':0.25,'modelUsage':{'m':{'inputTokens':900,'outputTokens':100," \
     "'cacheReadInputTokens':10,'cacheCreationInputTokens':5,'contextWindow':10000}}}\n"
+
+#define ULID "0H2AARV4TDAT1Z6SST7H1BNR05" /* of the first dispatch of the scenes */
+#define TMUX_SCREEN(text) \
+    "%begin 1 2 1\n@screen\n%end 1 2 1\n%begin 1 3 1\n" text "\n%end 9 9 1\n%end 1 3 1\n"
+#define TMUX_HOOK_SAID(kind, json) \
+    "%window-renamed @0 overseer-hook-" kind "-9\n%begin 1 4 1\n@hook-" kind \
+    "-9\n%end 1 4 1\n%begin 1 5 1\n" json "\n%end 1 5 1\n%begin 1 6 1\n%end 1 6 1\n"
+#define TMUX_BOOT \
+    {"begin", "%begin 1 1 0\n%end 1 1 0\n%session-changed $0 overseer\n%output %0 hello\n"}, { \
+        "tick 1", TMUX_SCREEN("\u276F") \
+    }
+#define TMUX_TAKEN \
+    TMUX_HOOK_SAID("submit", "{'session_id':'" CLAUDE_RUN \
+                             "','prompt':'do it\\n\\n(overseer dispatch " ULID ")'}")
 
 static const struct scene SCENES[] = {
     {.name = "a turn with a tool and a receipt",
@@ -44,19 +64,23 @@ static const struct scene SCENES[] = {
      .quirk = "claude-agent-acp",
      .rows = "ASSIGN-14 TICK-08 REPORT-04",
      .ask = true,
-     .acts = {{"begin", ACP_OPEN},
-              {"send", ACP_PONG(4) ACP_UPDATE("'sessionUpdate':'tool_call','toolCallId':'t1','status':'pending',"
-                                              "'title':'Write x','_meta':{'claudeCode':{'toolName':'Write'}}")
-                           ACP_ASK("0", ACP_OPTIONS)},
-              {"allow",
-               ACP_UPDATE("'sessionUpdate':'tool_call_update','toolCallId':'t1','status':'completed'")
-                   ACP_SAY("do") ACP_SAY("ne")
-                       ACP_UPDATE("'sessionUpdate':'usage_update','used':500,'size':10000,'cost':{'amount':0.5}")
-                           ACP_END(3, ACP_USAGE)}},
-     .events = "started(s1) accepted tool(Write) asks(0,Write) tool_ended progress(do) progress(ne) "
-               "usage(0,500000,500) usage(130,500000,500) ended(done,done)",
-     .wrote = {"'protocolVersion':1", "'session/new'", "'command':'/bin/door'", "(overseer dispatch ",
-               "'_overseer/ping'", "'id':0,'result':{'outcome':{'outcome':'selected','optionId':'once'}}"}},
+     .acts =
+         {{"begin", ACP_OPEN},
+          {"send", ACP_PONG(4) ACP_UPDATE(
+                       "'sessionUpdate':'tool_call','toolCallId':'t1','status':'pending',"
+                       "'title':'Write x','_meta':{'claudeCode':{'toolName':'Write'}}")
+                       ACP_ASK("0", ACP_OPTIONS)},
+          {"allow",
+           ACP_UPDATE("'sessionUpdate':'tool_call_update','toolCallId':'t1','status':'completed'")
+               ACP_SAY("do") ACP_SAY("ne") ACP_UPDATE(
+                   "'sessionUpdate':'usage_update','used':500,'size':10000,'cost':{'amount':0.5}")
+                   ACP_END(3, ACP_USAGE)}},
+     .events =
+         "started(s1) accepted tool(Write) asks(0,Write) tool_ended progress(do) progress(ne) "
+         "usage(0,500000,500) usage(130,500000,500) ended(done,done)",
+     .wrote = {"'protocolVersion':1", "'session/new'", "'command':'/bin/door'",
+               "(overseer dispatch ", "'_overseer/ping'",
+               "'id':0,'result':{'outcome':{'outcome':'selected','optionId':'once'}}"}},
     {.name = "no is no, and ids may be texts",
      .driver = "acp",
      .quirk = "goose",
@@ -64,8 +88,9 @@ static const struct scene SCENES[] = {
      .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
               {"send", ACP_ASK("'7b82'", ACP_OPTIONS)},
               {"reject", ACP_SAY("then not") ACP_END(4, "")}},
-     .events = "started(s1) accepted tool(touch x) asks(\"7b82\",touch x) progress(then not) tool_ended "
-               "ended(done,then not)",
+     .events =
+         "started(s1) accepted tool(touch x) asks(\"7b82\",touch x) progress(then not) tool_ended "
+         "ended(done,then not)",
      .wrote = {"'session/set_mode'", "'modeId':'approve'",
                "'id':'7b82','result':{'outcome':{'outcome':'selected','optionId':'no'}}"}},
     {.name = "an option that changes the mode is not taken, nor is always",
@@ -77,11 +102,13 @@ static const struct scene SCENES[] = {
                                     "{'optionId':'proceed','kind':'allow_once'}")},
               {"allow", ACP_ASK("6", "{'optionId':'a','kind':'allow_always'}")},
               {"allow",
-               ACP_UPDATE("'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':''},"
-                          "'_meta':{'usage':{'inputTokens':40,'outputTokens':2,'totalTokens':42}}")
+               ACP_UPDATE(
+                   "'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':''},"
+                   "'_meta':{'usage':{'inputTokens':40,'outputTokens':2,'totalTokens':42}}")
                    ACP_END(3, "")}},
-     .events = "started(s1) accepted tool(touch x) asks(5,touch x) asks(6,touch x) usage(42,0,0) tool_ended "
-               "ended(done,)",
+     .events =
+         "started(s1) accepted tool(touch x) asks(5,touch x) asks(6,touch x) usage(42,0,0) tool_ended "
+         "ended(done,)",
      .wrote = {"'id':5,'result':{'outcome':{'outcome':'selected','optionId':'proceed'}}",
                "'id':6,'result':{'outcome':{'outcome':'cancelled'}}"}},
     {.name = "a cancel answers what is asked, and an error is its end",
@@ -90,8 +117,11 @@ static const struct scene SCENES[] = {
      .ask = true,
      .acts = {{"begin", ACP_OPEN},
               {"send", ACP_SAY("wait") ACP_ASK("0", ACP_OPTIONS)},
-              {"interrupt", ACP_ASK("1", ACP_OPTIONS) "{'jsonrpc':'2.0','id':3,'error':{'code':1,'message':'x'}}\n"}},
-     .events = "started(s1) accepted progress(wait) tool(touch x) asks(0,touch x) tool_ended ended(cancelled,wait)",
+              {"interrupt",
+               ACP_ASK("1",
+                       ACP_OPTIONS) "{'jsonrpc':'2.0','id':3,'error':{'code':1,'message':'x'}}\n"}},
+     .events =
+         "started(s1) accepted progress(wait) tool(touch x) asks(0,touch x) tool_ended ended(cancelled,wait)",
      .wrote = {"'session/cancel'", "'id':0,'result':{'outcome':{'outcome':'cancelled'}}",
                "'id':1,'result':{'outcome':{'outcome':'cancelled'}}"}},
     {.name = "who does not stop is broken",
@@ -102,45 +132,57 @@ static const struct scene SCENES[] = {
               {"interrupt", NULL},
               {"tick 6", ACP_SAY("late")},
               {"gone 137", NULL}},
-     .events = "started(s1) accepted broken(it did not stop when it was told to) failed(its process ended with 137)"},
+     .events =
+         "started(s1) accepted broken(it did not stop when it was told to) failed(its process ended with 137)"},
     {.name = "ends that are failures",
      .driver = "acp",
      .quirk = "goose",
      .rows = "FAIL-19",
      .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
               {"send", ACP_SAY("Ran into this error: Server error: 500") ACP_END(4, "")},
-              {"send", ACP_SAY("Ran into this error: Rate limit exceeded, retry after 90 seconds") ACP_END(6, "")},
+              {"send", ACP_SAY("Ran into this error: Rate limit exceeded, retry after 90 seconds")
+                           ACP_END(6, "")},
               {"send", ACP_END(8, "")}},
-     .events = "started(s1) accepted progress(Ran into this error: Server error: 500) "
-               "failed(Ran into this error: Server error: 500) accepted "
-               "progress(Ran into this error: Rate limit exceeded, retry after 90 seconds) limited(90) "
-               "failed(it ended without a word)"},
+     .events =
+         "started(s1) accepted progress(Ran into this error: Server error: 500) "
+         "failed(Ran into this error: Server error: 500) accepted "
+         "progress(Ran into this error: Rate limit exceeded, retry after 90 seconds) limited(90) "
+         "failed(it ended without a word)"},
     {.name = "a system error that looks like an end",
      .driver = "acp",
      .quirk = "codex-acp",
-     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
-              {"send", ACP_UPDATE("'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':'active'}}")
-                           ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
-                               ACP_UPDATE("'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
-                                          "'systemError'}}") ACP_END(4, ",'usage':null")}},
+     .acts =
+         {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+          {"send",
+           ACP_UPDATE(
+               "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':'active'}}")
+               ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
+                   ACP_UPDATE(
+                       "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
+                       "'systemError'}}") ACP_END(4, ",'usage':null")}},
      .events = "started(s1) accepted progress(stream error) failed(stream error)"},
     {.name = "an error with its time",
      .driver = "acp",
      .quirk = "opencode",
      .rows = "FAIL-19",
-     .acts = {{"begin", ACP_OPEN},
-              {"send", "{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error','data':{'status':429,"
-                       "'details':'try again in 1m30s'}}}\n"}},
+     .acts =
+         {{"begin", ACP_OPEN},
+          {"send",
+           "{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error','data':{'status':429,"
+           "'details':'try again in 1m30s'}}}\n"}},
      .events = "started(s1) limited(90)"},
     {.name = "a session is loaded, and what was told before is found",
      .driver = "acp",
      .quirk = "opencode",
      .load = true,
-     .acts = {{"begin", ACP_HELLO ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
-                                             "'do it\\n\\n(overseer dis'}")
-                            ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
-                                       "'patch 0H2AARV4TDAT1Z6SST7H1BNR05)'}") ACP_SAY("old words")
-                                "{'jsonrpc':'2.0','id':2,'result':{}}\n"},
+     .acts = {{"begin",
+               ACP_HELLO ACP_UPDATE(
+                   "'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                   "'do it\\n\\n(overseer dis'}")
+                   ACP_UPDATE(
+                       "'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                       "'patch 0H2AARV4TDAT1Z6SST7H1BNR05)'}")
+                       ACP_SAY("old words") "{'jsonrpc':'2.0','id':2,'result':{}}\n"},
               {"look", NULL}},
      .events = "started(s1) delivered(yes)",
      .wrote = {"'session/load'", "'sessionId':'s1'"}},
@@ -159,21 +201,26 @@ static const struct scene SCENES[] = {
      .driver = "acp",
      .quirk = "gemini",
      .load = true,
-     .acts = {{"begin", ACP_HELLO}, {"tick 61", "{'jsonrpc':'2.0','id':2,'result':{}}\n"
-                          ACP_UPDATE("'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
-                                     "'(overseer dispatch 0H2AARV4TDAT1Z6SST7H1BNR05)'}") ACP_SAY("old words")},
-              {"tick 1", "{'jsonrpc':'2.0','id':3,'result':{}}\n"}, {"look", NULL}},
+     .acts = {{"begin", ACP_HELLO},
+              {"tick 61",
+               "{'jsonrpc':'2.0','id':2,'result':{}}\n" ACP_UPDATE(
+                   "'sessionUpdate':'user_message_chunk','content':{'type':'text','text':"
+                   "'(overseer dispatch 0H2AARV4TDAT1Z6SST7H1BNR05)'}") ACP_SAY("old words")},
+              {"tick 1", "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"look", NULL}},
      .events = "started(s1) delivered(yes)",
      .wrote = {"'session/load'", "'modeId':'yolo'"}},
     {.name = "strange frames are answered or left alone",
      .driver = "acp",
      .quirk = "opencode",
-     .acts = {{"begin", "not JSON\n\n[1,2]\n{}\n{'id':77,'result':{}}\n" ACP_OPEN},
-              {"send", "{'jsonrpc':'2.0','id':9,'method':'fs/write_text_file','params':{}}\n"
-                       "{'jsonrpc':'2.0','method':'_auth/status_update'}\n"
-                       "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'other','update':{"
-                       "'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':'not mine'}}}}\n"
-                       ACP_SAY("x\\u0000y") ACP_END(3, ",'usage':null")}},
+     .acts =
+         {{"begin", "not JSON\n\n[1,2]\n{}\n{'id':77,'result':{}}\n" ACP_OPEN},
+          {"send",
+           "{'jsonrpc':'2.0','id':9,'method':'fs/write_text_file','params':{}}\n"
+           "{'jsonrpc':'2.0','method':'_auth/status_update'}\n"
+           "{'jsonrpc':'2.0','method':'session/update','params':{'sessionId':'other','update':{"
+           "'sessionUpdate':'agent_message_chunk','content':{'type':'text','text':'not mine'}}}}\n" ACP_SAY(
+               "x\\u0000y") ACP_END(3, ",'usage':null")}},
      .events = "started(s1) accepted progress(x) ended(done,x)",
      .wrote = {"'id':9,'error':{'code':-32601"}},
     {.name = "claude: a receipt, a question, a result",
@@ -181,36 +228,46 @@ static const struct scene SCENES[] = {
      .quirk = "claude",
      .rows = "ASSIGN-14 REPORT-04",
      .ask = true,
-     .acts = {{"begin", CLAUDE_HELLO},
-              {"send", "{'type':'command_lifecycle','command_uuid':" CLAUDE_1 ",'state':'queued'}\n"
-                       "{'type':'system','subtype':'init'}\n"
-                       "{'type':'assistant','message':{'content':[{'type':'tool_use','id':'u1','name':'Bash','input':{}}]}}\n"
-                       "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':"
-                       "'Bash','input':{'command':'ls'}}}\n"},
-              {"allow", "{'type':'user','message':{'content':[{'type':'tool_result','tool_use_id':'u1'}]}}\n"
-                        CLAUDE_SAY("done") CLAUDE_RESULT("'subtype':'success','is_error':false,'result':'done'")}},
-     .events = "started(" CLAUDE_RUN ") accepted tool(Bash) asks(q1,Bash) tool_ended progress(done) "
-               "usage(1015,250000,1000) ended(done,done)",
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           "{'type':'command_lifecycle','command_uuid':" CLAUDE_1 ",'state':'queued'}\n"
+           "{'type':'system','subtype':'init'}\n"
+           "{'type':'assistant','message':{'content':[{'type':'tool_use','id':'u1','name':'Bash','input':{}}]}}\n"
+           "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':"
+           "'Bash','input':{'command':'ls'}}}\n"},
+          {"allow",
+           "{'type':'user','message':{'content':[{'type':'tool_result','tool_use_id':'u1'}]}}\n" CLAUDE_SAY(
+               "done") CLAUDE_RESULT("'subtype':'success','is_error':false,'result':'done'")}},
+     .events =
+         "started(" CLAUDE_RUN ") accepted tool(Bash) asks(q1,Bash) tool_ended progress(done) "
+         "usage(1015,250000,1000) ended(done,done)",
      .wrote = {"'initialize'", "'uuid':" CLAUDE_1, "(overseer dispatch ", "'behavior':'allow'"}},
     {.name = "claude: an error that is called success",
      .driver = "claude",
      .quirk = "claude",
      .rows = "FAIL-19",
-     .acts = {{"begin", CLAUDE_HELLO},
-              {"send", CLAUDE_SAY("API Error: 500")
-                           CLAUDE_RESULT("'subtype':'success','is_error':true,'api_error_status':500,'result':'API Error: 500'")},
-              {"send", "{'type':'rate_limit_event','rate_limit_info':{'status':'rejected','resetsAt':1794744600}}\n"
-                       CLAUDE_RESULT("'subtype':'success','is_error':true,'api_error_status':429,'result':'limit'")},
-              {"send", CLAUDE_RESULT("'subtype':'error_max_turns','is_error':true")}},
-     .events = "started(" CLAUDE_RUN ") accepted progress(API Error: 500) usage(1015,250000,1000) failed(API Error: 500) "
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           CLAUDE_SAY("API Error: 500") CLAUDE_RESULT(
+               "'subtype':'success','is_error':true,'api_error_status':500,'result':'API Error: 500'")},
+          {"send",
+           "{'type':'rate_limit_event','rate_limit_info':{'status':'rejected','resetsAt':1794744600}}\n" CLAUDE_RESULT(
+               "'subtype':'success','is_error':true,'api_error_status':429,'result':'limit'")},
+          {"send", CLAUDE_RESULT("'subtype':'error_max_turns','is_error':true")}},
+     .events = "started(" CLAUDE_RUN
+               ") accepted progress(API Error: 500) usage(1015,250000,1000) failed(API Error: 500) "
                "usage(1015,250000,1000) limited(600) usage(1015,250000,1000) accepted ended(cut,)"},
     {.name = "claude: an interrupt answers what is asked",
      .driver = "claude",
      .quirk = "claude",
      .ask = true,
-     .acts = {{"begin", CLAUDE_HELLO},
-              {"send", "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':'Bash'}}\n"},
-              {"interrupt", CLAUDE_RESULT("'subtype':'error_during_execution','is_error':true")}},
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           "{'type':'control_request','request_id':'q1','request':{'subtype':'can_use_tool','tool_name':'Bash'}}\n"},
+          {"interrupt", CLAUDE_RESULT("'subtype':'error_during_execution','is_error':true")}},
      .events = "started(" CLAUDE_RUN ") asks(q1,Bash) usage(1015,250000,0) ended(cancelled,)",
      .wrote = {"'subtype':'interrupt'", "'behavior':'deny'"}},
     {.name = "claude: what it has seen is not done again",
@@ -218,24 +275,107 @@ static const struct scene SCENES[] = {
      .quirk = "claude",
      .load = true,
      .acts = {{"begin", CLAUDE_HELLO},
-              {"send", "{'type':'user','uuid':" CLAUDE_1 ",'isReplay':true,'message':{'content':'x'}}\n"},
+              {"send",
+               "{'type':'user','uuid':" CLAUDE_1 ",'isReplay':true,'message':{'content':'x'}}\n"},
               {"look", NULL}},
      .events = "started(s1) accepted ended(cut,) delivered(yes)"},
     {.name = "claude: a long limit is not waited for",
      .driver = "claude",
      .quirk = "claude",
      .rows = "FAIL-19",
-     .acts = {{"begin", CLAUDE_HELLO},
-              {"send", "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':900}\n"
-                       "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':3600000}\n"
-                       CLAUDE_RESULT("'subtype':'error_during_execution','is_error':true")}},
+     .acts =
+         {{"begin", CLAUDE_HELLO},
+          {"send",
+           "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':900}\n"
+           "{'type':'system','subtype':'api_retry','error_status':429,'retry_delay_ms':3600000}\n" CLAUDE_RESULT(
+               "'subtype':'error_during_execution','is_error':true")}},
      .events = "started(" CLAUDE_RUN ") usage(1015,250000,0) limited(3600)",
      .wrote = {"'subtype':'interrupt'"}},
     {.name = "claude: its process dies",
      .driver = "claude",
      .quirk = "claude",
-     .acts = {{"begin", CLAUDE_HELLO}, {"send", CLAUDE_SAY("half")}, {"gone 137", NULL}, {"look", NULL}},
-     .events = "started(" CLAUDE_RUN ") accepted progress(half) failed(its process ended with 137) delivered(yes)"},
+     .acts = {{"begin", CLAUDE_HELLO},
+              {"send", CLAUDE_SAY("half")},
+              {"gone 137", NULL},
+              {"look", NULL}},
+     .events = "started(" CLAUDE_RUN
+               ") accepted progress(half) failed(its process ended with 137) delivered(yes)"},
+    {.name = "tmux: pasted once, entered, taken, done",
+     .driver = "tmux",
+     .quirk = "claude",
+     .rows = "ASSIGN-14",
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1",
+               TMUX_TAKEN TMUX_HOOK_SAID("tool", "{'tool_name':'Bash','tool_use_id':'u1'}")
+                   TMUX_HOOK_SAID("tooled", "{'tool_name':'Bash','tool_use_id':'u1'}")
+                       TMUX_HOOK_SAID("stop",
+                                      "{'session_id':'another','last_assistant_message':'a title'}")
+                           TMUX_HOOK_SAID("stop", "{'session_id':'" CLAUDE_RUN
+                                                  "','last_assistant_message':'done'}")}},
+     .events =
+         "started(" CLAUDE_RUN ") accepted tool(Bash) tool_ended progress(done) ended(done,done)",
+     .wrote = {"set-buffer -b overseer-" ULID " 'do it\\012\\012(overseer dispatch " ULID ")'",
+               "paste-buffer -p -d -b overseer-" ULID, "send-keys -t overseer: Enter",
+               "show-buffer -b overseer-hook-submit-9"},
+     .once = "Enter"},
+    {.name = "tmux: one more Enter, then doubt, and never a second paste",
+     .driver = "tmux",
+     .quirk = "claude",
+     .rows = "ASSIGN-13",
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", NULL},
+              {"tick 4", TMUX_SCREEN("> do it")},
+              {"tick 21", NULL},
+              {"look", NULL}},
+     .events = "started(" CLAUDE_RUN ") delivered(unknown) delivered(unknown)",
+     .wrote = {"paste-buffer", "send-keys -t overseer: Enter", "@screen",
+               "send-keys -t overseer: Enter"},
+     .once = "paste-buffer"},
+    {.name = "tmux: Enter does not answer a dialog",
+     .driver = "tmux",
+     .quirk = "claude",
+     .ask = true,
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", NULL},
+              {"tick 4", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
+              {"allow", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
+              {"tick 2", TMUX_TAKEN TMUX_HOOK_SAID("fail", "{'session_id':'" CLAUDE_RUN
+                                                           "','error':'rate_limit'}")}},
+     .events = "started(" CLAUDE_RUN ") asks(ask-1,permission) accepted limited(0)",
+     .wrote = {"send-keys -t overseer: Enter", "@screen", "send-keys -t overseer: 1"},
+     .once = "Enter"},
+    {.name = "tmux: no ends the turn, and the input is emptied",
+     .driver = "tmux",
+     .quirk = "claude",
+     .ask = true,
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", TMUX_TAKEN TMUX_HOOK_SAID(
+                             "ask", "{'tool_name':'Bash','tool_input':{'command':'x'}}")},
+              {"reject", TMUX_SCREEN("working")},
+              {"tick 1", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
+              {"tick 2", TMUX_SCREEN("> do it")},
+              {"tick 1", TMUX_SCREEN("> do it")},
+              {"send", NULL}},
+     .events = "started(" CLAUDE_RUN ") accepted asks(ask-1,Bash) ended(cancelled,)",
+     .wrote = {"send-keys -t overseer: Escape", "send-keys -t overseer: C-u", "paste-buffer"},
+     .never = "send-keys -t overseer: 1"},
+    {.name = "tmux: work that stops without a word has failed",
+     .driver = "tmux",
+     .quirk = "claude",
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", TMUX_TAKEN},
+              {"tick 5", TMUX_SCREEN("esc to interrupt")},
+              {"tick 5", TMUX_SCREEN("broke")},
+              {"tick 5", TMUX_SCREEN("broke")},
+              {"tick 5", TMUX_SCREEN("broke")},
+              {"", "%exit\n"}},
+     .events =
+         "started(" CLAUDE_RUN ") accepted failed(broke\n%end 9 9 1) broken(its terminal is gone)"},
     {.name = "a command ends well",
      .driver = "command",
      .quirk = "",
@@ -258,9 +398,11 @@ static struct str quoted(const char *text, struct arena *arena) {
     return str_of(copy);
 }
 
-static void scene_check(const struct scene *scene, const struct played *whole, struct arena *arena) {
+static void scene_check(const struct scene *scene, const struct played *whole,
+                        struct arena *arena) {
     if (!str_equal(whole->shown, str_of(scene->events)))
-        fail_msg("%s:\n is     %.*s\n wanted %s", scene->name, STR_ARG(whole->shown), scene->events);
+        fail_msg("%s:\n is     %.*s\n wanted %s", scene->name, STR_ARG(whole->shown),
+                 scene->events);
     struct str rest = whole->wrote;
     for (size_t i = 0; i < count_of(scene->wrote) && scene->wrote[i]; i++) {
         struct str part = quoted(scene->wrote[i], arena);
@@ -268,6 +410,20 @@ static void scene_check(const struct scene *scene, const struct played *whole, s
         check(at, "%s: %.*s is not in\n%.*s", scene->name, STR_ARG(part), STR_ARG(rest));
         rest = (struct str){at, (size_t)(rest.at + rest.len - at)};
     }
+}
+
+static void scene_check_counts(const struct scene *scene, const struct played *whole) {
+    uint32_t times = 0;
+    const char *at = whole->wrote.at, *end = at + whole->wrote.len;
+    while (scene->once && (at = memmem(at, (size_t)(end - at), scene->once, strlen(scene->once)))) {
+        times++;
+        at++;
+    }
+    check(!scene->once || times == 1, "%s: %s stands there %u times", scene->name, scene->once,
+          times);
+    check(!scene->never ||
+              !memmem(whole->wrote.at, whole->wrote.len, scene->never, strlen(scene->never)),
+          "%s: %s stands there", scene->name, scene->never);
 }
 
 /* Any cut gives the same events and the same answers; so does a restart at every byte. */
@@ -278,9 +434,10 @@ static void test_scenes(void **state) {
         struct arena arena = {0};
         struct played whole = scene_play(&SCENES[i], CUT_NONE, &chance, &arena);
         scene_check(&SCENES[i], &whole, &arena);
+        scene_check_counts(&SCENES[i], &whole);
         for (int times = 0; times < 21; times++) {
-            struct played cut = scene_play(&SCENES[i], times ? CUT_ANYHOW : CUT_BYTES_AND_FORGET,
-                                           &chance, &arena);
+            struct played cut =
+                scene_play(&SCENES[i], times ? CUT_ANYHOW : CUT_BYTES_AND_FORGET, &chance, &arena);
             check(str_equal(cut.events, whole.events), "%s, cut %d:\n%.*s\n%.*s", SCENES[i].name,
                   times, STR_ARG(cut.events), STR_ARG(whole.events));
             check(str_equal(cut.wrote, whole.wrote), "%s, cut %d", SCENES[i].name, times);
@@ -357,14 +514,16 @@ static void test_limits(void **state) {
         {"usage limit: resets at 2026-11-15T12:10:00Z", true, 600},
         {"Too Many Requests (\"resets_at\": 1794744060)", true, 60},
         {"rate limit: try again in 150ms", true, 0},
+        {"You've hit your usage limit, try again at 1:05 PM.", true, 3900},
+        {"You've hit your usage limit, try again at 11:59 AM.", true, 86340},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         int64_t until = -1;
         bool is = drive_limit_read(str_of(ROWS[i].text), now, &until);
         check(is == ROWS[i].is, "%s", ROWS[i].text);
         if (is)
-            check((until ? (until - now) / 1000000 : 0) == ROWS[i].after_s, "%s: %lld", ROWS[i].text,
-                  (long long)until);
+            check((until ? (until - now) / 1000000 : 0) == ROWS[i].after_s, "%s: %lld",
+                  ROWS[i].text, (long long)until);
     }
     proof_passed("unit", "drive: limits with their time", "FAIL-19");
 }
@@ -393,22 +552,40 @@ static void test_scope(void **state) {
         bool enforced;
     } ROWS[] = {
         {&DRIVER_CLAUDE, "", "Read", "Bash", {"--tools", "Read,mcp__overseer", "Bash"}, true},
-        {&DRIVER_ACP, "opencode", "read", "bash", {"\"*\":\"deny\"", "\"read\":\"allow\"", "\"bash\":\"deny\""}, true},
-        {&DRIVER_ACP, "gemini", "read_file", "run_shell_command", {"\"core\":[\"read_file\"]", "\"exclude\":[\"run_shell_command\"]"}, true},
+        {&DRIVER_ACP,
+         "opencode",
+         "read",
+         "bash",
+         {"\"*\":\"deny\"", "\"read\":\"allow\"", "\"bash\":\"deny\""},
+         true},
+        {&DRIVER_ACP,
+         "gemini",
+         "read_file",
+         "run_shell_command",
+         {"\"core\":[\"read_file\"]", "\"exclude\":[\"run_shell_command\"]"},
+         true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct arena arena = {0};
         struct drive_launch launch;
-        struct str why, allow = str_of(ROWS[i].allow), deny = str_of(ROWS[i].deny), none = STR("Nonsense");
-        struct drive_spec spec = {.program = STR("/bin/agent"), .quirk = str_of(ROWS[i].quirk), .home = STR("/home"),
-                                  .cwd = STR("/tree"), .allow = &allow, .allow_count = 1, .allow_given = true,
-                                  .deny = &deny, .deny_count = 1};
+        struct str why, allow = str_of(ROWS[i].allow), deny = str_of(ROWS[i].deny),
+                        none = STR("Nonsense");
+        struct drive_spec spec = {.program = STR("/bin/agent"),
+                                  .quirk = str_of(ROWS[i].quirk),
+                                  .home = STR("/home"),
+                                  .cwd = STR("/tree"),
+                                  .allow = &allow,
+                                  .allow_count = 1,
+                                  .allow_given = true,
+                                  .deny = &deny,
+                                  .deny_count = 1};
         for (int resumed = 0; resumed < 2; resumed++) {
             spec.session = resumed ? STR("s1") : STR("");
             assert_true(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
             for (size_t j = 0; j < count_of(ROWS[i].seen) && ROWS[i].seen[j]; j++)
-                check(launch_has(&launch, ROWS[i].seen[j]), "%s: %s", ROWS[i].quirk, ROWS[i].seen[j]);
+                check(launch_has(&launch, ROWS[i].seen[j]), "%s: %s", ROWS[i].quirk,
+                      ROWS[i].seen[j]);
             assert_int_equal(launch.scope_enforced, ROWS[i].enforced);
         }
         spec.allow = &none;
@@ -425,9 +602,15 @@ static void test_launch(void **state) {
     struct arena arena = {0};
     struct drive_launch launch;
     struct str why;
-    const struct drive_var env[] = {{STR("ANTHROPIC_API_KEY"), STR("k")}, {STR("DISABLE_TELEMETRY"), STR("0")}};
-    struct drive_spec spec = {.program = STR("/bin/claude"), .home = STR("/home"), .cwd = STR("/tree"),
-                              .env = env, .env_count = 2, .base_url = STR("http://127.0.0.1:1"), .ask = true};
+    const struct drive_var env[] = {{STR("ANTHROPIC_API_KEY"), STR("k")},
+                                    {STR("DISABLE_TELEMETRY"), STR("0")}};
+    struct drive_spec spec = {.program = STR("/bin/claude"),
+                              .home = STR("/home"),
+                              .cwd = STR("/tree"),
+                              .env = env,
+                              .env_count = 2,
+                              .base_url = STR("http://127.0.0.1:1"),
+                              .ask = true};
     assert_true(DRIVER_CLAUDE.launch(&spec, &arena, &launch, &why));
     assert_true(str_equal(launch.env[0].value, STR("k")));
     for (uint32_t i = 2; i < launch.env_count; i++)
@@ -443,7 +626,8 @@ static void test_launch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes), cmocka_unit_test(test_lines), cmocka_unit_test(test_line_too_long),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_scope), cmocka_unit_test(test_launch)};
+        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }
