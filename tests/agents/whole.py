@@ -148,9 +148,12 @@ class World:
     def landed(self, name="made.txt"):
         return git(self.repo, "show", f"main:{name}")
 
+    def show(self, goal):
+        return json.dumps(self.do("goal.show", goal=goal), indent=1)
+
     def told(self, goal, words):
         """How often it was sent words of that kind."""
-        return sum(row["type"] == "assignment.dispatched" and row["evidence"].get("text") == words for row in self.events(goal))
+        return sum(row["type"] == "assignment.dispatched" and row.get("text") == words for row in self.events(goal))
 
     def runs(self):
         return list(self.folder.glob("overseerd.state/runs/*"))
@@ -282,6 +285,7 @@ def whole(name, only, keep):
                 try:
                     function(world)
                 finally:
+                    (folder / "goals.json").write_text("\n".join(world.show(one["goalId"]) for one in world.do("goal.list")["goals"]))
                     world.close()
             print(f"ok      {name:12} {title} ({time.monotonic() - begin:.1f} s)", flush=True)
             if not keep:
