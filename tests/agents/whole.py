@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from model import Model  # noqa: E402
 from programs import BY_NAME, KEY, env_of, fill, files_write  # noqa: E402
-from world import Broken, Client, Daemon, wait_until  # noqa: E402
+from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
 
 SKIPPED = 77
 
@@ -95,7 +95,8 @@ class World:
         keys = [*env_of(self.program, self.values), "DISABLE_TELEMETRY", "DO_NOT_TRACK",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"]
         lines = {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": settings.get("idle_after", "60s"),
-                                 "min_resend_interval": "0s"},
+                                 "min_resend_interval": "0s", "turn_most": settings.get("turn_most", "5m"),
+                                 "backoff.base": "1s", "backoff.max": "5s"},
                  "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                  "verify": {"command": settings.get("verify", "test -s made.txt")},
                  "landing": {"how": settings.get("landing", "rebase")}}
@@ -108,7 +109,11 @@ class World:
         return text + "[[agents]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in agent.items())
 
     def do(self, method, **params):
-        _, result, error = self.client.call(method, params)
+        try:
+            _, result, error = self.client.call(method, params)
+        except Unreachable:  # a connection that nobody uses is closed
+            self.client = Client(self.daemon.socket)
+            _, result, error = self.client.call(method, params)
         expect(error is None, f"{method}: {error}")
         return result
 
@@ -154,6 +159,10 @@ class World:
     def told(self, goal, words):
         """How often it was sent words of that kind."""
         return sum(row["type"] == "assignment.dispatched" and row.get("text") == words for row in self.events(goal))
+
+    def waits_for(self, goal):
+        found = self.do("assignment.list", goal=goal)["assignments"]
+        return found and found[0].get("waitsFor")
 
     def runs(self):
         return list(self.folder.glob("overseerd.state/runs/*"))
@@ -209,11 +218,13 @@ def daemon_killed(world):
 @scenario()
 def agent_killed(world):
     """The agent dies in mid-turn: it is started again and goes on."""
-    goal = world.task(f"write made.txt hello ;; think 30 && say late ;; call *overseer_update {DONE} ;; say all done")
+    goal = world.task(f"write made.txt hello ;; think 8 && say late ;; call *overseer_update {DONE} ;; say all done")
     world.wait("the file is there", lambda: list(world.folder.glob("overseerd.state/work/worktrees/*/tree/made.txt")))
     world.agent_kill()
     world.wait_record(goal, "assignment.stalled")
-    world.wait("it was started again", lambda: world.run_count() == 2, 240)
+    world.wait_done(goal)
+    expect(world.run_count() == 2, f"there were {world.run_count()} runs")
+    expect(world.landed() == "hello", "it is not on the branch")
 
 
 @scenario()
@@ -239,10 +250,9 @@ def server_error(world):
 @scenario()
 def rate_limit(world):
     """The account rests until the model says it may be used again."""
-    goal = world.task(f"limit 20 && write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
-    def limited():
-        return [row for row in world.events(goal) if row["type"] == "assignment.waits" and "quota" in json.dumps(row)]
-    world.wait("the limit is seen", limited, 150)
+    goal = world.task(f"limit 60 && write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
+    world.wait("the limit is seen", lambda: world.waits_for(goal) == "quota", 100)
+    world.wait_done(goal, 240)
 
 
 @scenario()
@@ -257,14 +267,14 @@ def hangs(world):
 def asks_a_person(world):
     """A tool that is not allowed is asked about; a person says yes, and it goes on."""
     goal = world.task(f"{world.asking()} ;; call *overseer_update {DONE} ;; say all done")
-    world.wait("a person is asked", lambda: world.do("inbox.list")["questions"], 90)
-    question = world.do("inbox.list")["questions"][0]
+    world.wait("a person is asked", lambda: world.do("inbox.list")["items"], 90)
+    question = world.do("inbox.list")["items"][0]
     world.do("question.answer", goal=goal, question=question["questionId"], answer="allow it once")
     world.wait_done(goal)
 
 
 asks_a_person.settings = {"asks": True}
-hangs.settings = {"idle_after": "5s"}
+hangs.settings = {"idle_after": "5s", "turn_most": "10s"}
 
 
 def whole(name, only, keep):
