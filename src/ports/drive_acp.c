@@ -287,7 +287,7 @@ static bool end_is_failure(const struct acp *acp, const json_t *result) {
     const struct acp_quirk *quirk = quirk_of(acp);
     struct str said = turn_said(&acp->turn);
     bool usage = json_is_object(json_object_get(result, "usage")) ||
-                 drive_json_at(result, "_meta.quota.token_count");
+                 json_is_object(drive_json_at(result, "_meta.quota.token_count"));
     if (acp->failing || (quirk->failed_without_usage && !usage))
         return true;
     for (size_t i = 0; i < count_of(quirk->failed_words) && quirk->failed_words[i]; i++)

@@ -88,10 +88,10 @@ static const struct acp_quirk QUIRKS[] = {
      .env_free = {"INITIAL_AGENT_MODE", "agent-full-access"},
      .usage = ACP_USAGE_RESULT,
      .noise = "Warning: Model metadata",
-     .failed_path = "_meta.codex.threadStatus",
+     .failed_path = "_meta.codex.threadStatus.type",
      .failed_value = "systemError",
      .failed_without_usage = true,
-     .begun = "_meta.codex.threadStatus",
+     .begun = "_meta.codex.threadStatus.type",
      .history = ".codex/sessions"},
     {.name = "gemini", /* 0.61.0 */
      .args = {"--acp", "--model={model}"},

@@ -155,12 +155,14 @@ static const struct scene SCENES[] = {
          {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
           {"send",
            ACP_UPDATE(
-               "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':'active'}}")
+               "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':{'type':'active'}}}")
                ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
                    ACP_UPDATE(
                        "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
-                       "'systemError'}}") ACP_END(4, ",'usage':null")}},
-     .events = "started(s1) accepted progress(stream error) failed(stream error)"},
+                       "{'type':'systemError'}}}") ACP_END(4, ",'usage':{'totalTokens':9}")},
+          {"send", ACP_SAY("no usage") ACP_END(6, ",'usage':null,'_meta':{'quota':{'token_count':null}}")}},
+     .events = "started(s1) accepted progress(stream error) usage(9,0,0) failed(stream error) accepted "
+               "progress(no usage) failed(no usage)"},
     {.name = "an error with its time",
      .driver = "acp",
      .quirk = "opencode",
