@@ -107,6 +107,7 @@ static const struct acp_quirk QUIRKS[] = {
      .usage = ACP_USAGE_QUOTA,
      .scope = ACP_SCOPE_SETTINGS,
      .tools = GEMINI_TOOLS,
+     .own_tools = "mcp_overseer_*",
      .name_before = "__call",
      .load_next_minute = true,
      .replays_late = true,
@@ -132,11 +133,13 @@ static const struct acp_quirk QUIRKS[] = {
              {"QWEN_TELEMETRY_ENABLED", "false"}},
      .files =
          {{".qwen/settings.json",
-           "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
+           "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false},"
+           "\"memory\":{\"enableManagedAutoMemory\":false,\"enableManagedAutoDream\":false}"}},
      .mode_ask = "default",
      .mode_free = "yolo",
      .usage = ACP_USAGE_CHUNK,
      .scope = ACP_SCOPE_SETTINGS,
+     .scope_leaks = true,
      .tools = QWEN_TOOLS,
      .veto = "switch",
      .history = ".qwen"},

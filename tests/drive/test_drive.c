@@ -159,10 +159,13 @@ static const struct scene SCENES[] = {
                ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
                    ACP_UPDATE(
                        "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
-                       "{'type':'systemError'}}}") ACP_END(4, ",'usage':{'totalTokens':9}")},
-          {"send", ACP_SAY("no usage") ACP_END(6, ",'usage':null,'_meta':{'quota':{'token_count':null}}")}},
-     .events = "started(s1) accepted progress(stream error) usage(9,0,0) failed(stream error) accepted "
-               "progress(no usage) failed(no usage)"},
+                       "{'type':'systemError'}}}")
+                       ACP_END(4, ",'usage':{'totalTokens':9}")},
+          {"send",
+           ACP_SAY("no usage") ACP_END(6, ",'usage':null,'_meta':{'quota':{'token_count':null}}")}},
+     .events =
+         "started(s1) accepted progress(stream error) usage(9,0,0) failed(stream error) accepted "
+         "progress(no usage) failed(no usage)"},
     {.name = "an error with its time",
      .driver = "acp",
      .quirk = "opencode",
@@ -564,7 +567,7 @@ static void test_scope(void **state) {
          "gemini",
          "read_file",
          "run_shell_command",
-         {"\"core\":[\"read_file\"]", "\"exclude\":[\"run_shell_command\"]"},
+         {"\"core\":[\"read_file\",\"mcp_overseer_*\"]", "\"exclude\":[\"run_shell_command\"]"},
          true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
     };
