@@ -33,7 +33,7 @@ enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_BROKEN };
 enum tmux_way { WAY_NONE, WAY_PASTED, WAY_ENTERED, WAY_LOOKED, WAY_AGAIN, WAY_DOUBTED, WAY_TAKEN };
 
 /* What the next answer of tmux is. The one before it says so. */
-enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK };
+enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK, NEXT_BUFFERS };
 
 struct tmux {
     struct drive_lines lines;
@@ -120,6 +120,8 @@ static void keys_say(const char *keys, struct drive_out *out) {
 
 static void screen_ask(struct tmux *tmux, int64_t now, struct drive_out *out) {
     drive_say(out, STR("display-message -p @screen\ncapture-pane -p -t overseer:\n"));
+    if (tmux->turn.open) /* two hooks in one moment may be told of as one */
+        drive_say(out, STR("display-message -p @buffers\nlist-buffers -F '#{buffer_name}'\n"));
     tmux->look_at = tmux->stage == TMUX_BOOTS                   ? time_after(now, BOOT_LOOK)
                     : tmux->turn.interrupted || tmux->answering ? time_after(now, KEYS_REST)
                     : tmux->turn.open                           ? time_after(now, TURN_LOOK)
@@ -443,6 +445,17 @@ static void hook_ask(struct str name, struct drive_out *out) {
                                 STR_ARG(name)));
 }
 
+/* Whatever is still there has not been read. */
+static void buffers_read(struct str names, struct drive_out *out) {
+    while (names.len > 0) {
+        const char *feed = memchr(names.at, '\n', names.len);
+        size_t len = feed ? (size_t)(feed - names.at) : names.len;
+        hook_ask((struct str){names.at, len}, out);
+        len += feed != NULL;
+        names = (struct str){names.at + len, names.len - len};
+    }
+}
+
 /* ---- in ---- */
 
 static void answer_end(struct tmux *tmux, bool fine, int64_t now, struct drive_out *out) {
@@ -454,8 +467,12 @@ static void answer_end(struct tmux *tmux, bool fine, int64_t now, struct drive_o
         screen_read(tmux, arena_copy(out->arena, said), now, out);
     else if (next == NEXT_HOOK && fine)
         hook_read(tmux, arena_copy(out->arena, said), now, out);
+    else if (next == NEXT_BUFFERS && fine)
+        buffers_read(arena_copy(out->arena, said), out);
     else if (next == NEXT_NOTHING && str_begins(said, STR("@screen")))
         tmux->next = NEXT_SCREEN;
+    else if (next == NEXT_NOTHING && str_begins(said, STR("@buffers")))
+        tmux->next = NEXT_BUFFERS;
     else if (next == NEXT_NOTHING && str_begins(said, hook)) {
         struct str kind = {said.at + hook.len, said.len - hook.len};
         const char *end = memchr(kind.at, '-', kind.len);

@@ -324,6 +324,21 @@ static const struct scene SCENES[] = {
                "paste-buffer -p -d -b overseer-" ULID, "send-keys -t overseer: Enter",
                "show-buffer -b overseer-hook-submit-9"},
      .once = "Enter"},
+    {.name = "tmux: a hook that was not told of is found",
+     .driver = "tmux",
+     .quirk = "claude",
+     .acts =
+         {TMUX_BOOT,
+          {"send", NULL},
+          {"tick 1", TMUX_TAKEN},
+          {"tick 5",
+           TMUX_SCREEN(
+               "> ") "%begin 1 7 1\n@buffers\n%end 1 7 1\n%begin 1 8 1\noverseer-hook-stop-8\nmine\n"
+                     "%end 1 8 1\n%begin 1 4 1\n@hook-stop-8\n%end 1 4 1\n%begin 1 5 1\n{'session_id':'" CLAUDE_RUN
+                     "','last_assistant_message':'late'}\n%end 1 5 1\n"}},
+     .events = "started(" CLAUDE_RUN ") accepted progress(late) ended(done,late)",
+     .wrote = {"@buffers\nlist-buffers", "show-buffer -b overseer-hook-stop-8"},
+     .never = "show-buffer -b mine"},
     {.name = "tmux: one more Enter, then doubt, and never a second paste",
      .driver = "tmux",
      .quirk = "claude",
