@@ -396,6 +396,17 @@ static const struct scene SCENES[] = {
               {"", "%exit\n"}},
      .events =
          "started(" CLAUDE_RUN ") accepted failed(broke\n%end 9 9 1) broken(its terminal is gone)"},
+    {.name = "tmux: what is somebody else's is seen, and never touched",
+     .driver = "tmux",
+     .quirk = "adopted",
+     .load = true,
+     .acts = {{"begin", "%begin 1 1 0\n%end 1 1 0\n%session-changed $0 s1\n%output %0 hello\n"
+                        "%window-renamed @0 overseer-hook-stop-1\n"},
+              {"interrupt", "%output %0 more\n"},
+              {"allow", NULL},
+              {"", "%exit\n"}},
+     .events = "started(s1) broken(its terminal is gone)",
+     .never = "-"},
     {.name = "a command ends well",
      .driver = "command",
      .quirk = "",
