@@ -128,7 +128,8 @@ static const struct acp_quirk QUIRKS[] = {
      .begun = "_meta.goose.activeRunId",
      .history = ".local/share/goose"},
     {.name =
-         "qwen", /* 0.24.4; tries an error again for 100 s, and sits out a limit, both without a word */
+         "qwen", /* 0.24.4; tries an error again for 100 s, and sits out a limit, both without a word;
+                       * reaches tools over HTTP only after its first request */
      .args = {"--acp", "--auth-type", "openai"},
      .env = {{"OPENAI_BASE_URL", "{base_url}/v1"},
              {"OPENAI_MODEL", "{model}"},
