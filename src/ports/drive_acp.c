@@ -287,7 +287,7 @@ static bool end_is_failure(const struct acp *acp, const json_t *result) {
     const struct acp_quirk *quirk = quirk_of(acp);
     struct str said = turn_said(&acp->turn);
     bool usage = json_is_object(json_object_get(result, "usage")) ||
-                 drive_json_at(result, "_meta.quota.token_count");
+                 json_is_object(drive_json_at(result, "_meta.quota.token_count"));
     if (acp->failing || (quirk->failed_without_usage && !usage))
         return true;
     for (size_t i = 0; i < count_of(quirk->failed_words) && quirk->failed_words[i]; i++)
@@ -743,11 +743,15 @@ static struct str opencode_permission(const struct drive_spec *spec, struct aren
 }
 
 /* The settings file of its row is an object that is not closed: its tools come last. */
-static struct str settings_close(const struct drive_spec *spec, struct str text,
-                                 struct arena *arena) {
+static struct str settings_close(const struct drive_spec *spec, const struct acp_quirk *quirk,
+                                 struct str text, struct arena *arena) {
     json_t *tools = json_pack("{s:{s:b}}", "toolSearch", "enabled", 0); /* ours are always seen */
-    if (spec->allow_given)
-        json_object_set_new(tools, "core", names_json(spec->allow, spec->allow_count));
+    if (spec->allow_given) {
+        json_t *core = names_json(spec->allow, spec->allow_count);
+        if (quirk->own_tools)
+            json_array_append_new(core, json_string(quirk->own_tools));
+        json_object_set_new(tools, "core", core);
+    }
     if (spec->deny_count > 0)
         json_object_set_new(tools, "exclude", names_json(spec->deny, spec->deny_count));
     struct str dump = drive_json_dump(tools, arena, DRIVE_TEXT);
@@ -771,13 +775,14 @@ static void quirk_launch(const struct drive_spec *spec, const struct acp_quirk *
         if (launch_fill(spec, quirk->files[i].value, arena, &text)) {
             path = str_of(quirk->files[i].name);
             launch_file(launch, path,
-                        quirk->scope == ACP_SCOPE_SETTINGS ? settings_close(spec, text, arena)
-                                                           : text);
+                        quirk->scope == ACP_SCOPE_SETTINGS
+                            ? settings_close(spec, quirk, text, arena)
+                            : text);
         }
     if (quirk->scope == ACP_SCOPE_OPENCODE)
         launch_env(launch, STR("OPENCODE_PERMISSION"), opencode_permission(spec, arena));
     launch->history = str_of(quirk->history);
-    launch->scope_enforced = quirk->scope != ACP_SCOPE_NONE;
+    launch->scope_enforced = quirk->scope != ACP_SCOPE_NONE && !quirk->scope_leaks;
 }
 
 static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,

@@ -61,7 +61,8 @@ static const char *const QWEN_TOOLS[] = {
     "\"models\":{\"{model}\":{\"name\":\"{model}\",\"limit\":{\"context\":200000,\"output\":8192}}}}}"
 
 static const struct acp_quirk QUIRKS[] = {
-    {.name = "opencode", /* 1.18.33 */
+    {.name =
+         "opencode", /* 1.18.33; tries an error again for 75 s, and sits out a limit, both without a word */
      .args = {"acp"},
      .env = {{"OPENCODE_DISABLE_AUTOUPDATE", "1"},
              {"OPENCODE_DISABLE_MODELS_FETCH", "1"},
@@ -88,12 +89,12 @@ static const struct acp_quirk QUIRKS[] = {
      .env_free = {"INITIAL_AGENT_MODE", "agent-full-access"},
      .usage = ACP_USAGE_RESULT,
      .noise = "Warning: Model metadata",
-     .failed_path = "_meta.codex.threadStatus",
+     .failed_path = "_meta.codex.threadStatus.type",
      .failed_value = "systemError",
      .failed_without_usage = true,
-     .begun = "_meta.codex.threadStatus",
+     .begun = "_meta.codex.threadStatus.type",
      .history = ".codex/sessions"},
-    {.name = "gemini", /* 0.61.0 */
+    {.name = "gemini", /* 0.61.0; stays when its input ends */
      .args = {"--acp", "--model={model}"},
      .env = {{"GOOGLE_GEMINI_BASE_URL", "{base_url}"},
              {"GEMINI_CLI_TRUST_WORKSPACE", "true"},
@@ -107,11 +108,12 @@ static const struct acp_quirk QUIRKS[] = {
      .usage = ACP_USAGE_QUOTA,
      .scope = ACP_SCOPE_SETTINGS,
      .tools = GEMINI_TOOLS,
+     .own_tools = "mcp_overseer_*",
      .name_before = "__call",
      .load_next_minute = true,
      .replays_late = true,
      .history = ".gemini/tmp"},
-    {.name = "goose", /* 1.52.0 */
+    {.name = "goose", /* 1.52.0; sits out a limit without a word */
      .args = {"acp", "--with-builtin", "developer"},
      .env = {{"GOOSE_DISABLE_KEYRING", "1"},
              {"GOOSE_TELEMETRY_ENABLED", "false"},
@@ -125,22 +127,26 @@ static const struct acp_quirk QUIRKS[] = {
      .failed_words = {"Ran into this error"},
      .begun = "_meta.goose.activeRunId",
      .history = ".local/share/goose"},
-    {.name = "qwen", /* 0.24.4 */
+    {.name =
+         "qwen", /* 0.24.4; tries an error again for 100 s, and sits out a limit, both without a word;
+                       * reaches tools over HTTP only after its first request */
      .args = {"--acp", "--auth-type", "openai"},
      .env = {{"OPENAI_BASE_URL", "{base_url}/v1"},
              {"OPENAI_MODEL", "{model}"},
              {"QWEN_TELEMETRY_ENABLED", "false"}},
      .files =
          {{".qwen/settings.json",
-           "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false}"}},
+           "{\"general\":{\"disableAutoUpdate\":true},\"privacy\":{\"usageStatisticsEnabled\":false},"
+           "\"memory\":{\"enableManagedAutoMemory\":false,\"enableManagedAutoDream\":false}"}},
      .mode_ask = "default",
      .mode_free = "yolo",
      .usage = ACP_USAGE_CHUNK,
      .scope = ACP_SCOPE_SETTINGS,
+     .scope_leaks = true,
      .tools = QWEN_TOOLS,
      .veto = "switch",
      .history = ".qwen"},
-    {.name = "claude-agent-acp", /* 0.99.0 */
+    {.name = "claude-agent-acp", /* 0.99.0; does not say when a limit ends */
      .env = {{"ANTHROPIC_BASE_URL", "{base_url}"},
              {"ANTHROPIC_MODEL", "{model}"},
              {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},

@@ -27,13 +27,13 @@ enum {
 #define KEYS_REST MILLISECONDS(700)  /* until the screen shows what a key did */
 #define STOP_WITHIN SECONDS(15)
 
-enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_BROKEN };
+enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_OBSERVES, TMUX_BROKEN };
 
 /* How far a prompt has come. */
 enum tmux_way { WAY_NONE, WAY_PASTED, WAY_ENTERED, WAY_LOOKED, WAY_AGAIN, WAY_DOUBTED, WAY_TAKEN };
 
 /* What the next answer of tmux is. The one before it says so. */
-enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK };
+enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK, NEXT_BUFFERS };
 
 struct tmux {
     struct drive_lines lines;
@@ -85,6 +85,8 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
         *ret_why = arena_format(arena, "no terminal program is called %.*s", STR_ARG(spec->quirk));
         return false;
     }
+    if (quirk->observed)
+        return quirk->launch(spec, arena, ret, ret_why);
     if (spec->home.len > TMUX_SOCKET || memchr(spec->home.at, '\'', spec->home.len)) {
         *ret_why = STR("its home has a path that is too long for a socket, or a quote in it");
         return false;
@@ -120,6 +122,8 @@ static void keys_say(const char *keys, struct drive_out *out) {
 
 static void screen_ask(struct tmux *tmux, int64_t now, struct drive_out *out) {
     drive_say(out, STR("display-message -p @screen\ncapture-pane -p -t overseer:\n"));
+    if (tmux->turn.open) /* two hooks in one moment may be told of as one */
+        drive_say(out, STR("display-message -p @buffers\nlist-buffers -F '#{buffer_name}'\n"));
     tmux->look_at = tmux->stage == TMUX_BOOTS                   ? time_after(now, BOOT_LOOK)
                     : tmux->turn.interrupted || tmux->answering ? time_after(now, KEYS_REST)
                     : tmux->turn.open                           ? time_after(now, TURN_LOOK)
@@ -180,9 +184,9 @@ static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
     must(quirk && tmux->stage == TMUX_NOTHING);
     drive_uuid(spec->run, uuid);
     tmux->quirk = tmux_quirk_row(quirk);
-    tmux->stage = TMUX_BOOTS;
-    tmux->by = time_after(now, BOOT_WITHIN);
-    tmux->look_at = time_after(now, BOOT_LOOK);
+    tmux->stage = quirk->observed ? TMUX_OBSERVES : TMUX_BOOTS;
+    tmux->by = quirk->observed ? 0 : time_after(now, BOOT_WITHIN);
+    tmux->look_at = quirk->observed ? 0 : time_after(now, BOOT_LOOK);
     if (!drive_keep(tmux->session, sizeof tmux->session,
                     spec->session.len > 0   ? spec->session
                     : quirk->session_is_run ? str_of(uuid)
@@ -272,7 +276,8 @@ static void dialog_seen(struct tmux *tmux, const struct tmux_dialog *dialog, str
 }
 
 static void tmux_started(struct tmux *tmux, struct drive_out *out) {
-    tmux->stage = TMUX_READY;
+    if (tmux->stage == TMUX_BOOTS)
+        tmux->stage = TMUX_READY;
     tmux->by = 0;
     drive_event_add(out, DRIVE_STARTED, tmux->lines.begin)->session =
         arena_copy(out->arena, str_of(tmux->session));
@@ -443,6 +448,17 @@ static void hook_ask(struct str name, struct drive_out *out) {
                                 STR_ARG(name)));
 }
 
+/* Whatever is still there has not been read. */
+static void buffers_read(struct str names, struct drive_out *out) {
+    while (names.len > 0) {
+        const char *feed = memchr(names.at, '\n', names.len);
+        size_t len = feed ? (size_t)(feed - names.at) : names.len;
+        hook_ask((struct str){names.at, len}, out);
+        len += feed != NULL;
+        names = (struct str){names.at + len, names.len - len};
+    }
+}
+
 /* ---- in ---- */
 
 static void answer_end(struct tmux *tmux, bool fine, int64_t now, struct drive_out *out) {
@@ -454,8 +470,12 @@ static void answer_end(struct tmux *tmux, bool fine, int64_t now, struct drive_o
         screen_read(tmux, arena_copy(out->arena, said), now, out);
     else if (next == NEXT_HOOK && fine)
         hook_read(tmux, arena_copy(out->arena, said), now, out);
+    else if (next == NEXT_BUFFERS && fine)
+        buffers_read(arena_copy(out->arena, said), out);
     else if (next == NEXT_NOTHING && str_begins(said, STR("@screen")))
         tmux->next = NEXT_SCREEN;
+    else if (next == NEXT_NOTHING && str_begins(said, STR("@buffers")))
+        tmux->next = NEXT_BUFFERS;
     else if (next == NEXT_NOTHING && str_begins(said, hook)) {
         struct str kind = {said.at + hook.len, said.len - hook.len};
         const char *end = memchr(kind.at, '-', kind.len);
@@ -486,7 +506,9 @@ static void notice_read(struct tmux *tmux, struct str line, int64_t now, struct 
         tmux->in_answer = drive_keep(tmux->guard, sizeof tmux->guard,
                                      (struct str){line.at + begin.len, line.len - begin.len});
         tmux->said.len = 0;
-    } else if (str_begins(line, renamed)) {
+    } else if (tmux->stage == TMUX_OBSERVES && str_begins(line, STR("%session-changed "))) {
+        tmux_started(tmux, out);
+    } else if (tmux->stage != TMUX_OBSERVES && str_begins(line, renamed)) {
         const char *name = memchr(line.at + renamed.len, ' ', line.len - renamed.len);
         if (name)
             hook_ask((struct str){name + 1, (size_t)(line.at + line.len - name - 1)}, out);
@@ -625,7 +647,7 @@ static uint64_t tmux_resume_at(const void *state) {
 const struct driver DRIVER_TMUX = {.name = "tmux",
                                    .size = sizeof(struct tmux),
                                    .receipts = true,
-                                   .adopts = false,
+                                   .adopts = true,
                                    .dedupes = false,
                                    .launch = tmux_launch,
                                    .begin = tmux_begin,

@@ -155,12 +155,17 @@ static const struct scene SCENES[] = {
          {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
           {"send",
            ACP_UPDATE(
-               "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':'active'}}")
+               "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':{'type':'active'}}}")
                ACP_SAY("Warning: Model metadata for x not found") ACP_SAY("stream error")
                    ACP_UPDATE(
                        "'sessionUpdate':'session_info_update','_meta':{'codex':{'threadStatus':"
-                       "'systemError'}}") ACP_END(4, ",'usage':null")}},
-     .events = "started(s1) accepted progress(stream error) failed(stream error)"},
+                       "{'type':'systemError'}}}")
+                       ACP_END(4, ",'usage':{'totalTokens':9}")},
+          {"send",
+           ACP_SAY("no usage") ACP_END(6, ",'usage':null,'_meta':{'quota':{'token_count':null}}")}},
+     .events =
+         "started(s1) accepted progress(stream error) usage(9,0,0) failed(stream error) accepted "
+         "progress(no usage) failed(no usage)"},
     {.name = "an error with its time",
      .driver = "acp",
      .quirk = "opencode",
@@ -319,6 +324,21 @@ static const struct scene SCENES[] = {
                "paste-buffer -p -d -b overseer-" ULID, "send-keys -t overseer: Enter",
                "show-buffer -b overseer-hook-submit-9"},
      .once = "Enter"},
+    {.name = "tmux: a hook that was not told of is found",
+     .driver = "tmux",
+     .quirk = "claude",
+     .acts =
+         {TMUX_BOOT,
+          {"send", NULL},
+          {"tick 1", TMUX_TAKEN},
+          {"tick 5",
+           TMUX_SCREEN(
+               "> ") "%begin 1 7 1\n@buffers\n%end 1 7 1\n%begin 1 8 1\noverseer-hook-stop-8\nmine\n"
+                     "%end 1 8 1\n%begin 1 4 1\n@hook-stop-8\n%end 1 4 1\n%begin 1 5 1\n{'session_id':'" CLAUDE_RUN
+                     "','last_assistant_message':'late'}\n%end 1 5 1\n"}},
+     .events = "started(" CLAUDE_RUN ") accepted progress(late) ended(done,late)",
+     .wrote = {"@buffers\nlist-buffers", "show-buffer -b overseer-hook-stop-8"},
+     .never = "show-buffer -b mine"},
     {.name = "tmux: one more Enter, then doubt, and never a second paste",
      .driver = "tmux",
      .quirk = "claude",
@@ -376,6 +396,17 @@ static const struct scene SCENES[] = {
               {"", "%exit\n"}},
      .events =
          "started(" CLAUDE_RUN ") accepted failed(broke\n%end 9 9 1) broken(its terminal is gone)"},
+    {.name = "tmux: what is somebody else's is seen, and never touched",
+     .driver = "tmux",
+     .quirk = "adopted",
+     .load = true,
+     .acts = {{"begin", "%begin 1 1 0\n%end 1 1 0\n%session-changed $0 s1\n%output %0 hello\n"
+                        "%window-renamed @0 overseer-hook-stop-1\n"},
+              {"interrupt", "%output %0 more\n"},
+              {"allow", NULL},
+              {"", "%exit\n"}},
+     .events = "started(s1) broken(its terminal is gone)",
+     .never = "-"},
     {.name = "a command ends well",
      .driver = "command",
      .quirk = "",
@@ -562,7 +593,7 @@ static void test_scope(void **state) {
          "gemini",
          "read_file",
          "run_shell_command",
-         {"\"core\":[\"read_file\"]", "\"exclude\":[\"run_shell_command\"]"},
+         {"\"core\":[\"read_file\",\"mcp_overseer_*\"]", "\"exclude\":[\"run_shell_command\"]"},
          true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
     };
