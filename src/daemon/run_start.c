@@ -303,11 +303,11 @@ static void launch(struct starting *it, struct running *run) {
         start_failed(it, run, why);
         return;
     }
-    files_share(run, arena);
     if (!files_put(run, &launch, arena) || !run_file_write(run)) {
         start_failed(it, run, STR("its files cannot be written"));
         return;
     }
+    files_share(run, arena); /* what the driver writes itself comes first */
     struct held_spec spec = {.program = run->runs->hold,
                              .dir = run->dir,
                              .cwd = run->cwd,
