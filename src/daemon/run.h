@@ -126,6 +126,7 @@ bool run_load(struct running *run, uint64_t *ret_offset);
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);
 void work_land(struct runs *runs, struct act *act);
+void work_salvage(struct runs *runs, struct act *act, int64_t exit); /* of a stop: reports it */
 
 /* What git needs to know, of the settings as they are now; texts in the arena. false: there is no repository. */
 struct work_place {

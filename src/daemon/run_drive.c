@@ -304,6 +304,15 @@ static void heard_end(void *with, uint64_t offset) {
         held_collect(run->held);
 }
 
+/* Nothing of it runs any more. */
+static void run_stopped(struct running *run) {
+    struct act *stop = run->stop;
+    run->stop = NULL;
+    run_file_close(run);
+    work_salvage(run->runs, stop, run->exit);
+    run_free(run);
+}
+
 static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdict,
                          uint64_t number) {
     struct running *run = with;
@@ -311,9 +320,7 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
         log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
                     (unsigned long long)number);
     if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop) {
-        run_report(run, &run->stop, (struct signal){.exit = run->exit});
-        run_file_close(run);
-        run_free(run);
+        run_stopped(run);
     }
 }
 
@@ -353,11 +360,8 @@ static void heard_lost(void *with, int code) {
         return;
     run->exit = known && memory.exited ? (int64_t)memory.exit : -1;
     run_is_over(run, offset);
-    if (!run->stop)
-        return;
-    run_report(run, &run->stop, (struct signal){.exit = run->exit});
-    run_file_close(run);
-    run_free(run);
+    if (run->stop)
+        run_stopped(run);
 }
 
 static const struct held_ears EARS = {
@@ -401,8 +405,7 @@ void run_stop(struct running *run, struct act *act) {
     run_look_ended(run, SURE_UNKNOWN);
     if (run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS)))
         return;
-    run_report(run, &run->stop, (struct signal){.exit = run->exit});
-    run_free(run);
+    run_stopped(run);
 }
 
 void run_tick(struct running *run, int64_t now) {

@@ -5,6 +5,7 @@
 #include "daemon/compose.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "ports/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -354,6 +355,32 @@ static void words_ask(struct starting *it, struct running *run) {
     compose(it->runs->house->lookups, &run->said->effect, words_made, it);
 }
 
+/* AUTO-25: the operator's own command, once in each new worktree. */
+static void setup_ended(void *with, int64_t exit, struct str tail) {
+    struct starting *it = with;
+    struct running *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (!run || it->runs->stopping)
+        starting_free(it);
+    else if (exit != 0)
+        start_failed(it, run,
+                     arena_format(&it->arena, "repo.setup ended with status %lld: %.*s",
+                                  (long long)exit, STR_ARG(str_cut_utf8(tail, LIMIT_LINE))));
+    else
+        words_ask(it, run);
+}
+
+static void setup_run(struct starting *it, struct running *run) {
+    struct effect command = {.kind = EFFECT_COMMAND,
+                             .goal = run->goal,
+                             .n = run->dispatch_n,
+                             .within = it->place.within};
+    command.command =
+        arena_format(&it->arena, "cd '%s' && { %.*s\n}", run->cwd, STR_ARG(it->place.setup));
+    it->runs->under_way++;
+    command_run(it->runs->loop, &command, run->fence, setup_ended, it);
+}
+
 static void place_make(uv_work_t *work) { /* on a worker */
     struct starting *it = work->data;
     it->answer = work_place_make(&it->place, &it->arena, &it->tree);
@@ -374,7 +401,10 @@ static void place_made(uv_work_t *work, int status) {
         return;
     }
     snprintf(run->cwd, sizeof run->cwd, "%.*s", STR_ARG(it->tree.path));
-    words_ask(it, run);
+    if (it->tree.was_there || it->place.setup.len == 0)
+        words_ask(it, run);
+    else
+        setup_run(it, run);
 }
 
 static uint32_t dispatch_of(const struct effect *effect) {

@@ -98,6 +98,7 @@ struct working {
     struct git_answer answer;
     struct git_measure measure;
     struct git_landed landed;
+    struct git_salvage salvaged;
     struct str checkout;
     int64_t exit; /* of the operator's command */
     char name[ID_TEXT + 1];
@@ -188,6 +189,42 @@ void work_check(struct runs *runs, struct act *act) {
     struct working *it = working_begin(runs, act);
     if (it)
         uv_queue_work(runs->loop, &it->work, check_prepare, check_prepared);
+}
+
+/* ---- what is left ---- */
+
+static void salvage(uv_work_t *work) {
+    struct working *it = work->data;
+    it->answer = git_tree_salvage(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
+                                  &it->salvaged);
+}
+
+static void salvage_done(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        log_warning("the work of %s stays in its worktree only: %.*s", it->name,
+                    STR_ARG(it->answer.why));
+    working_end(it, (struct signal){.exit = it->exit, .text = it->salvaged.ref});
+}
+
+/* A run is over: what it left in its worktree is kept under a ref before anything else can happen to it. */
+void work_salvage(struct runs *runs, struct act *act, int64_t exit) {
+    struct arena arena = {0};
+    struct work_place place;
+    bool there = !runs->stopping &&
+                 work_place(runs, act->effect.goal, act->effect.charge, &arena, &place) &&
+                 place.run.base.len > 0;
+    arena_free(&arena);
+    struct working *it = there ? working_begin(runs, act) : NULL;
+    if (!it) {
+        if (!there) {
+            hands_report(runs->hands, act, (struct signal){.exit = exit});
+            free(act);
+        }
+        return;
+    }
+    it->exit = exit;
+    uv_queue_work(runs->loop, &it->work, salvage, salvage_done);
 }
 
 /* ---- landing ---- */
