@@ -5,6 +5,7 @@
 #include "ops/all.h"
 #include "ops/instruction.h"
 #include "ops/json.h"
+#include "ops/view.h"
 
 #include <stdio.h>
 
@@ -151,6 +152,20 @@ json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_sho
                                 .words = charge->words};
     struct str text = instruction_text(&about, shown, scratch);
     return text.len > 0 ? json_stringn(text.at, text.len) : json_null();
+}
+
+/* ASSIGN-03: whom a question about it reaches beside the operator; null: nobody is asked, or nobody else. */
+static json_t *delivery_context(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                                const struct charge *charge, struct arena *scratch) {
+    struct goal_text text = {0};
+    struct str body = shown_text(shown, &loaded->goal.text);
+    if (charge->question == 0 || body.len == 0 ||
+        !shape_decode_in(&GOAL_TEXT, body, scratch, &text) || text.channel.len == 0)
+        return json_null();
+    return json_pack("{s:s%, s:s%, s:s%, s:s%}", "channel", text.channel.at, text.channel.len, "to",
+                     text.to.at ? text.to.at : "", text.to.len, "thread",
+                     text.thread.at ? text.thread.at : "", text.thread.len, "account",
+                     text.account.at ? text.account.at : "", text.account.len);
 }
 
 /* ---- all of a goal ---- */
@@ -304,6 +319,8 @@ static const struct op_member SHOWN[] = {
     T("workNodeId", "what it works on"),
     T("agentId", "who"),
     T("sessionKey", "where"),
+    {"deliveryContext", MEMBER_ANY, false,
+     "channel, to, thread and account of whoever a question about it is for; null: nobody but the operator"},
     {"status", MEMBER_TEXT, true,
      "queued, dispatched, active, stalled, blocked, done or cancelled"},
     T("runStatus", "running, blocked by a request of its own, queued or ended"),
@@ -364,9 +381,12 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     }
     json_t *json = charge ? assignment_json(loaded, charge, &call->arena)
                           : over_json(loaded, over, &call->arena);
-    if (charge)
+    if (charge) {
         json_object_set_new(json, "lastInstructionText",
                             assignment_words(loaded, &answer->shown, charge, &call->arena));
+        json_object_set_new(json, "deliveryContext",
+                            delivery_context(loaded, &answer->shown, charge, &call->arena));
+    }
     return view_checked(call, json);
 }
 

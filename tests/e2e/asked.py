@@ -347,13 +347,18 @@ PLAN = [{"id": "P1", "tier": "phase", "name": "P1", "acceptanceCriteria": ["seen
         {"id": "T1", "tier": "task", "parentId": "P1", "name": "T1", "acceptanceCriteria": ["seen"]}]
 
 
-@check("REQUEST-01 REQUEST-03 REQUEST-05 REQUEST-06 REQUEST-07")
+@check("REQUEST-01 REQUEST-03 REQUEST-05 REQUEST-06 REQUEST-07 ASSIGN-03")
 def an_agent_asks_and_hears_the_answer(engine):
     house = House(engine, [])
     house.config.write_text(house.config.read_text() + AGENTS)
     house.do("config.reload")
-    goal = house.do("goal.create", title="a goal")["goalId"]
+    origin = {"channel": "chat", "to": "room-7", "thread": "t-1", "account": "ops"}
+    goal = house.do("goal.create", title="a goal", **{f"origin{name.title()}": text for name, text in origin.items()})["goalId"]
     house.do("plan.apply", goal=goal, nodes=PLAN)
+
+    def target():
+        shown = house.do("assignment.show", goal=goal, assignment=name)
+        return shown["agentId"], shown["sessionKey"], shown["deliveryContext"]
 
     def session():
         found = house.do("request.list", goal=goal)["sessions"]
@@ -361,6 +366,7 @@ def an_agent_asks_and_hears_the_answer(engine):
     wait_until("an agent works", lambda: session().get("runStatus") == "running", 20)
     expect(session()["pendingRequestCount"] == 0 and "blockedReason" not in session(), session())
     name = session()["assignmentId"]
+    expect(target()[0] == "auto-1" and target()[1].startswith("agent:auto-1:") and target()[2] is None, target())
 
     def ask(title):
         return house.client.call("request.send", {"goal": goal, "assignment": name, "title": title})[2]
@@ -369,6 +375,7 @@ def an_agent_asks_and_hears_the_answer(engine):
         if n == 1:
             house.restart(kill=True)
     expect(ask("question 3?")["data"]["code"] == "E_LIMITED", "three wait at most")
+    expect(target()[2] == origin, target())
     expect(session()["runStatus"] == "blocked" and session()["pendingRequestCount"] == 3 and session()["blockedReason"], session())
     requests = house.do("request.list", goal=goal)["requests"]
     expect([one["title"] for one in requests] == [f"question {n}?" for n in range(3)], requests)

@@ -62,14 +62,16 @@ class Follower:
         self.raw, self.body = b"", False
 
     def unchunked(self, data):
-        """What the chunks hold: an event may begin in one and end in the next. The headers stay as they are."""
+        """What the chunks hold: an event may begin in one and end in the next."""
         self.raw += data
         out = b""
         if not self.body:
             head, sep, rest = self.raw.partition(b"\r\n\r\n")
             if not sep:
                 return out
-            out, self.raw, self.body = head + b"\n\n", rest, True
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise Broken(f"not a stream: {head[:200]!r}")
+            self.raw, self.body = rest, True
         while True:
             line, sep, rest = self.raw.partition(b"\r\n")
             if not sep:
@@ -85,8 +87,6 @@ class Follower:
         if end < 0:
             return
         whole, self.buffer = self.buffer[:end + 2], self.buffer[end + 2:]
-        if not self.ready and b"HTTP/1.1 200" not in whole and not self.seen and not self.last:
-            raise Broken(f"not a stream: {whole[:200]!r}")
         found = EVENT.findall(whole)
         for place, kind in found:
             if kind == b"gone":
