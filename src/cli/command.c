@@ -26,7 +26,8 @@ const struct field GLOBALS[] = {
     GLOBAL("socket", FIELD_TEXT, at.socket, "where the daemon listens (OVERSEER_SOCKET)"),
     GLOBAL("url", FIELD_TEXT, at.url,
            "a daemon elsewhere, such as https://host:7443 (OVERSEER_URL)"),
-    GLOBAL("token", FIELD_TEXT, at.token, "who you are, there; @FILE: it stands in a file (OVERSEER_TOKEN)"),
+    GLOBAL("token", FIELD_TEXT, at.token,
+           "who you are, there; @FILE: it stands in a file (OVERSEER_TOKEN)"),
     GLOBAL("help", FIELD_FLAG, help, "say what this command does"),
 };
 const size_t GLOBAL_COUNT = count_of(GLOBALS);
