@@ -241,6 +241,8 @@ static const struct coding OF_SPAWN = {&EFFECTS[EFFECT_SPAWN].shape};
 static const struct coding OF_SEND = {&EFFECTS[EFFECT_SEND].shape};
 static const struct coding OF_LOOK = {&EFFECTS[EFFECT_LOOK].shape};
 static const struct coding OF_STOP = {&EFFECTS[EFFECT_STOP].shape};
+static const struct coding OF_CHECK = {&EFFECTS[EFFECT_CHECK].shape};
+static const struct coding OF_LAND = {&EFFECTS[EFFECT_LAND].shape};
 static const struct coding OF_TELL = {&EFFECTS[EFFECT_TELL].shape};
 static const struct coding OF_SAY = {&EFFECTS[EFFECT_SAY].shape};
 static const struct coding OF_HOT = {&GOAL_HOT};
@@ -268,12 +270,12 @@ static const struct coding OF_POLICY = {&POLICY};
 static const struct coding OF_UPDATE = {&UPDATE};
 static const struct coding OF_NOTICE = {&NOTICE};
 static const struct coding *const CODINGS[] = {
-    &OF_SIGNAL,    &OF_EFFECT,      &OF_SPAWN,    &OF_SEND,       &OF_LOOK,      &OF_STOP,
-    &OF_TELL,      &OF_SAY,         &OF_HOT,      &OF_EVIDENCE,   &OF_GOAL_TEXT, &OF_NODE,
-    &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,     &OF_ASSIGNMENT, &OF_DISPATCH,  &OF_CRYSTAL,
-    &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING, &OF_SIGHTINGS,  &OF_QUESTION,  &OF_QUESTION_TEXT,
-    &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,   &OF_ACCOUNT,    &OF_BUDGET,    &OF_POLICY,
-    &OF_UPDATE,    &OF_NOTICE};
+    &OF_SIGNAL,    &OF_EFFECT,        &OF_SPAWN,     &OF_SEND,        &OF_LOOK,     &OF_STOP,
+    &OF_CHECK,     &OF_LAND,          &OF_TELL,      &OF_SAY,         &OF_HOT,      &OF_EVIDENCE,
+    &OF_GOAL_TEXT, &OF_NODE,          &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,     &OF_ASSIGNMENT,
+    &OF_DISPATCH,  &OF_CRYSTAL,       &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING, &OF_SIGHTINGS,
+    &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,   &OF_ACCOUNT,
+    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -581,7 +583,7 @@ static const struct golden {
      {.effect = {.command = STR("make check"), .within = 1800000000}}},
     {"effect.command", "minimal", &OF_EFFECT, {.effect = {.within = 0}}},
     {"effect.command", "every", &OF_EFFECT, {.effect = {.command = STR("make"), .within = 5}}},
-#define AGENT_EFFECT(w) \
+#define AGENT_EFFECT(w, ...) \
     { \
         .effect = { \
             .within = 5, \
@@ -597,17 +599,26 @@ static const struct golden {
             .handoff = HASH_BYTES, \
             .said = HASH_BYTES, \
             .words = (w), \
-            .node = STR("S1.1.1") \
+            .node = STR("S1.1.1"), \
+            __VA_ARGS__ \
         } \
     }
-    {"effect.spawn", "every", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK)},
+    {"effect.spawn", "before", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = {0})},
+    {"effect.spawn", "every", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"))},
     {"effect.spawn", "minimal", &OF_SPAWN, {.effect = {.within = 0}}},
-    {"effect.send", "every", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN)},
+    {"effect.send", "before", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = {0})},
+    {"effect.send", "every", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"))},
     {"effect.send", "minimal", &OF_SEND, {.effect = {.within = 0}}},
-    {"effect.look", "every", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE)},
+    {"effect.look", "before", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = {0})},
+    {"effect.look", "every", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"))},
     {"effect.look", "minimal", &OF_LOOK, {.effect = {.within = 0}}},
-    {"effect.stop", "every", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER)},
+    {"effect.stop", "before", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = {0})},
+    {"effect.stop", "every", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"))},
     {"effect.stop", "minimal", &OF_STOP, {.effect = {.within = 0}}},
+    {"effect.check", "every", &OF_CHECK, AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"))},
+    {"effect.check", "minimal", &OF_CHECK, {.effect = {.within = 0}}},
+    {"effect.land", "every", &OF_LAND, AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"))},
+    {"effect.land", "minimal", &OF_LAND, {.effect = {.within = 0}}},
     {"effect.tell", "every", &OF_TELL, {.effect = {.to = GOAL_BYTES, .body = STR("\x01\x1b")}}},
     {"effect.tell", "minimal", &OF_TELL, {.effect = {.within = 0}}},
     {"effect.say",
@@ -928,63 +939,68 @@ static const struct golden {
               .ended_at = AT + 1,
               .exit = -1}}},
     {"run", "minimal", &OF_RUN, {.run = {.exit = 0}}},
-    {"charge",
-     "every",
-     &OF_CHARGE,
-     {.charge = {.n = 1,
-                 .node = 2,
-                 .status = CHARGE_BLOCKED,
-                 .agent = "auto-1",
-                 .session = "agent:auto-1:main",
-                 .account = "ours",
-                 .run = 3,
-                 .ended = 1,
-                 .handoff = HASH_BYTES,
-                 .said = HASH_BYTES,
-                 .instruction = HASH_BYTES,
-                 .words = WORDS_ANSWER,
-                 .dispatch = 4,
-                 .delivery = DELIVERY_TIMEOUT,
-                 .effect = 5,
-                 .first = RUNG_RESEND,
-                 .rung = RUNG_ASK,
-                 .retries = 6,
-                 .attempts = 7,
-                 .restarts = 8,
-                 .asked = 1,
-                 .restart_since = AT,
-                 .created_at = AT + 1,
-                 .updated_at = AT + 2,
-                 .last_dispatch_at = AT + 3,
-                 .last_activity_at = AT + 4,
-                 .expected_next_at = AT + 5,
-                 .idle_after = 900000000,
-                 .last_retry_at = AT + 6,
-                 .backoff_until = AT + 7,
-                 .waits_until = AT + 8,
-                 .waiting = WAITS_FOR_RETRY,
-                 .question = 9,
-                 .attached = 1,
-                 .fingerprint = UINT64_MAX,
-                 .context = 85,
-                 .tokens = 10,
-                 .cost = 11,
-                 .run_tokens = 12,
-                 .run_cost = 13,
-                 .desk = 14,
-                 .turn = 15,
-                 .crystal = 16,
-                 .reason = "needs a key",
-                 .allowed = 1,
-                 .looked_at = AT + 9,
-                 .unseen = 17,
-                 .moves = 18,
-                 .handover = 1,
-                 .settled_cost = 19,
-                 .settled_tokens = 20,
-                 .parent = 21,
-                 .request_count = 3,
-                 .requests = {0, 1, 300}}}},
+#define CHARGE_SAMPLE(...) \
+    { \
+        .charge = { \
+            .n = 1, \
+            .node = 2, \
+            .status = CHARGE_BLOCKED, \
+            .agent = "auto-1", \
+            .session = "agent:auto-1:main", \
+            .account = "ours", \
+            .run = 3, \
+            .ended = 1, \
+            .handoff = HASH_BYTES, \
+            .said = HASH_BYTES, \
+            .instruction = HASH_BYTES, \
+            .words = WORDS_ANSWER, \
+            .dispatch = 4, \
+            .delivery = DELIVERY_TIMEOUT, \
+            .effect = 5, \
+            .first = RUNG_RESEND, \
+            .rung = RUNG_ASK, \
+            .retries = 6, \
+            .attempts = 7, \
+            .restarts = 8, \
+            .asked = 1, \
+            .restart_since = AT, \
+            .created_at = AT + 1, \
+            .updated_at = AT + 2, \
+            .last_dispatch_at = AT + 3, \
+            .last_activity_at = AT + 4, \
+            .expected_next_at = AT + 5, \
+            .idle_after = 900000000, \
+            .last_retry_at = AT + 6, \
+            .backoff_until = AT + 7, \
+            .waits_until = AT + 8, \
+            .waiting = WAITS_FOR_RETRY, \
+            .question = 9, \
+            .attached = 1, \
+            .fingerprint = UINT64_MAX, \
+            .context = 85, \
+            .tokens = 10, \
+            .cost = 11, \
+            .run_tokens = 12, \
+            .run_cost = 13, \
+            .desk = 14, \
+            .turn = 15, \
+            .crystal = 16, \
+            .reason = "needs a key", \
+            .allowed = 1, \
+            .looked_at = AT + 9, \
+            .unseen = 17, \
+            .moves = 18, \
+            .handover = 1, \
+            .settled_cost = 19, \
+            .settled_tokens = 20, \
+            .parent = 21, \
+            .request_count = 3, \
+            .requests = {0, 1, 300}, \
+            __VA_ARGS__ \
+        } \
+    }
+    {"charge", "before", &OF_CHARGE, CHARGE_SAMPLE(.rounds = 0)},
+    {"charge", "every", &OF_CHARGE, CHARGE_SAMPLE(.commit = "9fceb02d", .rounds = 2)},
     {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
     {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE}},
     {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},
@@ -1110,57 +1126,63 @@ static const struct golden {
                  .reserved = 3,
                  .told = 1}}},
     {"budget", "minimal", &OF_BUDGET, {.budget = {.n = 0}}},
-    {"policy",
-     "every",
-     &OF_POLICY,
-     {.policy = {.act_within = 1,
-                 .approve_plans = 2,
-                 .plan_agents = STR("auto-1 auto-2"),
-                 .agents = POLICY_AGENTS,
-                 .agent_count = 2,
-                 .most_at_once = 3,
-                 .most_per_goal = 4,
-                 .most_per_model = 5,
-                 .most_per_repository = 6,
-                 .most_per_account = 7,
-                 .most_per_team = 8,
-                 .allow_reassign = 9,
-                 .verify_by_person = 10,
-                 .allow_agents = STR("*"),
-                 .tick_every = 11,
-                 .idle_after = 12,
-                 .idle_in_tool = 13,
-                 .chatter_most = 14,
-                 .turn_most = 15,
-                 .context_most = 16,
-                 .first_rung = RUNG_REASSIGN,
-                 .max_retries = 17,
-                 .max_attempts = 18,
-                 .backoff_base = 19,
-                 .backoff_max = 20,
-                 .min_resend = 21,
-                 .planner = 22,
-                 .max_restarts = 23,
-                 .restart_window = 24,
-                 .actions_per_minute = 25,
-                 .blast_share = 26,
-                 .blast_least = 27,
-                 .budgets = POLICY_BUDGETS,
-                 .budget_count = 1,
-                 .quota_guess = 28,
-                 .channels = POLICY_CHANNELS,
-                 .channel_count = 2,
-                 .auto_escalate = 29,
-                 .notify_below = 30,
-                 .say_again = 31,
-                 .say_again_most = 32,
-                 .say_most = 33,
-                 .quiet_from = 34,
-                 .quiet_to = 35,
-                 .expires_after = 36,
-                 .undo_for = 37,
-                 .request_raise = 38,
-                 .messages_per_hour = 39}}},
+#define POLICY_SAMPLE(...) \
+    { \
+        .policy = { \
+            .act_within = 1, \
+            .approve_plans = 2, \
+            .plan_agents = STR("auto-1 auto-2"), \
+            .agents = POLICY_AGENTS, \
+            .agent_count = 2, \
+            .most_at_once = 3, \
+            .most_per_goal = 4, \
+            .most_per_model = 5, \
+            .most_per_repository = 6, \
+            .most_per_account = 7, \
+            .most_per_team = 8, \
+            .allow_reassign = 9, \
+            .verify_by_person = 10, \
+            .allow_agents = STR("*"), \
+            .tick_every = 11, \
+            .idle_after = 12, \
+            .idle_in_tool = 13, \
+            .chatter_most = 14, \
+            .turn_most = 15, \
+            .context_most = 16, \
+            .first_rung = RUNG_REASSIGN, \
+            .max_retries = 17, \
+            .max_attempts = 18, \
+            .backoff_base = 19, \
+            .backoff_max = 20, \
+            .min_resend = 21, \
+            .planner = 22, \
+            .max_restarts = 23, \
+            .restart_window = 24, \
+            .actions_per_minute = 25, \
+            .blast_share = 26, \
+            .blast_least = 27, \
+            .budgets = POLICY_BUDGETS, \
+            .budget_count = 1, \
+            .quota_guess = 28, \
+            .channels = POLICY_CHANNELS, \
+            .channel_count = 2, \
+            .auto_escalate = 29, \
+            .notify_below = 30, \
+            .say_again = 31, \
+            .say_again_most = 32, \
+            .say_most = 33, \
+            .quiet_from = 34, \
+            .quiet_to = 35, \
+            .expires_after = 36, \
+            .undo_for = 37, \
+            .request_raise = 38, \
+            .messages_per_hour = 39, \
+            __VA_ARGS__ \
+        } \
+    }
+    {"policy", "before", &OF_POLICY, POLICY_SAMPLE(.checks = 0)},
+    {"policy", "every", &OF_POLICY,
+     POLICY_SAMPLE(.checks = 1, .lands = 1, .check_rounds = 3, .check_within = 46)},
     {"policy", "minimal", &OF_POLICY, {.policy = {.act_within = 0}}},
     {"update",
      "every",
