@@ -237,7 +237,7 @@ static void goal_judge(struct vigil *vigil, const struct goal *goal, const struc
     bool asked = live->questions.count > 0 || goal_needs_person(goal);
     vigil->counts.asked += !over && asked;
     const struct node *left = node_left(&live->plan);
-    if (!over && live->questions.count == 0)
+    if (!over && !asked)
         violated(
             vigil,
             "a goal is %s, and nobody is asked: %u percent, %u assignments %s; %s is %s, sent %u times",
