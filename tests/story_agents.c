@@ -142,6 +142,12 @@ static void s_spends(struct story *story, char **said) {
     player->agent.tokens += number_of(story, said[1]) / 3;
     shows(story, player, (struct pretend_event){.event = AGENT_SEEN});
 }
+static void s_blind_all(struct story *story, char **said) {
+    (void)said;
+    if (!story->fleet->cast)
+        puppets(story);
+    story->fleet->cast->blind = 1000;
+}
 static void s_blind(struct story *story, char **said) {
     struct player *player = player_of(story, said[0], 0);
     if (player)
@@ -515,6 +521,7 @@ static const struct sentence_row ROWS[] = {
     {"somebody leaves $", s_detached, SENTENCE_HAPPENS},
     {"the window of $ is $ percent full", s_window, SENTENCE_HAPPENS},
     {"$ spends $", s_spends, SENTENCE_HAPPENS},
+    {"nobody can see anybody", s_blind_all, SENTENCE_HAPPENS},
     {"nobody can see $", s_blind, SENTENCE_HAPPENS},
     {"$ can be seen", s_seen_again, SENTENCE_HAPPENS},
     {"$ reports $", s_reports, SENTENCE_HAPPENS},

@@ -221,15 +221,30 @@ static void run_until(struct vigil *vigil, int64_t until) {
 
 /* ---- the end ---- */
 
+/* The first node that is not over: what it waits for. */
+static const struct node *node_left(const struct plan *plan) {
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (!plan->nodes[i].retired && !plan_has_children(plan, &plan->nodes[i]) &&
+            plan->nodes[i].status < NODE_DONE)
+            return &plan->nodes[i];
+    return NULL;
+}
+
 static void goal_judge(struct vigil *vigil, const struct goal *goal, const struct live *live) {
     bool over = !goal_is_open(goal);
     vigil->counts.done += goal->status == GOAL_COMPLETED;
     vigil->counts.cancelled += goal->status == GOAL_CANCELLED;
-    vigil->counts.asked += !over && live->questions.count > 0;
-    if (!over && live->questions.count == 0)
-        violated(vigil, "a goal is not over, and nobody is asked: %u percent, %u assignments%s",
-                 goal->percent, live->charges.count,
-                 live->charges.count ? CHARGE_STATUS[live->charges.at[0].status].name : "");
+    bool asked = live->questions.count > 0 || goal_needs_person(goal);
+    vigil->counts.asked += !over && asked;
+    const struct node *left = node_left(&live->plan);
+    if (!over && !asked)
+        violated(
+            vigil,
+            "a goal is %s, and nobody is asked: %u percent, %u assignments %s; %s is %s, sent %u times",
+            GOAL_STATUS[goal->status].name, goal->percent, live->charges.count,
+            live->charges.count ? CHARGE_STATUS[live->charges.at[0].status].name : "",
+            left ? left->id : "nothing", left ? NODE_STATUS[left->status].name : "left",
+            left ? left->attempts : 0);
 }
 
 static void goals_judge(struct vigil *vigil) {
