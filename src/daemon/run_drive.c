@@ -380,16 +380,29 @@ bool run_open(struct running *run, uint64_t offset) {
 
 /* ---- looking, stopping, waiting ---- */
 
+/* Its hold does not answer any more: the folder knows whether a byte of it was ever written. */
+static enum sure delivered_once(const struct running *run, struct id write) {
+    struct held_memory memory = {0};
+    if (!held_recall(run->dir, write, &memory))
+        return SURE_UNKNOWN;
+    bool never = !memory.begun || memory.written == HOLD_NOT || memory.written == HOLD_UNKNOWN;
+    return never ? SURE_NO : SURE_UNKNOWN;
+}
+
 void run_look(struct running *run, struct act *act) {
     char name[ID_TEXT + 1];
     run_look_ended(run, SURE_UNKNOWN);
     run->look = act;
     run->look_until = clock_wall() + SECONDS(RUN_LOOK_SECONDS);
-    if (act->effect.dispatch == 0 || !run->held) {
+    if (act->effect.dispatch == 0) {
         run_look_ended(run, SURE_UNKNOWN);
         return;
     }
     dispatch_name(effect_id(run->goal, act->effect.dispatch - 1), name);
+    if (!run->held) {
+        run_look_ended(run, delivered_once(run, name_of_run(run, str_of(name))));
+        return;
+    }
     if (!held_wrote(run->held, name_of_run(run, str_of(name))))
         run_look_ended(run, SURE_UNKNOWN);
     run_due(run);
