@@ -150,6 +150,13 @@ static const struct field HELP[] = {
 };
 
 static const struct command LOCAL[] = {
+    {.words = "demo",
+     .group = GROUP_BEGIN,
+     .summary = "Show in two minutes what Overseer does: agents that stall, loop, lie and die.",
+     .help = "The agents only pretend; everything else is real, in a folder of its own that is gone afterwards. "
+             "No key and no network is needed.\n"
+             "Example: overseer demo --json",
+     .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
      .summary = "Find the test command of a repository and write .overseer.toml.",

@@ -66,6 +66,7 @@ int op_run(struct typed *typed);           /* act.c */
 int maintain_run(struct typed *typed);     /* maintain.c */
 int help_run(struct typed *typed);         /* help.c */
 int completion_run(struct typed *typed);   /* completion.c */
+int demo_run(struct typed *typed);         /* demo.c */
 int init_run(struct typed *typed);         /* init.c */
 int up_run(struct typed *typed);           /* up.c */
 int down_run(struct typed *typed);         /* up.c */
