@@ -190,6 +190,7 @@ static void drove(struct running *run, struct drive_out *out, struct str name) {
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
         held_close_input(run->held);
+    run_words_keep(run, out);
     for (uint32_t i = 0; i < out->event_count; i++)
         event_take(run, &out->events[i], out->arena);
     seen_keep(run);
