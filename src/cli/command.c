@@ -73,6 +73,7 @@ bool command_has_noun(const struct command *command, const char *noun) {
 static const struct field INIT[] = {
     TEXT("test-command", "what has to succeed before work counts as verified"),
     TEXT("folder", "the repository; here, if not said"),
+    TEXT("file", "where the settings are written; the file that is read, if not said"),
 };
 static const struct field UP[] = {
     SWITCH("auto", "take tasks from the pool by itself"),
@@ -82,6 +83,17 @@ static const struct field UP[] = {
     TEXT("config", "a file of settings"),
     TEXT("store", "sqlite:PATH, or postgresql://…"),
     TEXT("listen", "an address for other machines too"),
+};
+static const struct field BEGIN[] = {
+    TEXT("task", "what is to be done"),
+    TEXT("agent", "who should do it; whoever is free, if not said"),
+    TEXT("file", "a checklist in Markdown: each open line is a task"),
+    FLAG("jobs", FIELD_UINT, 0, "so many at once; the next begins when one is done or needs you"),
+    TEXT("until", "nothing new begins after this time, such as 07:00"),
+};
+static const struct field TELL[] = {
+    FLAG("task", FIELD_TEXT, FIELD_REQUIRED, "which, such as T7, or its goal"),
+    FLAG("text", FIELD_TEXT, FIELD_REQUIRED, "what it is to hear"),
 };
 static const struct field EVENTS[] = {
     SWITCH("follow", "go on, and show what happens from then on"),
@@ -159,10 +171,11 @@ static const struct command LOCAL[] = {
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary = "Find the test command of a repository and write .overseer.toml.",
+     .summary = "Find agents, test command and remote of a repository, and write the settings.",
      .help =
-         "Work counts as verified once this command succeeds on the exact commit, in a clean checkout. "
-         "Without one it stays unverified.\n"
+         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
+         "Without one it stays unverified. Everything is shown before it is written; nothing is written into the "
+         "repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),
@@ -183,7 +196,44 @@ static const struct command LOCAL[] = {
     {.words = "inbox", .group = GROUP_LOOK, .of = "inbox.list"},
     {.words = "why", .group = GROUP_LOOK, .of = "why.show"},
     {.words = "agents", .group = GROUP_LOOK, .of = "assignment.list"},
-    {.words = "retry", .group = GROUP_WORK, .of = "work.retry"},
+    {.words = "logs", .group = GROUP_LOOK, .of = "work.log", FLAGS(EVENTS), .run = logs_run},
+    {.words = "run",
+     .group = GROUP_WORK,
+     .summary = "Have a task done by an agent, in the repository that you are in.",
+     .help = "A goal with one task is made and an agent is started for it, in a worktree of its own. The daemon is "
+             "started if none runs. With --jobs or --until this stays until the last task of the file has begun.\n"
+             "Example: overseer run \"fix the failing test\" --dry-run\n"
+             "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
+     FLAGS(BEGIN),
+     .positional = 1,
+     .run = run_run},
+    {.words = "attach",
+     .group = GROUP_WORK,
+     .of = "work.log",
+     .summary = "Look over an agent's shoulder: its terminal, or else its words as they come.",
+     .help = "Example: overseer attach 01JC7Q4T9Z --help",
+     .run = attach_run},
+    {.words = "tell",
+     .group = GROUP_WORK,
+     .summary = "Say something to whoever works on a task; a question of theirs is answered with it.",
+     .help = "Example: overseer tell 01JC7Q4T9Z \"use the new parser\" --help",
+     FLAGS(TELL),
+     .positional = 2,
+     .run = tell_run},
+    {.words = "diff", .group = GROUP_WORK, .of = "work.diff", .run = diff_run},
+    {.words = "approve", .group = GROUP_MORE, .of = "question.approve", .run = decide_run},
+    {.words = "land",
+     .group = GROUP_WORK,
+     .of = "question.approve",
+     .summary = "Accept what an agent has done and what passed its checks: it lands.",
+     .help = "Example: overseer land Q1",
+     .run = decide_run},
+    {.words = "reject",
+     .group = GROUP_WORK,
+     .of = "question.reject",
+     .summary = "Send back what an agent calls done, and say why: it goes on.",
+     .run = decide_run},
+    {.words = "retry", .group = GROUP_WORK, .of = "work.retry", .run = retry_run},
     {.words = "replay", .group = GROUP_MORE, .of = "replay.run"},
     {.words = "what-if", .group = GROUP_MORE, .of = "replay.compare"},
     {.words = "tick", .group = GROUP_MORE, .of = "tick.run", FLAGS(TICK)},

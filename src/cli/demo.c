@@ -218,7 +218,7 @@ static bool play(struct stage *stage) {
         if (!events_take(stage))
             return told_to_stop;
         if (drawn)
-            demo_draw(demo);
+            demo_draw(demo); /* the last time with room for what is said below it */
         else if (!stage->typed->as_json)
             demo_say(demo);
         usleep(LOOK_MS * 1000);

@@ -4,7 +4,7 @@
 
 #include "cli/print.h"
 
-enum { DEMO_TASKS = 6, DEMO_LINES = 200, DEMO_LINE = 120, DEMO_MOST_SECONDS = 110, DEMO_PACE = 400 };
+enum { DEMO_TASKS = 6, DEMO_LINES = 200, DEMO_LINE = 120, DEMO_MOST_SECONDS = 110, DEMO_PACE = 400, DEMO_LAST_WORDS = 7 };
 
 /* One agent and its task: what it is given, and what it is like. */
 struct demo_row {
@@ -18,6 +18,7 @@ struct demo_task {
     char agent[32]; /* who has it now */
     enum demo_state state;
     uint32_t nudges, restarts, moves, caught;
+    bool told; /* that it is stalled */
 };
 
 struct demo_line { /* something that happened */

@@ -26,11 +26,11 @@ static void line_add(struct demo *demo, const json_t *event, uint32_t task, enum
 
 static void stalled_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
     bool died = strcmp(text_of(event, "rule"), "agent.silent") != 0;
-    bool known = task->state == DEMO_STALLED;
     char text[DEMO_LINE];
     task->state = DEMO_STALLED;
-    if (known)
+    if (task->told)
         return;
+    task->told = true;
     snprintf(text, sizeof text, died ? "%s: its process is gone" : "%s shows no progress any more",
              task->agent);
     line_add(demo, event, n, TINT_WARN, text);
@@ -52,8 +52,10 @@ static void dispatched_take(struct demo *demo, struct demo_task *task, const jso
         snprintf(text, sizeof text, "gave the task to %s instead", task->agent);
     else
         snprintf(text, sizeof text, "%s begins", task->agent);
-    if (strcmp(words, "nudge") != 0)
+    if (strcmp(words, "nudge") != 0) {
         task->state = DEMO_WORKING;
+        task->told = false;
+    }
     line_add(demo, event, n, TINT_BUSY, text);
 }
 
@@ -72,6 +74,7 @@ static void active_take(struct demo *demo, struct demo_task *task, const json_t 
     if (task->state == DEMO_STALLED && task->nudges > 0) {
         snprintf(text, sizeof text, "%s goes on", task->agent);
         line_add(demo, event, n, TINT_GOOD, text);
+        task->told = false;
     }
     task->state = DEMO_WORKING;
 }
@@ -179,7 +182,7 @@ static void head_print(const struct demo *demo) {
 }
 
 void demo_draw(const struct demo *demo) {
-    size_t height = term_height(), above = DEMO_TASKS + 7;
+    size_t height = term_height(), above = DEMO_TASKS + 6 + (demo->over ? DEMO_LAST_WORDS : 0);
     size_t room = height > above + 3 ? height - above : 3;
     uint32_t first = demo->line_count > room ? demo->line_count - (uint32_t)room : 0;
     printf("\033[H\033[J");

@@ -68,6 +68,23 @@ static void letter_make(struct deciding *d, const struct charge *to,
                                     .more = letter->text});
 }
 
+/* What a person wants of an agent does not wait until that looks for it: it is said as soon as somebody listens, or
+ * goes with what is said next. */
+static void instruction_say(struct deciding *d, uint32_t n, const struct letter_text *text) {
+    live_edit(d, PART_CHARGE, 0);
+    struct charge *charge = charges_find(&d->decision->live.charges, n);
+    bool hears = d->decision->goal.status == GOAL_ACTIVE && charge->run && !charge->ended &&
+                 charge->effect == 0 && charge->question == 0 &&
+                 (charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
+                  charge->status == CHARGE_STALLED) &&
+                 charge->waiting == WAITS_FOR_NOTHING && dispatch_has_room(d);
+    charge->said = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
+                                               text->body.len ? "\n" : "", STR_ARG(text->body)));
+    charge_touch(d, charge);
+    if (hears)
+        charge_dispatch(d, charge, WORDS_TOLD, STR("person.tells"));
+}
+
 /* MAIL-01, MAIL-02, MAIL-06: the sender is whoever sent the signal, which the door made sure of. `text` is for whom,
  * `to` the kind, `question` 1: it has to be acknowledged. */
 void rule_mail(struct deciding *d) {
@@ -84,10 +101,14 @@ void rule_mail(struct deciding *d) {
     }
     if (!text_read(d, &text))
         return;
+    bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == LETTER_INSTRUCTION;
+    uint32_t n = to ? to->n : 0;
     live_edit(d, PART_LETTER, 1);
-    if (room_make(d))
+    if (room_make(d)) {
         letter_make(d, to, &text);
-    else
+        if (instructs)
+            instruction_say(d, n, &text);
+    } else
         decide_refuse_because(d, ERROR_LIMITED, STR("too many messages wait to be acknowledged"));
 }
 

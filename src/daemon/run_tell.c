@@ -73,6 +73,18 @@ static void page_add(struct op_call *call, int fd, uint64_t size) {
     json_object_set_new(call->result, "more", json_boolean(next > from && next < size));
 }
 
+/* As run_make() names its home. */
+static void terminal_path(const struct runs *runs, const struct op_call *call, char *path,
+                          size_t size) {
+    char goal[ID_TEXT + 1];
+    const char *charge = json_string_value(json_object_get(call->result, "assignmentId"));
+    const char *agent = json_string_value(json_object_get(call->result, "agentId"));
+    id_format(call->args.goal_id, goal);
+    path[0] = 0;
+    if (charge && agent)
+        snprintf(path, size, "%s/homes/%s.%s.%s/tmux", runs->state, goal, charge, agent);
+}
+
 static void log_finish(struct runs *runs, struct op_call *call) {
     char run[RUN_PATH + 64], path[2 * RUN_PATH + 128];
     struct stat about;
@@ -84,8 +96,8 @@ static void log_finish(struct runs *runs, struct op_call *call) {
         page_add(call, fd, (uint64_t)about.st_size);
     if (fd >= 0)
         close(fd);
-    snprintf(path, sizeof path, "%s/homes/%s/tmux", runs->state, run);
-    if (stat(path, &about) == 0 && S_ISSOCK(about.st_mode))
+    terminal_path(runs, call, path, sizeof path);
+    if (*path && stat(path, &about) == 0 && S_ISSOCK(about.st_mode))
         json_object_set_new(call->result, "terminal", json_string(path));
 }
 

@@ -11,7 +11,7 @@ static const struct field COMMAND[] = {
 };
 
 static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",   "answer",
-                                           "handover", "again", "failed", "conflict"};
+                                           "handover", "again", "failed", "conflict", "told"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
 /* One shape for everything that is done to an agent. */
