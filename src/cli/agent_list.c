@@ -9,14 +9,24 @@
 
 /* In the order in which one is proposed. Where two rows have one name, the first whose program is here counts. */
 const struct agent_known AGENTS_KNOWN[] = {
-    {"claude", "claude", "claude", "", "Claude Code", {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}},
+    {"claude",
+     "claude",
+     "claude",
+     "",
+     "Claude Code",
+     {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}},
     {"codex", "codex-acp", "codex-acp", "", "Codex", {"OPENAI_API_KEY"}},
     {"codex", "codex", "codex", "tmux", "Codex, in its terminal", {"OPENAI_API_KEY"}},
     {"opencode", "opencode", "opencode", "", "opencode", {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}},
     {"gemini", "gemini", "gemini", "", "Gemini CLI", {"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
     {"goose", "goose", "goose", "", "goose", {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}},
     {"qwen", "qwen", "qwen", "", "Qwen Code", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
-    {"claude-acp", "claude-agent-acp", "claude-agent-acp", "", "Claude Code, over ACP", {"ANTHROPIC_API_KEY"}},
+    {"claude-acp",
+     "claude-agent-acp",
+     "claude-agent-acp",
+     "",
+     "Claude Code, over ACP",
+     {"ANTHROPIC_API_KEY"}},
 };
 const size_t AGENTS_KNOWN_COUNT = sizeof AGENTS_KNOWN / sizeof *AGENTS_KNOWN;
 

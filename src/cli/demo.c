@@ -67,13 +67,14 @@ static bool settings_write(const struct stage *stage) {
     FILE *file = fopen(path, "wex");
     if (!file)
         return false;
-    fprintf(file, "%s[storage]\ndir = \"%s/state\"\n[repo]\npath = \"%s\"\n", SETTINGS, stage->folder,
-            stage->folder);
+    fprintf(file, "%s[storage]\ndir = \"%s/state\"\n[repo]\npath = \"%s\"\n", SETTINGS,
+            stage->folder, stage->folder);
     for (size_t i = 0; i < DEMO_TASKS; i++)
-        fprintf(file,
-                "[[agents]]\nid = \"%s\"\nrole = \"coder\"\ndriver = \"pretend\"\nbehaviour = \"%s\"\n"
-                "pace = %d\nstretches = 6\n",
-                DEMO[i].agent, DEMO[i].behaviour, DEMO_PACE);
+        fprintf(
+            file,
+            "[[agents]]\nid = \"%s\"\nrole = \"coder\"\ndriver = \"pretend\"\nbehaviour = \"%s\"\n"
+            "pace = %d\nstretches = 6\n",
+            DEMO[i].agent, DEMO[i].behaviour, DEMO_PACE);
     return fclose(file) == 0;
 }
 
@@ -83,11 +84,13 @@ static bool folder_make(struct stage *stage) {
     snprintf(stage->folder, sizeof stage->folder, "%s/overseer-demo-XXXXXX", parent);
     if (mkdtemp(stage->folder) && settings_write(stage)) {
         snprintf(stage->at.folder, sizeof stage->at.folder, "%s/state", stage->folder);
-        snprintf(stage->at.socket, sizeof stage->at.socket, "%s/state/overseer.sock", stage->folder);
+        snprintf(stage->at.socket, sizeof stage->at.socket, "%s/state/overseer.sock",
+                 stage->folder);
         return true;
     }
     return trouble_make(&stage->typed->trouble, ERROR_REFUSED_BY_STORE,
-                        "No folder for the demo can be made below %s: %s.", parent, strerror(errno));
+                        "No folder for the demo can be made below %s: %s.", parent,
+                        strerror(errno));
 }
 
 /* Settings of the person's own daemon are none of the demo's. */
@@ -141,7 +144,8 @@ static bool daemon_begin(struct stage *stage) {
         }
         usleep(LOOK_MS * 1000);
     }
-    return trouble_make(&stage->typed->trouble, ERROR_INTERNAL, "The daemon of the demo did not start.");
+    return trouble_make(&stage->typed->trouble, ERROR_INTERNAL,
+                        "The daemon of the demo did not start.");
 }
 
 static int one_remove(const char *path, const struct stat *about, int kind, struct FTW *at) {
@@ -167,10 +171,10 @@ static json_t *plan_make(void) {
     for (size_t i = 0; i < DEMO_TASKS; i++) {
         char id[8];
         snprintf(id, sizeof id, "T%zu", i + 1);
-        json_array_append_new(nodes, json_pack("{s:s, s:s, s:s, s:s, s:[s], s:s}", "id", id, "parentId",
-                                               "P1", "tier", "task", "name", DEMO[i].task,
-                                               "acceptanceCriteria", "the checks pass",
-                                               "suggestedAgentId", DEMO[i].agent));
+        json_array_append_new(
+            nodes, json_pack("{s:s, s:s, s:s, s:s, s:[s], s:s}", "id", id, "parentId", "P1", "tier",
+                             "task", "name", DEMO[i].task, "acceptanceCriteria", "the checks pass",
+                             "suggestedAgentId", DEMO[i].agent));
     }
     return nodes;
 }
@@ -183,13 +187,14 @@ static json_t *stage_ask(struct stage *stage, const char *method, json_t *params
 }
 
 static bool work_give(struct stage *stage) {
-    json_t *goal = stage_ask(stage, "goal.create",
-                             json_pack("{s:s, s:s}", "title", "six tasks overnight", "key", "demo"));
+    json_t *goal =
+        stage_ask(stage, "goal.create",
+                  json_pack("{s:s, s:s}", "title", "six tasks overnight", "key", "demo"));
     snprintf(stage->goal, sizeof stage->goal, "%s", text_of(goal, "goalId"));
     json_decref(goal);
     json_t *plan = *stage->goal ? stage_ask(stage, "plan.apply",
-                                            json_pack("{s:s, s:o, s:s}", "goal", stage->goal, "nodes",
-                                                      plan_make(), "key", "demo"))
+                                            json_pack("{s:s, s:o, s:s}", "goal", stage->goal,
+                                                      "nodes", plan_make(), "key", "demo"))
                                 : NULL;
     json_decref(plan);
     stage->demo.began = clock_now();
@@ -213,8 +218,7 @@ static bool events_take(struct stage *stage) {
 static bool play(struct stage *stage) {
     bool drawn = term_is(stdout) && !stage->typed->as_json;
     struct demo *demo = &stage->demo;
-    while (!told_to_stop && !demo->over &&
-           clock_now() - demo->began < SECONDS(DEMO_MOST_SECONDS)) {
+    while (!told_to_stop && !demo->over && clock_now() - demo->began < SECONDS(DEMO_MOST_SECONDS)) {
         if (!events_take(stage))
             return told_to_stop;
         if (drawn)
@@ -232,11 +236,12 @@ static int demo_json(const struct demo *demo) {
     json_t *tasks = json_array();
     for (uint32_t i = 0; i < DEMO_TASKS; i++) {
         const struct demo_task *task = &demo->tasks[i];
-        json_array_append_new(
-            tasks, json_pack("{s:s, s:s, s:s, s:b, s:i, s:i, s:i, s:i}", "task", DEMO[i].task, "given",
-                             DEMO[i].agent, "agent", task->agent, "done", task->state == DEMO_DONE,
-                             "nudges", (int)task->nudges, "restarts", (int)task->restarts, "caught",
-                             (int)task->caught, "moves", (int)task->moves));
+        json_array_append_new(tasks,
+                              json_pack("{s:s, s:s, s:s, s:b, s:i, s:i, s:i, s:i}", "task",
+                                        DEMO[i].task, "given", DEMO[i].agent, "agent", task->agent,
+                                        "done", task->state == DEMO_DONE, "nudges",
+                                        (int)task->nudges, "restarts", (int)task->restarts,
+                                        "caught", (int)task->caught, "moves", (int)task->moves));
     }
     json_t *json = json_pack("{s:b, s:f, s:o}", "done", demo->over, "seconds",
                              (double)(clock_now() - demo->began) / 1e6, "tasks", tasks);
@@ -256,8 +261,9 @@ static int demo_end(const struct stage *stage) {
     uint32_t done = 0;
     for (uint32_t i = 0; i < DEMO_TASKS; i++)
         done += demo->tasks[i].state == DEMO_DONE;
-    printf("\n%u of %d tasks landed, each one verified; nobody was woken up. All of it is gone again.\n",
-           done, DEMO_TASKS);
+    printf(
+        "\n%u of %d tasks landed, each one verified; nobody was woken up. All of it is gone again.\n",
+        done, DEMO_TASKS);
     printf("A real one, in a repository of yours:\n\n"
            "    overseer init\n"
            "    overseer run \"fix the failing test\" --agent %s\n",

@@ -4,7 +4,14 @@
 
 #include "cli/print.h"
 
-enum { DEMO_TASKS = 6, DEMO_LINES = 200, DEMO_LINE = 120, DEMO_MOST_SECONDS = 110, DEMO_PACE = 400, DEMO_LAST_WORDS = 7 };
+enum {
+    DEMO_TASKS = 6,
+    DEMO_LINES = 200,
+    DEMO_LINE = 120,
+    DEMO_MOST_SECONDS = 110,
+    DEMO_PACE = 400,
+    DEMO_LAST_WORDS = 7
+};
 
 /* One agent and its task: what it is given, and what it is like. */
 struct demo_row {
@@ -12,7 +19,15 @@ struct demo_row {
 };
 extern const struct demo_row DEMO[DEMO_TASKS];
 
-enum demo_state { DEMO_QUEUED, DEMO_WORKING, DEMO_STALLED, DEMO_CHECKING, DEMO_NEEDS, DEMO_DONE, DEMO_STATES };
+enum demo_state {
+    DEMO_QUEUED,
+    DEMO_WORKING,
+    DEMO_STALLED,
+    DEMO_CHECKING,
+    DEMO_NEEDS,
+    DEMO_DONE,
+    DEMO_STATES
+};
 
 struct demo_task {
     char agent[32]; /* who has it now */

@@ -8,9 +8,9 @@ static const struct {
     const char *name;
     enum tint tint;
 } STATE[DEMO_STATES] = {
-    [DEMO_QUEUED] = {"queued", TINT_DIM},      [DEMO_WORKING] = {"working", TINT_BUSY},
-    [DEMO_STALLED] = {"stalled", TINT_WARN},   [DEMO_CHECKING] = {"checking", TINT_BUSY},
-    [DEMO_NEEDS] = {"needs you", TINT_WARN},   [DEMO_DONE] = {"done", TINT_GOOD},
+    [DEMO_QUEUED] = {"queued", TINT_DIM},    [DEMO_WORKING] = {"working", TINT_BUSY},
+    [DEMO_STALLED] = {"stalled", TINT_WARN}, [DEMO_CHECKING] = {"checking", TINT_BUSY},
+    [DEMO_NEEDS] = {"needs you", TINT_WARN}, [DEMO_DONE] = {"done", TINT_GOOD},
 };
 
 /* ---- what an event means ---- */
@@ -20,11 +20,13 @@ static void line_add(struct demo *demo, const json_t *event, uint32_t task, enum
     if (demo->line_count == DEMO_LINES)
         return;
     struct demo_line *line = &demo->lines[demo->line_count++];
-    *line = (struct demo_line){.after = time_of(event, "at") - demo->began, .task = task, .tint = tint};
+    *line =
+        (struct demo_line){.after = time_of(event, "at") - demo->began, .task = task, .tint = tint};
     snprintf(line->text, sizeof line->text, "%s", text);
 }
 
-static void stalled_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
+static void stalled_take(struct demo *demo, struct demo_task *task, const json_t *event,
+                         uint32_t n) {
     bool died = strcmp(text_of(event, "rule"), "agent.silent") != 0;
     char text[DEMO_LINE];
     task->state = DEMO_STALLED;
@@ -59,17 +61,20 @@ static void dispatched_take(struct demo *demo, struct demo_task *task, const jso
     line_add(demo, event, n, TINT_BUSY, text);
 }
 
-static void checked_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
+static void checked_take(struct demo *demo, struct demo_task *task, const json_t *event,
+                         uint32_t n) {
     bool passed = strcmp(text_of(event, "to"), "passed") == 0;
     char text[DEMO_LINE];
     task->caught += !passed;
     task->state = passed ? DEMO_CHECKING : DEMO_WORKING;
-    snprintf(text, sizeof text, passed ? "%s says done, and the checks agree" : "%s says done. It is not: %s",
+    snprintf(text, sizeof text,
+             passed ? "%s says done, and the checks agree" : "%s says done. It is not: %s",
              task->agent, text_of(event, "text"));
     line_add(demo, event, n, passed ? TINT_NONE : TINT_BAD, text);
 }
 
-static void active_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
+static void active_take(struct demo *demo, struct demo_task *task, const json_t *event,
+                        uint32_t n) {
     char text[DEMO_LINE];
     if (task->state == DEMO_STALLED && task->nudges > 0) {
         snprintf(text, sizeof text, "%s goes on", task->agent);
@@ -79,7 +84,8 @@ static void active_take(struct demo *demo, struct demo_task *task, const json_t 
     task->state = DEMO_WORKING;
 }
 
-static void landed_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
+static void landed_take(struct demo *demo, struct demo_task *task, const json_t *event,
+                        uint32_t n) {
     task->state = DEMO_DONE;
     line_add(demo, event, n, TINT_GOOD, "landed: done, verified");
 }
@@ -89,7 +95,8 @@ static void asked_take(struct demo *demo, struct demo_task *task, const json_t *
     line_add(demo, event, n, TINT_WARN, "a person is asked what to do");
 }
 
-static void queued_take(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n) {
+static void queued_take(struct demo *demo, struct demo_task *task, const json_t *event,
+                        uint32_t n) {
     (void)demo, (void)n;
     task->moves += *task->agent != 0;
     task->state = DEMO_QUEUED;
@@ -100,9 +107,9 @@ static const struct {
     const char *type;
     void (*take)(struct demo *demo, struct demo_task *task, const json_t *event, uint32_t n);
 } TAKES[] = {
-    {"assignment.queued", queued_take},     {"assignment.dispatched", dispatched_take},
-    {"assignment.active", active_take},     {"assignment.stalled", stalled_take},
-    {"assignment.blocked", asked_take},     {"work.checked", checked_take},
+    {"assignment.queued", queued_take}, {"assignment.dispatched", dispatched_take},
+    {"assignment.active", active_take}, {"assignment.stalled", stalled_take},
+    {"assignment.blocked", asked_take}, {"work.checked", checked_take},
     {"work.landed", landed_take},
 };
 
@@ -123,7 +130,9 @@ static void helped(const struct demo_task *task, char *text, size_t size) {
     const struct {
         uint32_t count;
         const char *words;
-    } HELP[] = {{task->nudges, "nudged"}, {task->restarts, "restarted"}, {task->caught, "caught"},
+    } HELP[] = {{task->nudges, "nudged"},
+                {task->restarts, "restarted"},
+                {task->caught, "caught"},
                 {task->moves, "moved on"}};
     size_t used = 0;
     text[0] = 0;

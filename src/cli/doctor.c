@@ -90,7 +90,8 @@ static void check_hold(const struct patient *patient, struct finding *f) {
     if (program_find("overseer-hold", path))
         FOUND(f, GOOD, "", "overseer-hold is there");
     else
-        FOUND(f, BAD, "install it beside overseer", "overseer-hold is not to be found: no agent can be started");
+        FOUND(f, BAD, "install it beside overseer",
+              "overseer-hold is not to be found: no agent can be started");
 }
 
 /* Which agent programs there are, and whether Overseer was told of one. */
@@ -99,13 +100,15 @@ static void check_agents(const struct patient *patient, struct finding *f) {
     for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
         size_t used = strlen(names);
         if (agent_program(&AGENTS_KNOWN[i], path))
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", AGENTS_KNOWN[i].name);
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     AGENTS_KNOWN[i].name);
     }
     if (!*names)
         FOUND(f, LOOK, "install one, such as claude, codex, opencode, gemini, goose or qwen",
               "no agent program is in PATH");
     else if (patient->agents == 0)
-        FOUND(f, LOOK, "in your repository: overseer init", "%s; Overseer was not told of any", names);
+        FOUND(f, LOOK, "in your repository: overseer init", "%s; Overseer was not told of any",
+              names);
     else
         FOUND(f, GOOD, "", "%s; %u in the settings", names, patient->agents);
 }
@@ -303,7 +306,8 @@ static const struct check {
     const char *name;
     void (*look)(const struct patient *patient, struct finding *ret);
 } CHECKS[] = {
-    {"program", check_programs}, {"hold", check_hold},         {"agents", check_agents}, {"settings", check_settings},
+    {"program", check_programs}, {"hold", check_hold},
+    {"agents", check_agents},    {"settings", check_settings},
     {"daemon", check_daemon},    {"registration", check_registration},
     {"store", check_store},      {"folder", check_folder},
     {"socket", check_socket},    {"disk", check_disk},

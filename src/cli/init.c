@@ -78,8 +78,8 @@ static void command_find_in(struct init *init) {
 }
 
 /* What git says, in a line; empty: nothing. */
-static void git_ask(const struct init *init, const char *first, const char *second, const char *third,
-                    char answer[ANSWER]) {
+static void git_ask(const struct init *init, const char *first, const char *second,
+                    const char *third, char answer[ANSWER]) {
     char git[PATH_MAX];
     char *words[] = {git,
                      (char *)"-C",
@@ -113,7 +113,8 @@ static bool file_settle(struct typed *typed, struct init *init) {
         length = snprintf(init->file, sizeof init->file, "%s/.config/overseer/overseer.toml", home);
     if (length > 0 && length < (int)sizeof init->file - 16)
         return true;
-    return trouble_make(&typed->trouble, ERROR_INVALID, "Where is it to be written? Say it with --file.");
+    return trouble_make(&typed->trouble, ERROR_INVALID,
+                        "Where is it to be written? Say it with --file.");
 }
 
 static bool folder_find(struct typed *typed, struct init *init) {
@@ -128,7 +129,8 @@ static bool folder_find(struct typed *typed, struct init *init) {
         return false;
     }
     if (strlen(path) >= sizeof init->folder)
-        return trouble_make(&typed->trouble, ERROR_INVALID, "The path of the repository is too long.");
+        return trouble_make(&typed->trouble, ERROR_INVALID,
+                            "The path of the repository is too long.");
     memcpy(init->folder, path, strlen(path) + 1);
     git_ask(init, "symbolic-ref", "--short", "HEAD", init->branch);
     git_ask(init, "remote", "get-url", "origin", init->remote);
@@ -224,15 +226,18 @@ static size_t agents_write(FILE *file, bool names) {
 }
 
 static void repo_write(FILE *file, const struct init *init) {
-    fprintf(file, "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
+    fprintf(
+        file,
+        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
     toml_text(file, init->folder);
     fprintf(file, "\ndefault_branch = ");
     toml_text(file, *init->branch ? init->branch : "main");
-    fprintf(file,
-            "\n\n[verify]\n"
-            "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
-            "%scommand = ",
-            *init->command ? "" : "# ");
+    fprintf(
+        file,
+        "\n\n[verify]\n"
+        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
+        "%scommand = ",
+        *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");
     fprintf(file, "\n\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
             remote_is_forge(init) ? "pr" : "branch");
@@ -251,7 +256,8 @@ static void content_write(FILE *file, const struct init *init) {
     fprintf(file, "]\nallow_cross_agent = true\n\n");
     repo_write(file, init);
     if (agents_write(file, false) == 0)
-        fprintf(file, "\n# No agent program is in PATH. Once one is:\n# [[agents]]\n# id = \"claude\"\n");
+        fprintf(file,
+                "\n# No agent program is in PATH. Once one is:\n# [[agents]]\n# id = \"claude\"\n");
 }
 
 static bool file_write(struct typed *typed, struct init *init) {
@@ -259,7 +265,8 @@ static bool file_write(struct typed *typed, struct init *init) {
     bool there = access(init->file, F_OK) == 0;
     if (there && !typed->yes) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s is there already.", init->file);
-        trouble_next(&typed->trouble, "Edit it, or write it anew with --yes; the old one is set aside.");
+        trouble_next(&typed->trouble,
+                     "Edit it, or write it anew with --yes; the old one is set aside.");
         return false;
     }
     snprintf(before, sizeof before, "%s.before", init->file);
@@ -274,8 +281,8 @@ static bool file_write(struct typed *typed, struct init *init) {
     if (file)
         content_write(file, init);
     if (!file || fclose(file) != 0)
-        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE, "%.900s cannot be written: %s.",
-                            init->file, strerror(errno));
+        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
+                            "%.900s cannot be written: %s.", init->file, strerror(errno));
     return true;
 }
 
@@ -302,7 +309,8 @@ static void words_tell(const struct init *init, bool told) {
     bool any = agent_first(agent);
     printf("Written: %s%s\n", init->file, init->set_aside ? " (the old one: …toml.before)" : "");
     printf("  repository  %s\n", init->folder);
-    printf("  verified by %s\n", *init->command ? init->command : "nothing yet: work stays unverified");
+    printf("  verified by %s\n",
+           *init->command ? init->command : "nothing yet: work stays unverified");
     printf("  lands as    %s\n", remote_is_forge(init) ? "a pull request" : "a branch");
     printf("  agents      ");
     json_t *agents = agents_json(), *name;
@@ -324,11 +332,11 @@ static int init_tell(struct typed *typed, const struct init *init) {
         words_tell(init, told);
         return 0;
     }
-    json_t *json = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b}", "file", init->file, "command",
-                             *init->command ? init->command : NULL, "found", init->from, "repository",
-                             init->folder, "remote", init->remote, "landing",
-                             remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(), "reloaded",
-                             told);
+    json_t *json = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b}", "file", init->file,
+                             "command", *init->command ? init->command : NULL, "found", init->from,
+                             "repository", init->folder, "remote", init->remote, "landing",
+                             remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(),
+                             "reloaded", told);
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);

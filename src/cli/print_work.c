@@ -7,8 +7,8 @@
 static const struct {
     const char *kind, *before;
     enum tint tint;
-} KINDS[] = {{"said", "", TINT_NONE},     {"told", "→ ", TINT_BUSY},  {"tool", "· ", TINT_DIM},
-             {"asks", "? ", TINT_WARN},   {"ended", "— ", TINT_DIM},  {"failed", "✗ ", TINT_BAD}};
+} KINDS[] = {{"said", "", TINT_NONE},   {"told", "→ ", TINT_BUSY}, {"tool", "· ", TINT_DIM},
+             {"asks", "? ", TINT_WARN}, {"ended", "— ", TINT_DIM}, {"failed", "✗ ", TINT_BAD}};
 
 void print_work_line(const json_t *line) {
     const char *kind = text_of(line, "kind");
@@ -40,9 +40,13 @@ void print_log(const struct typed *typed, const json_t *result) {
 /* ---- changes ---- */
 
 static enum tint line_tint(const char *line) {
-    if (strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 || strncmp(line, "diff ", 5) == 0)
+    if (strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 ||
+        strncmp(line, "diff ", 5) == 0)
         return TINT_BOLD;
-    return *line == '+' ? TINT_GOOD : *line == '-' ? TINT_BAD : *line == '@' ? TINT_BUSY : TINT_NONE;
+    return *line == '+'   ? TINT_GOOD
+           : *line == '-' ? TINT_BAD
+           : *line == '@' ? TINT_BUSY
+                          : TINT_NONE;
 }
 
 /* As git has it, but nothing in it steers the terminal; what goes into a file is as it is. */
@@ -74,6 +78,7 @@ void print_diff(const struct typed *typed, const json_t *result) {
     patch_print(text_of(result, "diff"));
     if (flag_of(result, "cut"))
         fprintf(stderr, "There is more than is shown here.\n");
-    hint("%lld files, +%lld -%lld, by %s", number_of(result, "files"), number_of(result, "insertions"),
-         number_of(result, "deletions"), text_of(result, "agentId"));
+    hint("%lld files, +%lld -%lld, by %s", number_of(result, "files"),
+         number_of(result, "insertions"), number_of(result, "deletions"),
+         text_of(result, "agentId"));
 }

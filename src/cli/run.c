@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How does a piece of work begin? One task, or the open lines of a file; the daemon is started if nobody answers. */
-#include "cli/command.h"
 #include "cli/run.h"
+#include "cli/command.h"
 #include "cli/task.h"
 
 #include <stdlib.h>
@@ -33,18 +33,10 @@ static json_t *ask(struct typed *typed, const char *method, json_t *params) {
 static const char *setting_of(const json_t *shown, const char *name) {
     size_t i;
     json_t *row;
-    json_array_foreach(json_object_get(shown, "settings"), i, row) if (strcmp(text_of(row, "name"),
-                                                                              name) == 0)
-        return text_of(row, "value");
+    json_array_foreach(json_object_get(shown, "settings"), i,
+                       row) if (strcmp(text_of(row, "name"), name) == 0) return text_of(row,
+                                                                                        "value");
     return "";
-}
-
-static bool agent_is_declared(const json_t *shown, const char *agent) {
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(shown, "agents"), i, row) if (strcmp(text_of(row, "id"), agent) == 0)
-        return true;
-    return false;
 }
 
 /* As the file has it: between quotes. */
@@ -52,6 +44,14 @@ static bool value_is(const char *value, const char *wanted) {
     size_t length = strlen(wanted);
     return strcmp(value, wanted) == 0 ||
            (value[0] == '"' && strncmp(value + 1, wanted, length) == 0 && value[length + 1] == '"');
+}
+
+static bool agent_is_declared(const json_t *shown, const char *agent) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(shown, "agents"), i,
+                       row) if (value_is(text_of(row, "id"), agent)) return true;
+    return false;
 }
 
 static bool settings_fit(struct typed *typed, const json_t *shown) {
@@ -66,12 +66,14 @@ static bool settings_fit(struct typed *typed, const json_t *shown) {
     }
     if (agent && !agent_is_declared(shown, agent)) {
         trouble_make(&typed->trouble, ERROR_NOT_FOUND, "No agent is called %.60s.", agent);
-        trouble_next(&typed->trouble, "`overseer doctor` shows which there are; see [[agents]] in overseer.toml(5).");
+        trouble_next(
+            &typed->trouble,
+            "`overseer doctor` shows which there are; see [[agents]] in overseer.toml(5).");
         return false;
     }
     if (!typed->at.url && repository_here(here) && !value_is(path, "") && !value_is(path, here)) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Work is done in %.300s, and you are in %.300s.",
-                     path, here);
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "Work is done in %.300s, and you are in %.300s.", path, here);
         trouble_next(&typed->trouble, "Go there, or have Overseer work here: overseer init --yes");
         return false;
     }
@@ -101,8 +103,8 @@ static json_t *plan_make(uint32_t number, const char *title, const char *text, c
     char phase[16], task[16];
     snprintf(phase, sizeof phase, "P%u", number);
     snprintf(task, sizeof task, "T%u", number);
-    json_t *node = json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase, "tier",
-                             "task", "name", title, "objective", text, "acceptanceCriteria",
+    json_t *node = json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase,
+                             "tier", "task", "name", title, "objective", text, "acceptanceCriteria",
                              "it is done as asked, and the checks of the repository pass");
     if (agent)
         json_object_set_new(node, "suggestedAgentId", json_string(agent));
@@ -125,11 +127,12 @@ static bool task_begin(struct starting *it, const char *text) {
     struct str line = {text, strcspn(text, "\n")};
     snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
     json_t *goal = ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", title, "key", key));
-    json_t *plan = goal ? ask(typed, "plan.apply",
-                              json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
-                                        plan_make(number, title, text, typed_text(typed, "agent")),
-                                        "key", key))
-                        : NULL;
+    json_t *plan =
+        goal
+            ? ask(typed, "plan.apply",
+                  json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
+                            plan_make(number, title, text, typed_text(typed, "agent")), "key", key))
+            : NULL;
     if (plan) {
         snprintf(it->goals[it->begun], sizeof *it->goals, "%s", text_of(goal, "goalId"));
         snprintf(it->states[it->begun], sizeof *it->states, "working");
@@ -150,7 +153,8 @@ static bool task_begin(struct starting *it, const char *text) {
 /* ---- several, so many at once ---- */
 
 static bool is_under_way(const char *state) {
-    return strcmp(state, "working") == 0 || strcmp(state, "queued") == 0 || strcmp(state, "checking") == 0;
+    return strcmp(state, "working") == 0 || strcmp(state, "queued") == 0 ||
+           strcmp(state, "checking") == 0;
 }
 
 /* One bad task never ends the night: whatever waits for a person makes room for the next. */
@@ -195,8 +199,8 @@ static bool until_read(struct typed *typed, int64_t *ret) {
     *ret = 0;
     if (!text)
         return true;
-    if (sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2 || text[used] || hour < 0 || hour > 23 ||
-        minute < 0 || minute > 59)
+    if (sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2 || text[used] || hour < 0 ||
+        hour > 23 || minute < 0 || minute > 59)
         return trouble_make(&typed->trouble, ERROR_INVALID, "--until is a time such as 07:00.");
     localtime_r(&now, &local);
     local.tm_hour = hour;
@@ -228,8 +232,9 @@ static int begun_tell(struct starting *it) {
     if (left)
         printf("The time is up: %u were not begun.\n", left);
     if (it->begun == 1)
-        hint("Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s", first,
-             first, first);
+        hint(
+            "Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s",
+            first, first, first);
     else
         hint("Look:   overseer status, overseer inbox");
     return 0;
@@ -239,8 +244,10 @@ static bool starting_make(struct starting *it) {
     struct typed *typed = it->typed;
     const char *task = typed_text(typed, "task"), *file = typed_text(typed, "file");
     if (!task == !file) {
-        trouble_make(&typed->trouble, ERROR_INVALID, "What is to be done? Say it, or name a file of tasks.");
-        trouble_next(&typed->trouble, "overseer run \"fix the failing test\", or: overseer run -f tasks.md");
+        trouble_make(&typed->trouble, ERROR_INVALID,
+                     "What is to be done? Say it, or name a file of tasks.");
+        trouble_next(&typed->trouble,
+                     "overseer run \"fix the failing test\", or: overseer run -f tasks.md");
         return false;
     }
     if (!until_read(typed, &it->until) ||
@@ -273,7 +280,8 @@ int run_run(struct typed *typed) {
         status = trouble_tell(&typed->trouble, typed->as_json);
     else {
         it.numbered = number_next(typed);
-        status = all_begin(&it, at_once) ? begun_tell(&it) : trouble_tell(&typed->trouble, typed->as_json);
+        status = all_begin(&it, at_once) ? begun_tell(&it)
+                                         : trouble_tell(&typed->trouble, typed->as_json);
     }
     json_decref(it.told);
     free(it.goals);

@@ -77,8 +77,8 @@ static int follow(struct typed *typed) {
     char run[64] = "";
     long long from = 0;
     for (bool first = true;; first = false) {
-        json_t *params = json_pack("{s:s, s:I}", "goal", typed_text(typed, "goal"), "from",
-                                   (json_int_t)from);
+        json_t *params =
+            json_pack("{s:s, s:I}", "goal", typed_text(typed, "goal"), "from", (json_int_t)from);
         if (first)
             json_object_set_new(params, "last", json_true());
         json_t *page = ask(typed, "work.log", params);
@@ -119,15 +119,16 @@ int attach_run(struct typed *typed) {
         return op_run(typed);
     if (!goal_settle(typed, "goal"))
         return trouble_tell(&typed->trouble, typed->as_json);
-    json_t *page = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", typed_text(typed, "goal"),
-                                                    "last", 1));
+    json_t *page = ask(typed, "work.log",
+                       json_pack("{s:s, s:b}", "goal", typed_text(typed, "goal"), "last", 1));
     if (!page)
         return trouble_tell(&typed->trouble, typed->as_json);
     snprintf(terminal, sizeof terminal, "%s", text_of(page, "terminal"));
     json_decref(page);
     if (!*terminal || typed->at.url || !isatty(STDIN_FILENO) || !program_find("tmux", tmux)) {
         if (!typed->as_json)
-            hint("Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
+            hint(
+                "Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
         return follow(typed);
     }
     unsetenv("TMUX");
@@ -140,10 +141,12 @@ int attach_run(struct typed *typed) {
 
 /* The open question of this kind about that goal; NULL: there is none. To be let go of. */
 static json_t *question_of(struct typed *typed, const struct task_meant *task, const char *kind) {
-    json_t *inbox = ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item, *found = NULL;
+    json_t *inbox = ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item,
+           *found = NULL;
     size_t i;
     json_array_foreach(json_object_get(inbox, "items"), i, item) {
-        bool same = strcmp(text_of(item, "goalId"), task->goal) == 0 && *text_of(item, "questionId");
+        bool same =
+            strcmp(text_of(item, "goalId"), task->goal) == 0 && *text_of(item, "questionId");
         if (same && !found && (!kind || strcmp(text_of(item, "kind"), kind) == 0))
             found = json_incref(item);
     }
@@ -164,7 +167,9 @@ static int told_say(const struct typed *typed, const json_t *result, const char 
 static json_t *letter_make(const struct task_meant *task, const char *to, const char *text) {
     struct str words = str_of(text), subject = str_cut_utf8(words, LIMIT_NAME / 2);
     bool fits = subject.len == words.len && !strchr(text, '\n');
-    subject.len = fits ? subject.len : strcspn(text, "\n") < subject.len ? strcspn(text, "\n") : subject.len;
+    subject.len = fits                                ? subject.len
+                  : strcspn(text, "\n") < subject.len ? strcspn(text, "\n")
+                                                      : subject.len;
     json_t *letter = json_pack("{s:s, s:s, s:s%, s:s}", "goal", task->goal, "to", to, "subject",
                                subject.at, subject.len, "kind", "instruction");
     if (!fits)
@@ -178,8 +183,9 @@ static json_t *told(struct typed *typed, const struct task_meant *task, const ch
     json_t *question = question_of(typed, task, "decide"), *result = NULL;
     if (question) {
         snprintf(whom, size, "%s", text_of(question, "questionId"));
-        result = ask(typed, "question.answer", json_pack("{s:s, s:s, s:s}", "question", whom, "goal",
-                                                         task->goal, "answer", text));
+        result =
+            ask(typed, "question.answer",
+                json_pack("{s:s, s:s, s:s}", "question", whom, "goal", task->goal, "answer", text));
         json_decref(question);
         return result;
     }
@@ -229,10 +235,10 @@ static bool approval_settle(struct typed *typed) {
     json_t *question = question_of(typed, &task, "approve");
     if (!question) {
         bool done = strcmp(task.state, "done") == 0;
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nothing of it waits for your yes or no: it is %s.",
-                     task.state);
-        trouble_next(&typed->trouble, done ? "It has landed: overseer why %s" : "See: overseer why %s",
-                     what);
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "Nothing of it waits for your yes or no: it is %s.", task.state);
+        trouble_next(&typed->trouble,
+                     done ? "It has landed: overseer why %s" : "See: overseer why %s", what);
         return false;
     }
     json_object_set_new(typed->params, "goal", json_string(task.goal));
@@ -245,18 +251,29 @@ int decide_run(struct typed *typed) {
     return approval_settle(typed) ? op_run(typed) : trouble_tell(&typed->trouble, typed->as_json);
 }
 
+/* What is done is opened again first. */
+static bool reopened(struct typed *typed, const struct task_meant *task) {
+    const char *reason = typed_text(typed, "reason");
+    if (strcmp(task->state, "done") != 0 || typed->dry_run)
+        return true;
+    json_t *result = ask(typed, "goal.reopen", json_pack("{s:s, s:s}", "goal", task->goal, "reason",
+                                                         reason ? reason : "to be done once more"));
+    json_decref(result);
+    return result != NULL;
+}
+
 /* A goal means the task of it that was tried last. */
 int retry_run(struct typed *typed) {
     const char *what = typed_text(typed, "node");
     struct task_meant task;
-    if (!what || task_is_node(what))
-        return op_run(typed);
+    if (!what || typed_text(typed, "goal") || (task_is_node(what) && strchr(what, '.')))
+        return op_run(typed); /* named in full, or one of several in a plan */
     if (!task_find(typed, what, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
     json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task.goal, "last", 1));
     if (log && !*text_of(log, "workNodeId"))
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody has tried it yet.");
-    bool found = log && *text_of(log, "workNodeId");
+    bool found = log && *text_of(log, "workNodeId") && reopened(typed, &task);
     if (found) {
         json_object_set_new(typed->params, "goal", json_string(task.goal));
         json_object_set_new(typed->params, "node", json_string(text_of(log, "workNodeId")));

@@ -277,8 +277,7 @@ static bool words_are_command(struct reading *reading, const char *word) {
 
 static bool word_read(struct reading *reading) {
     const char *word = reading->words[reading->next++];
-    const char *flag =
-        reading->no_more_flags ? NULL : flag_spelled(reading->typed->command, word);
+    const char *flag = reading->no_more_flags ? NULL : flag_spelled(reading->typed->command, word);
     if (!reading->no_more_flags && strcmp(word, "--") == 0)
         reading->no_more_flags = true;
     else if (flag)

@@ -20,7 +20,7 @@ enum {
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
-    RUN_WORDS = 1024, /* of one line of what people read */
+    RUN_WORDS = 1024,           /* of one line of what people read */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
 };
 

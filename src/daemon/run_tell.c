@@ -107,11 +107,11 @@ static void diff_put(struct op_call *call, const struct git_run *run,
                      const struct git_measure *measure, struct str text, bool cut) {
     struct str clean = input_redacted(text, &call->arena);
     json_t *shown = json_stringn(clean.at ? clean.at : "", clean.len);
-    json_t *rest = json_pack(
-        "{s:s%, s:s%, s:i, s:I, s:I, s:b}", "base", run->base.at, run->base.len, "commit",
-        measure->snapshot.at, measure->snapshot.len, "files", (int)measure->file_count,
-        "insertions", (json_int_t)measure->insertions, "deletions", (json_int_t)measure->deletions,
-        "cut", cut || !shown);
+    json_t *rest =
+        json_pack("{s:s%, s:s%, s:i, s:I, s:I, s:b}", "base", run->base.at, run->base.len, "commit",
+                  measure->snapshot.at, measure->snapshot.len, "files", (int)measure->file_count,
+                  "insertions", (json_int_t)measure->insertions, "deletions",
+                  (json_int_t)measure->deletions, "cut", cut || !shown);
     json_object_update(call->result, rest);
     json_decref(rest);
     /* what is no text cannot be shown as one */

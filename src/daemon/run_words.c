@@ -77,8 +77,11 @@ static void words_add(struct running *run, struct str text, uint64_t offset) {
 static const struct {
     enum drive_kind kind;
     const char *name;
-} KINDS[] = {{DRIVE_TOOL_BEGUN, "tool"}, {DRIVE_ASKS_FOR, "asks"},   {DRIVE_FAILED, "failed"},
-             {DRIVE_LIMITED, "failed"},  {DRIVE_BROKEN, "failed"}};
+} KINDS[] = {{DRIVE_TOOL_BEGUN, "tool"},
+             {DRIVE_ASKS_FOR, "asks"},
+             {DRIVE_FAILED, "failed"},
+             {DRIVE_LIMITED, "failed"},
+             {DRIVE_BROKEN, "failed"}};
 
 static void event_keep(struct running *run, const struct drive_event *event, struct arena *arena) {
     struct str text = event->text;
@@ -97,7 +100,8 @@ static void event_keep(struct running *run, const struct drive_event *event, str
         return;
     words_flush(run);
     line_write(run, event->offset, "ended",
-               event->reason == DRIVE_TURN_CUT ? STR("its turn was cut off") : STR("its turn is over"));
+               event->reason == DRIVE_TURN_CUT ? STR("its turn was cut off")
+                                               : STR("its turn is over"));
 }
 
 void run_words_keep(struct running *run, const struct drive_out *out) {

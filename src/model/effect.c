@@ -10,7 +10,7 @@ static const struct field COMMAND[] = {
     F("within", FIELD_INT, 2, within, 0, "microseconds it may take"),
 };
 
-static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",   "answer",
+static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",    "answer",
                                            "handover", "again", "failed", "conflict", "told"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 

@@ -9,9 +9,8 @@
 #include <stdio.h>
 
 #define WHICH \
-    PARAM_GOAL(FIELD_REQUIRED), \
-        PARAM("assignment", FIELD_TEXT, assignment, 16, 0, \
-              "which attempt, such as A_3; the newest, if not said")
+    PARAM_GOAL(FIELD_REQUIRED), PARAM("assignment", FIELD_TEXT, assignment, 16, 0, \
+                                      "which attempt, such as A_3; the newest, if not said")
 
 static const struct field LOG[] = {
     WHICH,
@@ -22,10 +21,12 @@ static const struct field DIFF[] = {WHICH};
 
 #define ATTEMPT \
     {"goalId", MEMBER_TEXT, true, "which goal"}, \
-        {"assignmentId", MEMBER_TEXT, false, "which attempt; none: nobody was given the work yet"}, \
-        {"workNodeId", MEMBER_TEXT, false, "which task"}, \
-        {"agentId", MEMBER_TEXT, false, "who"}, {"runId", MEMBER_TEXT, false, "which run"}, \
-        {"over", MEMBER_FLAG, true, "the attempt is over"}
+        {"assignmentId", MEMBER_TEXT, false, \
+         "which attempt; none: nobody was given the work yet"}, \
+        {"workNodeId", MEMBER_TEXT, false, "which task"}, {"agentId", MEMBER_TEXT, false, "who"}, \
+        {"runId", MEMBER_TEXT, false, "which run"}, { \
+        "over", MEMBER_FLAG, true, "the attempt is over" \
+    }
 
 static const struct op_member LOG_MEMBERS[] = {
     ATTEMPT,
@@ -101,8 +102,8 @@ static json_t *attempt_result(struct op_call *call, const struct store_answer *a
 
 static json_t *log_result(struct op_call *call, const struct store_answer *answer) {
     json_t *json = attempt_result(call, answer);
-    json_t *rest = json_pack("{s:[], s:I, s:b}", "lines", "next", (json_int_t)call->args.from,
-                             "more", 0);
+    json_t *rest =
+        json_pack("{s:[], s:I, s:b}", "lines", "next", (json_int_t)call->args.from, "more", 0);
     json_object_update(json, rest);
     json_decref(rest);
     return json ? view_checked(call, json) : NULL;
@@ -136,8 +137,9 @@ const struct op OP_WORK_LOG = {
 const struct op OP_WORK_DIFF = {
     .name = "work.diff",
     .summary = "Show what an agent has changed, compared with what it began with.",
-    .help = "Of everything in its worktree, also what it has not committed. Nothing is changed by looking.\n"
-            "Example: overseer work diff 01JC7Q4T9Z",
+    .help =
+        "Of everything in its worktree, also what it has not committed. Nothing is changed by looking.\n"
+        "Example: overseer work diff 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_LOOK,
     .params = DIFF,
