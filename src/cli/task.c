@@ -256,8 +256,9 @@ static bool reopened(struct typed *typed, const struct task_meant *task) {
     const char *reason = typed_text(typed, "reason");
     if (strcmp(task->state, "done") != 0 || typed->dry_run)
         return true;
-    json_t *result = ask(typed, "goal.reopen", json_pack("{s:s, s:s}", "goal", task->goal, "reason",
-                                                         reason ? reason : "to be done once more"));
+    json_t *result = ask(typed, "goal.reopen",
+                         json_pack("{s:s, s:s}", "goal", task->goal, "reason",
+                                   reason ? reason : "to be done once more"));
     json_decref(result);
     return result != NULL;
 }

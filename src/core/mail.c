@@ -68,21 +68,29 @@ static void letter_make(struct deciding *d, const struct charge *to,
                                     .more = letter->text});
 }
 
-/* What a person wants of an agent does not wait until that looks for it: it is said as soon as somebody listens, or
- * goes with what is said next. */
+/* A person's words are said as soon as nothing else is being said. */
+bool told_go_on(struct deciding *d, struct charge *charge) {
+    bool hears = charge->run && !charge->ended && charge->effect == 0 && charge->question == 0 &&
+                 charge->waiting == WAITS_FOR_NOTHING &&
+                 (charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
+                  charge->status == CHARGE_STALLED);
+    if (!charge->unsaid || !hears || d->decision->goal.status != GOAL_ACTIVE || charge->attached ||
+        !dispatch_has_room(d))
+        return false;
+    charge->unsaid = 0;
+    charge_dispatch(d, charge, WORDS_TOLD, STR("person.tells"));
+    return true;
+}
+
+/* What a person wants of an agent does not wait until that looks for it. */
 static void instruction_say(struct deciding *d, uint32_t n, const struct letter_text *text) {
     live_edit(d, PART_CHARGE, 0);
     struct charge *charge = charges_find(&d->decision->live.charges, n);
-    bool hears = d->decision->goal.status == GOAL_ACTIVE && charge->run && !charge->ended &&
-                 charge->effect == 0 && charge->question == 0 &&
-                 (charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
-                  charge->status == CHARGE_STALLED) &&
-                 charge->waiting == WAITS_FOR_NOTHING && dispatch_has_room(d);
     charge->said = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
                                                text->body.len ? "\n" : "", STR_ARG(text->body)));
+    charge->unsaid = 1;
     charge_touch(d, charge);
-    if (hears)
-        charge_dispatch(d, charge, WORDS_TOLD, STR("person.tells"));
+    told_go_on(d, charge);
 }
 
 /* MAIL-01, MAIL-02, MAIL-06: the sender is whoever sent the signal, which the door made sure of. `text` is for whom,
