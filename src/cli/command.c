@@ -173,7 +173,7 @@ static const struct command LOCAL[] = {
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary = "Find agents, test command and remote of a repository, and write the settings.",
+     .summary = "Find agents, test command and remote of a repository; write settings.",
      .help =
          "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
          "Without one it stays unverified. Everything is shown before it is written; nothing is written into the "
