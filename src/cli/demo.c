@@ -258,12 +258,13 @@ static int demo_end(const struct stage *stage) {
         return demo_json(demo);
     if (!term_is(stdout))
         demo_tell(demo);
-    uint32_t done = 0;
-    for (uint32_t i = 0; i < DEMO_TASKS; i++)
+    uint32_t done = 0, asking = 0;
+    for (uint32_t i = 0; i < DEMO_TASKS; i++) {
         done += demo->tasks[i].state == DEMO_DONE;
-    printf(
-        "\n%u of %d tasks landed, each one verified; nobody was woken up. All of it is gone again.\n",
-        done, DEMO_TASKS);
+        asking += demo->tasks[i].state == DEMO_NEEDS;
+    }
+    printf("\n%u of %d tasks landed, each one verified; %s. All of it is gone again.\n", done,
+           DEMO_TASKS, asking ? "a person was asked" : "nobody was woken up");
     printf("A real one, in a repository of yours:\n\n"
            "    overseer init\n"
            "    overseer run \"fix the failing test\" --agent %s\n",

@@ -132,8 +132,8 @@ static void helped(const struct demo_task *task, char *text, size_t size) {
         const char *words;
     } HELP[] = {{task->nudges, "nudged"},
                 {task->restarts, "restarted"},
-                {task->caught, "caught"},
-                {task->moves, "moved on"}};
+                {task->caught, "caught lying"},
+                {task->moves, "reassigned"}};
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < count_of(HELP); i++) {

@@ -248,7 +248,15 @@ static bool approval_settle(struct typed *typed) {
 }
 
 int decide_run(struct typed *typed) {
-    return approval_settle(typed) ? op_run(typed) : trouble_tell(&typed->trouble, typed->as_json);
+    const char *what = typed_text(typed, "question");
+    bool by_task = what && !is_question(what);
+    if (!approval_settle(typed))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    int status = op_run(typed);
+    if (status == 0 && by_task && !typed->as_json && !typed->dry_run)
+        hint("It takes effect in a moment; until then: overseer undo %s",
+             typed_text(typed, "question"));
+    return status;
 }
 
 /* What is done is opened again first. */
