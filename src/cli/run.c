@@ -163,7 +163,7 @@ static uint32_t under_way(struct starting *it) {
     for (uint32_t i = 0; i < it->begun; i++) {
         json_t *goal = ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
         const char *state = goal ? text_of(goal, "state") : it->states[i];
-        if (strcmp(state, it->states[i]) != 0 && !it->typed->as_json)
+        if (strcmp(state, it->states[i]) != 0 && !is_under_way(state) && !it->typed->as_json)
             printf("%-5s %s: %s\n", text_of(json_array_get(it->told, i), "task"), state,
                    text_of(json_array_get(it->told, i), "title"));
         snprintf(it->states[i], sizeof *it->states, "%s", state);

@@ -275,6 +275,20 @@ def test_first_hour(desk):
         desk.run("overseer", "down", more=more)
 
 
+def test_run_many(desk):
+    """A list, one at once: the next begins when one has ended. What is ticked is left out; nothing begins when the time is up."""
+    settings = desk.folder / "many.toml"
+    settings.write_text(PRETENDS.format(person="false"))
+    (desk.repository / "many.md").write_text("- [ ] first\n- [x] done before\n- [ ] second\n- [ ] third\n")
+    more = {"OVERSEER_CONFIG": str(settings), "XDG_STATE_HOME": str(desk.folder / "many")}
+    try:
+        shown = desk.well("overseer", "run", "-f", "many.md", "-j", "1", more=more)
+        lines = [line.split()[:2] for line in shown.splitlines()]
+        expect(lines == [["T1", "first"], ["T1", "done:"], ["T2", "second"], ["T2", "done:"], ["T3", "third"]], shown)
+    finally:
+        desk.run("overseer", "down", more=more)
+
+
 def test_demo(desk):
     """One stalls, one loops, one lies, one dies; all of it lands within two minutes, and nothing stays."""
     temporary = desk.folder / "temporary"
