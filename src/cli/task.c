@@ -18,6 +18,14 @@ bool task_is_node(const char *what) {
            strlen(what) < 16 && strspn(what + 1, "0123456789.") == strlen(what + 1);
 }
 
+/* The whole id of a goal, or enough of its beginning. */
+static bool is_goal(const char *what) {
+    const char *plain = strncmp(what, "goal_", 5) == 0 ? what + 5 : what;
+    size_t length = strlen(plain);
+    return length >= 8 && length <= ID_TEXT &&
+           strspn(plain, "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz") == length;
+}
+
 static bool is_question(const char *what) {
     return (*what == 'Q' || *what == 'q') && isdigit((unsigned char)what[what[1] == '_' ? 2 : 1]);
 }
@@ -228,8 +236,8 @@ int tell_run(struct typed *typed) {
 static bool approval_settle(struct typed *typed) {
     const char *what = typed_text(typed, "question");
     struct task_meant task;
-    if (!what || is_question(what))
-        return true;
+    if (!what || typed_text(typed, "goal") || !(task_is_node(what) || is_goal(what)))
+        return true; /* a question, or nothing that is known here */
     if (!task_find(typed, what, &task))
         return false;
     json_t *question = question_of(typed, &task, "approve");
@@ -249,7 +257,7 @@ static bool approval_settle(struct typed *typed) {
 
 int decide_run(struct typed *typed) {
     const char *what = typed_text(typed, "question");
-    bool by_task = what && !is_question(what);
+    bool by_task = what && (task_is_node(what) || is_goal(what));
     if (!approval_settle(typed))
         return trouble_tell(&typed->trouble, typed->as_json);
     int status = op_run(typed);
@@ -275,7 +283,8 @@ static bool reopened(struct typed *typed, const struct task_meant *task) {
 int retry_run(struct typed *typed) {
     const char *what = typed_text(typed, "node");
     struct task_meant task;
-    if (!what || typed_text(typed, "goal") || (task_is_node(what) && strchr(what, '.')))
+    if (!what || typed_text(typed, "goal") || (task_is_node(what) && strchr(what, '.')) ||
+        !(task_is_node(what) || is_goal(what)))
         return op_run(typed); /* named in full, or one of several in a plan */
     if (!task_find(typed, what, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
