@@ -231,9 +231,11 @@ void run_pump(struct running *run) {
     run->said_until = clock_wall() + SECONDS(RUN_ACCEPT_SECONDS);
     if (answers)
         permission_give(run, &out);
-    else
+    else {
+        run_told_keep(run, (struct str){run->text, run->text_length});
         run->driver->send(run->state, run->dispatch, (struct str){run->text, run->text_length},
                           clock_wall(), &out);
+    }
     drove(run, &out, str_of(name));
     if (answers)
         run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));

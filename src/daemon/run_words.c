@@ -17,10 +17,10 @@ static void log_path(const struct running *run, char path[RUN_PATH + 16]) {
     snprintf(path, RUN_PATH + 16, "%s/said.log", run->dir);
 }
 
-/* The byte that the last line tells of. */
+/* The furthest byte that the last lines tell of. */
 static uint64_t told_offset(const char *path) {
     char text[TAIL + 1];
-    unsigned long long at, offset = 0;
+    unsigned long long at, offset, most = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     ssize_t length = fd >= 0 ? pread(fd, text, TAIL, size > TAIL ? size - TAIL : 0) : 0;
@@ -28,9 +28,9 @@ static uint64_t told_offset(const char *path) {
         close(fd);
     text[length > 0 ? length : 0] = 0;
     for (char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-        if (sscanf(line, "%llu %llu ", &at, &offset) < 2)
-            continue;
-    return offset;
+        if (sscanf(line, "%llu %llu ", &at, &offset) == 2 && offset > most)
+            most = offset;
+    return most;
 }
 
 static void line_write(const struct running *run, uint64_t offset, const char *kind,
