@@ -36,15 +36,15 @@ const size_t GLOBAL_COUNT = count_of(GLOBALS);
 
 static const struct noun NOUNS[] = {
     {"goal", GROUP_WORK, "what is wanted, and where it stands"},
-    {"plan", GROUP_WORK, "phases, tasks and subtasks of a goal"},
-    {"work", GROUP_WORK, "single tasks of a plan"},
+    {"plan", GROUP_MORE, "phases, tasks and subtasks of a goal"},
+    {"work", GROUP_MORE, "single tasks of a plan"},
     {"handoff", GROUP_MORE, "what was written down for whoever goes on"},
     {"question", GROUP_MORE, "what people are asked, in full"},
     {"request", GROUP_MORE, "what agents ask of whoever gave them their work"},
     {"mail", GROUP_MORE, "messages between those who work on one goal"},
     {"budget", GROUP_MORE, "what may be spent, and what was"},
-    {"config", GROUP_KEEP, "settings: which hold, whether a file is right"},
-    {"token", GROUP_KEEP, "who else may come in, and as what"},
+    {"config", GROUP_MORE, "settings: which hold, whether a file is right"},
+    {"token", GROUP_MORE, "who else may come in, and as what"},
     {"admin", GROUP_MORE, "the store and the daemon from the inside"},
     {"run", GROUP_MORE, "single attempts of agents"},
     {"assignment", GROUP_MORE, "who works on which task, in full"},
@@ -74,6 +74,7 @@ bool command_has_noun(const struct command *command, const char *noun) {
 static const struct field INIT[] = {
     TEXT("test-command", "what has to succeed before work counts as verified"),
     TEXT("folder", "the repository; here, if not said"),
+    TEXT("file", "where the settings are written; the file that is read, if not said"),
 };
 static const struct field UP[] = {
     SWITCH("auto", "take tasks from the pool by itself"),
@@ -83,6 +84,17 @@ static const struct field UP[] = {
     TEXT("config", "a file of settings"),
     TEXT("store", "sqlite:PATH, or postgresql://…"),
     TEXT("listen", "an address for other machines too"),
+};
+static const struct field BEGIN[] = {
+    TEXT("task", "what is to be done"),
+    TEXT("agent", "who should do it; whoever is free, if not said"),
+    TEXT("file", "a checklist in Markdown: each open line is a task"),
+    FLAG("jobs", FIELD_UINT, 0, "so many at once; the next begins when one is done or needs you"),
+    TEXT("until", "nothing new begins after this time, such as 07:00"),
+};
+static const struct field TELL[] = {
+    FLAG("task", FIELD_TEXT, FIELD_REQUIRED, "which, such as T7, or its goal"),
+    FLAG("text", FIELD_TEXT, FIELD_REQUIRED, "what it is to hear"),
 };
 static const struct field EVENTS[] = {
     SWITCH("follow", "go on, and show what happens from then on"),
@@ -151,16 +163,36 @@ static const struct field HELP[] = {
 };
 
 static const struct command LOCAL[] = {
+    {.words = "demo",
+     .group = GROUP_BEGIN,
+     .summary = "Show in two minutes what Overseer does: agents that stall, loop, lie and die.",
+     .help =
+         "The agents only pretend; everything else is real, in a folder of its own that is gone afterwards. "
+         "No key and no network is needed.\n"
+         "Example: overseer demo",
+     .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary = "Find the test command of a repository and write .overseer.toml.",
+     .summary = "Find agents, test command and remote of a repository; write settings.",
      .help =
-         "Work counts as verified once this command succeeds on the exact commit, in a clean checkout. "
-         "Without one it stays unverified.\n"
+         "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
+         "Without one it stays unverified. Everything is shown before it is written; nothing is written into the "
+         "repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),
      .run = init_run},
+    {.words = "run",
+     .group = GROUP_BEGIN,
+     .summary = "Have a task done by an agent, in the repository that you are in.",
+     .help =
+         "A goal with one task is made and an agent is started for it, in a worktree of its own. The daemon is "
+         "started if none runs. With --jobs or --until this stays until the last task of the file has begun.\n"
+         "Example: overseer run \"fix the failing test\" --dry-run\n"
+         "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
+     FLAGS(BEGIN),
+     .positional = 1,
+     .run = run_run},
     {.words = "up",
      .group = GROUP_BEGIN,
      .summary = "Start the daemon in the background, unless it runs already.",
@@ -177,12 +209,40 @@ static const struct command LOCAL[] = {
     {.words = "inbox", .group = GROUP_LOOK, .of = "inbox.list"},
     {.words = "why", .group = GROUP_LOOK, .of = "why.show"},
     {.words = "agents", .group = GROUP_LOOK, .of = "assignment.list"},
-    {.words = "retry", .group = GROUP_WORK, .of = "work.retry"},
+    {.words = "logs", .group = GROUP_LOOK, .of = "work.log", FLAGS(EVENTS), .run = logs_run},
+    {.words = "attach",
+     .group = GROUP_WORK,
+     .of = "work.log",
+     .summary = "Look over an agent's shoulder: its terminal, or else its words as they come.",
+     .help = "Example: overseer attach 01JC7Q4T9Z",
+     .run = attach_run},
+    {.words = "tell",
+     .group = GROUP_WORK,
+     .summary =
+         "Say something to whoever works on a task; a question of theirs is answered with it.",
+     .help = "Example: overseer tell 01JC7Q4T9Z \"use the new parser\"",
+     FLAGS(TELL),
+     .positional = 2,
+     .run = tell_run},
+    {.words = "diff", .group = GROUP_WORK, .of = "work.diff", .run = diff_run},
+    {.words = "approve", .group = GROUP_MORE, .of = "question.approve", .run = decide_run},
+    {.words = "land",
+     .group = GROUP_WORK,
+     .of = "question.approve",
+     .summary = "Accept what an agent has done and what passed its checks: it lands.",
+     .help = "Example: overseer land Q1",
+     .run = decide_run},
+    {.words = "reject",
+     .group = GROUP_WORK,
+     .of = "question.reject",
+     .summary = "Send back what an agent calls done, and say why: it goes on.",
+     .run = decide_run},
+    {.words = "retry", .group = GROUP_WORK, .of = "work.retry", .run = retry_run},
     {.words = "replay", .group = GROUP_MORE, .of = "replay.run"},
     {.words = "what-if", .group = GROUP_MORE, .of = "replay.compare"},
     {.words = "tick", .group = GROUP_MORE, .of = "tick.run", FLAGS(TICK)},
     {.words = "config check",
-     .group = GROUP_KEEP,
+     .group = GROUP_MORE,
      .summary = "Say whether a file of settings is right: every mistake with its line and column.",
      .help = "No daemon is needed.\n"
              "Example: overseer config check overseer.toml",
@@ -195,9 +255,9 @@ static const struct command LOCAL[] = {
      .help = "Give an agent a token of its own in OVERSEER_TOKEN (`overseer token create`).\n"
              "Example: overseer mcp </dev/null",
      .run = mcp_run},
-    {.words = "events", .group = GROUP_LOOK, .of = "events.list", FLAGS(EVENTS), .run = events_run},
+    {.words = "events", .group = GROUP_MORE, .of = "events.list", FLAGS(EVENTS), .run = events_run},
     {.words = "plan draft",
-     .group = GROUP_WORK,
+     .group = GROUP_MORE,
      .of = "plan.apply",
      .summary = "Say what a plan would change. Nothing is stored.",
      .help = "Example: overseer plan draft 01JC7Q4T9Z --nodes @plan.json --version 1",
@@ -223,7 +283,7 @@ static const struct command LOCAL[] = {
      .positional = 1,
      .run = maintain_run},
     {.words = "restore",
-     .group = GROUP_KEEP,
+     .group = GROUP_MORE,
      .summary = "Put a backup in the place of the store, which is set aside.",
      .help =
          "The daemon has to be down. What may have been carried out since the backup is unconfirmed afterwards, "
@@ -235,7 +295,7 @@ static const struct command LOCAL[] = {
      .positional = 1,
      .run = maintain_run},
     {.words = "export",
-     .group = GROUP_KEEP,
+     .group = GROUP_MORE,
      .summary = "Write everything into one readable JSON document.",
      .help = "Example: overseer export everything.json",
      .does = "export",

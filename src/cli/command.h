@@ -62,10 +62,18 @@ enum { FLAG_NAME = 64 };
 const char *flag_shown(const struct field *flag, char text[FLAG_NAME]);
 
 /* ---- who carries them out ---- */
-int op_run(struct typed *typed);           /* act.c */
-int maintain_run(struct typed *typed);     /* maintain.c */
-int help_run(struct typed *typed);         /* help.c */
-int completion_run(struct typed *typed);   /* completion.c */
+int op_run(struct typed *typed);         /* act.c */
+int maintain_run(struct typed *typed);   /* maintain.c */
+int help_run(struct typed *typed);       /* help.c */
+int completion_run(struct typed *typed); /* completion.c */
+int demo_run(struct typed *typed);       /* demo.c */
+int run_run(struct typed *typed);        /* run.c */
+int diff_run(struct typed *typed);       /* task.c, and those that follow */
+int logs_run(struct typed *typed);
+int attach_run(struct typed *typed);
+int tell_run(struct typed *typed);
+int decide_run(struct typed *typed);
+int retry_run(struct typed *typed);
 int init_run(struct typed *typed);         /* init.c */
 int up_run(struct typed *typed);           /* up.c */
 int down_run(struct typed *typed);         /* up.c */

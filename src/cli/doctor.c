@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is everything in order? CLI-09: each line is good, bad, or worth a look, and says what to do. */
+#include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/place.h"
@@ -31,6 +32,7 @@ struct patient {
     char daemon[PATH_MAX];
     const char *folder;
     bool has_daemon_program;
+    uint32_t agents; /* that are declared in the settings */
 };
 
 #define FOUND(f, v, to_do, ...) \
@@ -82,6 +84,35 @@ static void check_git(const struct patient *patient, struct finding *f) {
         FOUND(f, BAD, "install git: agents work in checkouts of their own", "git is not there");
 }
 
+static void check_hold(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX];
+    (void)patient;
+    if (program_find("overseer-hold", path))
+        FOUND(f, GOOD, "", "overseer-hold is there");
+    else
+        FOUND(f, BAD, "install it beside overseer",
+              "overseer-hold is not to be found: no agent can be started");
+}
+
+/* Which agent programs there are, and whether Overseer was told of one. */
+static void check_agents(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX], names[200] = "";
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
+        size_t used = strlen(names);
+        if (agent_program(&AGENTS_KNOWN[i], path))
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     AGENTS_KNOWN[i].name);
+    }
+    if (!*names)
+        FOUND(f, LOOK, "install one, such as claude, codex, opencode, gemini, goose or qwen",
+              "no agent program is in PATH");
+    else if (patient->agents == 0)
+        FOUND(f, LOOK, "in your repository: overseer init", "%s; Overseer was not told of any",
+              names);
+    else
+        FOUND(f, GOOD, "", "%s; %u in the settings", names, patient->agents);
+}
+
 static void check_tmux(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
     (void)patient;
@@ -107,6 +138,16 @@ static void check_postgres(const struct patient *patient, struct finding *f) {
 }
 
 /* ---- settings ---- */
+
+static uint32_t agents_declared(const struct typed *typed) {
+    struct config_source source = {.file = typed_text(typed, "config")};
+    struct config_report *report = calloc(1, sizeof *report);
+    struct settings *settings = report ? config_load(&source, report) : NULL;
+    uint32_t count = settings ? settings->agent_count : 0;
+    config_free(settings);
+    free(report);
+    return count;
+}
 
 static void check_settings(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX] = "";
@@ -265,7 +306,8 @@ static const struct check {
     const char *name;
     void (*look)(const struct patient *patient, struct finding *ret);
 } CHECKS[] = {
-    {"program", check_programs}, {"settings", check_settings},
+    {"program", check_programs}, {"hold", check_hold},
+    {"agents", check_agents},    {"settings", check_settings},
     {"daemon", check_daemon},    {"registration", check_registration},
     {"store", check_store},      {"folder", check_folder},
     {"socket", check_socket},    {"disk", check_disk},
@@ -325,6 +367,7 @@ int doctor_run(struct typed *typed) {
         return rebuild(typed);
     patient.has_daemon_program = program_find("overseerd", patient.daemon);
     patient.folder = typed->at.folder;
+    patient.agents = agents_declared(typed);
     char *text = daemon_get(&typed->at, "/healthz", &status, &typed->trouble);
     patient.health = text ? json_loads(text, 0, NULL) : NULL;
     free(text);

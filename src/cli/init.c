@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a repository say what "verified" means? Its test command is found, asked for once, and written down. */
+/* How does Overseer learn of a repository? Its test command, its remote and the agents on this machine are found, shown,
+ * asked about once, and written down in the operator's own file: never in the repository, which others write to. */
+#include "cli/agent_list.h"
+#include "cli/child.h"
 #include "cli/command.h"
+#include "cli/place.h"
+#include "cli/run.h"
 #include "cli/term.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COMMAND = 512, READ_MOST = 65536 };
+enum { COMMAND = 512, READ_MOST = 65536, ANSWER = 512 };
 
 /* The first row that fits wins: a file, and a text that stands in it. */
 static const struct {
@@ -43,6 +48,8 @@ struct init {
     char folder[PATH_MAX - 64], file[PATH_MAX];
     char command[COMMAND]; /* empty: none */
     const char *from;      /* the file that it was found by */
+    char branch[ANSWER], remote[ANSWER];
+    bool set_aside; /* there was another file */
 };
 
 /* ---- finding ---- */
@@ -70,23 +77,69 @@ static void command_find_in(struct init *init) {
         }
 }
 
-/* The folder above that git knows, or else just this one. */
-static bool folder_find(struct init *init, const char *given) {
-    char path[PATH_MAX], at[PATH_MAX];
-    if (!realpath(given ? given : ".", path) || strlen(path) >= sizeof init->folder)
-        return false;
-    snprintf(init->folder, sizeof init->folder, "%.*s", PATH_MAX - 65, path);
-    while (!given && *path) {
-        snprintf(at, sizeof at, "%.*s/.git", PATH_MAX - 8, path);
-        if (access(at, F_OK) == 0) {
-            snprintf(init->folder, sizeof init->folder, "%.*s", PATH_MAX - 65, path);
-            break;
-        }
-        char *slash = strrchr(path, '/');
-        *(slash ? slash : path) = 0;
+/* What git says, in a line; empty: nothing. */
+static void git_ask(const struct init *init, const char *first, const char *second,
+                    const char *third, char answer[ANSWER]) {
+    char git[PATH_MAX];
+    char *words[] = {git,
+                     (char *)"-C",
+                     (char *)(uintptr_t)init->folder,
+                     (char *)(uintptr_t)first,
+                     (char *)(uintptr_t)second,
+                     (char *)(uintptr_t)third,
+                     NULL};
+    struct trouble trouble;
+    struct child *child = calloc(1, sizeof *child);
+    answer[0] = 0;
+    if (child && program_find("git", git)) {
+        child->words = words;
+        child->quiet = true;
+        if (child_run(child, &trouble) && child->status == 0)
+            snprintf(answer, ANSWER, "%.*s", (int)strcspn(child->said, "\n"), child->said);
     }
-    snprintf(init->file, sizeof init->file, "%s/.overseer.toml", init->folder);
-    return true;
+    free(child);
+}
+
+/* The operator's own file: the one that is named, or the one that is read. */
+static bool file_settle(struct typed *typed, struct init *init) {
+    const char *given = typed_text(typed, "file"), *named = getenv("OVERSEER_CONFIG"),
+               *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (given || (named && *named))
+        length = snprintf(init->file, sizeof init->file, "%s", given ? given : named);
+    else if (config && *config)
+        length = snprintf(init->file, sizeof init->file, "%s/overseer/overseer.toml", config);
+    else if (home && *home)
+        length = snprintf(init->file, sizeof init->file, "%s/.config/overseer/overseer.toml", home);
+    if (length > 0 && length < (int)sizeof init->file - 16)
+        return true;
+    return trouble_make(&typed->trouble, ERROR_INVALID,
+                        "Where is it to be written? Say it with --file.");
+}
+
+static bool folder_find(struct typed *typed, struct init *init) {
+    char path[PATH_MAX];
+    const char *given = typed_text(typed, "folder");
+    if (!realpath(given ? given : ".", path))
+        return trouble_make(&typed->trouble, ERROR_NOT_FOUND, "There is no such folder: %s.",
+                            strerror(errno));
+    if (!repository_of(given ? given : ".", path)) {
+        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "This is no git repository.");
+        trouble_next(&typed->trouble, "Go to one, or make one with: git init");
+        return false;
+    }
+    if (strlen(path) >= sizeof init->folder)
+        return trouble_make(&typed->trouble, ERROR_INVALID,
+                            "The path of the repository is too long.");
+    memcpy(init->folder, path, strlen(path) + 1);
+    git_ask(init, "symbolic-ref", "--short", "HEAD", init->branch);
+    git_ask(init, "remote", "get-url", "origin", init->remote);
+    return file_settle(typed, init);
+}
+
+/* A forge has pull requests; a folder has branches. */
+static bool remote_is_forge(const struct init *init) {
+    return strstr(init->remote, "://") || (strchr(init->remote, '@') && strchr(init->remote, ':'));
 }
 
 /* ---- asking ---- */
@@ -142,63 +195,175 @@ static void toml_text(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-static void content_write(FILE *file, const struct init *init) {
+static void agent_write(FILE *file, const struct agent_known *agent, const char *path) {
+    fprintf(file, "\n[[agents]] # %s\nid = \"%s\"\nkind = \"%s\"\n", agent->title, agent->name,
+            agent->kind);
+    if (*agent->driver)
+        fprintf(file, "driver = \"%s\"\n", agent->driver);
+    fprintf(file, "program = ");
+    toml_text(file, path);
+    fprintf(file, "\nkeys = [");
+    for (size_t i = 0, shown = 0; i < AGENT_KEYS && agent->keys[i]; i++)
+        if (getenv(agent->keys[i]))
+            fprintf(file, "%s\"%s\"", shown++ ? ", " : "", agent->keys[i]);
+    fprintf(file, "]\n");
+}
+
+/* Each agent that is here: a row in the file, or a name in a list. */
+static size_t agents_write(FILE *file, bool names) {
+    char path[PATH_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
+        if (!agent_program(&AGENTS_KNOWN[i], path))
+            continue;
+        if (names)
+            fprintf(file, "%s\"%s\"", count ? ", " : "", AGENTS_KNOWN[i].name);
+        else
+            agent_write(file, &AGENTS_KNOWN[i], path);
+        count++;
+    }
+    return count;
+}
+
+static void repo_write(FILE *file, const struct init *init) {
     fprintf(
         file,
-        "# Overseer's settings for this repository. What else there is: man overseer.toml\n\n"
-        "[verify]\n"
+        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
+    toml_text(file, init->folder);
+    fprintf(file, "\ndefault_branch = ");
+    toml_text(file, *init->branch ? init->branch : "main");
+    fprintf(
+        file,
+        "\n\n[verify]\n"
         "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
         "%scommand = ",
         *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");
-    fprintf(file, "\n");
+    fprintf(file, "\n\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
+            remote_is_forge(init) ? "pr" : "branch");
 }
 
-static bool file_write(struct typed *typed, const struct init *init) {
+static void content_write(FILE *file, const struct init *init) {
+    fprintf(file, "# Overseer's settings. What else there is: man overseer.toml\n\n"
+                  "[supervision]\n"
+                  "# Agents are started, nudged and recovered. false: Overseer only watches.\n"
+                  "enabled = true\n"
+                  "# What passed its checks waits for `overseer land`. false: it lands by itself.\n"
+                  "verify_by_person = true\n\n"
+                  "[policy]\n"
+                  "allow_agents = [");
+    agents_write(file, true);
+    fprintf(file, "]\nallow_cross_agent = true\n\n");
+    repo_write(file, init);
+    if (agents_write(file, false) == 0)
+        fprintf(file,
+                "\n# No agent program is in PATH. Once one is:\n# [[agents]]\n# id = \"claude\"\n");
+}
+
+static bool file_write(struct typed *typed, struct init *init) {
+    char before[PATH_MAX + 8], folder[PATH_MAX];
     bool there = access(init->file, F_OK) == 0;
     if (there && !typed->yes) {
-        trouble_make(&typed->trouble, ERROR_CONFLICT, "%s is there already.", init->file);
-        trouble_next(&typed->trouble, "Edit it, or write it anew with --yes.");
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s is there already.", init->file);
+        trouble_next(&typed->trouble,
+                     "Edit it, or write it anew with --yes; the old one is set aside.");
         return false;
+    }
+    snprintf(before, sizeof before, "%s.before", init->file);
+    init->set_aside = there && rename(init->file, before) == 0;
+    snprintf(folder, sizeof folder, "%s", init->file);
+    char *slash = strrchr(folder, '/');
+    if (slash && slash > folder) {
+        *slash = 0;
+        place_make(folder);
     }
     FILE *file = fopen(init->file, "we");
     if (file)
         content_write(file, init);
     if (!file || fclose(file) != 0)
-        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE, "%s cannot be written: %s.",
-                            init->file, strerror(errno));
+        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
+                            "%.900s cannot be written: %s.", init->file, strerror(errno));
     return true;
 }
 
-static int init_tell(const struct typed *typed, const struct init *init) {
-    json_t *json = json_pack("{s:s, s:s?, s:s?}", "file", init->file, "command",
-                             *init->command ? init->command : NULL, "found", init->from);
-    if (typed->as_json && json) {
-        json_dumpf(json, stdout, JSON_INDENT(2));
-        printf("\n");
-    } else if (*init->command)
-        printf("%s: work is verified by `%s`.\n", init->file, init->command);
+/* A daemon that runs already reads it now. */
+static bool daemon_told(struct typed *typed) {
+    json_t *none = json_object();
+    json_t *result = daemon_call(&typed->at, "config.reload", none, &typed->trouble);
+    json_decref(none);
+    json_decref(result);
+    return result != NULL;
+}
+
+static json_t *agents_json(void) {
+    json_t *list = json_array();
+    char path[PATH_MAX];
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++)
+        if (agent_program(&AGENTS_KNOWN[i], path))
+            json_array_append_new(list, json_string(AGENTS_KNOWN[i].name));
+    return list;
+}
+
+static void words_tell(const struct init *init, bool told) {
+    char agent[AGENT_NAME];
+    bool any = agent_first(agent);
+    printf("Written: %s%s\n", init->file, init->set_aside ? " (the old one: …toml.before)" : "");
+    printf("  repository  %s\n", init->folder);
+    printf("  verified by %s\n",
+           *init->command ? init->command : "nothing yet: work stays unverified");
+    printf("  lands as    %s\n", remote_is_forge(init) ? "a pull request" : "a branch");
+    printf("  agents      ");
+    json_t *agents = agents_json(), *name;
+    size_t i;
+    json_array_foreach(agents, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
+    printf("%s\n", any ? "" : "none in PATH yet");
+    json_decref(agents);
+    if (told)
+        printf("The daemon knows already.\n");
+    if (any)
+        hint("Next: overseer run \"fix the failing test\" --agent %s", agent);
     else
-        printf("%s: no test command, so work stays unverified.\n", init->file);
+        hint("Next: install an agent program, then overseer init --yes");
+}
+
+static int init_tell(struct typed *typed, const struct init *init) {
+    bool told = !typed_text(typed, "file") && daemon_told(typed);
+    if (!typed->as_json) {
+        words_tell(init, told);
+        return 0;
+    }
+    json_t *json = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b}", "file", init->file,
+                             "command", *init->command ? init->command : NULL, "found", init->from,
+                             "repository", init->folder, "remote", init->remote, "landing",
+                             remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(),
+                             "reloaded", told);
+    json_dumpf(json, stdout, JSON_INDENT(2));
+    printf("\n");
     json_decref(json);
-    if (!typed->as_json)
-        hint("Next: overseer up");
     return 0;
+}
+
+/* What is written is shown first, where somebody can say no. */
+static bool is_agreed(struct typed *typed, const struct init *init) {
+    char question[PATH_MAX + 32];
+    if (typed->yes || !term_can_ask() || access(init->file, F_OK) == 0)
+        return true;
+    fprintf(stderr, "\n");
+    content_write(stderr, init);
+    snprintf(question, sizeof question, "Write this to %s", init->file);
+    return person_agrees(question) ||
+           trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was written.");
 }
 
 int init_run(struct typed *typed) {
     struct init init = {0};
-    if (!folder_find(&init, typed_text(typed, "folder"))) {
-        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "There is no such folder: %s.",
-                     strerror(errno));
-        return trouble_tell(&typed->trouble, typed->as_json);
-    }
-    if (!command_settle(typed, &init))
+    if (!folder_find(typed, &init) || !command_settle(typed, &init))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->dry_run) {
         content_write(stdout, &init);
         return 0;
     }
-    return file_write(typed, &init) ? init_tell(typed, &init)
-                                    : trouble_tell(&typed->trouble, typed->as_json);
+    return is_agreed(typed, &init) && file_write(typed, &init)
+               ? init_tell(typed, &init)
+               : trouble_tell(&typed->trouble, typed->as_json);
 }

@@ -164,7 +164,7 @@ int man_print(const char *noun) {
         ".TP\n.B OVERSEER_URL, OVERSEER_TOKEN\nA daemon elsewhere, and who you are there.\n"
         ".TP\n.B NO_COLOR\nNo colours.\n"
         ".TP\n.B PAGER\nLong answers go through it, on a terminal.\n"
-        ".SH FILES\n.TP\n.I .overseer.toml\nSettings of a repository, in its top folder.\n"
+        ".SH FILES\n.TP\n.I ~/.config/overseer/overseer.toml\nSettings; overseer init writes them.\n"
         ".SH SEE ALSO\n.BR overseerd (8),\n.BR overseer.toml (5),\n.BR overseer\\-events (7),\n"
         ".BR overseer\\-api (7)\n");
     return 0;

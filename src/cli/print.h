@@ -50,3 +50,6 @@ void print_events(const struct typed *typed, const json_t *result); /* print_eve
 void print_event(const json_t *event, size_t id_length);
 void print_settings(const struct typed *typed, const json_t *result); /* print_config.c */
 void print_tokens(const struct typed *typed, const json_t *result);   /* print_config.c */
+void print_log(const struct typed *typed, const json_t *result);      /* print_work.c */
+void print_diff(const struct typed *typed, const json_t *result);
+void print_work_line(const json_t *line);

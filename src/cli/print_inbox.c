@@ -31,6 +31,11 @@ void question_cells(struct table *table, const json_t *item, size_t id_length) {
                *text_of(item, "node") ? text_of(item, "node") : text_of(item, "kind"));
     table_cell(table, TINT_NONE, "%s", text_of(item, "question"));
     table_cell(table, TINT_DIM, "%s", approve ? "" : options);
+    if (strncmp(text_of(item, "cause"), "done.", 5) == 0) {
+        table_cell(table, TINT_DIM, "overseer diff|land|reject %s",
+                   id_short(text_of(item, "goalId"), id_length, goal));
+        return;
+    }
     table_cell(table, TINT_DIM, "overseer %s %s --goal %s",
                approve ? "approve|reject"
                : alert ? "ack"

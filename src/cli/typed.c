@@ -229,12 +229,16 @@ static bool flag_take(struct reading *reading, const char *word) {
     return own ? value_set(typed, own, value) : global_set(typed, global, value);
 }
 
-/* -h and -y are all there is of short ones. */
-static const char *flag_spelled(const char *word) {
-    if (strcmp(word, "-h") == 0)
-        return "help";
-    if (strcmp(word, "-y") == 0)
-        return "yes";
+/* Short ones; of two the one that the command has. */
+static const struct {
+    const char *word, *flag;
+} SHORT[] = {{"-h", "help"}, {"-y", "yes"}, {"-f", "follow"}, {"-f", "file"}, {"-j", "jobs"}};
+
+static const char *flag_spelled(const struct command *command, const char *word) {
+    for (size_t i = 0; i < count_of(SHORT); i++)
+        if (strcmp(word, SHORT[i].word) == 0 &&
+            (global_find(SHORT[i].flag) || flag_named(command, SHORT[i].flag)))
+            return SHORT[i].flag;
     return strncmp(word, "--", 2) == 0 && word[2] ? word + 2 : NULL;
 }
 
@@ -265,7 +269,7 @@ static bool words_are_command(struct reading *reading, const char *word) {
     const char *second = left > 1 ? reading->words[reading->next] : NULL;
     if (!noun_find(word))
         return command_unknown(typed, word, NULL);
-    if (second && !flag_spelled(second))
+    if (second && !flag_spelled(NULL, second))
         return command_unknown(typed, word, second);
     typed->noun = noun_find(word)->name;
     return true;
@@ -273,7 +277,7 @@ static bool words_are_command(struct reading *reading, const char *word) {
 
 static bool word_read(struct reading *reading) {
     const char *word = reading->words[reading->next++];
-    const char *flag = reading->no_more_flags ? NULL : flag_spelled(word);
+    const char *flag = reading->no_more_flags ? NULL : flag_spelled(reading->typed->command, word);
     if (!reading->no_more_flags && strcmp(word, "--") == 0)
         reading->no_more_flags = true;
     else if (flag)

@@ -3,6 +3,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/place.h"
+#include "cli/run.h"
 #include "cli/term.h"
 
 #include <errno.h>
@@ -38,7 +39,11 @@ static struct answer daemon_says(struct typed *typed) {
     return answer;
 }
 
+static bool quiet; /* another command has it started */
+
 static int up_tell(struct typed *typed, const char *log, bool already) {
+    if (quiet)
+        return 0;
     struct registered registered;
     bool known = registered_read(&typed->at, &registered);
     log = known && *registered.log ? registered.log : log;
@@ -184,6 +189,23 @@ int up_run(struct typed *typed) {
     long from = stat(log, &before) == 0 ? (long)before.st_size : 0;
     pid_t pid = daemon_start(words, log);
     return up_wait(typed, pid, log, from);
+}
+
+bool daemon_ensure(struct typed *typed) {
+    static char *words[] = {(char *)"up"};
+    int used;
+    struct typed up = *typed;
+    if (daemon_says(typed).status == 200)
+        return true;
+    up.params = json_object();
+    up.command = command_find(1, words, &used);
+    quiet = true;
+    int status = up_run(&up);
+    quiet = false;
+    json_decref(up.params);
+    if (status == 0 && !typed->as_json)
+        hint("The daemon was started; `overseer down` stops it.");
+    return status == 0;
 }
 
 /* ---- down ---- */

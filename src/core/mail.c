@@ -68,6 +68,31 @@ static void letter_make(struct deciding *d, const struct charge *to,
                                     .more = letter->text});
 }
 
+/* A person's words are said as soon as nothing else is being said. */
+bool told_go_on(struct deciding *d, struct charge *charge) {
+    bool hears = charge->run && !charge->ended && charge->effect == 0 && charge->question == 0 &&
+                 charge->waiting == WAITS_FOR_NOTHING &&
+                 (charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
+                  charge->status == CHARGE_STALLED);
+    if (!charge->unsaid || !hears || d->decision->goal.status != GOAL_ACTIVE || charge->attached ||
+        !dispatch_has_room(d))
+        return false;
+    charge->unsaid = 0;
+    charge_dispatch(d, charge, WORDS_TOLD, STR("person.tells"));
+    return true;
+}
+
+/* What a person wants of an agent does not wait until that looks for it. */
+static void instruction_say(struct deciding *d, uint32_t n, const struct letter_text *text) {
+    live_edit(d, PART_CHARGE, 0);
+    struct charge *charge = charges_find(&d->decision->live.charges, n);
+    charge->said = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
+                                               text->body.len ? "\n" : "", STR_ARG(text->body)));
+    charge->unsaid = 1;
+    charge_touch(d, charge);
+    told_go_on(d, charge);
+}
+
 /* MAIL-01, MAIL-02, MAIL-06: the sender is whoever sent the signal, which the door made sure of. `text` is for whom,
  * `to` the kind, `question` 1: it has to be acknowledged. */
 void rule_mail(struct deciding *d) {
@@ -84,10 +109,14 @@ void rule_mail(struct deciding *d) {
     }
     if (!text_read(d, &text))
         return;
+    bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == LETTER_INSTRUCTION;
+    uint32_t n = to ? to->n : 0;
     live_edit(d, PART_LETTER, 1);
-    if (room_make(d))
+    if (room_make(d)) {
         letter_make(d, to, &text);
-    else
+        if (instructs)
+            instruction_say(d, n, &text);
+    } else
         decide_refuse_because(d, ERROR_LIMITED, STR("too many messages wait to be acknowledged"));
 }
 

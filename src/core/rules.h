@@ -42,16 +42,17 @@ void rule_handoff(struct deciding *); /* handoff.c: somebody says where things s
 void rule_retry(struct deciding *);   /* staff.c: a person wants it done once more */
 void rule_granted(struct deciding *); /* staff.c: the desk has said yes */
 void rule_denied(struct deciding *);  /* staff.c: and no */
-void rule_agent_ask(struct deciding *);    /* question.c: an agent asks */
-void rule_ask(struct deciding *);          /* question.c: a person does, for the record */
-void rule_answer(struct deciding *);       /* question.c: somebody answers */
-void rule_question(struct deciding *);     /* question.c: seen, put off, taken back */
-void rule_mail(struct deciding *);         /* mail.c: a message */
-void rule_mail_ack(struct deciding *);     /* mail.c: and that it was read */
-void rule_permit_ask(struct deciding *);   /* desk.c: may this begin? */
-void rule_settle(struct deciding *);       /* desk.c: what was spent */
-void rule_limited(struct deciding *);      /* desk.c: an account is at its limit */
-void rule_desk_release(struct deciding *); /* desk.c: a person lets it act again */
+void rule_agent_ask(struct deciding *); /* question.c: an agent asks */
+void rule_ask(struct deciding *);       /* question.c: a person does, for the record */
+void rule_answer(struct deciding *);    /* question.c: somebody answers */
+void rule_question(struct deciding *);  /* question.c: seen, put off, taken back */
+void rule_mail(struct deciding *);      /* mail.c: a message */
+void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
+bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
+void rule_permit_ask(struct deciding *);                    /* desk.c: may this begin? */
+void rule_settle(struct deciding *);                        /* desk.c: what was spent */
+void rule_limited(struct deciding *);                       /* desk.c: an account is at its limit */
+void rule_desk_release(struct deciding *);                  /* desk.c: a person lets it act again */
 
 /* What becomes due by itself: each returns the next time that it wants to be asked, or TIME_NEVER. */
 int64_t watch_due(struct deciding *);     /* watch.c: silence, rungs */

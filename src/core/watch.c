@@ -186,6 +186,7 @@ static void turn_ended(struct deciding *d, struct charge *charge, struct sightin
         progress_note(d, charge, seen);
     decide_record(d, RECORD_AGENT_SEEN,
                   charge_evidence(d, charge, (struct evidence){.rule = STR("agent.turn-ended")}));
+    told_go_on(d, charge);
 }
 
 /* Something happened to an agent. What belongs to a run or dispatch of before is of no use: pain 16. */
@@ -267,7 +268,7 @@ static int64_t asked_again(const struct charge *charge, const struct sighting *s
 static int64_t working_due(struct deciding *d, struct charge *charge, const struct sighting *seen,
                            int64_t since) {
     int64_t at = d->signal->at;
-    if (check_go_on(d, charge))
+    if (check_go_on(d, charge) || told_go_on(d, charge))
         return time_after(at, d->policy->tick_every);
     if (seen && seen->process == SURE_NO && !charge->ended) {
         run_died(d, charge, STR("agent.gone"), STR("its process is not there any more"));
@@ -297,7 +298,7 @@ static int64_t stalled_due(struct deciding *d, struct charge *charge, const stru
                            int64_t since) {
     int64_t at = d->signal->at;
     int64_t heard = time_after(since, idle_limit(charge, d->policy)); /* enough to know */
-    if (check_go_on(d, charge))
+    if (check_go_on(d, charge) || told_go_on(d, charge))
         return time_after(at, d->policy->tick_every);
     if (seen && !charge->ended && seen->process != SURE_NO && is_progress(charge, seen, at)) {
         progress_note(d, charge, seen);

@@ -293,6 +293,14 @@ static void words_answer(struct writer *to, const struct words_about *about) {
     form_put(to, about);
 }
 
+static void words_told(struct writer *to, const struct words_about *about) {
+    say(to, arena_format(to->arena, "A person has something to say about %.*s. Go on with it.",
+                         STR_ARG(about_text(about, to->arena))));
+    part_text(to, STR("In their words:"), about->said, MOST_SAID);
+    say(to, STR("\nWhen something has changed, end your reply with this block:"));
+    form_put(to, about);
+}
+
 static void words_handover(struct writer *to, const struct words_about *about) {
     say(to,
         arena_format(
@@ -343,6 +351,7 @@ struct str words_write(enum wording words, const struct words_about *about, stru
         [WORDS_BLOCK] = words_block,       [WORDS_ANSWER] = words_answer,
         [WORDS_HANDOVER] = words_handover, [WORDS_AGAIN] = words_again,
         [WORDS_FAILED] = words_failed,     [WORDS_CONFLICT] = words_conflict,
+        [WORDS_TOLD] = words_told,
     };
     struct writer writer = {.arena = arena};
     must(words < WORDSES && WRITERS[words] != NULL);

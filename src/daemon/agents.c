@@ -23,9 +23,43 @@ struct pretend_run { /* of a pretend agent */
     uint32_t charge, shown;
     char node[LIMIT_NODE_ID + 1];
     struct pretend agent;
+    int64_t born, pace; /* its time goes so many times as fast since then */
+};
+
+/* What those before it have done of the same work, and whether trouble was had with it. */
+struct pretend_past {
+    uint32_t worked, stretches, troubled;
+};
+
+struct behaviour {
+    uint32_t kind;
+    int64_t pace, stretches; /* of its settings */
 };
 
 static const struct pretend_world CALM = {0};
+
+/* ---- its own time ---- */
+
+static int64_t time_own(const struct pretend_run *run, int64_t wall) {
+    return run->born + (wall - run->born) * run->pace;
+}
+
+static int64_t time_wall(const struct pretend_run *run, int64_t own) {
+    return own == 0 || own == TIME_NEVER ? own : run->born + (own - run->born) / run->pace;
+}
+
+static void run_see(const struct pretend_run *run, uint32_t dispatch, uint32_t sample, int64_t own,
+                    struct sighting *ret) {
+    pretend_look(&run->agent, dispatch, sample, own, ret);
+    int64_t *const times[] = {&ret->at, &ret->active_at, &ret->tool_since, &ret->chatter_at,
+                              &ret->limited_until};
+    for (size_t i = 0; i < count_of(times); i++)
+        *times[i] = time_wall(run, *times[i]);
+}
+
+static int64_t run_next(const struct pretend_run *run) {
+    return time_wall(run, pretend_next(&run->agent));
+}
 
 /* ---- telling the ledger ---- */
 
@@ -70,11 +104,11 @@ static void event_offer(struct agents *agents, struct pretend_run *run,
                         const struct pretend_event *event) {
     struct arena arena = {0};
     struct sighting seen;
-    pretend_look(&run->agent, 0, 0, event->at, &seen);
+    run_see(run, 0, 0, event->at, &seen);
     seen.charge = run->charge;
     seen.event = event->event;
     seen.dispatch = event->dispatch;
-    seen.limited_until = event->limited_until;
+    seen.limited_until = time_wall(run, event->limited_until);
     seen.exit = event->exit;
     struct signal signal = shown_signal(run, SIGNAL_AGENT_SEEN);
     signal.body = shape_encode(&SIGHTING, &seen, &arena);
@@ -90,10 +124,10 @@ static void timer_set(struct agents *agents);
 
 static void run_goes_on(struct agents *agents, struct pretend_run *run, int64_t now) {
     struct pretend_event event;
-    for (int i = 0; i < 16 && pretend_next(&run->agent) <= now; i++)
-        if (pretend_happens(&run->agent, &CALM, now, &event))
+    for (int i = 0; i < 16 && run_next(run) <= now; i++)
+        if (pretend_happens(&run->agent, &CALM, time_own(run, now), &event))
             event_offer(agents, run, &event);
-    due_set(&agents->due, run->id, pretend_next(&run->agent));
+    due_set(&agents->due, run->id, run_next(run));
 }
 
 static void time_has_come(uv_timer_t *timer) {
@@ -121,13 +155,14 @@ static void timer_set(struct agents *agents) {
 /* ---- carrying out ---- */
 
 /* Which pretend behaviour an agent has; false: no driver of ours starts it. */
-static bool behaviour_of(struct agents *agents, struct str agent, uint32_t *ret_kind) {
+static bool behaviour_of(struct agents *agents, struct str agent, struct behaviour *ret) {
     const struct settings *settings = house_settings(agents->house);
     bool found = false;
     for (uint32_t i = 0; i < settings->agent_count && !found; i++) {
         const struct agent_setting *row = &settings->agents[i];
+        *ret = (struct behaviour){.pace = row->pace, .stretches = row->stretches};
         found = str_equal(row->id, agent) && str_equal(row->driver, STR("pretend")) &&
-                names_find(&PRETEND_NAMES, row->behaviour, ret_kind);
+                names_find(&PRETEND_NAMES, row->behaviour, &ret->kind);
     }
     house_settings_drop(settings);
     return found;
@@ -143,8 +178,45 @@ static struct pretend_run *run_add(struct agents *agents, const struct effect *e
     run->id = id;
     run->goal = effect->goal;
     run->charge = effect->charge;
+    run->born = clock_wall();
     snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
     return run;
+}
+
+/* Whoever works on it next finds what was done. */
+static struct id work_id(struct id goal, struct str node) {
+    return id_derive((struct str){(const char *)goal.bytes, sizeof goal.bytes}, node);
+}
+
+static void past_keep(struct agents *agents, const struct pretend_run *run) {
+    struct id id = work_id(run->goal, str_of(run->node));
+    struct pretend_past *past = map_get(&agents->past, id);
+    if (!past && (past = calloc(1, sizeof *past)) && !map_put(&agents->past, id, past)) {
+        free(past);
+        return;
+    }
+    if (past)
+        *past = (struct pretend_past){run->agent.worked, run->agent.stretches,
+                                      past->troubled || run->agent.troubled};
+}
+
+static void run_begin(struct agents *agents, struct pretend_run *run,
+                      const struct behaviour *behaviour, uint32_t dispatch) {
+    const struct pretend_past *past = map_get(&agents->past, work_id(run->goal, str_of(run->node)));
+    struct pretend *agent = &run->agent;
+    uint64_t seed;
+    memcpy(&seed, run->id.bytes + 8, sizeof seed);
+    run->pace = behaviour->pace;
+    pretend_start(agent, (enum pretend_kind)behaviour->kind, seed, dispatch, run->born);
+    if (behaviour->stretches > 0) {
+        agent->stretches = (uint32_t)behaviour->stretches;
+        agent->trouble_at = agent->stretches / 2;
+    }
+    if (!past)
+        return;
+    agent->stretches = past->stretches;
+    agent->worked = past->worked;
+    agent->troubled = past->troubled;
 }
 
 static uint32_t dispatch_of(const struct effect *effect) {
@@ -155,26 +227,23 @@ static uint32_t dispatch_of(const struct effect *effect) {
 static void spawn_one(struct agents *agents, const struct effect *effect, struct signal *ended,
                       struct arena *arena) {
     struct id id = effect_id(effect->goal, dispatch_of(effect) - 1);
-    uint32_t kind = 0;
-    uint64_t seed;
-    memcpy(&seed, id.bytes + 8, sizeof seed);
+    struct behaviour behaviour;
     ended->to = DELIVERY_ERROR;
     if (map_get(&agents->stopped, id))
         ended->text = STR("it was stopped before it began");
-    else if (!behaviour_of(agents, effect->agent, &kind))
+    else if (!behaviour_of(agents, effect->agent, &behaviour))
         ended->text =
             arena_format(arena, "no driver starts the agent %.*s: give it one under [[agents]]",
                          STR_ARG(effect->agent));
     else {
         struct pretend_run *run = map_get(&agents->runs, id);
         if (!run && (run = run_add(agents, effect, id)))
-            pretend_start(&run->agent, (enum pretend_kind)kind, seed, dispatch_of(effect),
-                          clock_wall());
+            run_begin(agents, run, &behaviour, dispatch_of(effect));
         if (!run)
             return;
         ended->to = DELIVERY_ACCEPTED;
         ended->title = arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n + 1);
-        due_set(&agents->due, id, pretend_next(&run->agent));
+        due_set(&agents->due, id, run_next(run));
     }
 }
 
@@ -189,8 +258,8 @@ static void send_to(struct agents *agents, const struct effect *effect, struct s
     if (!run)
         return;
     ended->to = pretend_send(&run->agent, &CALM, dispatch_of(effect), (enum wording)effect->words,
-                             clock_wall());
-    due_set(&agents->due, run->id, pretend_next(&run->agent));
+                             time_own(run, clock_wall()));
+    due_set(&agents->due, run->id, run_next(run));
 }
 
 /* A pretend run lives with this process: what is not here is gone. */
@@ -199,7 +268,7 @@ static void look_at(struct agents *agents, const struct effect *effect, struct s
     struct pretend_run *run = run_meant(agents, effect);
     struct sighting seen = {.at = clock_wall(), .process = SURE_NO, .turn = SURE_NO};
     if (run)
-        pretend_look(&run->agent, effect->dispatch, effect->sample, clock_wall(), &seen);
+        run_see(run, effect->dispatch, effect->sample, time_own(run, clock_wall()), &seen);
     seen.charge = effect->charge;
     seen.dispatch = effect->dispatch;
     ended->body = shape_encode(&SIGHTING, &seen, arena);
@@ -212,17 +281,39 @@ static void stop_one(struct agents *agents, const struct effect *effect) {
         map_put(&agents->stopped, id, agents);
         return;
     }
+    past_keep(agents, run);
     due_remove(&agents->due, id);
     map_remove(&agents->runs, id);
     free(run);
 }
 
+/* Of pretended work the truth is known. */
+static bool work_is_done(struct agents *agents, const struct effect *effect) {
+    const struct pretend_run *run = run_meant(agents, effect);
+    const struct pretend_past *past = map_get(&agents->past, work_id(effect->goal, effect->node));
+    return run ? pretend_is_done(&run->agent) : past && past->worked >= past->stretches;
+}
+
+static void check_one(struct agents *agents, const struct effect *effect, struct signal *ended,
+                      struct arena *arena) {
+    bool done = work_is_done(agents, effect);
+    struct id id = work_id(effect->goal, effect->node);
+    ended->to = done ? CHECKED_PASSED : CHECKED_FAILED;
+    ended->exit = !done;
+    ended->title =
+        arena_format(arena, "%02x%02x%02x%02x", id.bytes[0], id.bytes[1], id.bytes[2], id.bytes[3]);
+    ended->text = done ? STR("All 12 tests pass.") : STR("3 of 12 tests fail.");
+}
+
+static void land_one(const struct effect *effect, struct signal *ended, struct arena *arena) {
+    ended->to = LANDED_YES;
+    ended->title = arena_format(arena, "%.*s on a pretended branch", STR_ARG(effect->commit));
+}
+
 /* Is it one of those that only pretend? A run that is known here is; a new one by its settings. */
 static bool pretends(struct agents *agents, const struct effect *effect) {
-    uint32_t kind;
-    if (effect->kind == EFFECT_CHECK || effect->kind == EFFECT_LAND)
-        return false;
-    return behaviour_of(agents, effect->agent, &kind) || run_meant(agents, effect);
+    struct behaviour behaviour;
+    return behaviour_of(agents, effect->agent, &behaviour) || run_meant(agents, effect);
 }
 
 void agents_carry(struct agents *agents, struct act *act) {
@@ -238,6 +329,8 @@ void agents_carry(struct agents *agents, struct act *act) {
     case EFFECT_SPAWN: spawn_one(agents, effect, &ended, &arena); break;
     case EFFECT_SEND: send_to(agents, effect, &ended); break;
     case EFFECT_LOOK: look_at(agents, effect, &ended, &arena); break;
+    case EFFECT_CHECK: check_one(agents, effect, &ended, &arena); break;
+    case EFFECT_LAND: land_one(effect, &ended, &arena); break;
     default: stop_one(agents, effect); break;
     }
     timer_set(agents);
@@ -276,7 +369,7 @@ struct str agents_see(void *with, struct id goal, const struct charges *charges,
             charge->run ? map_get(&agents->runs, effect_id(goal, charge->run - 1)) : NULL;
         struct sighting *row = &rows[seen.rows.count];
         if (run)
-            pretend_look(&run->agent, 0, 0, now.wall, row);
+            run_see(run, 0, 0, time_own(run, now.wall), row);
         else if (!agents->real || !charge->run ||
                  !runs_see(agents->real, effect_id(goal, charge->run - 1), row))
             continue;
@@ -309,6 +402,9 @@ void agents_end(struct agents *agents) {
         free(agents->runs.slots[i].value);
     map_free(&agents->runs);
     map_free(&agents->stopped);
+    for (size_t i = 0; i < agents->past.cap; i++)
+        free(agents->past.slots[i].value);
+    map_free(&agents->past);
     due_free(&agents->due);
     pthread_mutex_destroy(&agents->lock);
 }

@@ -20,6 +20,7 @@ struct agents {
     pthread_mutex_t lock; /* of what follows: see() comes from the ledger's thread */
     struct map runs;      /* struct run, by the id of the effect that started it */
     struct map stopped;   /* runs that were stopped before they began */
+    struct map past;      /* what ended pretend runs have done, by their work */
     struct due due;       /* when something happens to a run by itself */
     int64_t since;        /* wall clock: watched without a gap since then */
     int64_t beat_wall, beat_boot;
@@ -29,7 +30,7 @@ void agents_start(struct agents *agents, uv_loop_t *loop, struct hands *hands, s
 void agents_stop(struct agents *agents); /* from the loop */
 void agents_end(struct agents *agents);
 
-/* Carry EFFECT_SPAWN, SEND, LOOK or STOP out; takes the act over. */
+/* Carry EFFECT_SPAWN, SEND, LOOK, STOP, CHECK or LAND out; takes the act over. */
 void agents_carry(struct agents *agents, struct act *act);
 
 /* The loop goes round: a gap means that nobody was listening. */

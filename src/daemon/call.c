@@ -221,6 +221,8 @@ static void result_make(void *with) {
     struct building *building = with;
     struct op_call *op = &building->call->op;
     op->result = op->op->result(op, building->answer);
+    if (op->result && building->call->house->finish)
+        building->call->house->finish(building->call->house, op);
 }
 
 static void tell_make(void *with) {

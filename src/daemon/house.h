@@ -8,10 +8,12 @@
 struct tokens;        /* token.h */
 struct follow;        /* follow.h: who wants to hear of records */
 struct spool;         /* spool.h */
+struct runs;          /* runs.h */
 struct settings;      /* model/setting.h */
 struct sessions;      /* mcp_session.h */
 struct door;          /* door.h */
 struct config_source; /* config/config.h */
+struct op_call;       /* ops/op.h */
 
 struct house {
     struct keeper *keeper;
@@ -19,6 +21,7 @@ struct house {
     struct lookups *run_lookups; /* for runs of agents; NULL: the same */
     struct tokens *tokens;
     struct follow *follow;
+    struct runs *runs; /* runs.h; NULL: no agent is held here */
     struct spool *spool;
     struct sessions *sessions;
     struct door *doors[2]; /* by enum door_kind; NULL: it is not open */
@@ -29,6 +32,8 @@ struct house {
     void (*reload)(struct house *house); /* asks the main loop for it, from any thread */
     void (*stop)(struct house *house);   /* the same */
     void *with;                          /* the daemon's own */
+    /* what only the host of a run knows joins the answer; NULL: nobody knows more. Not on the caller's thread. */
+    void (*finish)(struct house *house, struct op_call *call);
     /* policy_text.h; NULL: policies of the past cannot be read */
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);

@@ -297,6 +297,8 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
                                            daemon->options.folder, daemon->options.socket);
     if (!daemon->hands.agents.real || !house_open(daemon, error, error_size))
         return false;
+    daemon->house.runs = daemon->hands.agents.real;
+    daemon->house.finish = run_finish;
     runs_find(daemon->hands.agents.real);
     return keeper_start(&daemon->keeper);
 }

@@ -20,6 +20,7 @@ enum {
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
+    RUN_WORDS = 1024,           /* of one line of what people read */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
 };
 
@@ -87,6 +88,12 @@ struct running {
     uint32_t writes; /* that have no better name */
 
     struct sighting seen; /* under runs->lock */
+
+    /* run_words.c: what people read of it */
+    char words[RUN_WORDS]; /* of a line that is not whole yet */
+    size_t word_count;
+    uint64_t word_offset, told_offset; /* of its newest byte; up to which the file tells */
+    bool told_known;
 };
 
 /* ---- runs.c ---- */
@@ -122,6 +129,10 @@ struct running *run_file_read(struct runs *runs,
 void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
 void run_save(struct running *run);              /* once everything that was offered is safe */
 bool run_load(struct running *run, uint64_t *ret_offset);
+
+/* ---- run_words.c ---- */
+void run_words_keep(struct running *run, const struct drive_out *out);
+void run_told_keep(struct running *run, struct str text); /* what is said to it */
 
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);

@@ -190,6 +190,7 @@ static void drove(struct running *run, struct drive_out *out, struct str name) {
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
         held_close_input(run->held);
+    run_words_keep(run, out);
     for (uint32_t i = 0; i < out->event_count; i++)
         event_take(run, &out->events[i], out->arena);
     seen_keep(run);
@@ -230,9 +231,11 @@ void run_pump(struct running *run) {
     run->said_until = clock_wall() + SECONDS(RUN_ACCEPT_SECONDS);
     if (answers)
         permission_give(run, &out);
-    else
+    else {
+        run_told_keep(run, (struct str){run->text, run->text_length});
         run->driver->send(run->state, run->dispatch, (struct str){run->text, run->text_length},
                           clock_wall(), &out);
+    }
     drove(run, &out, str_of(name));
     if (answers)
         run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));

@@ -27,5 +27,8 @@ void runs_end(struct runs *runs);
 /* EFFECT_SPAWN, SEND, LOOK, STOP, CHECK and LAND; takes the act over. */
 void runs_carry(struct runs *runs, struct act *act);
 
+/* What the operations work.log and work.diff tell of a run joins the answer. From any thread but the doors'. */
+void run_finish(struct house *house, struct op_call *call);
+
 /* From any thread: what is known of that run now. False: it is not held here. */
 bool runs_see(struct runs *runs, struct id run, struct sighting *ret);

@@ -117,6 +117,7 @@ struct charge {
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
     char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
     uint32_t rounds; /* how often what it called done did not pass, or did not fit */
+    uint32_t unsaid; /* 1: `said` are a person's words, and it has not heard them yet */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,

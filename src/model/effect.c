@@ -10,8 +10,8 @@ static const struct field COMMAND[] = {
     F("within", FIELD_INT, 2, within, 0, "microseconds it may take"),
 };
 
-static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",   "answer",
-                                           "handover", "again", "failed", "conflict"};
+static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block",    "answer",
+                                           "handover", "again", "failed", "conflict", "told"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
 /* One shape for everything that is done to an agent. */

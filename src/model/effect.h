@@ -62,6 +62,7 @@ enum wording {
     WORDS_AGAIN,    /* the node once more, with what went wrong before */
     WORDS_FAILED,   /* what it called done did not pass */
     WORDS_CONFLICT, /* what it made does not fit what others made meanwhile */
+    WORDS_TOLD,     /* a person has something to say */
     WORDSES
 };
 

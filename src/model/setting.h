@@ -46,7 +46,8 @@ struct agent_setting { /* CONFIG-17 */
     int64_t most, reserve_tokens;
     struct str reserve; /* money for one attempt */
     bool dedupes;
-    struct str driver, behaviour; /* what starts it; of a pretend one: which */
+    struct str driver, behaviour; /* what starts it; of a pretend one: which, */
+    int64_t pace, stretches;      /* how fast its time goes, and how much there is to do */
     struct str program, kind, base_url, thinking;
     struct texts args, deny, keys; /* keys: variables of the environment that it needs */
     struct texts share;            /* files of the operator's HOME that it sees in its own */

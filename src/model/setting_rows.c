@@ -327,6 +327,10 @@ static const struct setting AGENT_SETTINGS[] = {
         "share", share, "", 0, "",
         "files of the operator's HOME that it finds in its own, such as .codex/auth.json; none: the logins of its kind"),
     TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
+    NUMBER("pace", pace, "1", 1, 100000, 0, "",
+           "of a pretend agent: how many times as fast its time goes"),
+    NUMBER("stretches", stretches, "0", 0, 1000, 0, "",
+           "of a pretend agent: how much there is to do; 0: as it comes"),
 };
 
 #undef AT

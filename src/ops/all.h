@@ -28,6 +28,7 @@ extern const struct op OP_WORK_ADD;
 extern const struct op OP_WORK_START, OP_WORK_BLOCK, OP_WORK_UNBLOCK, OP_WORK_DONE, OP_WORK_CANCEL,
     OP_WORK_OVERRIDE, OP_WORK_FOLLOW, OP_WORK_UPDATE, OP_WORK_RETRY;
 extern const struct op OP_RUN_UPDATE;
+extern const struct op OP_WORK_LOG, OP_WORK_DIFF; /* work_log.c */
 /* daemon_do.c */
 extern const struct op OP_TICK_RUN, OP_TICK_WAKE, OP_DAEMON_STOP;
 /* token.c */

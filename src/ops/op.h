@@ -48,6 +48,8 @@ struct op_args { /* what any operation may be given */
     enum question_kind asks;
     enum letter_kind letter;
     uint32_t ack;
+    uint64_t from; /* work.log */
+    uint32_t last;
 };
 
 /* What the daemon knows of itself, for the operations that want to say it. */

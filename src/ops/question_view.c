@@ -221,6 +221,12 @@ static json_t *question_do(const struct question *question, const char *name, co
         do_add(list, "undo", name, "", goal);
         return list;
     }
+    if (str_begins(str_of(question->cause), STR("done."))) { /* work that waits to be landed */
+        json_array_append_new(list, json_sprintf("overseer diff %s", goal));
+        json_array_append_new(list, json_sprintf("overseer land %s", goal));
+        json_array_append_new(list, json_sprintf("overseer reject %s \"…\"", goal));
+        return list;
+    }
     switch (question->kind) {
     case QUESTION_APPROVE:
         do_add(list, "approve", name, "", goal);

@@ -127,6 +127,11 @@ struct git_answer git_tree_measure(const struct git_house *house, const struct g
                                    const struct git_run *run, struct arena *arena,
                                    struct git_measure *ret);
 
+/* The same as a person reads it, at most `most` bytes of it; ret_cut: there is more. */
+struct git_answer git_tree_diff(const struct git_house *house, const struct git_repo *repo,
+                                const struct git_run *run, size_t most, struct arena *arena,
+                                struct git_measure *ret, struct str *ret_text, bool *ret_cut);
+
 struct git_salvage {
     struct str commit; /* empty: there was nothing */
     struct str ref;

@@ -235,8 +235,7 @@ static void counts_read(struct str line, struct git_file *ret) {
     ret->deletions = (uint32_t)strtoul(end, NULL, 10);
 }
 
-static bool changes_read(struct git_call *call, const struct git_run *run,
-                         struct git_measure *ret) {
+bool git_changes_read(struct git_call *call, const struct git_run *run, struct git_measure *ret) {
     if (!git_do(call, GIT_COMPARE, GIT_ARGS(run->base, ret->snapshot)))
         return false;
     struct git_file *files = arena_new(call->arena, struct git_file, GIT_FILES);
@@ -272,7 +271,7 @@ struct git_answer git_tree_measure(const struct git_house *house, const struct g
     struct git_measure measure = {0};
     git_begin(&call, house, arena);
     if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo) &&
-        git_measure_take(&call, run, &measure) && changes_read(&call, run, &measure))
+        git_measure_take(&call, run, &measure) && git_changes_read(&call, run, &measure))
         *ret = measure;
     return git_end(&call);
 }

@@ -97,6 +97,7 @@ bool git_include(struct git_call *call, const struct git_repo *repo, struct git_
 /* ---- measuring (git_measure.c), for salvage too ---- */
 
 bool git_measure_take(struct git_call *call, const struct git_run *run, struct git_measure *ret);
+bool git_changes_read(struct git_call *call, const struct git_run *run, struct git_measure *ret);
 
 /* ---- merging (git_merge.c) ---- */
 

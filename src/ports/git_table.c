@@ -50,6 +50,9 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_COMPARE] = {"diff-tree -r -z --raw --numstat --no-abbrev --no-renames --no-ext-diff "
                      "--no-textconv --ignore-submodules=dirty $1 $2",
                      GIT_OURS, "files that changed since the base"},
+    [GIT_DIFF] = {"diff-tree -r --patch-with-stat --summary --no-color --no-renames --no-ext-diff "
+                  "--no-textconv --ignore-submodules=dirty $1 $2",
+                  GIT_OURS, "the same, for a person to read"},
     [GIT_WORKTREES] = {"-C $1 worktree list --porcelain -z", GIT_PERSONS,
                        "which branches are checked out"},
     [GIT_CHECK_NAME] = {"check-ref-format $1", GIT_NOWHERE, "whether a name may be a branch"},

@@ -37,6 +37,7 @@ enum git_command {
     GIT_LIST_NAMES,
     GIT_LIST_TIPS,
     GIT_COMPARE,
+    GIT_DIFF,
     GIT_WORKTREES,
     GIT_CHECK_NAME,
     GIT_CONTAINS,

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from model import Model  # noqa: E402
 from programs import BY_NAME, KEY, env_of, fill, files_write  # noqa: E402
-from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
+from world import BUILD, Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
 
 SKIPPED = 77
 
@@ -96,7 +96,8 @@ class World:
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING"]
         lines = {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": settings.get("idle_after", "60s"),
                                  "min_resend_interval": "0s", "turn_most": settings.get("turn_most", "5m"),
-                                 "backoff.base": "1s", "backoff.max": "5s"},
+                                 "backoff.base": "1s", "backoff.max": "5s", "verify_by_person": settings.get("person", False)},
+                 "people": {"undo_for": "0s"},
                  "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                  "verify": {"command": settings.get("verify", "test -s made.txt")},
                  "landing": {"how": settings.get("landing", "rebase")}}
@@ -273,6 +274,43 @@ def asks_a_person(world):
     world.wait_done(goal)
 
 
+@scenario()
+def by_hand(world):
+    """Typed by a person, from run to land: what it says is followed, it is told something, its changes are looked at, sent back, landed."""
+    def typed(*words):
+        done = subprocess.run([str(BUILD / "overseer"), *words, "--socket", str(world.daemon.socket)], cwd=world.repo, capture_output=True,
+                              text=True, check=False, timeout=60, env={**os.environ, "HOME": str(world.home)})
+        expect(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr or done.stdout}")
+        return done.stdout
+
+    script = f"write made.txt hello ;; call *overseer_update {DONE} ;; say all of it is there"
+    begun = json.loads(typed("run", f"Do the work.\n<<<{script}>>>", "--agent", "coder", "--json"))["tasks"][0]
+    task, goal = begun["task"], begun["goalId"]
+    world.wait("its words are there", lambda: "all of it is there" in typed("logs", task))
+    world.wait("a person is asked", lambda: world.do("inbox.list")["items"], 90)
+    expect("+hello" in typed("diff", task), "its change is not shown")
+    expect("said" in typed("logs", task, "--json"), "its words are told")
+    again = f"<<<write made.txt better ;; call *overseer_update {DONE} ;; say all done>>>"
+    typed("reject", task, f"It has to be better. {again}")
+    world.wait("it was made better", lambda: "+better" in typed("diff", task))
+    world.wait("a person is asked again", lambda: world.do("inbox.list")["items"], 90)
+    typed("land", task)
+    world.wait_done(goal)
+    expect(world.landed() == "better", "it is not on the branch")
+
+
+@scenario()
+def told_by_hand(world):
+    """What a person says reaches the agent, in its next turn, once."""
+    goal = world.task("write made.txt hello ;; say half of it is there")
+    world.wait_record(goal, "agent.seen")
+    subprocess.run([str(BUILD / "overseer"), "tell", goal, f"Go on. <<<call *overseer_update {DONE} ;; say all done>>>", "--socket",
+                    str(world.daemon.socket)], check=True, timeout=60)
+    world.wait_done(goal)
+    expect(world.told(goal, "told") == 1, f"it was told {world.told(goal, 'told')} times")
+
+
+by_hand.settings = {"person": True}
 asks_a_person.settings = {"asks": True}
 hangs.settings = {"idle_after": "5s", "turn_most": "10s"}
 

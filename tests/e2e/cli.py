@@ -18,7 +18,7 @@ import time
 
 import proof
 from desk import FAILED, GOAL, Desk
-from world import TOP, Broken, wait_until
+from world import BUILD, TOP, Broken, wait_until
 
 ID = GOAL[5:15]
 WRITE = "--write" in sys.argv
@@ -29,13 +29,13 @@ def expect(holds, what):
         raise Broken(what)
 
 
-def refused(desk, code, *words, says=""):
+def refused(desk, code, *words, says="", more=None):
     """It fails with this exit status, says so on standard error alone, and with --json as an object."""
-    got, out, err = desk.run(*words)
+    got, out, err = desk.run(*words, more=more)
     expect(got == code, f"{words}: exit {got}, not {code}: {err or out}")
     expect(out == "", f"{words}: a refusal on standard output: {out}")
     expect(says in err, f"{words}: {err!r} does not say {says!r}")
-    got, out, err = desk.run(*words, "--json")
+    got, out, err = desk.run(*words, "--json", more=more)
     error = json.loads(err)["error"]
     expect(got == code == error["exit"] and error["code"].startswith("E_") and error["message"] and out == "", f"{words} --json: {err}")
     return error
@@ -179,21 +179,128 @@ def test_init(desk):
                            ("pyproject.toml", "pytest"), ("meson.build", "meson")):
         place = desk.folder / f"of-{there}"
         shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
+        (place / ".git").mkdir(parents=True)
+        settings = place / "settings" / "overseer.toml"
         (place / there).write_text({"Makefile": "check:\n\ttrue\n", "package.json": '{"scripts": {"test": "true"}}',
                                     "meson.build": "test('x', x)\n"}.get(there, ""))
         refused(desk, 2, "overseer", "init", "--folder", str(place), says=command)
-        desk.well("overseer", "init", "--yes", "--folder", str(place))
-        text = (place / ".overseer.toml").read_text()
-        expect(f'command = "{command}' in text, f"{there}: {text}")
-        desk.well("overseer", "config", "check", str(place / ".overseer.toml"))
-    refused(desk, 4, "overseer", "init", "--test-command", "true", "--folder", str(place), says="--yes")
+        desk.well("overseer", "init", "--yes", "--folder", str(place), "--file", str(settings))
+        text = settings.read_text()
+        expect(f'command = "{command}' in text and f'path = "{place}"' in text and 'how = "branch"' in text, f"{there}: {text}")
+        desk.well("overseer", "config", "check", str(settings))
+        expect(not (place / ".overseer.toml").exists(), "a repository is nothing that settings are written into")
+    refused(desk, 4, "overseer", "init", "--test-command", "true", "--folder", str(place), "--file", str(settings), says="--yes")
     odd = 'sh -c "a \\\\ b"'
-    desk.well("overseer", "init", "--yes", "--test-command", odd, "--folder", str(place))
-    desk.well("overseer", "config", "check", str(place / ".overseer.toml"))
-    (desk.repository / ".overseer.toml").unlink(missing_ok=True)
-    code, shown = desk.on_terminal("overseer", "init", answer="make\n")
-    expect(code == 0 and "[make check]" in shown and 'command = "make"' in (desk.repository / ".overseer.toml").read_text(), shown)
+    desk.well("overseer", "init", "--yes", "--test-command", odd, "--folder", str(place), "--file", str(settings))
+    desk.well("overseer", "config", "check", str(settings))
+    expect("a \\\\" in settings.read_text() and (place / "settings/overseer.toml.before").exists(), "the old one is set aside")
+    refused(desk, 3, "overseer", "init", "--yes", "--folder", str(desk.folder), says="git")
+    settings.unlink()
+    code, shown = desk.on_terminal("overseer", "init", "--file", str(settings), answer="make\ny\n")
+    expect(code == 0 and "[make check]" in shown and "Write this to" in shown and 'command = "make"' in settings.read_text(), shown)
+
+
+def test_init_finds_agents(desk):
+    """Programs in PATH become [[agents]], with the keys that are set; a forge means pull requests."""
+    place, programs = desk.folder / "with-remote", desk.folder / "programs"
+    place.mkdir()
+    programs.mkdir()
+    for name in ("claude", "codex", "goose"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    more = {"PATH": f"{BUILD}:{programs}:/usr/bin:/bin", "ANTHROPIC_API_KEY": "k"}
+    desk.well("git", "init", "-q", "-b", "trunk", str(place))
+    desk.well("git", "-C", str(place), "remote", "add", "origin", "git@forge.example:team/web.git")
+    settings = place / ".git" / "overseer.toml"
+    told = json.loads(desk.well("overseer", "init", "--yes", "--json", "--folder", str(place), "--file", str(settings), more=more))
+    text = settings.read_text()
+    expect(told["agents"] == ["claude", "codex", "goose"] and told["landing"] == "pr", told)
+    expect('driver = "tmux"' in text and 'keys = ["ANTHROPIC_API_KEY"]' in text and 'default_branch = "trunk"' in text, text)
+    desk.well("overseer", "config", "check", str(settings), more=more)
+
+
+def test_run_wants_a_set_up(desk):
+    """Nothing is begun where no agent is declared, and what is wrong is said with the way out of it."""
+    refused(desk, 2, "overseer", "run", says="What is to be done")
+    refused(desk, 2, "overseer", "run", "x", "--until", "25:00", "--dry-run", says="07:00")
+    refused(desk, 4, "overseer", "run", "fix it", says="overseer init")
+    (desk.repository / "night.md").write_text("# tonight\n\n- [ ] fix the login\n  see issue 12\n- [x] done\n1. port it\ntext\n")
+    shown = desk.well("overseer", "run", "-f", "night.md", "-j", "2", "--dry-run")
+    expect(shown == "fix the login\nsee issue 12\nport it\n", shown)
+
+
+PRETENDS = """[supervision]
+enabled = true
+verify_by_person = {person}
+tick_every = "1s"
+[people]
+undo_for = "0s"
+[policy]
+allow_agents = ["*"]
+[[agents]]
+id = "steady"
+driver = "pretend"
+pace = 2000
+stretches = 2
+"""
+
+
+def test_first_hour(desk):
+    """run, logs, tell, diff, reject, land: as typed, with an agent that only pretends."""
+    settings = desk.folder / "pretends.toml"
+    settings.write_text(PRETENDS.format(person="true"))
+    more = {"OVERSEER_CONFIG": str(settings), "XDG_STATE_HOME": str(desk.folder / "hour")}
+    try:
+        refused(desk, 3, "overseer", "run", "fix it", "--agent", "nobody", says="nobody", more=more)
+        begun = json.loads(desk.well("overseer", "run", "fix the parser", "--agent", "steady", "--json", more=more))
+        task, goal = begun["tasks"][0]["task"], begun["tasks"][0]["goalId"]
+        expect(task == "T1", begun)
+        expect("steady" in desk.well("overseer", "agents", more=more), "who works on it")
+        refused(desk, 4, "overseer", "land", task, says="waits for your yes", more=more)
+
+        def asked():
+            return json.loads(desk.well("overseer", "inbox", "--json", more=more))["items"]
+        wait_until("it waits for a yes", asked, 30)
+        expect("no worktree" in desk.well("overseer", "diff", task, more=more), "nothing is there to compare")
+        expect("not said anything" in desk.well("overseer", "logs", task, more=more), "it has no words of its own")
+        desk.well("overseer", "reject", task, "the parser is wrong still", more=more)
+        wait_until("it says done once more", asked, 30)
+        shown = desk.well("overseer", "why", task, more=more)
+        expect("the parser is wrong still" in shown, shown)
+        desk.well("overseer", "land", goal[5:15], more=more)
+        wait_until("it is done", lambda: json.loads(desk.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", 30)
+        refused(desk, 4, "overseer", "tell", task, "too late", says="Nobody works", more=more)
+        desk.well("overseer", "retry", goal, "--reason", "once more", more=more)
+    finally:
+        desk.run("overseer", "down", more=more)
+
+
+def test_run_many(desk):
+    """A list, one at once: the next begins when one has ended. What is ticked is left out; nothing begins when the time is up."""
+    settings = desk.folder / "many.toml"
+    settings.write_text(PRETENDS.format(person="false"))
+    (desk.repository / "many.md").write_text("- [ ] first\n- [x] done before\n- [ ] second\n- [ ] third\n")
+    more = {"OVERSEER_CONFIG": str(settings), "XDG_STATE_HOME": str(desk.folder / "many")}
+    try:
+        shown = desk.well("overseer", "run", "-f", "many.md", "-j", "1", more=more)
+        lines = [line.split()[:2] for line in shown.splitlines()]
+        expect(lines == [["T1", "first"], ["T1", "done:"], ["T2", "second"], ["T2", "done:"], ["T3", "third"]], shown)
+    finally:
+        desk.run("overseer", "down", more=more)
+
+
+def test_demo(desk):
+    """One stalls, one loops, one lies, one dies; all of it lands within two minutes, and nothing stays."""
+    temporary = desk.folder / "temporary"
+    temporary.mkdir()
+    began = time.monotonic()
+    told = json.loads(desk.well("overseer", "demo", "--json", more={"TMPDIR": str(temporary)}, within=150))
+    took = time.monotonic() - began
+    by = {one["given"]: one for one in told["tasks"]}
+    expect(told["done"] and all(one["done"] for one in told["tasks"]), told)
+    expect(by["stalls"]["nudges"] > 0 and by["loops"]["nudges"] > 0 and by["lies"]["caught"] > 0 and by["dies"]["restarts"] > 0, told)
+    expect(took < 120, f"{took:.0f} s are more than two minutes")
+    expect(not list(temporary.iterdir()), "it left something behind")
 
 
 def test_up_and_down(desk):

@@ -386,7 +386,7 @@ def of_goal(house, goal):
     return {"goal": goal}
 
 
-@example("assignment.list", "handoff.list", "replay.run")
+@example("assignment.list", "handoff.list", "replay.run", "work.log", "work.diff")
 def one_goal(house, goal):
     return {"goal": goal}
 

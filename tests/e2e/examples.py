@@ -71,13 +71,15 @@ BEFORE = {
     "overseer work follow": "overseer work override S1.1.1 --status done --reason x",
     "overseer resume": "overseer stop --yes",
     "overseer backup": "rm -f overnight.db",
-    "overseer init": "rm -f .overseer.toml",
+    "overseer init": "rm -f ~/config/overseer/overseer.toml",
+    "overseer tell": staffed, "overseer attach": staffed, "overseer work log": staffed, "overseer work diff": staffed,
+    "overseer land": asked("approve"),
     "overseer question show": asked(), "overseer answer": asked(), "overseer approve": asked("approve"),
     "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
     "overseer question withdraw": asked(),
 }
 # These go on until somebody ends them; a while is enough.
-ENDLESS = ("--follow", "--watch")
+ENDLESS = ("--follow", "--watch", "overseer attach", "overseer demo")
 # Not here: another machine, or a server, is in it.
 ELSEWHERE = re.compile(r"postgresql://|https?://|systemctl|curl |ssh ")
 

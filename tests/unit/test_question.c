@@ -833,6 +833,43 @@ static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
     proof_passed("unit", __func__, "MAIL-01 MAIL-02 MAIL-06 MAIL-07");
 }
 
+static uint32_t words_sent(const struct room *r, enum wording words) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->did.effect_count; i++) {
+        const struct effect_change *change = &r->did.effects[i];
+        struct effect effect = {0};
+        if (change->op == EFFECT_OP_MAKE && change->slot.kind == EFFECT_SEND &&
+            effect_decode(EFFECT_SEND, change->body, &effect))
+            count += effect.words == words;
+    }
+    return count;
+}
+
+/* A person's words reach an agent by themselves, once, as soon as nothing else is being said; an agent's do not. */
+static void test_what_a_person_tells_is_said(void **state) {
+    (void)state;
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    uint32_t n = charge_put(&room, "T1");
+    char name[16];
+    charge_of(&room, n)->run = 1; /* somebody is there who can hear it */
+    room.policy.max_attempts = 12;
+    snprintf(name, sizeof name, "A_%u", n);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INSTRUCTION, 0, "obey"), ERROR_NONE);
+    assert_int_equal(words_sent(&room, WORDS_TOLD), 0);
+    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INFO, 0, "so you know"), ERROR_NONE);
+    assert_int_equal(words_sent(&room, WORDS_TOLD), 0);
+    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INSTRUCTION, 0, "leave the parser"),
+                     ERROR_NONE);
+    assert_int_equal(words_sent(&room, WORDS_TOLD), 1);
+    assert_int_equal(charge_of(&room, n)->unsaid, 0);
+    struct hash said = charge_of(&room, n)->said;
+    assert_true(str_equal(text_kept(&room, &said), STR("leave the parser\nthe body")));
+    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INSTRUCTION, 0, "and hurry"), ERROR_NONE);
+    assert_int_equal(words_sent(&room, WORDS_TOLD), 0); /* the first is still on its way */
+    assert_int_equal(charge_of(&room, n)->unsaid, 1);
+    proof_passed("unit", __func__, "MAIL-01");
+}
+
 /* ---- anything, in any order ---- */
 
 static struct chance dice;
@@ -935,6 +972,7 @@ int main(void) {
         ROOM(test_requests_have_limits),
         ROOM(test_nobody_waits_for_the_dead),
         ROOM(test_mail_is_kept_in_order_until_it_is_read),
+        ROOM(test_what_a_person_tells_is_said),
         ROOM(test_anything_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which agent programs are on this machine? Those in PATH; what drives them follows from their row. */
+#include "cli/agent_list.h"
+
+#include "cli/child.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order in which one is proposed. Where two rows have one name, the first whose program is here counts. */
+const struct agent_known AGENTS_KNOWN[] = {
+    {"claude",
+     "claude",
+     "claude",
+     "",
+     "Claude Code",
+     {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}},
+    {"codex", "codex-acp", "codex-acp", "", "Codex", {"OPENAI_API_KEY"}},
+    {"codex", "codex", "codex", "tmux", "Codex, in its terminal", {"OPENAI_API_KEY"}},
+    {"opencode", "opencode", "opencode", "", "opencode", {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}},
+    {"gemini", "gemini", "gemini", "", "Gemini CLI", {"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+    {"goose", "goose", "goose", "", "goose", {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}},
+    {"qwen", "qwen", "qwen", "", "Qwen Code", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+    {"claude-acp",
+     "claude-agent-acp",
+     "claude-agent-acp",
+     "",
+     "Claude Code, over ACP",
+     {"ANTHROPIC_API_KEY"}},
+};
+const size_t AGENTS_KNOWN_COUNT = sizeof AGENTS_KNOWN / sizeof *AGENTS_KNOWN;
+
+static bool is_second(const struct agent_known *agent) {
+    char path[PATH_MAX];
+    for (const struct agent_known *at = AGENTS_KNOWN; at < agent; at++)
+        if (strcmp(at->name, agent->name) == 0 && program_find(at->program, path))
+            return true;
+    return false;
+}
+
+bool agent_program(const struct agent_known *agent, char path[PATH_MAX]) {
+    return !is_second(agent) && program_find(agent->program, path);
+}
+
+bool agent_first(char name[AGENT_NAME]) {
+    char path[PATH_MAX];
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++)
+        if (agent_program(&AGENTS_KNOWN[i], path)) {
+            snprintf(name, AGENT_NAME, "%s", AGENTS_KNOWN[i].name);
+            return true;
+        }
+    return false;
+}

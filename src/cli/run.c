@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a piece of work begin? One task, or the open lines of a file; the daemon is started if nobody answers. */
+#include "cli/run.h"
+#include "cli/command.h"
+#include "cli/task.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_SECONDS = 2, TITLE_MOST = 120 };
+
+struct starting {
+    struct typed *typed;
+    struct tasks_read tasks;
+    char (*goals)[64]; /* of those that were begun */
+    char (*states)[32];
+    uint32_t begun, numbered;
+    int64_t until; /* 0: no end */
+    json_t *told;
+};
+
+/* The answer, or NULL with the trouble; the parameters are taken. */
+static json_t *ask(struct typed *typed, const char *method, json_t *params) {
+    json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
+    json_decref(params);
+    return result;
+}
+
+/* ---- may it begin? ---- */
+
+static const char *setting_of(const json_t *shown, const char *name) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(shown, "settings"), i,
+                       row) if (strcmp(text_of(row, "name"), name) == 0) return text_of(row,
+                                                                                        "value");
+    return "";
+}
+
+/* As the file has it: between quotes. */
+static bool value_is(const char *value, const char *wanted) {
+    size_t length = strlen(wanted);
+    return strcmp(value, wanted) == 0 ||
+           (value[0] == '"' && strncmp(value + 1, wanted, length) == 0 && value[length + 1] == '"');
+}
+
+static bool agent_is_declared(const json_t *shown, const char *agent) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(shown, "agents"), i,
+                       row) if (value_is(text_of(row, "id"), agent)) return true;
+    return false;
+}
+
+static bool settings_fit(struct typed *typed, const json_t *shown) {
+    const char *agent = typed_text(typed, "agent");
+    char here[PATH_MAX];
+    const char *path = setting_of(shown, "repo.path");
+    if (!value_is(setting_of(shown, "supervision.enabled"), "true") ||
+        json_array_size(json_object_get(shown, "agents")) == 0) {
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is set up to be started.");
+        trouble_next(&typed->trouble, "In your repository: overseer init");
+        return false;
+    }
+    if (agent && !agent_is_declared(shown, agent)) {
+        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "No agent is called %.60s.", agent);
+        trouble_next(
+            &typed->trouble,
+            "`overseer doctor` shows which there are; see [[agents]] in overseer.toml(5).");
+        return false;
+    }
+    if (!typed->at.url && repository_here(here) && !value_is(path, "") && !value_is(path, here)) {
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "Work is done in %.300s, and you are in %.300s.", path, here);
+        trouble_next(&typed->trouble, "Go there, or have Overseer work here: overseer init --yes");
+        return false;
+    }
+    return true;
+}
+
+static bool may_begin(struct typed *typed) {
+    json_t *shown = ask(typed, "config.show", json_object());
+    bool may = shown && settings_fit(typed, shown);
+    json_decref(shown);
+    return may;
+}
+
+/* ---- one task ---- */
+
+/* The next T that nobody has: so many goals there have been. */
+static uint32_t number_next(struct typed *typed) {
+    json_t *tally = ask(typed, "goal.tally", json_object()), *count;
+    const char *face;
+    json_int_t all = 0;
+    json_object_foreach(tally, face, count) all += json_integer_value(count);
+    json_decref(tally);
+    return (uint32_t)all + 1;
+}
+
+static json_t *plan_make(uint32_t number, const char *title, const char *text, const char *agent) {
+    char phase[16], task[16];
+    snprintf(phase, sizeof phase, "P%u", number);
+    snprintf(task, sizeof task, "T%u", number);
+    json_t *node = json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase,
+                             "tier", "task", "name", title, "objective", text, "acceptanceCriteria",
+                             "it is done as asked, and the checks of the repository pass");
+    if (agent)
+        json_object_set_new(node, "suggestedAgentId", json_string(agent));
+    return json_pack("[{s:s, s:s, s:s, s:[s]}, o]", "id", phase, "tier", "phase", "name", title,
+                     "acceptanceCriteria", "its task is done", node);
+}
+
+static void key_make(char key[32]) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        random = (uint64_t)clock_now();
+    snprintf(key, 32, "run-%016llx", (unsigned long long)random);
+}
+
+static bool task_begin(struct starting *it, const char *text) {
+    struct typed *typed = it->typed;
+    char key[32], title[TITLE_MOST + 1];
+    uint32_t number = it->numbered++;
+    key_make(key);
+    struct str line = {text, strcspn(text, "\n")};
+    snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
+    json_t *goal = ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", title, "key", key));
+    json_t *plan =
+        goal
+            ? ask(typed, "plan.apply",
+                  json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
+                            plan_make(number, title, text, typed_text(typed, "agent")), "key", key))
+            : NULL;
+    if (plan) {
+        snprintf(it->goals[it->begun], sizeof *it->goals, "%s", text_of(goal, "goalId"));
+        snprintf(it->states[it->begun], sizeof *it->states, "working");
+        char id[16];
+        snprintf(id, sizeof id, "T%u", number);
+        json_array_append_new(it->told, json_pack("{s:s, s:O, s:s}", "task", id, "goalId",
+                                                  json_object_get(goal, "goalId"), "title", title));
+        if (!typed->as_json)
+            printf("%-5s %s\n", id, title);
+        it->begun++;
+    }
+    json_decref(goal);
+    json_decref(plan);
+    fflush(stdout);
+    return plan != NULL;
+}
+
+/* ---- several, so many at once ---- */
+
+static bool is_under_way(const char *state) {
+    return strcmp(state, "working") == 0 || strcmp(state, "queued") == 0 ||
+           strcmp(state, "checking") == 0;
+}
+
+/* One bad task never ends the night: whatever waits for a person makes room for the next. */
+static uint32_t under_way(struct starting *it) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < it->begun; i++) {
+        json_t *goal = ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
+        const char *state = goal ? text_of(goal, "state") : it->states[i];
+        if (strcmp(state, it->states[i]) != 0 && !is_under_way(state) && !it->typed->as_json)
+            printf("%-5s %s: %s\n", text_of(json_array_get(it->told, i), "task"), state,
+                   text_of(json_array_get(it->told, i), "title"));
+        snprintf(it->states[i], sizeof *it->states, "%s", state);
+        count += is_under_way(it->states[i]);
+        json_decref(goal);
+    }
+    fflush(stdout);
+    return count;
+}
+
+static bool time_is_up(const struct starting *it) {
+    return it->until && clock_now() >= it->until;
+}
+
+static bool all_begin(struct starting *it, uint32_t at_once) {
+    for (uint32_t i = 0; i < it->tasks.count; i++) {
+        while (at_once && under_way(it) >= at_once && !time_is_up(it))
+            sleep(LOOK_SECONDS);
+        if (time_is_up(it))
+            return true;
+        if (!task_begin(it, it->tasks.at[i]))
+            return false;
+    }
+    return true;
+}
+
+/* "07:00": the next time that the clock shows it. */
+static bool until_read(struct typed *typed, int64_t *ret) {
+    const char *text = typed_text(typed, "until");
+    int hour, minute, used = 0;
+    time_t now = time(NULL);
+    struct tm local;
+    *ret = 0;
+    if (!text)
+        return true;
+    if (sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2 || text[used] || hour < 0 ||
+        hour > 23 || minute < 0 || minute > 59)
+        return trouble_make(&typed->trouble, ERROR_INVALID, "--until is a time such as 07:00.");
+    localtime_r(&now, &local);
+    local.tm_hour = hour;
+    local.tm_min = minute;
+    local.tm_sec = 0;
+    local.tm_isdst = -1;
+    time_t end = mktime(&local);
+    if (end <= now) {
+        local.tm_mday++;
+        local.tm_isdst = -1;
+        end = mktime(&local);
+    }
+    *ret = (int64_t)end * 1000000;
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static int begun_tell(struct starting *it) {
+    const char *first = it->begun ? text_of(json_array_get(it->told, 0), "task") : "";
+    uint32_t left = it->tasks.count - it->begun;
+    if (it->typed->as_json) {
+        json_t *json = json_pack("{s:O, s:i}", "tasks", it->told, "left", (int)left);
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(json);
+        return 0;
+    }
+    if (left)
+        printf("The time is up: %u were not begun.\n", left);
+    if (it->begun == 1)
+        hint(
+            "Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s",
+            first, first, first);
+    else
+        hint("Look:   overseer status, overseer inbox");
+    return 0;
+}
+
+static bool starting_make(struct starting *it) {
+    struct typed *typed = it->typed;
+    const char *task = typed_text(typed, "task"), *file = typed_text(typed, "file");
+    if (!task == !file) {
+        trouble_make(&typed->trouble, ERROR_INVALID,
+                     "What is to be done? Say it, or name a file of tasks.");
+        trouble_next(&typed->trouble,
+                     "overseer run \"fix the failing test\", or: overseer run -f tasks.md");
+        return false;
+    }
+    if (!until_read(typed, &it->until) ||
+        !(task ? tasks_one(task, &it->tasks) : tasks_load(typed, file, &it->tasks)))
+        return false;
+    it->goals = calloc(it->tasks.count, sizeof *it->goals);
+    it->states = calloc(it->tasks.count, sizeof *it->states);
+    it->told = json_array();
+    return it->goals && it->states;
+}
+
+static int dry_tell(const struct starting *it) {
+    for (uint32_t i = 0; i < it->tasks.count; i++)
+        printf("%s\n", it->tasks.at[i]);
+    fprintf(stderr, "Nothing was begun.\n");
+    return 0;
+}
+
+int run_run(struct typed *typed) {
+    struct starting it = {.typed = typed};
+    uint32_t at_once = (uint32_t)json_integer_value(json_object_get(typed->params, "jobs"));
+    int status;
+    if (!starting_make(&it))
+        status = trouble_tell(&typed->trouble, typed->as_json);
+    else if (typed->dry_run)
+        status = dry_tell(&it);
+    else if (!typed->at.url && !daemon_ensure(typed))
+        status = EXIT_TROUBLE;
+    else if (!may_begin(typed))
+        status = trouble_tell(&typed->trouble, typed->as_json);
+    else {
+        it.numbered = number_next(typed);
+        status = all_begin(&it, at_once) ? begun_tell(&it)
+                                         : trouble_tell(&typed->trouble, typed->as_json);
+    }
+    json_decref(it.told);
+    free(it.goals);
+    free(it.states);
+    tasks_free(&it.tasks);
+    return status;
+}

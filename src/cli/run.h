@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to be done, as somebody wrote it down? And where are we? */
+#pragma once
+
+#include "cli/typed.h"
+
+#include <limits.h>
+
+enum { TASKS_MOST = 500, TASK_MOST = 8000 };
+
+struct tasks_read {
+    char **at; /* each of them: the first line is its title */
+    uint32_t count;
+};
+
+bool tasks_one(const char *text, struct tasks_read *ret);
+/* The open lines of a checklist in Markdown; what stands indented below a line belongs to it. False: typed->trouble. */
+bool tasks_load(struct typed *typed, const char *file, struct tasks_read *ret);
+void tasks_free(struct tasks_read *tasks);
+
+/* The top folder of the repository that we are in; false: we are in none. */
+bool repository_here(char path[PATH_MAX]);
+bool repository_of(const char *folder, char path[PATH_MAX]);
+
+/* Starts the daemon if nobody answers. False: the person was told why not. (up.c) */
+bool daemon_ensure(struct typed *typed);

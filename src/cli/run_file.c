@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tasks stand in a file? Lines that begin like those of a list; a ticked one is done already. */
+#include "cli/run.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool task_add(struct tasks_read *tasks, const char *text, size_t length) {
+    char **grown = tasks->count < TASKS_MOST
+                       ? realloc(tasks->at, (tasks->count + 1) * sizeof *tasks->at)
+                       : NULL;
+    if (!grown)
+        return false;
+    tasks->at = grown;
+    tasks->at[tasks->count] = strndup(text, length < TASK_MOST ? length : TASK_MOST);
+    return tasks->at[tasks->count++] != NULL;
+}
+
+/* A line below a task: what else is to be known of it. */
+static bool task_grow(struct tasks_read *tasks, const char *text, size_t length) {
+    char **last = &tasks->at[tasks->count - 1];
+    size_t had = strlen(*last);
+    if (had + length + 2 > TASK_MOST)
+        return true;
+    char *grown = realloc(*last, had + length + 2);
+    if (!grown)
+        return false;
+    *last = grown;
+    snprintf(grown + had, length + 2, "\n%.*s", (int)length, text);
+    return true;
+}
+
+/* "- [ ] do X", "* do X", "1. do X"; NULL: no line of a list. */
+static const char *item_text(const char *line, bool *ret_done) {
+    const char *at = line + strspn(line, " \t");
+    size_t digits = strspn(at, "0123456789");
+    *ret_done = false;
+    if (at - line > 1)
+        return NULL; /* it belongs to the line above */
+    if (digits > 0 && (at[digits] == '.' || at[digits] == ')') && at[digits + 1] == ' ')
+        at += digits + 2;
+    else if ((*at == '-' || *at == '*' || *at == '+') && at[1] == ' ')
+        at += 2;
+    else
+        return NULL;
+    if (at[0] == '[' && at[1] && at[2] == ']') {
+        *ret_done = at[1] != ' ';
+        at += 3;
+    }
+    return at + strspn(at, " \t");
+}
+
+static bool line_take(struct tasks_read *tasks, const char *line, bool *below) {
+    bool done;
+    const char *item = item_text(line, &done);
+    if (item) {
+        *below = !done && *item;
+        return !*below || task_add(tasks, item, strlen(item));
+    }
+    const char *text = line + strspn(line, " \t");
+    if (text == line) {
+        *below = *below && !*line; /* an empty line ends nothing */
+        return true;
+    }
+    return !*below || !*text || task_grow(tasks, text, strlen(text));
+}
+
+bool tasks_one(const char *text, struct tasks_read *ret) {
+    return task_add(ret, text, strlen(text));
+}
+
+bool tasks_load(struct typed *typed, const char *path, struct tasks_read *ret) {
+    char line[TASK_MOST];
+    bool below = false, well = true;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!file)
+        return trouble_make(&typed->trouble, ERROR_NOT_FOUND, "%.300s cannot be read: %s.", path,
+                            strerror(errno));
+    while (well && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\r\n")] = 0;
+        well = line_take(ret, line, &below);
+    }
+    if (file != stdin)
+        fclose(file);
+    if (!well)
+        return trouble_make(&typed->trouble, ERROR_INVALID, "%.300s has more than %d tasks.", path,
+                            TASKS_MOST);
+    if (ret->count > 0)
+        return true;
+    trouble_make(&typed->trouble, ERROR_INVALID, "No open task stands in %.300s.", path);
+    trouble_next(&typed->trouble, "A task is a line such as: - [ ] fix the failing test");
+    return false;
+}
+
+void tasks_free(struct tasks_read *tasks) {
+    for (uint32_t i = 0; i < tasks->count; i++)
+        free(tasks->at[i]);
+    free(tasks->at);
+}
+
+/* The folder above that git knows. */
+bool repository_of(const char *folder, char path[PATH_MAX]) {
+    char at[PATH_MAX + 8];
+    if (!realpath(folder, path))
+        return false;
+    while (*path) {
+        snprintf(at, sizeof at, "%s/.git", path);
+        if (access(at, F_OK) == 0)
+            return true;
+        char *slash = strrchr(path, '/');
+        *(slash ? slash : path) = 0;
+    }
+    return false;
+}
+
+bool repository_here(char path[PATH_MAX]) {
+    return repository_of(".", path);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does a person do about one task? Look over its shoulder, speak to it, land it, send it back, begin it anew. */
+#include "cli/task.h"
+
+#include "cli/child.h"
+#include "cli/command.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { AGAIN_MS = 500 };
+
+/* ---- which one ---- */
+
+bool task_is_node(const char *what) {
+    return (*what == 'T' || *what == 'S' || *what == 'P') && isdigit((unsigned char)what[1]) &&
+           strlen(what) < 16 && strspn(what + 1, "0123456789.") == strlen(what + 1);
+}
+
+/* The whole id of a goal, or enough of its beginning. */
+static bool is_goal(const char *what) {
+    const char *plain = strncmp(what, "goal_", 5) == 0 ? what + 5 : what;
+    size_t length = strlen(plain);
+    return length >= 8 && length <= ID_TEXT &&
+           strspn(plain, "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz") == length;
+}
+
+static bool is_question(const char *what) {
+    return (*what == 'Q' || *what == 'q') && isdigit((unsigned char)what[what[1] == '_' ? 2 : 1]);
+}
+
+/* The answer, or NULL with the trouble; the parameters are taken. */
+static json_t *ask(struct typed *typed, const char *method, json_t *params) {
+    json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
+    json_decref(params);
+    return result;
+}
+
+bool task_find(struct typed *typed, const char *what, struct task_meant *ret) {
+    json_t *why = ask(typed, "why.show", json_pack("{s:s, s:i}", "of", what, "limit", 1));
+    if (!why)
+        return false;
+    snprintf(ret->goal, sizeof ret->goal, "%s", text_of(why, "goalId"));
+    snprintf(ret->node, sizeof ret->node, "%s", text_of(why, "node"));
+    snprintf(ret->title, sizeof ret->title, "%s", text_of(why, "title"));
+    snprintf(ret->state, sizeof ret->state, "%s", text_of(why, "state"));
+    json_decref(why);
+    return true;
+}
+
+/* What was typed as this parameter becomes the whole id of the goal. */
+static bool goal_settle(struct typed *typed, const char *name) {
+    struct task_meant task;
+    const char *what = typed_text(typed, name);
+    if (!what || !task_is_node(what))
+        return true;
+    if (!task_find(typed, what, &task))
+        return false;
+    return json_object_set_new(typed->params, name, json_string(task.goal)) == 0;
+}
+
+int diff_run(struct typed *typed) {
+    return goal_settle(typed, "goal") ? op_run(typed)
+                                      : trouble_tell(&typed->trouble, typed->as_json);
+}
+
+/* ---- what it says ---- */
+
+static void page_show(const struct typed *typed, const json_t *page) {
+    size_t i;
+    json_t *line;
+    json_array_foreach(json_object_get(page, "lines"), i, line) {
+        if (typed->as_json) {
+            json_dumpf(line, stdout, JSON_COMPACT);
+            printf("\n");
+        } else
+            print_work_line(line);
+    }
+    fflush(stdout);
+}
+
+/* From the newest page on; a new attempt is told from its beginning. */
+static int follow(struct typed *typed) {
+    char run[64] = "";
+    long long from = 0;
+    for (bool first = true;; first = false) {
+        json_t *params =
+            json_pack("{s:s, s:I}", "goal", typed_text(typed, "goal"), "from", (json_int_t)from);
+        if (first)
+            json_object_set_new(params, "last", json_true());
+        json_t *page = ask(typed, "work.log", params);
+        if (!page)
+            return trouble_tell(&typed->trouble, typed->as_json);
+        bool another = !first && strcmp(run, text_of(page, "runId")) != 0;
+        snprintf(run, sizeof run, "%s", text_of(page, "runId"));
+        if (!another)
+            page_show(typed, page);
+        bool over = flag_of(page, "over") && !flag_of(page, "more") && !another;
+        from = another ? 0 : number_of(page, "next");
+        bool more = flag_of(page, "more") || another;
+        json_decref(page);
+        if (over || ferror(stdout))
+            return 0;
+        if (!more)
+            usleep(AGAIN_MS * 1000);
+    }
+}
+
+int logs_run(struct typed *typed) {
+    bool follows = typed_flag(typed, "follow");
+    if (!typed_text(typed, "goal"))
+        return op_run(typed);
+    if (!goal_settle(typed, "goal"))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    if (follows)
+        return follow(typed);
+    if (!json_object_get(typed->params, "from"))
+        json_object_set_new(typed->params, "last", json_true());
+    return op_run(typed);
+}
+
+/* A terminal is attached to; of any other agent its words are followed. */
+int attach_run(struct typed *typed) {
+    char tmux[PATH_MAX], terminal[PATH_MAX];
+    if (!typed_text(typed, "goal"))
+        return op_run(typed);
+    if (!goal_settle(typed, "goal"))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    json_t *page = ask(typed, "work.log",
+                       json_pack("{s:s, s:b}", "goal", typed_text(typed, "goal"), "last", 1));
+    if (!page)
+        return trouble_tell(&typed->trouble, typed->as_json);
+    snprintf(terminal, sizeof terminal, "%s", text_of(page, "terminal"));
+    json_decref(page);
+    if (!*terminal || typed->at.url || !isatty(STDIN_FILENO) || !program_find("tmux", tmux)) {
+        if (!typed->as_json)
+            hint(
+                "Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
+        return follow(typed);
+    }
+    unsetenv("TMUX");
+    execl(tmux, "tmux", "-S", terminal, "attach-session", (char *)NULL);
+    trouble_make(&typed->trouble, ERROR_INTERNAL, "tmux cannot be started.");
+    return trouble_tell(&typed->trouble, typed->as_json);
+}
+
+/* ---- what is said to it ---- */
+
+/* The open question of this kind about that goal; NULL: there is none. To be let go of. */
+static json_t *question_of(struct typed *typed, const struct task_meant *task, const char *kind) {
+    json_t *inbox = ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item,
+           *found = NULL;
+    size_t i;
+    json_array_foreach(json_object_get(inbox, "items"), i, item) {
+        bool same =
+            strcmp(text_of(item, "goalId"), task->goal) == 0 && *text_of(item, "questionId");
+        if (same && !found && (!kind || strcmp(text_of(item, "kind"), kind) == 0))
+            found = json_incref(item);
+    }
+    json_decref(inbox);
+    return found;
+}
+
+static int told_say(const struct typed *typed, const json_t *result, const char *format,
+                    const char *whom) {
+    if (typed->as_json) {
+        json_dumpf(result, stdout, JSON_INDENT(2));
+        printf("\n");
+    } else
+        printf(format, whom);
+    return 0;
+}
+
+static json_t *letter_make(const struct task_meant *task, const char *to, const char *text) {
+    struct str words = str_of(text), subject = str_cut_utf8(words, LIMIT_NAME / 2);
+    bool fits = subject.len == words.len && !strchr(text, '\n');
+    subject.len = fits                                ? subject.len
+                  : strcspn(text, "\n") < subject.len ? strcspn(text, "\n")
+                                                      : subject.len;
+    json_t *letter = json_pack("{s:s, s:s, s:s%, s:s}", "goal", task->goal, "to", to, "subject",
+                               subject.at, subject.len, "kind", "instruction");
+    if (!fits)
+        json_object_set_new(letter, "body", json_string(text));
+    return letter;
+}
+
+/* A question that it asked is answered; otherwise it hears it as soon as it listens. */
+static json_t *told(struct typed *typed, const struct task_meant *task, const char *text,
+                    char *whom, size_t size) {
+    json_t *question = question_of(typed, task, "decide"), *result = NULL;
+    if (question) {
+        snprintf(whom, size, "%s", text_of(question, "questionId"));
+        result =
+            ask(typed, "question.answer",
+                json_pack("{s:s, s:s, s:s}", "question", whom, "goal", task->goal, "answer", text));
+        json_decref(question);
+        return result;
+    }
+    json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
+    snprintf(whom, size, "%s", text_of(log, "agentId"));
+    if (log && (!*whom || flag_of(log, "over")))
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it now.");
+    else if (log)
+        result = ask(typed, "mail.send", letter_make(task, text_of(log, "assignmentId"), text));
+    json_decref(log);
+    return result;
+}
+
+static bool words_given(struct typed *typed, const char *what, const char *text) {
+    if (what && text && *text)
+        return true;
+    trouble_make(&typed->trouble, ERROR_INVALID, "What is missing: %s.",
+                 what ? "the words" : "the task, such as T7");
+    trouble_next(&typed->trouble, "`overseer help %s` shows what it takes.", typed->command->words);
+    return false;
+}
+
+int tell_run(struct typed *typed) {
+    const char *what = typed_text(typed, "task"), *text = typed_text(typed, "text");
+    struct task_meant task;
+    char whom[64] = "";
+    if (!words_given(typed, what, text) || !task_find(typed, what, &task))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    json_t *result = told(typed, &task, text, whom, sizeof whom);
+    if (!result)
+        return trouble_tell(&typed->trouble, typed->as_json);
+    told_say(typed, result, is_question(whom) ? "%s is answered.\n" : "%s is told.\n", whom);
+    json_decref(result);
+    return 0;
+}
+
+/* ---- what becomes of it ---- */
+
+/* The question that waits for a yes or no about this task. */
+static bool approval_settle(struct typed *typed) {
+    const char *what = typed_text(typed, "question");
+    struct task_meant task;
+    if (!what || typed_text(typed, "goal") || !(task_is_node(what) || is_goal(what)))
+        return true; /* a question, or nothing that is known here */
+    if (!task_find(typed, what, &task))
+        return false;
+    json_t *question = question_of(typed, &task, "approve");
+    if (!question) {
+        bool done = strcmp(task.state, "done") == 0;
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "Nothing of it waits for your yes or no: it is %s.", task.state);
+        trouble_next(&typed->trouble,
+                     done ? "It has landed: overseer why %s" : "See: overseer why %s", what);
+        return false;
+    }
+    json_object_set_new(typed->params, "goal", json_string(task.goal));
+    json_object_set_new(typed->params, "question", json_string(text_of(question, "questionId")));
+    json_decref(question);
+    return true;
+}
+
+int decide_run(struct typed *typed) {
+    const char *what = typed_text(typed, "question");
+    bool by_task = what && (task_is_node(what) || is_goal(what));
+    if (!approval_settle(typed))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    int status = op_run(typed);
+    if (status == 0 && by_task && !typed->as_json && !typed->dry_run)
+        hint("It takes effect in a moment; until then: overseer undo %s",
+             typed_text(typed, "question"));
+    return status;
+}
+
+/* What is done is opened again first. */
+static bool reopened(struct typed *typed, const struct task_meant *task) {
+    const char *reason = typed_text(typed, "reason");
+    if (strcmp(task->state, "done") != 0 || typed->dry_run)
+        return true;
+    json_t *result = ask(typed, "goal.reopen",
+                         json_pack("{s:s, s:s}", "goal", task->goal, "reason",
+                                   reason ? reason : "to be done once more"));
+    json_decref(result);
+    return result != NULL;
+}
+
+/* A goal means the task of it that was tried last. */
+int retry_run(struct typed *typed) {
+    const char *what = typed_text(typed, "node");
+    struct task_meant task;
+    if (!what || typed_text(typed, "goal") || (task_is_node(what) && strchr(what, '.')) ||
+        !(task_is_node(what) || is_goal(what)))
+        return op_run(typed); /* named in full, or one of several in a plan */
+    if (!task_find(typed, what, &task))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task.goal, "last", 1));
+    if (log && !*text_of(log, "workNodeId"))
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody has tried it yet.");
+    bool found = log && *text_of(log, "workNodeId") && reopened(typed, &task);
+    if (found) {
+        json_object_set_new(typed->params, "goal", json_string(task.goal));
+        json_object_set_new(typed->params, "node", json_string(text_of(log, "workNodeId")));
+    }
+    json_decref(log);
+    return found ? op_run(typed) : trouble_tell(&typed->trouble, typed->as_json);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does only the host of a run know? Its words (work.log) and its changes (work.diff). */
+#include "daemon/input.h"
+#include "daemon/run.h"
+#include "ops/all.h"
+#include "ops/assignment.h"
+#include "ops/json.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE = 48 << 10, DIFF_MOST = 256 << 10 };
+
+/* An id of ours: nothing that leads out of the folder. */
+static bool run_named(const struct op_call *call, char path[RUN_PATH + 64]) {
+    const char *run = json_string_value(json_object_get(call->result, "runId"));
+    struct id id;
+    if (!run || !id_parse(str_of(run), &id))
+        return false;
+    snprintf(path, RUN_PATH + 64, "%s", run);
+    return true;
+}
+
+/* ---- its words ---- */
+
+/* "AT OFFSET KIND words" */
+static void line_add(json_t *lines, struct str line) {
+    char *end;
+    char at[TIME_TEXT + 1];
+    int64_t when = strtoll(line.at, &end, 10);
+    strtoull(end, &end, 10);
+    struct str rest = {end, (size_t)(line.at + line.len - end)};
+    const char *space = rest.len > 1 ? memchr(rest.at + 1, ' ', rest.len - 1) : NULL;
+    if (!space)
+        return;
+    time_format(when, at);
+    json_array_append_new(lines, json_pack("{s:s, s:s%, s:s%}", "at", at, "kind", rest.at + 1,
+                                           (size_t)(space - rest.at - 1), "text", space + 1,
+                                           (size_t)(rest.at + rest.len - space - 1)));
+}
+
+/* Whole lines only; where they end is where the next page begins. */
+static size_t lines_take(json_t *lines, struct str page) {
+    size_t used = 0;
+    for (const char *end; (end = memchr(page.at + used, '\n', page.len - used));
+         used = (size_t)(end + 1 - page.at))
+        line_add(lines, (struct str){page.at + used, (size_t)(end - page.at) - used});
+    return used;
+}
+
+/* The newest page begins with a whole line. */
+static uint64_t page_begin(const struct op_call *call, int fd, uint64_t size) {
+    char text[RUN_WORDS * 4];
+    uint64_t from = size > PAGE ? size - PAGE : 0;
+    if (!call->args.last || from == 0)
+        return call->args.last ? 0 : call->args.from;
+    ssize_t length = pread(fd, text, sizeof text, (off_t)from);
+    const char *end = length > 0 ? memchr(text, '\n', (size_t)length) : NULL;
+    return end ? from + (uint64_t)(end + 1 - text) : from;
+}
+
+static void page_add(struct op_call *call, int fd, uint64_t size) {
+    char *text = arena_take(&call->arena, PAGE + 1, 1);
+    uint64_t from = page_begin(call, fd, size);
+    ssize_t length = from < size ? pread(fd, text, PAGE, (off_t)from) : 0;
+    struct str page = {text, length > 0 ? (size_t)length : 0};
+    text[page.len] = 0;
+    uint64_t next = from + lines_take(json_object_get(call->result, "lines"), page);
+    json_object_set_new(call->result, "next", json_integer((json_int_t)next));
+    json_object_set_new(call->result, "more", json_boolean(next > from && next < size));
+}
+
+/* As run_make() names its home. */
+static void terminal_path(const struct runs *runs, const struct op_call *call, char *path,
+                          size_t size) {
+    char goal[ID_TEXT + 1];
+    const char *charge = json_string_value(json_object_get(call->result, "assignmentId"));
+    const char *agent = json_string_value(json_object_get(call->result, "agentId"));
+    id_format(call->args.goal_id, goal);
+    path[0] = 0;
+    if (charge && agent)
+        snprintf(path, size, "%s/homes/%s.%s.%s/tmux", runs->state, goal, charge, agent);
+}
+
+static void log_finish(struct runs *runs, struct op_call *call) {
+    char run[RUN_PATH + 64], path[2 * RUN_PATH + 128];
+    struct stat about;
+    if (!run_named(call, run))
+        return;
+    snprintf(path, sizeof path, "%s/runs/%s/said.log", runs->state, run);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && fstat(fd, &about) == 0)
+        page_add(call, fd, (uint64_t)about.st_size);
+    if (fd >= 0)
+        close(fd);
+    terminal_path(runs, call, path, sizeof path);
+    if (*path && stat(path, &about) == 0 && S_ISSOCK(about.st_mode))
+        json_object_set_new(call->result, "terminal", json_string(path));
+}
+
+/* ---- its changes ---- */
+
+static void diff_put(struct op_call *call, const struct git_run *run,
+                     const struct git_measure *measure, struct str text, bool cut) {
+    struct str clean = input_redacted(text, &call->arena);
+    json_t *shown = json_stringn(clean.at ? clean.at : "", clean.len);
+    json_t *rest =
+        json_pack("{s:s%, s:s%, s:i, s:I, s:I, s:b}", "base", run->base.at, run->base.len, "commit",
+                  measure->snapshot.at, measure->snapshot.len, "files", (int)measure->file_count,
+                  "insertions", (json_int_t)measure->insertions, "deletions",
+                  (json_int_t)measure->deletions, "cut", cut || !shown);
+    json_object_update(call->result, rest);
+    json_decref(rest);
+    /* what is no text cannot be shown as one */
+    json_object_set_new(call->result, "diff", shown ? shown : json_string(""));
+}
+
+static void diff_finish(struct runs *runs, struct op_call *call) {
+    const char *name = json_string_value(json_object_get(call->result, "assignmentId"));
+    struct work_place place;
+    struct git_measure measure;
+    struct str text;
+    bool cut;
+    uint32_t n;
+    if (!name || !assignment_parse(str_of(name), &n) ||
+        !work_place(runs, call->args.goal_id, n, &call->arena, &place) || place.run.base.len == 0)
+        return;
+    struct git_answer answer = git_tree_diff(&place.house, &place.repo, &place.run, DIFF_MOST,
+                                             &call->arena, &measure, &text, &cut);
+    if (answer.result == GIT_DONE)
+        diff_put(call, &place.run, &measure, text, cut);
+    else {
+        json_decref(call->result);
+        call->result = NULL;
+        op_refuse(call, ERROR_BUSY, "Its changes cannot be read now: %.*s.",
+                  STR_ARG(str_cut(answer.why, 160)));
+    }
+}
+
+void run_finish(struct house *house, struct op_call *call) {
+    if (!house->runs)
+        return;
+    if (call->op == &OP_WORK_LOG)
+        log_finish(house->runs, call);
+    if (call->op == &OP_WORK_DIFF)
+        diff_finish(house->runs, call);
+}

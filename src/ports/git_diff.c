@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What would a person read of an agent's changes? The same comparison as the measurement's, as a patch. */
+#include "ports/git_state.h"
+
+static struct str cut_at_line(struct str text, size_t most, bool *ret_cut) {
+    *ret_cut = text.len > most;
+    struct str cut = str_cut_utf8(text, most);
+    const char *end = *ret_cut ? memrchr(cut.at, '\n', cut.len) : NULL;
+    return end ? (struct str){cut.at, (size_t)(end + 1 - cut.at)} : cut;
+}
+
+struct git_answer git_tree_diff(const struct git_house *house, const struct git_repo *repo,
+                                const struct git_run *run, size_t most, struct arena *arena,
+                                struct git_measure *ret, struct str *ret_text, bool *ret_cut) {
+    struct git_call call;
+    struct git_measure measure = {0};
+    git_begin(&call, house, arena);
+    if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo) &&
+        git_measure_take(&call, run, &measure) && git_changes_read(&call, run, &measure) &&
+        git_do(&call, GIT_DIFF, GIT_ARGS(run->base, measure.snapshot))) {
+        *ret = measure;
+        *ret_text = cut_at_line(call.out, most, ret_cut);
+    }
+    return git_end(&call);
+}
