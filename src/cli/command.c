@@ -26,7 +26,8 @@ const struct field GLOBALS[] = {
     GLOBAL("socket", FIELD_TEXT, at.socket, "where the daemon listens (OVERSEER_SOCKET)"),
     GLOBAL("url", FIELD_TEXT, at.url,
            "a daemon elsewhere, such as https://host:7443 (OVERSEER_URL)"),
-    GLOBAL("token", FIELD_TEXT, at.token, "who you are, there; @FILE: it stands in a file (OVERSEER_TOKEN)"),
+    GLOBAL("token", FIELD_TEXT, at.token,
+           "who you are, there; @FILE: it stands in a file (OVERSEER_TOKEN)"),
     GLOBAL("help", FIELD_FLAG, help, "say what this command does"),
 };
 const size_t GLOBAL_COUNT = count_of(GLOBALS);
@@ -85,6 +86,12 @@ static const struct field UP[] = {
 };
 static const struct field EVENTS[] = {
     SWITCH("follow", "go on, and show what happens from then on"),
+};
+static const struct field GATEWAY[] = {
+    FLAG("address", FIELD_TEXT, FIELD_REQUIRED,
+         "such as ws://127.0.0.1:18789; only on this machine"),
+    TEXT("token-file",
+         "where the gateway's token stands; if not said, it is in OPENCLAW_GATEWAY_TOKEN"),
 };
 static const struct field TICK[] = {
     SWITCH("now", "do not wait until it is due; it never waits"),
@@ -194,6 +201,16 @@ static const struct command LOCAL[] = {
      .help = "Give an agent a token of its own in OVERSEER_TOKEN (`overseer token create`).\n"
              "Example: overseer mcp </dev/null",
      .run = mcp_run},
+    {.words = "gateway",
+     .group = GROUP_MORE,
+     .summary =
+         "Carry lines of JSON to an OpenClaw gateway and back. Agents of that kind are run through it.",
+     .help =
+         "Each line is one message. What breaks is opened again, and said in a line of type \"bridge\".\n"
+         "Example: overseer gateway ws://127.0.0.1:18789 </dev/null",
+     FLAGS(GATEWAY),
+     .positional = 1,
+     .run = gateway_run},
     {.words = "events", .group = GROUP_LOOK, .of = "events.list", FLAGS(EVENTS), .run = events_run},
     {.words = "plan draft",
      .group = GROUP_WORK,
