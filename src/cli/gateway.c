@@ -162,10 +162,10 @@ static void lost(struct gateway *gateway, unsigned code, struct str why) {
     gateway->again_at = now_ms() + wait;
     gateway->out.len = gateway->in.len = 0;
     gateway->over = gateway->ending;
-    ws_reader_free(&gateway->reader);
     json_say(json_pack("{s:s,s:s,s:I,s:I,s:s#,s:I}", "type", "bridge", "event", "lost",
                        "connection", (json_int_t)gateway->connection, "code", (json_int_t)code,
                        "why", why.at, (int)why.len, "again_ms", (json_int_t)wait));
+    ws_reader_free(&gateway->reader); /* `why` may be of it */
 }
 
 static void knock(struct gateway *gateway) {

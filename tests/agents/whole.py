@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import gateway  # noqa: E402
 from model import Model  # noqa: E402
 from programs import BY_NAME, KEY, env_of, fill, files_write  # noqa: E402
 from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
@@ -36,6 +37,7 @@ AGENTS = {
     "gemini": ("acp", "gemini", "gemini-acp"),
     "goose": ("acp", "goose", "goose-acp"),
     "qwen": ("acp", "qwen", "qwen-acp"),
+    "openclaw": ("openclaw", "openclaw", "openclaw"),
 }
 SHARED = {"claude": [], "codex-acp": [".codex/config.toml"], "opencode": [".config/opencode/opencode.json"],
           "gemini": [".gemini/settings.json"], "qwen": [".qwen/settings.json"]}
@@ -79,11 +81,12 @@ class World:
         git(self.repo, "add", "-A")
         git(self.repo, "commit", "-q", "-m", "begin")
         git(self.repo, "checkout", "-q", "--detach")  # nobody stands on main
+        self.gateway = gateway.Gateway(folder, model) if self.driver == "openclaw" else None
         self.config = folder / "overseer.toml"
         self.config.write_text(self.configuration(settings))
         self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
                              environment={"OVERSEER_CONFIG": str(self.config), "HOME": str(self.home),
-                                          **env_of(self.program, self.values)})
+                                          **env_of(self.program, self.values), **(gateway.ENV if self.gateway else {})})
         self.daemon.start()
         self.daemon.wait_joined()
         self.client = Client(self.daemon.socket)
@@ -105,7 +108,7 @@ class World:
             text += f"[{section}]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows.items())
         agent = {"id": "coder", "driver": self.driver, "kind": self.kind, "program": run[0], "args": run[1:], "keys": keys,
                  "base_url": self.model.url if self.driver == "claude" else "", "asks": settings.get("asks", False),
-                 "share": SHARED.get(self.name, []), **settings.get("agent", {})}
+                 "share": SHARED.get(self.name, []), **settings.get("agent", {}), **(gateway.SETTINGS if self.gateway else {})}
         return text + "[[agents]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in agent.items())
 
     def do(self, method, **params):
@@ -119,6 +122,9 @@ class World:
 
     def task(self, script, text="Do the work."):
         goal = self.do("goal.create", title="a task for an agent")["goalId"]
+        if self.gateway:
+            script = gateway.in_words(script, goal)
+            self.gateway.wait_ready()
         self.do("plan.apply", goal=goal, nodes=[
             {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],
@@ -189,6 +195,8 @@ class World:
         finally:
             self.client.close()
             self.daemon.stop()
+            if self.gateway:
+                self.gateway.stop()
 
 
 DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
