@@ -29,7 +29,7 @@ def words_for(goal, node, said):
     update = dict(json.loads(said))
     evidence = {name: update.pop(name) for name in ("filesTouched", "testsRun", "commits") if name in update}
     block = {"overseerUpdate": {"goalId": goal, "workNodeId": node, **update, **({"evidence": evidence} if evidence else {})}}
-    return f"say It is as follows.\n```json\n{json.dumps(block)}\n```\n"
+    return f"block {json.dumps(block)}"
 
 
 def in_words(script, goal, node="T1"):
