@@ -194,17 +194,18 @@ static void answer_say(struct claw *claw, struct str id, enum drive_answer answe
 }
 
 static void ask_read(struct claw *claw, const json_t *payload, int64_t now, struct drive_out *out) {
+    const json_t *request = json_object_get(payload, "request");
     struct str id = drive_json_text(json_object_get(payload, "id"));
+    struct str session = drive_json_text(json_object_get(request, "sessionKey"));
     struct claw_ask *slot = ask_find(claw, STR(""));
+    if (id.len == 0 || ask_find(claw, id) || !str_equal(session, str_of(claw->session)))
+        return; /* what another session asks is not ours to answer */
     claw->turn.active_at = now;
-    if (id.len == 0 || ask_find(claw, id))
-        return;
     if (!claw->turn.open || claw->turn.interrupted || !slot ||
         !drive_keep(slot->id, sizeof slot->id, id)) {
         answer_say(claw, id, DRIVE_REJECT, out);
         return;
     }
-    const json_t *request = json_object_get(payload, "request");
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, claw->lines.begin);
     event->ask = arena_copy(out->arena, id);
     event->text = STR("exec");

@@ -185,7 +185,7 @@ class World:
                 os.kill(int(child), signal.SIGKILL)
 
     def asking(self):
-        return fill(self.program.task, {"made": "made.txt", "text": "hello"})
+        return "run cp README made.txt" if self.gateway else fill(self.program.task, {"made": "made.txt", "text": "hello"})
 
     def close(self):
         try:

@@ -81,8 +81,10 @@
         "'runId':'" ULID \
         "','status':'ok','result':{'payloads':[{'text':'done'}],'meta':{'agentMeta':" \
         "{'contextTokens':1000,'promptTokens':100,'usage':{'total':130,'cost':{'total':0.5}}}}}")
-#define CLAW_ASKS \
-    "{'type':'event','event':'exec.approval.requested','payload':{'id':'q1','request':{'command':'touch x'}}}\n"
+#define CLAW_ASKS_OF(session) \
+    "{'type':'event','event':'exec.approval.requested','payload':{'id':'q1','request':{'command':'touch x'," \
+    "'sessionKey':'" session "'}}}\n"
+#define CLAW_ASKS CLAW_ASKS_OF("agent:main:main") CLAW_ASKS_OF(CLAW_KEY)
 
 static const struct scene SCENES[] = {
     {.name = "a turn with a tool and a receipt",
