@@ -17,6 +17,7 @@
 #define START_WITHIN SECONDS(180) /* a gateway takes its time */
 #define AWAY_MOST SECONDS(300)
 #define STOP_WITHIN SECONDS(15)
+#define CLAW_OURS ":overseer-"   /* in the key of a session that is ours */
 #define RETRY_WAITED SECONDS(30) /* a limit that is longer is not waited for in the turn */
 
 enum {
@@ -55,7 +56,7 @@ struct claw {
     char session[CLAW_WORD]; /* its key */
     char cwd[CLAW_PATH], model[CLAW_WORD], thinking[CLAW_WORD];
     struct id run, looked;
-    bool ask, started, looking;
+    bool ask, resumed, started, looking;
     bool last_wait; /* nothing is at work any more: its end is known now, or never */
     bool limited;   /* the turn is given up because of a limit */
     int64_t limited_until;
@@ -108,11 +109,11 @@ static void run_name(const struct claw *claw, char name[ID_TEXT + 1]) {
 
 /* What the bridge is to let through, and what it says when it is told to end: no run goes on without us. */
 static void bridge_tell(const struct claw *claw, struct drive_out *out) {
-    drive_say_json(out,
-                   json_pack("{s:s,s:s,s:[s,s,s,s],s:{s:s,s:s,s:{s:s}}}", "type", "bridge",
-                             "session", claw->session, "events", "connect.challenge", "agent",
-                             "exec.approval.requested", "exec.approval.resolved", "last", "type",
-                             "req", "method", "sessions.abort", "params", "key", claw->session));
+    drive_say_json(out, json_pack("{s:s,s:s,s:[s,s,s,s],s:{s:s,s:s,s:{s:s,s:b}}}", "type", "bridge",
+                                  "session", claw->session, "events", "connect.challenge", "agent",
+                                  "exec.approval.requested", "exec.approval.resolved", "last",
+                                  "type", "req", "method", "sessions.abort", "params", "key",
+                                  claw->session, "clearQueued", 1));
 }
 
 static void claw_begin(void *state, const struct drive_spec *spec, int64_t now,
@@ -123,6 +124,7 @@ static void claw_begin(void *state, const struct drive_spec *spec, int64_t now,
     claw->ready_by = time_after(now, START_WITHIN);
     claw->run = spec->run;
     claw->ask = spec->ask;
+    claw->resumed = spec->session.len > 0;
     if (!drive_keep(claw->session, sizeof claw->session, spec->session) ||
         !drive_keep(claw->cwd, sizeof claw->cwd, spec->cwd) ||
         !drive_keep(claw->model, sizeof claw->model, spec->model) ||
@@ -323,21 +325,16 @@ static void connect_answered(struct claw *claw, const json_t *payload, int64_t n
         agent = STR("main");
     drive_uuid(claw->run, uuid);
     if (!claw->session[0])
-        snprintf(claw->session, sizeof claw->session, "agent:%.*s:overseer-%s", STR_ARG(agent),
+        snprintf(claw->session, sizeof claw->session, "agent:%.*s" CLAW_OURS "%s", STR_ARG(agent),
                  uuid);
     bridge_tell(claw, out);
     session_create(claw, out);
 }
 
 /* What was under way when the connection was lost is found out. */
-static void create_answered(struct claw *claw, const json_t *payload, int64_t now,
-                            struct drive_out *out) {
-    struct str key = drive_json_text(json_object_get(payload, "key"));
+static void session_opened(struct claw *claw, int64_t now, struct drive_out *out) {
     claw->stage = CLAW_READY;
     claw->ready_by = 0;
-    if (key.len > 0 && !str_equal(key, str_of(claw->session)) &&
-        drive_keep(claw->session, sizeof claw->session, key))
-        bridge_tell(claw, out); /* it calls the session by a name of its own */
     if (!claw->started)
         drive_event_add(out, DRIVE_STARTED, claw->lines.begin)->session =
             arena_copy(out->arena, str_of(claw->session));
@@ -351,6 +348,20 @@ static void create_answered(struct claw *claw, const json_t *payload, int64_t no
         wait_say(claw, false, out);
     if (claw->looking)
         history_say(claw, out);
+}
+
+/* What a run before this one left at work in its session does not go on: nobody would hear of it. */
+static void create_answered(struct claw *claw, const json_t *payload, int64_t now,
+                            struct drive_out *out) {
+    struct str key = drive_json_text(json_object_get(payload, "key"));
+    if (key.len > 0 && !str_equal(key, str_of(claw->session)) &&
+        drive_keep(claw->session, sizeof claw->session, key))
+        bridge_tell(claw, out); /* it calls the session by a name of its own */
+    if (claw->started || !claw->resumed || !strstr(claw->session, CLAW_OURS))
+        session_opened(claw, now, out);
+    else
+        call_say(claw, CALL_ABORT, "sessions.abort",
+                 json_pack("{s:s,s:b}", "key", claw->session, "clearQueued", 1), out);
 }
 
 /* The text of the answer, and whether it is the text of a failure. */
@@ -384,9 +395,10 @@ static void agent_answered(struct claw *claw, const json_t *payload, int64_t now
 static void abort_answered(struct claw *claw, const json_t *payload, int64_t now,
                            struct drive_out *out) {
     struct str status = drive_json_text(json_object_get(payload, "status"));
-    (void)now;
-    if (claw->turn.interrupted &&
-        (claw->pending[CALL_AGENT] == 0 || !str_equal(status, STR("aborted"))))
+    if (claw->stage == CLAW_SESSION)
+        session_opened(claw, now, out);
+    else if (claw->turn.interrupted &&
+             (claw->pending[CALL_AGENT] == 0 || !str_equal(status, STR("aborted"))))
         turn_stopped(claw, out);
 }
 
@@ -503,8 +515,10 @@ static void agent_refused(struct claw *claw, const json_t *error, struct str why
 
 static void abort_refused(struct claw *claw, const json_t *error, struct str why, int64_t now,
                           struct drive_out *out) {
-    (void)error, (void)why, (void)now, (void)out;
-    claw->pending[CALL_ABORT] = 0; /* whoever does not stop in time is broken */
+    (void)error, (void)now;
+    if (claw->stage == CLAW_SESSION)
+        claw_break(claw, out, "the gateway refuses the session", why);
+    /* else: whoever does not stop in time is broken */
 }
 
 /* Without them nothing is known of the run. */

@@ -351,8 +351,8 @@ static const struct scene SCENES[] = {
                ") accepted progress(so\n) tool(write) tool_ended usage(7,0,0) progress(done) "
                "usage(130,500000,1000) ended(done,so\ndone)",
      .wrote = {"'method':'connect'", "'type':'bridge','session':'" CLAW_KEY "'",
-               "'method':'sessions.abort','params':{'key':'" CLAW_KEY "'}", "'cwd':'/tree'",
-               "(overseer dispatch ", "'idempotencyKey':'" ULID "'"},
+               "'method':'sessions.abort','params':{'key':'" CLAW_KEY "','clearQueued':true}",
+               "'cwd':'/tree'", "(overseer dispatch ", "'idempotencyKey':'" ULID "'"},
      .once = "idempotencyKey",
      .never = "token"},
     {.name = "openclaw: a gateway that still starts",
@@ -398,6 +398,20 @@ static const struct scene SCENES[] = {
           {"send", CLAW_NO("1.7", "'message':'it broke'")}},
      .events = "started(s1) accepted limited(60) accepted limited(90) failed(no) failed(it broke)",
      .wrote = {"'key':'s1'", "'method':'sessions.abort','params':{'key':'s1','runId':'" ULID "'}"}},
+    {.name = "openclaw: what was left at work in a session of ours is ended first",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .load = true,
+     .acts = {{"begin", CLAW_OPEN(1) CLAW_CHALLENGE CLAW_OK("1.1", "'protocol':4")
+                            CLAW_OK("1.2", "'key':'" CLAW_KEY "'") CLAW_LOST CLAW_OPEN(2)
+                                CLAW_CHALLENGE CLAW_OK("2.1", "'protocol':4")
+                                    CLAW_OK("2.2", "'key':'" CLAW_KEY "'") CLAW_OK(
+                                        "2.3", "'status':'no-active-run'") CLAW_LOST CLAW_HELLO(3)},
+              {"send", CLAW_OK("3.3", "'status':'accepted'")}},
+     .events = "started(" CLAW_KEY ") accepted",
+     .wrote = {"'id':'1.3','method':'sessions.abort','params':{'key':'" CLAW_KEY
+               "','clearQueued':true}",
+               "'id':'2.3','method':'sessions.abort'", "'id':'3.3','method':'agent'"}},
     {.name = "openclaw: the connection is lost in mid-turn, and the end is asked for",
      .driver = "openclaw",
      .quirk = "openclaw",
