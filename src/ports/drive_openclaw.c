@@ -675,18 +675,21 @@ static void agent_read(struct claw *claw, const json_t *payload, int64_t now,
     STREAMS[i].read(claw, json_object_get(payload, "data"), now, out);
 }
 
-/* The token is the bridge's: it never passes here. */
+/* The token is the bridge's: it never passes here. Who says that it answers for commands is waited for: only with `ask`. */
 static void challenge_read(struct claw *claw, const json_t *payload, int64_t now,
                            struct drive_out *out) {
     (void)payload, (void)now;
     if (claw->stage != CLAW_HELLO || claw->pending[CALL_CONNECT] != 0)
         return;
+    json_t *caps = json_pack("[s]", "tool-events");
+    if (claw->ask)
+        json_array_append_new(caps, json_string("exec-approvals"));
     call_say(claw, CALL_CONNECT, "connect",
-             json_pack("{s:i,s:i,s:{s:s,s:s,s:s,s:s},s:s,s:[s,s,s,s],s:[s]}", "minProtocol",
+             json_pack("{s:i,s:i,s:{s:s,s:s,s:s,s:s},s:s,s:[s,s,s,s],s:o}", "minProtocol",
                        CLAW_PROTOCOL, "maxProtocol", CLAW_PROTOCOL, "client", "id",
                        "gateway-client", "version", "1", "platform", "linux", "mode", "backend",
                        "role", "operator", "scopes", "operator.read", "operator.write",
-                       "operator.admin", "operator.approvals", "caps", "tool-events"),
+                       "operator.admin", "operator.approvals", "caps", caps),
              out);
 }
 

@@ -350,7 +350,7 @@ static const struct scene SCENES[] = {
      .events = "started(" CLAW_KEY
                ") accepted progress(so\n) tool(write) tool_ended usage(7,0,0) progress(done) "
                "usage(130,500000,1000) ended(done,so\ndone)",
-     .wrote = {"'method':'connect'", "'type':'bridge','session':'" CLAW_KEY "'",
+     .wrote = {"'caps':['tool-events']", "'type':'bridge','session':'" CLAW_KEY "'",
                "'method':'sessions.abort','params':{'key':'" CLAW_KEY "','clearQueued':true}",
                "'cwd':'/tree'", "(overseer dispatch ", "'idempotencyKey':'" ULID "'"},
      .once = "idempotencyKey",
@@ -479,7 +479,7 @@ static const struct scene SCENES[] = {
               {"reject",
                CLAW_OK("2.4", "'status':'ok','endedAt':5,'terminalReply':{'text':'all'}")}},
      .events = "started(" CLAW_KEY ") accepted asks(q1,exec) progress(all) ended(done,all)",
-     .wrote = {"'permissionMode':'guarded'", "'decision':'allow-once'"},
+     .wrote = {"'exec-approvals'", "'permissionMode':'guarded'", "'decision':'allow-once'"},
      .once = "allow-once",
      .never = "deny"},
     {.name = "openclaw: a stop that finds nothing, one that is not heard, and the end",
