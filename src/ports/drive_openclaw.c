@@ -60,7 +60,8 @@ struct claw {
     bool last_wait; /* nothing is at work any more: its end is known now, or never */
     bool limited;   /* the turn is given up because of a limit */
     int64_t limited_until;
-    uint64_t tokens_before; /* of the turns before this one */
+    uint64_t tokens_before;  /* of the turns before this one */
+    char heir[DRIVE_ASK_ID]; /* the run that goes on with ours; empty: none */
     struct claw_ask asks[DRIVE_ASKS];
     struct drive_turn turn;
 };
@@ -103,8 +104,10 @@ static void call_say(struct claw *claw, enum claw_call call, const char *method,
                                   method, "params", params));
 }
 
-static void run_name(const struct claw *claw, char name[ID_TEXT + 1]) {
+/* The dispatch, unless the gateway made another run of it. */
+static const char *run_name(const struct claw *claw, char name[ID_TEXT + 1]) {
     id_format(claw->turn.dispatch, name);
+    return claw->heir[0] ? claw->heir : name;
 }
 
 /* What the bridge is to let through, and what it says when it is told to end: no run goes on without us. */
@@ -133,16 +136,16 @@ static void claw_begin(void *state, const struct drive_spec *spec, int64_t now,
 }
 
 static void wait_say(struct claw *claw, bool last, struct drive_out *out) {
-    char run[ID_TEXT + 1];
-    run_name(claw, run);
+    char name[ID_TEXT + 1];
+    const char *run = run_name(claw, name);
     claw->last_wait = last;
     call_say(claw, CALL_WAIT, "agent.wait",
              json_pack("{s:s,s:i}", "runId", run, "timeoutMs", last ? 1 : WAIT_MS), out);
 }
 
 static void abort_say(struct claw *claw, int64_t now, struct drive_out *out) {
-    char run[ID_TEXT + 1];
-    run_name(claw, run);
+    char name[ID_TEXT + 1];
+    const char *run = run_name(claw, name);
     claw->turn.stop_by = time_after(now, STOP_WITHIN);
     call_say(claw, CALL_ABORT, "sessions.abort",
              json_pack("{s:s,s:s}", "key", claw->session, "runId", run), out);
@@ -168,7 +171,8 @@ static void claw_send(void *state, struct id dispatch, struct str text, int64_t 
     claw->limited_until = 0;
     claw->tokens_before = claw->turn.tokens;
     memset(claw->asks, 0, sizeof claw->asks);
-    run_name(claw, run);
+    memset(claw->heir, 0, sizeof claw->heir);
+    id_format(dispatch, run);
     struct str tagged = drive_tagged(dispatch, text, out->arena);
     call_say(claw, CALL_AGENT, "agent",
              json_pack("{s:o,s:s,s:s,s:b}", "message", drive_json_str(tagged), "sessionKey",
@@ -658,13 +662,29 @@ static const struct {
                {"usage", spent_read},    {"run_status", status_read},
                {"", other_read}};
 
+/* A gateway that was started again goes on with what it had begun, as a run with another name in the same session. It is taken for ours
+ * while nobody knows what became of ours. */
+static bool heir_take(struct claw *claw, const json_t *payload, struct drive_out *out) {
+    struct str session = drive_json_text(json_object_get(payload, "sessionKey"));
+    struct str phase = drive_json_text(drive_json_at(payload, "data.phase"));
+    if (!claw->turn.accepted || claw->turn.interrupted || claw->pending[CALL_AGENT] != 0 ||
+        claw->stage != CLAW_READY || !str_equal(session, str_of(claw->session)) ||
+        str_equal(phase, STR("end")) || str_equal(phase, STR("error")) ||
+        !drive_keep(claw->heir, sizeof claw->heir,
+                    drive_json_text(json_object_get(payload, "runId"))))
+        return false;
+    claw->pending[CALL_DESCRIBE] = 0;
+    wait_say(claw, false, out);
+    return true;
+}
+
 static void agent_read(struct claw *claw, const json_t *payload, int64_t now,
                        struct drive_out *out) {
-    char run[ID_TEXT + 1];
+    char name[ID_TEXT + 1];
+    struct str run = drive_json_text(json_object_get(payload, "runId"));
     size_t i = 0;
-    run_name(claw, run);
     if (!claw->turn.open ||
-        !str_equal(drive_json_text(json_object_get(payload, "runId")), str_of(run))) {
+        (!str_equal(run, str_of(run_name(claw, name))) && !heir_take(claw, payload, out))) {
         claw->turn.chatter_at = now;
         return;
     }

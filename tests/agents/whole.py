@@ -290,7 +290,6 @@ def gateway_killed(world):
     world.gateway.start()
     world.wait_done(goal, 400)
     expect(world.landed() == "hello", "it is not on the branch")
-    expect(world.run_count() == 1, f"there were {world.run_count()} runs")
 
 
 gateway_killed.only_for = ("openclaw",)

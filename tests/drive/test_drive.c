@@ -73,6 +73,9 @@
 #define CLAW_EVENT(run, stream, data) \
     "{'type':'event','event':'agent','payload':{'runId':'" run "','stream':'" stream \
     "','data':{" data "}}}\n"
+#define CLAW_HEIR(run, data) \
+    "{'type':'event','event':'agent','payload':{'runId':'" run "','sessionKey':'" CLAW_KEY \
+    "','stream':'lifecycle','data':{" data "}}}\n"
 #define CLAW_SAY(text) CLAW_EVENT(ULID, "assistant", "'text':'" text "','delta':'" text "'")
 #define CLAW_TAKEN(id) CLAW_OK(id, "'runId':'" ULID "','status':'accepted'")
 #define CLAW_DONE(id) \
@@ -426,6 +429,21 @@ static const struct scene SCENES[] = {
      .wrote = {"'method':'agent.wait'", "'timeoutMs':20000", "'method':'sessions.describe'",
                "'timeoutMs':20000"},
      .once = "idempotencyKey"},
+    {.name = "openclaw: a gateway that was started again goes on under another name",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send",
+               CLAW_TAKEN("1.3") CLAW_HEIR("not yet", "'phase':'start'") CLAW_LOST CLAW_HELLO(
+                   2) CLAW_OK("2.3", "'status':'timeout'") CLAW_HEIR("gone", "'phase':'error'")
+                   CLAW_EVENT("other", "lifecycle", "'phase':'start'") CLAW_HEIR(
+                       "heir", "'phase':'start'") CLAW_EVENT("heir", "assistant", "'delta':'late'")
+                       CLAW_OK("2.4", "'session':{}") CLAW_OK("2.5", "'status':'ok','endedAt':5")},
+              {"send", CLAW_OK("2.6", "'status':'accepted'")}},
+     .events = "started(" CLAW_KEY ") accepted progress(late) ended(done,late) accepted",
+     .wrote = {"'runId':'" ULID "'", "'runId':'heir'"},
+     .never = "not yet"},
     {.name = "openclaw: a timeout of agent.wait is no sign of life",
      .driver = "openclaw",
      .quirk = "openclaw",
