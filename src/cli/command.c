@@ -99,6 +99,12 @@ static const struct field TELL[] = {
 static const struct field EVENTS[] = {
     SWITCH("follow", "go on, and show what happens from then on"),
 };
+static const struct field GATEWAY[] = {
+    FLAG("address", FIELD_TEXT, FIELD_REQUIRED,
+         "such as ws://127.0.0.1:18789; only on this machine"),
+    TEXT("token-file",
+         "where the gateway's token stands; if not said, it is in OPENCLAW_GATEWAY_TOKEN"),
+};
 static const struct field TICK[] = {
     SWITCH("now", "do not wait until it is due; it never waits"),
 };
@@ -255,6 +261,16 @@ static const struct command LOCAL[] = {
      .help = "Give an agent a token of its own in OVERSEER_TOKEN (`overseer token create`).\n"
              "Example: overseer mcp </dev/null",
      .run = mcp_run},
+    {.words = "gateway",
+     .group = GROUP_MORE,
+     .summary =
+         "Carry lines of JSON to an OpenClaw gateway and back. Agents of that kind are run through it.",
+     .help =
+         "Each line is one message. What breaks is opened again, and said in a line of type \"bridge\".\n"
+         "Example: overseer gateway ws://127.0.0.1:18789 </dev/null",
+     FLAGS(GATEWAY),
+     .positional = 1,
+     .run = gateway_run},
     {.words = "events", .group = GROUP_MORE, .of = "events.list", FLAGS(EVENTS), .run = events_run},
     {.words = "plan draft",
      .group = GROUP_MORE,

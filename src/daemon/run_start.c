@@ -31,7 +31,7 @@ static struct str kind_of(const struct agent_setting *agent) {
 const struct driver *run_driver(const struct agent_setting *agent) {
     static const struct {
         const char *kind, *driver;
-    } USUAL[] = {{"claude", "claude"}, {"command", "command"}};
+    } USUAL[] = {{"claude", "claude"}, {"command", "command"}, {"openclaw", "openclaw"}};
     for (size_t i = 0; i < count_of(USUAL) && agent->driver.len == 0; i++)
         if (str_equal(kind_of(agent), str_of(USUAL[i].kind)))
             return driver_named(str_of(USUAL[i].driver));
@@ -98,7 +98,11 @@ bool run_prepare(struct running *run, struct str *ret_why) {
         *ret_why = STR("no driver starts it: see [[agents]] in the configuration");
         return false;
     }
-    struct str program = agent->program.len ? agent->program : kind_of(agent);
+    char own[RUN_PATH];
+    beside_us("overseer", own, sizeof own);
+    struct str program = agent->program.len     ? agent->program
+                         : run->driver->bridged ? str_of(own)
+                                                : kind_of(agent);
     struct texts allow = agent->tools.count ? agent->tools : settings->defaults.allowed_tools;
     run->spec = (struct drive_spec){
         .program = program_find(program, arena),

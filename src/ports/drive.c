@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const struct driver *const ALL[] = {&DRIVER_ACP, &DRIVER_CLAUDE, &DRIVER_TMUX,
-                                           &DRIVER_COMMAND};
+                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND};
 
 const struct driver *driver_named(struct str name) {
     for (size_t i = 0; i < count_of(ALL); i++)

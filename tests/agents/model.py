@@ -32,7 +32,7 @@ LOOK_S = 0.1         # how often it is seen that a client has gone
 BODY_MAX = 64 << 20
 TEXT_LOGGED = 400
 HEADERS_LOGGED = ("user-agent", "anthropic-version", "anthropic-beta", "x-stainless-retry-count", "session_id", "originator")
-SAYS, CALLS = ("say", "drip", "flood"), ("call", "run", "ask", "write")
+SAYS, CALLS = ("say", "drip", "flood", "block"), ("call", "run", "ask", "write")
 
 ROUTES = [  # (form of the path, dialect, streams by itself)
     (re.compile(r"/messages$"), Anthropic, None),
@@ -96,6 +96,9 @@ class Answer:
         self.begin()
         self.dialect.said += len(text)
         self.send(self.dialect.text(pieces_of(text)))
+
+    def do_block(self, value):
+        self.do_say(f"It is as follows.\n```json\n{json.dumps(value)}\n```\n")
 
     def do_drip(self, seconds, text):
         self.begin()

@@ -23,6 +23,7 @@ VERBS = {  # verb: (form of what follows it, its values)
     "say": (r"(.*)", (str,)),
     "drip": (r"([\d.]+)\s+(.*)", (float, str)),           # the text spread over so many seconds
     "flood": (r"(\d+)", (int,)),                          # so many small pieces, as fast as they go
+    "block": (r"(\{.*\})", (json.loads,)),                # said in lines of its own, between fences
     "call": (r"(\S+)\s+(\{.*\})", (str, json.loads)),     # *NAME: the tool offered whose name ends so
     "run": (r"(.+)", (str,)),                             # a command, with the shell tool that is offered
     "ask": (r"(.+)", (str,)),                             # as run; out of the sandbox, where the tool has a word for that

@@ -257,6 +257,13 @@ def test_long_text_and_other_alphabets_arrive_whole():
             assert ask(model, client, [("user", f"<<<say {words}>>>")], streamed)[2]["text"] == words.strip()
 
 
+def test_a_block_stands_in_lines_of_its_own():
+    for client, streamed in each():
+        with Model() as model:
+            text = ask(model, client, [("user", '<<<block {"a": {"b": 1}}>>>')], streamed)[2]["text"]
+            assert text.rstrip("\n").split("\n")[1:] == ["```json", '{"a": {"b": 1}}', "```"], text
+
+
 def test_stops_for_other_reasons():
     for client, streamed in each():
         with Model() as model:

@@ -58,6 +58,37 @@
     TMUX_HOOK_SAID("submit", "{'session_id':'" CLAUDE_RUN \
                              "','prompt':'do it\\n\\n(overseer dispatch " ULID ")'}")
 
+#define CLAW_KEY "agent:main:overseer-" CLAUDE_RUN
+#define CLAW_OPEN(n) "{'type':'bridge','event':'open','connection':" #n "}\n"
+#define CLAW_LOST \
+    "{'type':'bridge','event':'lost','connection':1,'code':1006,'why':'it hung up','again_ms':250}\n"
+#define CLAW_CHALLENGE \
+    "{'type':'event','event':'connect.challenge','payload':{'nonce':'n','ts':1}}\n"
+#define CLAW_OK(id, payload) "{'type':'res','id':'" id "','ok':true,'payload':{" payload "}}\n"
+#define CLAW_NO(id, error) "{'type':'res','id':'" id "','ok':false,'error':{" error "}}\n"
+#define CLAW_HELLO(n) \
+    CLAW_OPEN(n) \
+    CLAW_CHALLENGE CLAW_OK(#n ".1", "'type':'hello-ok','protocol':4") \
+        CLAW_OK(#n ".2", "'key':'" CLAW_KEY "'")
+#define CLAW_EVENT(run, stream, data) \
+    "{'type':'event','event':'agent','payload':{'runId':'" run "','stream':'" stream \
+    "','data':{" data "}}}\n"
+#define CLAW_HEIR(run, data) \
+    "{'type':'event','event':'agent','payload':{'runId':'" run "','sessionKey':'" CLAW_KEY \
+    "','stream':'lifecycle','data':{" data "}}}\n"
+#define CLAW_SAY(text) CLAW_EVENT(ULID, "assistant", "'text':'" text "','delta':'" text "'")
+#define CLAW_TAKEN(id) CLAW_OK(id, "'runId':'" ULID "','status':'accepted'")
+#define CLAW_DONE(id) \
+    CLAW_OK( \
+        id, \
+        "'runId':'" ULID \
+        "','status':'ok','result':{'payloads':[{'text':'done'}],'meta':{'agentMeta':" \
+        "{'contextTokens':1000,'promptTokens':100,'usage':{'total':130,'cost':{'total':0.5}}}}}")
+#define CLAW_ASKS_OF(session) \
+    "{'type':'event','event':'exec.approval.requested','payload':{'id':'q1','request':{'command':'touch x'," \
+    "'sessionKey':'" session "'}}}\n"
+#define CLAW_ASKS CLAW_ASKS_OF("agent:main:main") CLAW_ASKS_OF(CLAW_KEY)
+
 static const struct scene SCENES[] = {
     {.name = "a turn with a tool and a receipt",
      .driver = "acp",
@@ -305,6 +336,196 @@ static const struct scene SCENES[] = {
               {"look", NULL}},
      .events = "started(" CLAUDE_RUN
                ") accepted progress(half) failed(its process ended with 137) delivered(yes)"},
+    {.name = "openclaw: a receipt, a tool, and an end under one id",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14 TICK-08 REPORT-04",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send",
+               CLAW_TAKEN("1.3") CLAW_EVENT(ULID, "lifecycle", "'phase':'start'")
+                   CLAW_EVENT("other", "assistant", "'delta':'not mine'") CLAW_EVENT(
+                       ULID, "item", "'kind':'preamble','phase':'end','progressText':'so'")
+                       CLAW_EVENT(ULID, "tool", "'phase':'start','name':'write','toolCallId':'c1'")
+                           CLAW_EVENT(ULID, "tool", "'phase':'result','toolCallId':'c1'")
+                               CLAW_EVENT(ULID, "usage", "'outputTokens':7") CLAW_SAY("done")
+                                   CLAW_EVENT(ULID, "lifecycle", "'phase':'end'") CLAW_DONE("1.3")
+                                       CLAW_DONE("1.3")}},
+     .events = "started(" CLAW_KEY
+               ") accepted progress(so\n) tool(write) tool_ended usage(7,0,0) progress(done) "
+               "usage(130,500000,1000) ended(done,so\ndone)",
+     .wrote = {"'caps':['tool-events']", "'type':'bridge','session':'" CLAW_KEY "'",
+               "'method':'sessions.abort','params':{'key':'" CLAW_KEY "','clearQueued':true}",
+               "'cwd':'/tree'", "(overseer dispatch ", "'idempotencyKey':'" ULID "'"},
+     .once = "idempotencyKey",
+     .never = "token"},
+    {.name = "openclaw: a gateway that still starts",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .acts = {{"begin", CLAW_LOST CLAW_OPEN(1)
+                            CLAW_CHALLENGE CLAW_NO("1.1", "'code':'UNAVAILABLE','retryable':true")
+                                CLAW_LOST CLAW_HELLO(2)},
+              {"send", CLAW_TAKEN("1.3") CLAW_TAKEN("2.3")},
+              {"interrupt", CLAW_OK("2.4", "'status':'aborted'")
+                                CLAW_OK("2.3", "'status':'timeout','summary':'aborted'")}},
+     .events = "started(" CLAW_KEY ") accepted ended(cancelled,)",
+     .wrote = {"'id':'1.1'", "'id':'2.1'", "'id':'2.3'", "'method':'sessions.abort'"}},
+    {.name = "openclaw: who is refused is broken",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .acts = {{"begin", CLAW_OPEN(1) CLAW_CHALLENGE CLAW_NO("1.1", "'message':'token mismatch'")
+                            CLAW_LOST CLAW_HELLO(2)}},
+     .events = "broken(the gateway refuses us: token mismatch)"},
+    {.name = "openclaw: nobody answers",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .acts = {{"begin", CLAW_LOST CLAW_LOST}, {"tick 180", NULL}},
+     .events = "broken(the gateway does not answer)"},
+    {.name = "openclaw: a session that is gone on with, and its limits",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "FAIL-19",
+     .load = true,
+     .acts =
+         {{"begin",
+           CLAW_OPEN(1) CLAW_CHALLENGE CLAW_OK("1.1", "'protocol':4") CLAW_OK("1.2", "'key':'s1'")},
+          {"send",
+           CLAW_TAKEN("1.3") CLAW_EVENT(ULID, "run_status", "'reason':'rate_limit','delayMs':2000")
+               CLAW_EVENT(ULID, "run_status", "'reason':'server_error','delayMs':90000")
+                   CLAW_EVENT(ULID, "run_status", "'reason':'rate_limit','delayMs':60000")
+                       CLAW_OK("1.4", "'status':'aborted'")
+                           CLAW_OK("1.3", "'status':'timeout','summary':'aborted'")},
+          {"send", CLAW_OK("1.5", "'status':'accepted'")
+                       CLAW_NO("1.5", "'message':'HTTP 429, retry after 90 seconds'")},
+          {"send",
+           CLAW_OK("1.6", "'status':'ok','result':{'payloads':[{'isError':true,'text':'no'}]}")},
+          {"send", CLAW_NO("1.7", "'message':'it broke'")}},
+     .events = "started(s1) accepted limited(60) accepted limited(90) failed(no) failed(it broke)",
+     .wrote = {"'key':'s1'", "'method':'sessions.abort','params':{'key':'s1','runId':'" ULID "'}"}},
+    {.name = "openclaw: what was left at work in a session of ours is ended first",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .load = true,
+     .acts = {{"begin", CLAW_OPEN(1) CLAW_CHALLENGE CLAW_OK("1.1", "'protocol':4")
+                            CLAW_OK("1.2", "'key':'" CLAW_KEY "'") CLAW_LOST CLAW_OPEN(2)
+                                CLAW_CHALLENGE CLAW_OK("2.1", "'protocol':4")
+                                    CLAW_OK("2.2", "'key':'" CLAW_KEY "'") CLAW_OK(
+                                        "2.3", "'status':'no-active-run'") CLAW_LOST CLAW_HELLO(3)},
+              {"send", CLAW_OK("3.3", "'status':'accepted'")}},
+     .events = "started(" CLAW_KEY ") accepted",
+     .wrote = {"'id':'1.3','method':'sessions.abort','params':{'key':'" CLAW_KEY
+               "','clearQueued':true}",
+               "'id':'2.3','method':'sessions.abort'", "'id':'3.3','method':'agent'"}},
+    {.name = "openclaw: the connection is lost in mid-turn, and the end is asked for",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send", CLAW_TAKEN("1.3") CLAW_LOST CLAW_HELLO(2) CLAW_DONE("1.3")
+                           CLAW_OK("2.3", "'status':'timeout'")
+                               CLAW_OK("2.4", "'session':{'status':'running'}") CLAW_SAY("late")
+                                   CLAW_OK("2.5", "'status':'ok','endedAt':5,"
+                                                  "'terminalReply':{'text':'all'}")}},
+     .events = "started(" CLAW_KEY ") accepted progress(late) ended(done,late)",
+     .wrote = {"'method':'agent.wait'", "'timeoutMs':20000", "'method':'sessions.describe'",
+               "'timeoutMs':20000"},
+     .once = "idempotencyKey"},
+    {.name = "openclaw: a gateway that was started again goes on under another name",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send",
+               CLAW_TAKEN("1.3") CLAW_HEIR("not yet", "'phase':'start'") CLAW_LOST CLAW_HELLO(
+                   2) CLAW_OK("2.3", "'status':'timeout'") CLAW_HEIR("gone", "'phase':'error'")
+                   CLAW_EVENT("other", "lifecycle", "'phase':'start'") CLAW_HEIR(
+                       "heir", "'phase':'start'") CLAW_EVENT("heir", "assistant", "'delta':'late'")
+                       CLAW_OK("2.4", "'session':{}") CLAW_OK("2.5", "'status':'ok','endedAt':5")},
+              {"send", CLAW_OK("2.6", "'status':'accepted'")}},
+     .events = "started(" CLAW_KEY ") accepted progress(late) ended(done,late) accepted",
+     .wrote = {"'runId':'" ULID "'", "'runId':'heir'"},
+     .never = "not yet"},
+    {.name = "openclaw: a timeout of agent.wait is no sign of life",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send",
+               CLAW_TAKEN("1.3") CLAW_LOST CLAW_HELLO(2) CLAW_OK("2.3", "'status':'timeout'")
+                   CLAW_OK("2.4", "'session':{'status':'done','hasActiveRun':false}")
+                       CLAW_OK("2.5", "'status':'timeout'")},
+              {"send", CLAW_OK("2.6", "'status':'in_flight'")
+                           CLAW_OK("2.7", "'status':'error','endedAt':5,'error':'it broke'")}},
+     .events = "started(" CLAW_KEY ") accepted failed(the gateway does not know this run any more) "
+               "accepted failed(it broke)",
+     .wrote = {"'timeoutMs':20000", "'timeoutMs':1}"}},
+    {.name = "openclaw: what never arrived may be said again",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send", CLAW_LOST CLAW_HELLO(2) CLAW_OK("2.3", "'status':'timeout'")
+                           CLAW_OK("2.4", "'session':{}") CLAW_OK("2.5", "'status':'timeout'")
+                               CLAW_OK("2.6", "'messages':[{'role':'user','content':'older'}]")},
+              {"look", CLAW_OK("2.7", "'messages':[]")},
+              {"send", CLAW_OK("2.8", "'status':'accepted'")}},
+     .events = "started(" CLAW_KEY ") delivered(no) delivered(no) accepted",
+     .wrote = {"'method':'chat.history'"}},
+    {.name = "openclaw: the history says what arrived",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .rows = "ASSIGN-14",
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"look",
+               CLAW_OK("1.3", "'messages':[{'role':'user','content':'x','idempotencyKey':'" ULID
+                              ":user'}]")},
+              {"look", CLAW_OK("1.4", "'messages':[{'role':'user','content':[{'type':'text','text':"
+                                      "'do it\\n(overseer dispatch " ULID ")'}]}],'hasMore':true")},
+              {"look", CLAW_OK("1.5", "'messages':[],'hasMore':true")},
+              {"look", CLAW_NO("1.6", "'message':'x'")},
+              {"look", CLAW_LOST CLAW_HELLO(2) CLAW_OK("2.3", "'messages':[]")}},
+     .events = "started(" CLAW_KEY ") delivered(yes) delivered(yes) delivered(unknown) "
+               "delivered(unknown) delivered(no)"},
+    {.name = "openclaw: a command is asked about, and the answer is not lost",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .ask = true,
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send", CLAW_TAKEN("1.3") CLAW_ASKS CLAW_ASKS CLAW_LOST},
+              {"allow",
+               CLAW_HELLO(
+                   2) "{'type':'event','event':'exec.approval.resolved','payload':{'id':'q1'}}\n"},
+              {"reject",
+               CLAW_OK("2.4", "'status':'ok','endedAt':5,'terminalReply':{'text':'all'}")}},
+     .events = "started(" CLAW_KEY ") accepted asks(q1,exec) progress(all) ended(done,all)",
+     .wrote = {"'exec-approvals'", "'permissionMode':'guarded'", "'decision':'allow-once'"},
+     .once = "allow-once",
+     .never = "deny"},
+    {.name = "openclaw: a stop that finds nothing, one that is not heard, and the end",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .ask = true,
+     .acts = {{"begin", CLAW_HELLO(1)},
+              {"send", CLAW_TAKEN("1.3") CLAW_ASKS},
+              {"interrupt", CLAW_OK("1.5", "'status':'no-active-run'")},
+              {"send", CLAW_OK("1.6", "'status':'accepted'")},
+              {"interrupt", NULL},
+              {"tick 15", NULL},
+              {"gone 143", NULL}},
+     .events = "started(" CLAW_KEY ") accepted asks(q1,exec) ended(cancelled,) accepted "
+               "broken(it did not stop when it was told to) failed(its process ended with 143)",
+     .wrote = {"'decision':'deny'", "'method':'sessions.abort'"}},
+    {.name = "openclaw: strange frames are left alone",
+     .driver = "openclaw",
+     .quirk = "openclaw",
+     .acts = {{"begin",
+               "no JSON\n[]\n{}\n{'type':'res'}\n{'type':'res','id':'1.1','ok':true}\n" CLAW_HELLO(
+                   1) CLAW_OK("1.2", "'key':'again'") CLAW_OK("1.99", "") CLAW_OK("x", "")},
+              {"send",
+               CLAW_TAKEN("1.3") "{'type':'event','event':'tick'}\n" CLAW_EVENT(
+                   ULID, "assistant", "'delta':''") CLAW_SAY("no")
+                   CLAW_EVENT(ULID, "assistant", "'delta':'yes','replace':true") CLAW_DONE("1.3")}},
+     .events = "started(" CLAW_KEY
+               ") accepted progress(no) progress(yes) usage(130,500000,1000) ended(done,yes)"},
     {.name = "tmux: pasted once, entered, taken, done",
      .driver = "tmux",
      .quirk = "claude",
@@ -596,6 +817,7 @@ static void test_scope(void **state) {
          {"\"core\":[\"read_file\",\"mcp_overseer_*\"]", "\"exclude\":[\"run_shell_command\"]"},
          true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
+        {&DRIVER_OPENCLAW, "openclaw", "exec", "write", {"gateway", "ws://127.0.0.1:18789"}, false},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct arena arena = {0};

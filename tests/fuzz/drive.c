@@ -18,7 +18,7 @@ static const struct {
 } WHO[] = {{"acp", "opencode"}, {"acp", "codex-acp"}, {"acp", "gemini"},
            {"acp", "goose"},    {"acp", "qwen"},      {"acp", "claude-agent-acp"},
            {"claude", ""},      {"tmux", "claude"},   {"tmux", "codex"},
-           {"command", ""}};
+           {"openclaw", ""},    {"command", ""}};
 
 struct taken { /* all that came out of it */
     uint64_t sum, wrote;
