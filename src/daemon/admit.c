@@ -7,6 +7,7 @@
 #include "daemon/guest.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
+#include "daemon/tempo.h"
 #include "daemon/token.h"
 
 #include <stdio.h>
@@ -123,11 +124,24 @@ static enum error caller_find(struct visit *visit, char *why, size_t size) {
     return ERROR_NONE;
 }
 
+/* A token that another run has lost is none: who stands below a hold has the token of that hold's run. */
+static bool token_is_own(const struct visit *visit) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(visit->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char run[PEER_RUN];
+    return info && peer_run(info->connect_fd, run) &&
+           (run[0] == 0 || strcmp(run, visit->caller.run) == 0);
+}
+
 /* Whatever token an agent has found somewhere: through this door comes a run, or nobody. */
 static enum error run_find(struct visit *visit, char *why, size_t size) {
     enum error error = caller_find(visit, why, size);
     if (!error && visit->caller.role != ROLE_RUN)
         error = refuse(ERROR_UNAUTHORIZED, why, size, "This door is for runs of agents alone.");
+    if (!error && !token_is_own(visit))
+        error = refuse(ERROR_UNAUTHORIZED, why, size, "This token is of another run.");
+    if (!error && !tempo_allows(door_tempo(visit->door), &visit->token, clock_boot()))
+        error = refuse(ERROR_LIMITED, why, size, "This run asks too often; wait a few seconds.");
     if (error)
         log_warning("refused at the door for runs: %s", why);
     return error;

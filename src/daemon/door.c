@@ -12,6 +12,7 @@
 #include "daemon/mcp.h"
 #include "daemon/metrics.h"
 #include "daemon/rpc.h"
+#include "daemon/tempo.h"
 #include "daemon/visit.h"
 #include "ops/json.h"
 
@@ -41,6 +42,7 @@ struct door {
     struct MHD_Daemon *http;
     struct house *house;
     struct guests guests;
+    struct tempo tempo;
     struct listen_address address;  /* TCP */
     struct arena arena;             /* of the rules */
     const struct door_rules *asked; /* while it is opened */
@@ -59,6 +61,10 @@ bool door_is_unix(const struct door *door) {
 
 bool door_is_for_runs(const struct door *door) {
     return door->kind == DOOR_RUNS;
+}
+
+struct tempo *door_tempo(struct door *door) {
+    return &door->tempo;
 }
 
 const char *door_host(const struct door *door) {

@@ -9,6 +9,7 @@
 #include "model/field.h"
 
 struct door;
+struct tempo; /* tempo.h */
 
 enum door_kind {
     DOOR_UNIX, /* people at the machine */
@@ -37,6 +38,7 @@ void door_close(struct door *door); /* no door is open that could ask about this
 struct house *door_house(const struct door *door);
 bool door_is_unix(const struct door *door);
 bool door_is_for_runs(const struct door *door);
+struct tempo *door_tempo(struct door *door);    /* of the door for runs */
 const char *door_host(const struct door *door); /* TCP: as a URL has it */
 uint16_t door_port(const struct door *door);
 const struct door_rules *door_rules(const struct door *door);

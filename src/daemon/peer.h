@@ -15,3 +15,8 @@ enum peer {
 };
 
 enum peer peer_look(int fd, uid_t *ret_uid);
+
+enum { PEER_RUN = 64 };
+
+/* The name of the folder that its hold works in, which is that of the run; empty: no hold is above it. False: it cannot be known. */
+bool peer_run(int fd, char ret_run[PEER_RUN]);

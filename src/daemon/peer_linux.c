@@ -65,20 +65,45 @@ static int peer_pidfd(int fd, pid_t pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-enum peer peer_look(int fd, uid_t *ret_uid) {
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        return PEER_NOBODY;
-    *ret_uid = peer.uid;
-    if (peer.pid == 0) /* of a namespace that is not ours: no agent of ours is there */
-        return PEER_FREE;
-    int pidfd = peer_pidfd(fd, peer.pid);
-    pid_t hold = hold_above(peer.pid);
+/* The nearest hold above whoever connected, and none above us. 0: none; -1: it cannot be known. */
+static pid_t peer_hold(int fd, struct ucred *ret_peer) {
+    socklen_t length = sizeof *ret_peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &length) != 0)
+        return -1;
+    if (ret_peer->pid == 0) /* of a namespace that is not ours: no agent of ours is there */
+        return 0;
+    int pidfd = peer_pidfd(fd, ret_peer->pid);
+    pid_t hold = hold_above(ret_peer->pid);
     bool alive = is_alive(pidfd);
     if (pidfd >= 0)
         close(pidfd);
     if (!alive || hold < 0)
+        return -1;
+    return hold == hold_above(getpid()) ? 0 : hold;
+}
+
+enum peer peer_look(int fd, uid_t *ret_uid) {
+    struct ucred peer;
+    pid_t hold = peer_hold(fd, &peer);
+    if (hold < 0)
         return PEER_NOBODY;
-    return hold > 0 && hold != hold_above(getpid()) ? PEER_HELD : PEER_FREE;
+    *ret_uid = peer.uid;
+    return hold > 0 ? PEER_HELD : PEER_FREE;
+}
+
+bool peer_run(int fd, char ret_run[PEER_RUN]) {
+    char path[PROC_PATH], folder[4096];
+    struct ucred peer;
+    pid_t hold = peer_hold(fd, &peer);
+    ret_run[0] = 0;
+    if (hold <= 0)
+        return hold == 0;
+    snprintf(path, sizeof path, "/proc/%d/cwd", (int)hold);
+    ssize_t length = readlink(path, folder, sizeof folder - 1);
+    folder[length > 0 ? length : 0] = 0;
+    const char *name = strrchr(folder, '/');
+    if (!name || strlen(name + 1) >= PEER_RUN)
+        return false;
+    memcpy(ret_run, name + 1, strlen(name + 1) + 1);
+    return true;
 }

@@ -107,6 +107,7 @@ void beside_us(const char *name, char *path, size_t size);
 void run_tick(struct running *run, int64_t now);
 void run_report(struct running *run, struct act **act,
                 struct signal outcome); /* once; frees the act */
+const char *run_scope(const struct running *run);
 void run_said_ended(struct running *run, enum delivery delivery, struct str why);
 
 /* ---- run_start.c ---- */
@@ -128,7 +129,7 @@ void home_share(struct running *run, struct arena *arena);
 /* What stands in front of its own words. False: it may not be started, and why. */
 bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
              struct str *ret_why);
-void run_box_tell(const struct running *run, bool scoped); /* the operator */
+void run_box_tell(const struct running *run); /* the operator */
 /* The command in a sandbox of its own; `objects`: of our clone. False: it may not be run; ret says why. */
 bool check_box(struct runs *runs, struct str checkout, struct str objects, struct str command,
                struct arena *arena, struct str *ret);

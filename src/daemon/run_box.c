@@ -61,6 +61,7 @@ static void all_hide(struct sandbox_spec *spec, const struct runs *runs,
     for (size_t i = 0; i < count_of(runs->hidden); i++)
         folder_hide(spec, runs->hidden[i], arena);
     secrets_hide(spec, settings, arena);
+    sandbox_paths_sort(&spec->hidden);
 }
 
 /* ---- shown ---- */
@@ -98,6 +99,8 @@ static void common(struct sandbox_spec *spec, struct runs *runs, const struct se
     if (spec->kind >= SANDBOX_BWRAP) /* elsewhere those of the operator would count as well */
         spec->processes = (uint64_t)settings->sandbox.processes;
     all_hide(spec, runs, settings, arena);
+    sandbox_path_add(&spec->scratch, STR("/tmp"));
+    sandbox_path_add(&spec->scratch, STR("/var/tmp"));
     system_show(spec, arena);
     sandbox_sees_program(spec, spec->confiner, arena);
     list_add(&spec->sees, &settings->sandbox.sees, arena);
@@ -180,11 +183,11 @@ bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
     return made;
 }
 
-void run_box_tell(const struct running *run, bool scoped) {
+void run_box_tell(const struct running *run) {
     struct log_about about = {.goal = run->goal};
     log_about(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, &about,
-              "a run of %s is held by %s; its tools are %s", run->agent, sandbox_name(run->box),
-              scoped ? "enforced" : "advisory");
+              "a run of %s is held by %s; its scope: %s", run->agent, sandbox_name(run->box),
+              run_scope(run));
 }
 
 /* ---- the operator's checks, which run what an agent wrote ---- */
@@ -197,6 +200,14 @@ static void word_quote(struct writer *writer, struct str word) {
         else
             write_byte(writer, (uint8_t)word.at[i]);
     write_raw(writer, STR("' "));
+}
+
+/* A check finds the HOME that it knows, empty. */
+static void home_is_scratch(struct sandbox_spec *spec, struct arena *arena) {
+    char real[PATH_MAX];
+    const char *home = getenv("HOME");
+    if (home && realpath(home, real))
+        sandbox_path_add(&spec->scratch, arena_copy(arena, str_of(real)));
 }
 
 /* Without bubblewrap it would have no /tmp: then it runs as it is. */
@@ -214,6 +225,7 @@ bool check_box(struct runs *runs, struct str checkout, struct str objects, struc
     sandbox_path_add(&spec->writes, checkout);
     sandbox_path_add(&spec->sees, spec->rules);
     sandbox_path_add(&spec->sees, objects);
+    home_is_scratch(spec, arena);
     bool fits = box_make(runs, spec, settings, arena, made, ret);
     house_settings_drop(settings);
     for (uint32_t i = 0; i < made->argc && fits; i++)

@@ -252,7 +252,7 @@ static void launch(struct starting *it, struct running *run) {
         return;
     }
     run->scope_enforced = launch.scope_enforced;
-    run_box_tell(run, launch.scope_enforced);
+    run_box_tell(run);
     struct held_spec spec = {.program = run->runs->hold,
                              .dir = run->dir,
                              .cwd = run->cwd,

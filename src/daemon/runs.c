@@ -133,6 +133,12 @@ void run_report(struct running *run, struct act **act, struct signal outcome) {
     free(ended);
 }
 
+/* SCOPE-08: who sees to it that it keeps to its tools. */
+const char *run_scope(const struct running *run) {
+    bool scoped = run->spec.allow_given || run->spec.deny_count > 0;
+    return !scoped ? "none" : run->scope_enforced ? "enforced" : "advisory";
+}
+
 /* ASSIGN-13: what is known about whether it arrived. */
 void run_said_ended(struct running *run, enum delivery delivery, struct str why) {
     struct arena arena = {0};
@@ -141,6 +147,8 @@ void run_said_ended(struct running *run, enum delivery delivery, struct str why)
         return;
     if (delivery == DELIVERY_ACCEPTED) /* ASSIGN-16 */
         ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
+    ended.node = str_of(sandbox_name(run->box));
+    ended.reason = str_of(run_scope(run));
     free(run->text);
     run->text = NULL;
     run_report(run, &run->said, ended);

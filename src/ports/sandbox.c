@@ -43,6 +43,15 @@ void sandbox_path_add(struct sandbox_paths *paths, struct str path) {
         paths->at[paths->count++] = path;
 }
 
+static int path_order(const void *a, const void *b) {
+    const struct str *one = a, *other = b;
+    return one->len < other->len ? -1 : one->len > other->len;
+}
+
+void sandbox_paths_sort(struct sandbox_paths *paths) {
+    qsort(paths->at, paths->count, sizeof *paths->at, path_order);
+}
+
 static void sees_add(struct sandbox_spec *spec, struct str path, struct arena *arena) {
     char *at = arena_cstr(arena, path), real[4096];
     if (realpath(at, real) && (is_hidden(spec, path) || is_hidden(spec, str_of(real))))
@@ -112,26 +121,56 @@ static bool hidden_add(struct sandbox_made *made, struct str path, struct arena 
                : words_add(made, "--ro-bind", STR("/dev/null"), path);
 }
 
+static bool is_scratch(const struct sandbox_spec *spec, struct str path) {
+    for (uint32_t i = 0; i < spec->scratch.count; i++)
+        if (str_equal(spec->scratch.at[i], path))
+            return true;
+    return false;
+}
+
+static bool is_folder(struct str path, struct arena *arena) {
+    struct stat about;
+    return stat(arena_cstr(arena, path), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* Of /proc what concerns the whole machine: root may write there in any namespace. */
+static bool system_add(const struct sandbox_spec *spec, struct sandbox_made *made) {
+    static const struct str NONE;
+    static const struct str MACHINE[] = {
+        {"/proc/sys", 9}, {"/proc/irq", 9}, {"/proc/bus", 9}, {"/proc/sysrq-trigger", 19}};
+    static const char *const ALWAYS[] = {"--unshare-user-try",
+                                         "--unshare-pid",
+                                         "--unshare-ipc",
+                                         "--unshare-cgroup-try",
+                                         "--die-with-parent",
+                                         "--cap-drop",
+                                         "ALL"};
+    bool fits = word_add(made, spec->bwrap);
+    for (size_t i = 0; i < sizeof ALWAYS / sizeof *ALWAYS; i++)
+        fits = fits && word_add(made, str_of(ALWAYS[i]));
+    fits = fits && (spec->network == SANDBOX_ALL || words_add(made, "--unshare-net", NONE, NONE)) &&
+           words_add(made, "--ro-bind", STR("/"), STR("/")) &&
+           words_add(made, "--dev", STR("/dev"), NONE) &&
+           words_add(made, "--proc", STR("/proc"), NONE);
+    for (size_t i = 0; i < sizeof MACHINE / sizeof *MACHINE; i++)
+        fits = fits && words_add(made, "--ro-bind-try", MACHINE[i], MACHINE[i]);
+    return fits;
+}
+
+/* In this order: a place is hidden, what may be seen in it is put there, and then nothing more. */
 static bool wrap_add(const struct sandbox_spec *spec, struct arena *arena,
                      struct sandbox_made *made) {
     static const struct str NONE;
-    bool fits = word_add(made, spec->bwrap);
-    static const char *const ALWAYS[] = {"--unshare-user-try", "--unshare-pid",
-                                         "--unshare-ipc",      "--unshare-cgroup-try",
-                                         "--die-with-parent",  "--cap-drop"};
-    for (size_t i = 0; i < sizeof ALWAYS / sizeof *ALWAYS; i++)
-        fits = fits && word_add(made, str_of(ALWAYS[i]));
-    fits = fits && word_add(made, STR("ALL"));
-    fits = fits && (spec->network == SANDBOX_ALL || words_add(made, "--unshare-net", NONE, NONE));
-    fits = fits && words_add(made, "--ro-bind", STR("/"), STR("/")) &&
-           words_add(made, "--dev", STR("/dev"), NONE) &&
-           words_add(made, "--proc", STR("/proc"), NONE);
+    bool fits = system_add(spec, made);
     for (uint32_t i = 0; i < spec->hidden.count; i++)
         fits = fits && hidden_add(made, spec->hidden.at[i], arena);
     for (uint32_t i = 0; i < spec->sees.count; i++)
         fits = fits && words_add(made, "--ro-bind-try", spec->sees.at[i], spec->sees.at[i]);
     for (uint32_t i = 0; i < spec->writes.count; i++)
         fits = fits && words_add(made, "--bind-try", spec->writes.at[i], spec->writes.at[i]);
+    for (uint32_t i = 0; i < spec->hidden.count; i++)
+        if (!is_scratch(spec, spec->hidden.at[i]) && is_folder(spec->hidden.at[i], arena))
+            fits = fits && words_add(made, "--remount-ro", spec->hidden.at[i], NONE);
     return fits && words_add(made, "--chdir", spec->cwd, STR("--"));
 }
 
@@ -167,10 +206,8 @@ static void landlock_add(const struct sandbox_spec *spec, struct arena *arena,
         rule_add(writer, "sees", spec->sees.at[i]);
     for (uint32_t i = 0; i < spec->writes.count; i++)
         rule_add(writer, "writes", spec->writes.at[i]);
-    for (uint32_t i = 0; i < spec->hidden.count && behind; i++) /* empty ones of its own */
-        rule_add(writer, "writes", spec->hidden.at[i]);
-    if (behind)
-        rule_add(writer, "writes", STR("/proc"));
+    for (uint32_t i = 0; i < spec->scratch.count && behind; i++)
+        rule_add(writer, "writes", spec->scratch.at[i]);
     rule_add(writer, "writes", STR("/dev"));
 }
 

@@ -28,14 +28,18 @@ struct sandbox_paths {
 };
 void sandbox_path_add(struct sandbox_paths *paths, struct str path); /* absolute; once */
 
+void sandbox_paths_sort(struct sandbox_paths *paths); /* what is above others comes before them */
+
 struct sandbox_spec {
     enum sandbox_kind kind;
     enum sandbox_network network;
     struct str bwrap, confiner; /* programs: bubblewrap, overseer-hold */
     struct str rules;           /* file for the confiner; it is the caller who writes it */
     struct str cwd;
-    struct sandbox_paths writes, sees, hidden; /* sees and writes also inside of what is hidden */
-    uint64_t memory, cpu, files, processes;    /* bytes, seconds; 0: as it is */
+    struct sandbox_paths writes, sees,
+        hidden; /* hidden: sorted; sees and writes also inside of what is hidden */
+    struct sandbox_paths scratch;           /* of what is hidden: empty, and its own to write */
+    uint64_t memory, cpu, files, processes; /* bytes, seconds; 0: as it is */
 };
 
 struct sandbox_made {

@@ -12,6 +12,7 @@
 #include "daemon/log.h"
 #include "daemon/mcp.h"
 #include "daemon/mcp_session.h"
+#include "daemon/tempo.h"
 #include "daemon/peer.h"
 #include "daemon/rpc.h"
 #include "daemon/spool.h"
@@ -144,6 +145,16 @@ bool door_is_unix(const struct door *door) {
 bool door_is_for_runs(const struct door *door) {
     (void)door;
     return false;
+}
+struct tempo *door_tempo(struct door *door) {
+    static struct tempo tempo;
+    (void)door;
+    return &tempo;
+}
+bool peer_run(int fd, char ret_run[PEER_RUN]) {
+    (void)fd;
+    ret_run[0] = 0;
+    return true;
 }
 enum peer peer_look(int fd, uid_t *ret_uid) {
     (void)fd;
