@@ -133,6 +133,13 @@ static bool token_is_own(const struct visit *visit) {
            (run[0] == 0 || strcmp(run, visit->caller.run) == 0);
 }
 
+/* Who floods the door does not flood the log. */
+static void refusal_log(struct visit *visit, const char *why) {
+    static const struct hash LINES = {{0xff}};
+    if (tempo_allows(door_tempo(visit->door), &LINES, clock_boot()))
+        log_warning("refused at the door for runs: %s", why);
+}
+
 /* Whatever token an agent has found somewhere: through this door comes a run, or nobody. */
 static enum error run_find(struct visit *visit, char *why, size_t size) {
     enum error error = caller_find(visit, why, size);
@@ -143,7 +150,7 @@ static enum error run_find(struct visit *visit, char *why, size_t size) {
     if (!error && !tempo_allows(door_tempo(visit->door), &visit->token, clock_boot()))
         error = refuse(ERROR_LIMITED, why, size, "This run asks too often; wait a few seconds.");
     if (error)
-        log_warning("refused at the door for runs: %s", why);
+        refusal_log(visit, why);
     return error;
 }
 

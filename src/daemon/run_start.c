@@ -5,6 +5,7 @@
 #include "daemon/compose.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "ops/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -227,6 +228,9 @@ void run_token_lend(struct running *run) {
     struct caller caller = {.role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1};
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
     id_format(run->id, caller.run);
+    tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
+                                     run->spec.deny_count},
+                &caller);
     tokens_lend(run->runs->house->tokens, &caller, run->token);
 }
 

@@ -203,6 +203,7 @@ uint32_t tree_signal(int signal);
 void children_signal(int signal);
 bool tree_possible(void);
 bool process_started(pid_t pid, uint64_t *ret_started);
+bool process_is_held(pid_t pid); /* by us, or by another hold that is not above us: an agent */
 bool boot_read(struct id *ret_boot);
 int process_open(pid_t pid);
 int process_signal(int fd, int signal);

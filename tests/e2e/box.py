@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|home|required] …
+box.py [hostile|alone|cut|required|scope|home] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. cut: an agent without a network. home: links that it leaves in its HOME. required: no sandbox, no run.
+doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. home: links that
+it leaves in its HOME.
 """
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -93,8 +94,8 @@ class House:
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],
              "objective": text}])
 
-    def records(self, goal):
-        return self.do("goal.show", goal=goal)["records"]
+    def records(self, goal, kind):
+        return self.do("events.list", goal=goal, type=kind)["events"]
 
     def assignment(self, goal):
         found = self.do("assignment.list", goal=goal)["assignments"]
@@ -120,19 +121,27 @@ class House:
     def close(self):
         for goal in self.do("goal.list")["goals"]:
             self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
-        self.wait("nothing is held any more", lambda: not list(self.state.glob("runs/*/hold.sock")), 20)
+        for pid, _ in holds_below(self.state):  # one that never took its prompt in is not ended at once
+            os.kill(pid, signal.SIGTERM)
+        wait_until("nothing is held any more", lambda: not list(holds_below(self.state)), 20, 0.1)
         self.client.close()
         self.daemon.stop()
 
 
-def hold_of(run):
-    """The pid of the hold that works in that folder."""
+def holds_below(folder):
+    """(pid, folder of its run) of the holds that work there."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(path / "cwd") == str(run) and os.readlink(path / "exe").endswith("/overseer-hold"):
-                return int(path.name)
+            place = os.readlink(path / "cwd")
+            if place.startswith(str(folder)) and os.readlink(path / "exe").endswith("/overseer-hold"):
+                yield int(path.name), place
         except OSError:
             pass
+
+
+def hold_of(run):
+    for pid, _ in holds_below(run):
+        return pid
     raise Broken(f"nobody holds {run}")
 
 
@@ -202,11 +211,11 @@ def hostile(folder):
         reached = {name: how for name, (verdict, how) in came.items() if verdict != "stopped"}
         check(not reached, f"it got through: {json.dumps(reached, indent=1)}")
         check(len(came) >= LEAST, f"only {len(came)} attempts were made")
-        checked = house.wait("what it wrote was checked", lambda: [row for row in house.records(goal) if row["type"] == "work.checked"], 60)
+        checked = house.wait("what it wrote was checked", lambda: house.records(goal, "work.checked"), 20)
         check("reached" not in json.dumps(checked), f"the checks got through: {checked}")
         shown = house.assignment(goal)
         check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
-        accepted = [row for row in house.records(goal) if row["type"] == "assignment.accepted"]
+        accepted = house.records(goal, "assignment.accepted")
         check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
         for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "token of another run",
                       "door is for runs of agents alone", "unknown, revoked or has expired"):
@@ -273,7 +282,58 @@ def required(folder):
         house.close()
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required}
+def denied(answer):
+    return "error" in answer or answer["result"].get("isError")
+
+
+def scope(folder):
+    """SCOPE-05: what was denied is in no list and cannot be called, by either of its names. SCOPE-04: not even when the daemon
+    comes back with settings that allow it."""
+    house = House(folder, HERE / "attack/scope.py", driver="claude", kind="claude", deny=["mcp__overseer__report_progress", "Bash"])
+    try:
+        goal = house.goal()
+        (house.attack / "know.json").write_text(json.dumps({"state": str(house.state), "door": str(house.state / "door/sock")}))
+        house.plan(goal, "Report.")
+        for number in (1, 2):
+            path = house.wait("it has asked", lambda: (tree := house.tree(goal)) and (tree / f"answer{number}.json").exists()
+                              and tree / f"answer{number}.json")
+            answer = json.loads(path.read_text())
+            check(answer["tools"] and not {"report_progress", "goal_report"} & set(answer["tools"]), f"it is listed: {answer['tools']}")
+            check(denied(answer["report_progress"]) and denied(answer["goal_report"]), f"it can be called: {answer}")
+            check(not denied(answer["agent_status"]), f"what was not denied is refused: {answer['agent_status']}")
+            if number == 1:
+                house.client.close()
+                house.daemon.kill()
+                house.config.write_text(house.config.read_text().replace('"mcp__overseer__report_progress", ', ""))
+                house.daemon.start()
+                house.daemon.wait_joined()
+                house.client = Client(house.daemon.socket)
+                (house.tree(goal) / "again").write_text("")
+        check("not in the scope of this run" in house.log(), "the log does not say so")
+        print("ok: what is denied is in no list, cannot be called, and stays denied")
+    finally:
+        house.close()
+    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05 SCOPE-06")
+
+
+def home(folder):
+    """What the daemon writes into an agent's HOME goes there, whatever links the agent has left."""
+    house = House(folder, HERE / "attack/home.py", driver="acp", kind="opencode", base_url="http://127.0.0.1:9/v1", model="x")
+    target = house.operator / "planted"
+    target.mkdir()
+    try:
+        goal = house.goal()
+        (house.attack / "know.json").write_text(json.dumps({"target": str(target)}))
+        house.plan(goal, "Plant.")
+        house.wait("the link is found by the next run", lambda: "in its HOME that is no folder" in house.log())
+        time.sleep(0.5)
+        check(not list(target.iterdir()), f"the daemon wrote to {list(target.iterdir())}")
+        print("ok: a link in its HOME leads the daemon nowhere")
+    finally:
+        house.close()
+
+
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "home": home}
 
 
 def main():
