@@ -246,10 +246,18 @@ static void check_clock(const struct patient *patient, struct finding *f) {
 
 /* Tried: one that is there may still not be allowed to make namespaces. */
 static bool bwrap_works(char path[PATH_MAX]) {
-    char *words[] = {path,           (char *)"--unshare-user-try", (char *)"--unshare-pid",
-                     (char *)"--ro-bind", (char *)"/",             (char *)"/",
-                     (char *)"--dev",     (char *)"/dev",          (char *)"--proc",
-                     (char *)"/proc",     (char *)"--",            (char *)"/bin/true",
+    char *words[] = {path,
+                     (char *)"--unshare-user-try",
+                     (char *)"--unshare-pid",
+                     (char *)"--ro-bind",
+                     (char *)"/",
+                     (char *)"/",
+                     (char *)"--dev",
+                     (char *)"/dev",
+                     (char *)"--proc",
+                     (char *)"/proc",
+                     (char *)"--",
+                     (char *)"/bin/true",
                      NULL};
     struct trouble trouble;
     struct child *child = calloc(1, sizeof *child);
@@ -272,8 +280,7 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
     else if (works)
         FOUND(f, LOOK, "a kernel with Landlock adds a second lock", "runs are held by bwrap");
     else
-        FOUND(f, LOOK,
-              there ? "allow user namespaces, or see sandbox.mode" : "install bubblewrap",
+        FOUND(f, LOOK, there ? "allow user namespaces, or see sandbox.mode" : "install bubblewrap",
               "runs are held by %s: %s", landlock > 0 ? "landlock alone" : "none",
               there ? "bubblewrap may not make namespaces" : "bubblewrap is not there");
 }

@@ -311,7 +311,8 @@ enum { WORDS_MOST = 64, WORDS_ROOM = 65536, KEPT_MOST = 64 };
 
 /* What an agent starts us with may have its keys in it: they are none of ours. */
 static bool variable_is_ours(const char *variable) {
-    static const char *const OURS[] = {"PATH=", "HOME=", "LANG=", "LC_ALL=", "TZ=", "XDG_", "OVERSEER_"};
+    static const char *const OURS[] = {
+        "PATH=", "HOME=", "LANG=", "LC_ALL=", "TZ=", "XDG_", "OVERSEER_"};
     for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
         if (strncmp(variable, OURS[i], strlen(OURS[i])) == 0)
             return true;

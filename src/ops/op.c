@@ -177,7 +177,8 @@ bool op_allows(struct op_call *call) {
     if (!(call->op->may & 1u << caller->role))
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not for a %s.", call->op->name,
                          name_of(&ROLE_NAMES, caller->role));
-    if (tool_is_denied(call->op, caller)) /* SCOPE-05: at call time, whichever door it came through */
+    if (tool_is_denied(call->op,
+                       caller)) /* SCOPE-05: at call time, whichever door it came through */
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
                          call->op->name);
     if (caller->role == ROLE_RUN && !is_own_goal(call))

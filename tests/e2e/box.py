@@ -118,12 +118,17 @@ class House:
     def log(self):
         return self.daemon.log.read_text(errors="replace")
 
+    def holds_end(self):
+        """One that never took its prompt in is not ended at once by the daemon."""
+        left = list(holds_below(self.state))
+        for pid, _ in left:
+            os.kill(pid, signal.SIGTERM)
+        return not left
+
     def close(self):
         for goal in self.do("goal.list")["goals"]:
             self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
-        for pid, _ in holds_below(self.state):  # one that never took its prompt in is not ended at once
-            os.kill(pid, signal.SIGTERM)
-        wait_until("nothing is held any more", lambda: not list(holds_below(self.state)), 20, 0.1)
+        wait_until("nothing is held any more", self.holds_end, 20, 0.2)
         self.client.close()
         self.daemon.stop()
 

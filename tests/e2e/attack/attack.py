@@ -373,13 +373,8 @@ def main():
     for name in ("disk", "passwd", "answered"):
         if os.path.lexists(name):
             os.unlink(name)
-    door, answer = Door(know["door"], own_token(know)), {"error": "not asked"}
-    while "error" in answer:  # it has flooded the door, and has to wait itself
-        time.sleep(0.5)
-        _, answer = door.ask("/rpc", {
-            "jsonrpc": "2.0", "id": 1, "method": "agent.update",
-            "params": {"goal": know["goal"], "status": "done", "summary": "did it all", "filesTouched": ["attempts.json"]}})
-    print(json.dumps(answer))
+    update = {"workNodeId": "T1", "status": "done", "summary": "did it all", "evidence": {"filesTouched": ["attempts.json"]}}
+    print("```json\n" + json.dumps({"overseerUpdate": update}) + "\n```")
 
 
 if __name__ == "__main__":
