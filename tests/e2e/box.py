@@ -220,9 +220,9 @@ def hostile(folder):
         check("reached" not in json.dumps(checked), f"the checks got through: {checked}")
         shown = house.assignment(goal)
         check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
-        accepted = house.records(goal, "assignment.accepted")
+        accepted = house.records(goal, "dispatch.accepted")
         check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
-        for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "token of another run",
+        for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
                       "door is for runs of agents alone", "unknown, revoked or has expired"):
             check(words in house.log(), f"the log does not say: {words}")
         all_untouched(house)

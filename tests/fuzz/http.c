@@ -12,11 +12,11 @@
 #include "daemon/log.h"
 #include "daemon/mcp.h"
 #include "daemon/mcp_session.h"
-#include "daemon/tempo.h"
 #include "daemon/peer.h"
 #include "daemon/rpc.h"
 #include "daemon/spool.h"
 #include "daemon/tell.h"
+#include "daemon/tempo.h"
 #include "daemon/token.h"
 #include "ops/json.h"
 
