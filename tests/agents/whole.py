@@ -99,7 +99,8 @@ class World:
                                  "backoff.base": "1s", "backoff.max": "5s"},
                  "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                  "verify": {"command": settings.get("verify", "test -s made.txt")},
-                 "landing": {"how": settings.get("landing", "rebase")}}
+                 "landing": {"how": settings.get("landing", "rebase")},
+                 "sandbox": {"writes": [str(self.home)]}}  # keys such as CODEX_HOME lead there
         text = ""
         for section, rows in lines.items():
             text += f"[{section}]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows.items())
