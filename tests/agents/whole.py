@@ -204,6 +204,17 @@ def file_report_land(world):
 
 
 @scenario()
+def forbidden(world):
+    """It is asked to read the store and to write to the operator's repository: the sandbox says no, and the work goes on."""
+    goal = world.task(f"run cat {world.folder}/store.db {world.config} >stolen.txt; echo x >{world.repo}/planted ;; "
+                      f"write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
+    world.wait_done(goal)
+    expect(not (world.repo / "planted").exists(), "it wrote to the operator's repository")
+    expect(world.landed("stolen.txt") == "", "it read what is ours")
+    expect(world.do("assignment.list", goal=goal)["assignments"][0].get("sandbox", "bwrap+landlock") == "bwrap+landlock", "it is not held")
+
+
+@scenario()
 def daemon_killed(world):
     """The daemon is killed in mid-turn and started again: the run goes on, and nothing is said or done twice."""
     goal = world.task(f"write made.txt hello ;; think 4 && call *overseer_update {DONE} ;; say all done")
