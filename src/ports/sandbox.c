@@ -121,11 +121,16 @@ static bool hidden_add(struct sandbox_made *made, struct str path, struct arena 
                : words_add(made, "--ro-bind", STR("/dev/null"), path);
 }
 
-static bool is_scratch(const struct sandbox_spec *spec, struct str path) {
-    for (uint32_t i = 0; i < spec->scratch.count; i++)
-        if (str_equal(spec->scratch.at[i], path))
+static bool is_among(const struct sandbox_paths *paths, struct str path) {
+    for (uint32_t i = 0; i < paths->count; i++)
+        if (str_equal(paths->at[i], path))
             return true;
     return false;
+}
+
+/* A place that was hidden and is written all the same, because the operator says so. */
+static bool is_written(const struct sandbox_spec *spec, struct str path) {
+    return is_among(&spec->scratch, path) || is_among(&spec->writes, path);
 }
 
 static bool is_folder(struct str path, struct arena *arena) {
@@ -169,7 +174,7 @@ static bool wrap_add(const struct sandbox_spec *spec, struct arena *arena,
     for (uint32_t i = 0; i < spec->writes.count; i++)
         fits = fits && words_add(made, "--bind-try", spec->writes.at[i], spec->writes.at[i]);
     for (uint32_t i = 0; i < spec->hidden.count; i++)
-        if (!is_scratch(spec, spec->hidden.at[i]) && is_folder(spec->hidden.at[i], arena))
+        if (!is_written(spec, spec->hidden.at[i]) && is_folder(spec->hidden.at[i], arena))
             fits = fits && words_add(made, "--remount-ro", spec->hidden.at[i], NONE);
     return fits && words_add(made, "--chdir", spec->cwd, STR("--"));
 }
