@@ -285,19 +285,45 @@ static void check_clock(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "it is kept right");
 }
 
+/* Tried: one that is there may still not be allowed to make namespaces. */
+static bool bwrap_works(char path[PATH_MAX]) {
+    char *words[] = {path,
+                     (char *)"--unshare-user-try",
+                     (char *)"--unshare-pid",
+                     (char *)"--ro-bind",
+                     (char *)"/",
+                     (char *)"/",
+                     (char *)"--dev",
+                     (char *)"/dev",
+                     (char *)"--proc",
+                     (char *)"/proc",
+                     (char *)"--",
+                     (char *)"/bin/true",
+                     NULL};
+    struct trouble trouble;
+    struct child *child = calloc(1, sizeof *child);
+    if (!child)
+        return false;
+    child->words = words;
+    child->quiet = true;
+    bool works = child_run(child, &trouble) && child->status == 0;
+    free(child);
+    return works;
+}
+
 static void check_sandbox(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX];
-    bool bwrap = program_find("bwrap", path);
+    bool there = program_find("bwrap", path), works = there && bwrap_works(path);
     long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     (void)patient;
-    if (bwrap && landlock > 0)
-        FOUND(f, GOOD, "", "bubblewrap, Landlock %ld", landlock);
-    else if (landlock > 0)
-        FOUND(f, LOOK, "install bubblewrap", "Landlock %ld, no bubblewrap", landlock);
+    if (works && landlock > 0)
+        FOUND(f, GOOD, "", "runs are held by bwrap+landlock (Landlock %ld)", landlock);
+    else if (works)
+        FOUND(f, LOOK, "a kernel with Landlock adds a second lock", "runs are held by bwrap");
     else
-        FOUND(f, LOOK, bwrap ? "" : "install bubblewrap",
-              "%s: agents are held by less than they could be",
-              bwrap ? "bubblewrap, no Landlock" : "neither bubblewrap nor Landlock");
+        FOUND(f, LOOK, there ? "allow user namespaces, or see sandbox.mode" : "install bubblewrap",
+              "runs are held by %s: %s", landlock > 0 ? "landlock alone" : "none",
+              there ? "bubblewrap may not make namespaces" : "bubblewrap is not there");
 }
 
 /* ---- all of them ---- */

@@ -278,7 +278,7 @@ static void line_hand_on(struct bridge *bridge, const char *line) {
     json_decref(message);
 }
 
-int mcp_run(struct typed *typed) {
+static int bridge_run(struct typed *typed) {
     static char line[LIMIT_HTTP_BODY + 2];
     struct bridge bridge = {.curl = curl_easy_init(), .at = &typed->at};
     bool too_long;
@@ -303,4 +303,48 @@ int mcp_run(struct typed *typed) {
     json_decref(bridge.introduced);
     curl_easy_cleanup(bridge.curl);
     return 0;
+}
+
+/* ---- what it is started with ---- */
+
+enum { WORDS_MOST = 64, WORDS_ROOM = 65536, KEPT_MOST = 64 };
+
+/* What an agent starts us with may have its keys in it: they are none of ours. */
+static bool variable_is_ours(const char *variable) {
+    static const char *const OURS[] = {
+        "PATH=", "HOME=", "LANG=", "LC_ALL=", "TZ=", "XDG_", "OVERSEER_"};
+    for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
+        if (strncmp(variable, OURS[i], strlen(OURS[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool words_read(char *room, char *words[WORDS_MOST + 1]) {
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t length = file ? fread(room, 1, WORDS_ROOM - 1, file) : 0, count = 0;
+    if (file)
+        fclose(file);
+    room[length] = 0;
+    for (size_t at = 0; at < length && count < WORDS_MOST; at += strlen(room + at) + 1)
+        words[count++] = room + at;
+    words[count] = NULL;
+    return count > 0 && length < WORDS_ROOM - 1;
+}
+
+/* Once more, with an environment in which there is nothing to be found, also not for whoever looks into /proc. */
+static void keys_shed(void) {
+    static char room[WORDS_ROOM];
+    char *words[WORDS_MOST + 1], *kept[KEPT_MOST + 1];
+    size_t count = 0, all = 0;
+    for (; environ[all]; all++)
+        if (variable_is_ours(environ[all]) && count < KEPT_MOST)
+            kept[count++] = environ[all];
+    kept[count] = NULL;
+    if (count < all && words_read(room, words))
+        execve("/proc/self/exe", words, kept);
+}
+
+int mcp_run(struct typed *typed) {
+    keys_shed();
+    return bridge_run(typed);
 }

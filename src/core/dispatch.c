@@ -306,6 +306,7 @@ void delivery_note(struct deciding *d, struct charge *charge, enum delivery resu
         charge_evidence(d, charge,
                         (struct evidence){.rule = rule,
                                           .effect = charge->dispatch,
+                                          .reason = str_of(charge->sandbox),
                                           .to = str_of(name_of(&DELIVERY_NAMES, result))}));
 }
 
@@ -331,6 +332,10 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     charge->effect = 0;
     if (!lost && d->signal->title.len > 0)
         name_put(charge->session, sizeof charge->session, d->signal->title);
+    if (!lost && slot->kind == EFFECT_SPAWN) { /* SCOPE-08 */
+        name_put(charge->sandbox, sizeof charge->sandbox, d->signal->node);
+        name_put(charge->scope, sizeof charge->scope, d->signal->reason);
+    }
     dispatch_history(d, charge, (enum effect_kind)slot->kind, result, d->signal->text);
     charge->delivery = result;
     charge_touch(d, charge);

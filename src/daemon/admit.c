@@ -5,10 +5,14 @@
 #include "daemon/clock.h"
 #include "daemon/door.h"
 #include "daemon/guest.h"
+#include "daemon/log.h"
+#include "daemon/peer.h"
+#include "daemon/tempo.h"
 #include "daemon/token.h"
 
 #include <stdio.h>
-#include <sys/socket.h>
+
+enum { PEER_BITS = 3, PEER_LOOKED = 1 << (PEER_BITS - 1) };
 
 static enum error refuse(enum error error, char *why, size_t size, const char *text) {
     snprintf(why, size, "%s", text);
@@ -66,25 +70,48 @@ static enum error browser_check(struct visit *visit, char *why, size_t size) {
 
 /* ---- who ---- */
 
-static bool peer_read(struct visit *visit) {
+/* Asked once for each connection: whoever connected is the peer, whoever has the socket later. */
+void peer_notify(void *with, struct MHD_Connection *connection, void **context,
+                 enum MHD_ConnectionNotificationCode what) {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(visit->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    if (!info || getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        return false;
-    visit->caller = (struct caller){.role = ROLE_HUMAN};
-    snprintf(visit->caller.actor, sizeof visit->caller.actor, "human:%u", peer.uid);
-    return true;
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    uid_t uid = 0;
+    (void)with;
+    if (what != MHD_CONNECTION_NOTIFY_STARTED || !info)
+        return;
+    enum peer peer = peer_look(info->connect_fd, &uid);
+    *context = (void *)((uintptr_t)uid << PEER_BITS | (uintptr_t)peer | PEER_LOOKED);
+}
+
+static enum peer peer_of(const struct visit *visit, uid_t *ret_uid) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(visit->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    uintptr_t seen = info ? (uintptr_t)info->socket_context : 0;
+    *ret_uid = (uid_t)(seen >> PEER_BITS);
+    return seen & PEER_LOOKED ? (enum peer)(seen & (PEER_LOOKED - 1)) : PEER_NOBODY;
+}
+
+/* G-03: an agent has our uid as well. Who runs below a hold comes through the door for runs, with its token. */
+static enum error peer_read(struct visit *visit, char *why, size_t size) {
+    uid_t uid;
+    switch (peer_of(visit, &uid)) {
+    case PEER_FREE:
+        visit->caller = (struct caller){.role = ROLE_HUMAN};
+        snprintf(visit->caller.actor, sizeof visit->caller.actor, "human:%u", uid);
+        return ERROR_NONE;
+    case PEER_HELD:
+        log_warning("a run of an agent tried the door for people");
+        return refuse(ERROR_UNAUTHORIZED, why, size,
+                      "This door is for people. A run has its own, with its token.");
+    default: return refuse(ERROR_UNAUTHENTICATED, why, size, "Nobody is at the other end.");
+    }
 }
 
 /* A token says more than a socket: who sends one is what it says, and nothing when it says nothing. */
 static enum error caller_find(struct visit *visit, char *why, size_t size) {
     const char *sent = visit_header(visit, "Authorization");
-    if (!sent && visit->over_unix)
-        return peer_read(visit)
-                   ? ERROR_NONE
-                   : refuse(ERROR_UNAUTHENTICATED, why, size, "Nobody is at the other end.");
+    if (!sent && visit->over_unix && !visit->for_runs)
+        return peer_read(visit, why, size);
     if (!sent)
         return refuse(ERROR_UNAUTHENTICATED, why, size, "There is no token.");
     if (strncasecmp(sent, "Bearer ", 7) != 0)
@@ -95,6 +122,36 @@ static enum error caller_find(struct visit *visit, char *why, size_t size) {
         return refuse(ERROR_UNAUTHENTICATED, why, size,
                       "The token is unknown, revoked or has expired.");
     return ERROR_NONE;
+}
+
+/* A token that another run has lost is none: who stands below a hold has the token of that hold's run. */
+static bool token_is_own(const struct visit *visit) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(visit->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char run[PEER_RUN];
+    return info && peer_run(info->connect_fd, run) &&
+           (run[0] == 0 || strcmp(run, visit->caller.run) == 0);
+}
+
+/* Who floods the door does not flood the log. */
+static void refusal_log(struct visit *visit, const char *why) {
+    static const struct hash LINES = {{0xff}};
+    if (tempo_allows(door_tempo(visit->door), &LINES, clock_boot()))
+        log_warning("refused at the door for runs: %s", why);
+}
+
+/* Whatever token an agent has found somewhere: through this door comes a run, or nobody. */
+static enum error run_find(struct visit *visit, char *why, size_t size) {
+    enum error error = caller_find(visit, why, size);
+    if (!error && visit->caller.role != ROLE_RUN)
+        error = refuse(ERROR_UNAUTHORIZED, why, size, "This door is for runs of agents alone.");
+    if (!error && !token_is_own(visit))
+        error = refuse(ERROR_UNAUTHORIZED, why, size, "This token is of another run.");
+    if (!error && !tempo_allows(door_tempo(visit->door), &visit->token, clock_boot()))
+        error = refuse(ERROR_LIMITED, why, size, "This run asks too often; wait a few seconds.");
+    if (error)
+        refusal_log(visit, why);
+    return error;
 }
 
 bool visit_may_stay(const struct visit *visit) {
@@ -109,7 +166,7 @@ enum error admit(struct visit *visit, const char *method, char *why, size_t why_
                   (visit->origin && strcmp(method, "OPTIONS") == 0);
     if (error || public)
         return error;
-    error = caller_find(visit, why, why_size);
+    error = visit->for_runs ? run_find(visit, why, why_size) : caller_find(visit, why, why_size);
     if (error)
         return error;
     if (!visit->over_unix)

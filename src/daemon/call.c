@@ -59,6 +59,10 @@ static void call_count(struct call *call) {
     for (size_t i = 0; i < OP_COUNT && i < LIMIT_OPS; i++)
         if (OPS[i] == call->op.op)
             atomic_fetch_add_explicit(&counts[i].by_class[class], 1, memory_order_relaxed);
+    if (error == ERROR_UNAUTHORIZED && call->caller.role == ROLE_RUN)
+        log_about(LEVEL_WARNING, &(struct log_about){.goal = call->caller.goal},
+                  "a run of %s was refused %s: %s", call->caller.actor,
+                  call->op.op ? call->op.op->name : "something", call->op.why);
 }
 
 /* ---- its life ---- */

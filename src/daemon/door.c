@@ -2,6 +2,7 @@
 /* How do people and programs get in? */
 #include "daemon/door.h"
 
+#include "daemon/admit.h"
 #include "daemon/events.h"
 #include "daemon/guard.h"
 #include "daemon/guest.h"
@@ -11,6 +12,7 @@
 #include "daemon/mcp.h"
 #include "daemon/metrics.h"
 #include "daemon/rpc.h"
+#include "daemon/tempo.h"
 #include "daemon/visit.h"
 #include "ops/json.h"
 
@@ -40,6 +42,7 @@ struct door {
     struct MHD_Daemon *http;
     struct house *house;
     struct guests guests;
+    struct tempo tempo;
     struct listen_address address;  /* TCP */
     struct arena arena;             /* of the rules */
     const struct door_rules *asked; /* while it is opened */
@@ -53,7 +56,15 @@ struct house *door_house(const struct door *door) {
 }
 
 bool door_is_unix(const struct door *door) {
-    return door->kind == DOOR_UNIX;
+    return door->kind != DOOR_TCP;
+}
+
+bool door_is_for_runs(const struct door *door) {
+    return door->kind == DOOR_RUNS;
+}
+
+struct tempo *door_tempo(struct door *door) {
+    return &door->tempo;
 }
 
 const char *door_host(const struct door *door) {
@@ -139,7 +150,7 @@ static bool network_is_safe(struct door *door, char *error, size_t error_size) {
 static int door_listen(struct door *door, char *error, size_t error_size) {
     const struct door_rules *rules = &door->rules;
     door->given = rules->fd > 0;
-    if (door->kind == DOOR_UNIX)
+    if (door_is_unix(door))
         return door->given ? rules->fd : listen_unix(rules->socket, error, error_size);
     if (door->given ? !listen_look(rules->fd, &door->address)
                     : !listen_parse(rules->listen, &door->address)) {
@@ -185,6 +196,8 @@ static bool server_start(struct door *door, int fd) {
     option_add(&list, MHD_OPTION_CONNECTION_LIMIT,
                tcp ? LIMIT_TCP_CONNECTIONS : LIMIT_HTTP_CONNECTIONS, NULL);
     option_add(&list, MHD_OPTION_CONNECTION_TIMEOUT, LIMIT_IDLE_SECONDS, NULL);
+    if (door->kind == DOOR_UNIX)
+        option_add(&list, MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)peer_notify, NULL);
     if (tcp) {
         option_add(&list, MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)guest_notify, &door->guests);
         option_add(&list, MHD_OPTION_PER_IP_CONNECTION_LIMIT, LIMIT_TCP_PER_ADDRESS, NULL);
@@ -251,7 +264,7 @@ struct door_view door_view(struct door *door) {
 
 void door_shut(struct door *door) {
     MHD_socket fd = MHD_quiesce_daemon(door->http);
-    if (door->kind == DOOR_UNIX && !door->given)
+    if (door_is_unix(door) && !door->given)
         unlink(door->rules.socket);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do people and programs get in? Through doors that speak HTTP: a Unix socket for the people at the machine, and,
- * when it is configured, TCP for those who have a token. Each door is a server of its own, so that nobody at one can
+/* How do people and programs get in? Through doors that speak HTTP: a Unix socket for the people at the machine, another one for
+ * runs of agents, and, when it is configured, TCP for those who have a token. Each door is a server of its own, so that nobody at one can
  * starve those at the other. A write is answered when it is committed, a read when it is read; meanwhile its connection
  * is suspended and costs nothing. */
 #pragma once
@@ -9,8 +9,14 @@
 #include "model/field.h"
 
 struct door;
+struct tempo; /* tempo.h */
 
-enum door_kind { DOOR_UNIX, DOOR_TCP, DOORS };
+enum door_kind {
+    DOOR_UNIX, /* people at the machine */
+    DOOR_TCP,  /* whoever has a token */
+    DOOR_RUNS, /* a Unix socket for runs of agents: their token counts, and nothing else */
+    DOORS
+};
 
 struct door_rules {
     const char *socket; /* Unix: its path */
@@ -31,6 +37,8 @@ void door_close(struct door *door); /* no door is open that could ask about this
 
 struct house *door_house(const struct door *door);
 bool door_is_unix(const struct door *door);
+bool door_is_for_runs(const struct door *door);
+struct tempo *door_tempo(struct door *door);    /* of the door for runs */
 const char *door_host(const struct door *door); /* TCP: as a URL has it */
 uint16_t door_port(const struct door *door);
 const struct door_rules *door_rules(const struct door *door);

@@ -32,7 +32,8 @@ static enum MHD_Result health_reply(struct visit *visit, bool ready) {
     health_look(visit->house, &health);
     const struct ledger_view *view = &health.view;
     const char *trouble = health.trouble;
-    if (*trouble && !visit->over_unix) /* a database's own words may name hosts, people and paths */
+    if (*trouble && (!visit->over_unix ||
+                     visit->for_runs)) /* a database's own words may name hosts, people and paths */
         trouble = "the store is in trouble; ask on the machine itself";
     json_t *json = json_pack(
         "{s:b, s:b, s:b, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", health.ready, "safeMode",

@@ -24,7 +24,7 @@ struct house {
     struct runs *runs; /* runs.h; NULL: no agent is held here */
     struct spool *spool;
     struct sessions *sessions;
-    struct door *doors[2]; /* by enum door_kind; NULL: it is not open */
+    struct door *doors[3]; /* by enum door_kind; NULL: it is not open */
     const struct settings
         *settings; /* as they are now: replaced whole by a reload, see house_settings() */
     const struct config_source *config;  /* where a reload reads them from */

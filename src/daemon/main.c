@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct daemon {
@@ -47,6 +48,7 @@ struct daemon {
     struct registration registration;
     struct heartbeat heartbeat;
     struct spool *spool;
+    char runs_socket[PATH_MAX]; /* of the door for runs of agents; empty: there is none */
 };
 
 /* ---- checkpoints of the write-ahead log, off the ledger's thread ---- */
@@ -234,6 +236,24 @@ static bool host_files_open(struct daemon *daemon, char *error, size_t error_siz
     return false;
 }
 
+/* In a folder of its own: that is all of ours that a run's sandbox shows it, and it stays when the socket is made anew.
+ * Without it nobody loses but agents, who are not started then. */
+static struct door *runs_door_open(struct house *house, char path[PATH_MAX]) {
+    char error[512] = "";
+    char *slash = strrchr(path, '/');
+    *slash = 0;
+    bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+    *slash = '/';
+    struct door_rules runs = {.socket = path};
+    struct door *door = made ? door_open(house, DOOR_RUNS, &runs, error, sizeof error) : NULL;
+    if (!door) {
+        log_error("there is no door for runs of agents, so none is started. %s",
+                  made ? error : strerror(errno));
+        *path = 0;
+    }
+    return door;
+}
+
 /* Everything that answers a call, and then the doors to it. */
 static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     const struct options *options = &daemon->options;
@@ -258,6 +278,7 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     house->doors[DOOR_UNIX] = door_open(house, DOOR_UNIX, &people, error, error_size);
     if (!house->doors[DOOR_UNIX])
         return false;
+    house->doors[DOOR_RUNS] = runs_door_open(house, daemon->runs_socket);
     const struct settings *settings = options->settings;
     struct door_rules network = {.listen = settings->server.listen,
                                  .fd = notify_socket(false),
@@ -293,9 +314,16 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     if (!host_files_open(daemon, error, error_size))
         return false;
     hands_start(&daemon->hands, &daemon->loop, &daemon->keeper, &daemon->house);
-    daemon->hands.agents.real = runs_start(&daemon->loop, &daemon->hands, &daemon->house,
-                                           daemon->options.folder, daemon->options.socket);
-    if (!daemon->hands.agents.real || !house_open(daemon, error, error_size))
+    snprintf(daemon->runs_socket, sizeof daemon->runs_socket, "%.*s/door/sock", PATH_MAX - 16,
+             daemon->options.folder);
+    if (!house_open(daemon, error, error_size))
+        return false;
+    struct runs_places places = {
+        .state = daemon->options.folder,
+        .socket = daemon->runs_socket,
+        .hidden = {daemon->options.socket, daemon->options.store, daemon->house.settings->file.at}};
+    daemon->hands.agents.real = runs_start(&daemon->loop, &daemon->hands, &daemon->house, &places);
+    if (!daemon->hands.agents.real)
         return false;
     daemon->house.runs = daemon->hands.agents.real;
     daemon->house.finish = run_finish;

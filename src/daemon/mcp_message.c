@@ -77,12 +77,13 @@ static json_t *tool(const char *name, const struct op *op, enum role role) {
                      "annotations", annotations(op));
 }
 
-static json_t *tools(enum role role) {
+static json_t *tools(const struct caller *caller) {
+    enum role role = caller->role;
     json_t *list = json_array();
     for (size_t i = 0; i < OP_COUNT; i++) {
         char name[TOOL_NAME];
         const char *also = tool_also(OPS[i]);
-        if (!tool_is_seen(OPS[i], role))
+        if (!tool_is_seen(OPS[i], role) || tool_is_denied(OPS[i], caller))
             continue;
         tool_name(OPS[i], name);
         json_array_append_new(list, tool(name, OPS[i], role));
@@ -121,7 +122,7 @@ static enum mcp_next tools_list(struct mcp_turn *turn, const json_t *params) {
     if (op_given(params, "cursor")) /* all of them are on the first page */
         return refuse(turn, 200,
                       mcp_error(turn->id, MCP_INVALID_PARAMS, "There is no such cursor."));
-    return answer(turn, tools(turn->caller->role));
+    return answer(turn, tools(turn->caller));
 }
 
 static enum mcp_next tools_call(struct mcp_turn *turn, const json_t *params) {

@@ -100,7 +100,7 @@ static void samples_records(const struct telling_view *view, const char *name) {
     }
 }
 
-static const char *const DOOR_NAMES[DOORS] = {"unix", "tcp"};
+static const char *const DOOR_NAMES[DOORS] = {"unix", "tcp", "runs"};
 
 static void door_sample(const struct telling_view *view, const char *name, int number) {
     for (int i = 0; i < DOORS; i++) {

@@ -11,11 +11,13 @@
 #include "ports/driver.h"
 #include "ports/git.h"
 #include "ports/held.h"
+#include "ports/sandbox.h"
 
 #include <limits.h>
 
 enum {
     RUN_PATH = 1024,
+    RUN_SHARED = 8,             /* files of the operator's that a run may write: logins */
     RUN_EVENTS = 256,           /* of one piece of output; more are read from the next */
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
@@ -28,7 +30,10 @@ struct runs {
     uv_loop_t *loop;
     struct hands *hands;
     struct house *house;
-    char state[RUN_PATH], hold[RUN_PATH], socket[RUN_PATH];
+    char state[RUN_PATH], hold[RUN_PATH], socket[RUN_PATH]; /* socket: the door for runs */
+    char hidden[RUNS_HIDDEN][RUN_PATH];                     /* files of ours elsewhere */
+    enum sandbox_kind can;                                  /* what the machine has, */
+    char bwrap[4096], cannot[160];                          /* and what it has not */
     struct map all;   /* struct running, by the id of the effect that began it */
     struct map never; /* that were stopped before they began */
     struct due due;
@@ -54,7 +59,12 @@ struct running {
     uint32_t charge;
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
+    char objects[RUN_PATH]; /* of our clone, that its worktree borrows; empty: none */
     uint64_t fence;
+    struct str shared[RUN_SHARED]; /* files of the operator's, in the arena */
+    uint32_t shared_count;
+    enum sandbox_kind box;
+    bool scope_enforced; /* SCOPE-08 */
 
     const struct driver *driver;
     struct drive_spec spec; /* its texts: in the arena, for as long as the run is */
@@ -104,6 +114,7 @@ void beside_us(const char *name, char *path, size_t size);
 void run_tick(struct running *run, int64_t now);
 void run_report(struct running *run, struct act **act,
                 struct signal outcome); /* once; frees the act */
+const char *run_scope(const struct running *run);
 void run_said_ended(struct running *run, enum delivery delivery, struct str why);
 
 /* ---- run_start.c ---- */
@@ -114,6 +125,21 @@ bool run_prepare(struct running *run,
 void run_token_lend(struct running *run);
 const struct agent_setting *run_agent(const struct settings *settings, struct str id);
 const struct driver *run_driver(const struct agent_setting *agent);
+
+/* ---- run_home.c ---- */
+bool file_put(const char *path, struct str text, struct arena *arena); /* in a folder of ours */
+bool home_fill(struct running *run, const struct drive_launch *launch, struct arena *arena);
+void home_share(struct running *run, struct arena *arena);
+
+/* ---- run_box.c ---- */
+
+/* What stands in front of its own words. False: it may not be started, and why. */
+bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
+             struct str *ret_why);
+void run_box_tell(const struct running *run); /* the operator */
+/* The command in a sandbox of its own; `objects`: of our clone. False: it may not be run; ret says why. */
+bool check_box(struct runs *runs, struct str checkout, struct str objects, struct str command,
+               struct arena *arena, struct str *ret);
 
 /* ---- run_drive.c ---- */
 bool run_open(struct running *run, uint64_t offset);
@@ -145,6 +171,7 @@ struct work_place {
     struct git_repo repo;
     struct git_run run;
     struct str branch, command, setup;
+    struct str clone; /* our clone, once it is there */
     enum git_how how;
     bool lands;
     int64_t within;

@@ -15,6 +15,33 @@
 
 /* ---- what it is ---- */
 
+static json_t *texts_json(const struct str *list, uint32_t count) {
+    json_t *json = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(json, json_stringn(list[i].at, list[i].len));
+    return json;
+}
+
+static const struct str *texts_of(const json_t *json, struct arena *arena, uint32_t *ret_count) {
+    size_t count = json_array_size(json);
+    struct str *list = arena_new(arena, struct str, count + 1);
+    for (size_t i = 0; i < count; i++)
+        list[i] = arena_copy(arena, str_of(json_string_value(json_array_get(json, i))));
+    *ret_count = (uint32_t)count;
+    return list;
+}
+
+/* SCOPE-04, SCOPE-06: the scope that it began with, whatever the settings say by now. */
+static void scope_take(struct running *run, const json_t *json) {
+    struct drive_spec *spec = &run->spec;
+    const json_t *allow = json_object_get(json, "allow"), *deny = json_object_get(json, "deny");
+    if (!json_is_array(deny))
+        return;
+    spec->allow_given = json_is_array(allow);
+    spec->allow = texts_of(allow, &run->arena, &spec->allow_count);
+    spec->deny = texts_of(deny, &run->arena, &spec->deny_count);
+}
+
 bool run_file_write(const struct running *run) {
     char goal[ID_TEXT + 1];
     id_format(run->goal, goal);
@@ -22,6 +49,10 @@ bool run_file_write(const struct running *run) {
                              "charge", (int)run->charge, "node", run->node, "agent", run->agent,
                              "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
                              "token", run->token, "fence", (json_int_t)run->fence);
+    const struct drive_spec *spec = &run->spec;
+    if (spec->allow_given)
+        json_object_set_new(json, "allow", texts_json(spec->allow, spec->allow_count));
+    json_object_set_new(json, "deny", texts_json(spec->deny, spec->deny_count));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     bool kept = text && file_replace(run->dir, "run.json", text, strlen(text), true);
     free(text);
@@ -73,14 +104,15 @@ struct running *run_file_read(struct runs *runs, const char *name) {
     if (!json)
         return NULL;
     struct running *run = run_of_json(runs, id, json);
-    json_decref(json);
-    if (!run)
-        return NULL;
-    if (!run->state || !run_prepare(run, &why)) {
+    if (run && (!run->state || !run_prepare(run, &why))) {
         run_free(run);
-        return NULL;
+        run = NULL;
     }
-    run_token_lend(run);
+    if (run) {
+        scope_take(run, json);
+        run_token_lend(run);
+    }
+    json_decref(json);
     return run;
 }
 

@@ -5,6 +5,7 @@
 #include "daemon/compose.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "ops/tool.h"
 #include "ports/command.h"
 
 #include <errno.h>
@@ -200,82 +201,17 @@ static bool folders_make(struct running *run) {
                                     (mkdir(run->cwd, 0700) == 0 || errno == EEXIST)));
 }
 
-static void folders_above(const char *path, struct arena *arena) {
-    char *at = arena_cstr(arena, str_of(path));
-    for (char *slash = strchr(at + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(at, 0700);
-        *slash = '/';
-    }
-}
-
-/* Where each kind keeps who it is logged in as, below HOME. */
-static const struct {
-    const char *kind, *files[3];
-} LOGINS[] = {
-    {"claude", {".claude/.credentials.json"}},
-    {"codex", {".codex/auth.json"}},
-    {"gemini", {".gemini/oauth_creds.json", ".gemini/google_accounts.json"}},
-    {"opencode", {".local/share/opencode/auth.json", ".config/opencode/opencode.json"}},
-    {"goose", {".config/goose/config.yaml", ".config/goose/secrets.yaml"}},
-    {"qwen", {".qwen/oauth_creds.json"}},
-};
-
-/* It has a HOME of its own, and finds the operator's login there: the same file, so that what is renewed is renewed for
- * both. */
-static void file_share(struct running *run, struct str path, struct arena *arena) {
-    const char *home = getenv("HOME");
-    if (!home || path.len == 0 || path.at[0] == '/' || memmem(path.at, path.len, "..", 2))
-        return;
-    char *from = arena_cstr(arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
-    char *to = arena_cstr(arena, arena_format(arena, "%s/%.*s", run->home, STR_ARG(path)));
-    if (access(from, R_OK) != 0)
-        return;
-    folders_above(to, arena);
-    if (symlink(from, to) != 0 && errno != EEXIST)
-        log_warning("%s cannot be shared with a run: %s", from, strerror(errno));
-}
-
-static void files_share(struct running *run, struct arena *arena) {
-    const struct settings *settings = house_settings(run->runs->house);
-    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
-    for (uint32_t i = 0; agent && i < agent->share.count; i++)
-        file_share(run, agent->share.at[i], arena);
-    for (size_t i = 0; agent && agent->share.count == 0 && i < count_of(LOGINS); i++)
-        for (size_t k = 0; str_equal(kind_of(agent), str_of(LOGINS[i].kind)) && k < 3; k++)
-            file_share(run, str_of(LOGINS[i].files[k]), arena);
-    house_settings_drop(settings);
-}
-
-/* Every folder on the way is made; what is there already is replaced. */
-static bool file_put(const char *path, struct str text, struct arena *arena) {
-    folders_above(path, arena);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool whole = fd >= 0 && write(fd, text.at ? text.at : "", text.len) == (ssize_t)text.len;
-    if (fd >= 0)
-        close(fd);
-    return whole;
-}
-
-static bool files_put(struct running *run, const struct drive_launch *launch, struct arena *arena) {
-    bool whole = true;
-    for (uint32_t i = 0; i < launch->file_count && whole; i++)
-        whole = file_put(arena_cstr(arena, arena_format(arena, "%s/%.*s", run->home,
-                                                        STR_ARG(launch->files[i].path))),
-                         launch->files[i].text, arena);
-    char *token = arena_cstr(arena, arena_format(arena, "%s/token", run->dir));
-    return whole && file_put(token, str_of(run->token), arena);
-}
-
 static const char *const *environment(struct running *run, const struct drive_launch *launch,
                                       struct arena *arena) {
-    const char **env = arena_new(arena, const char *, launch->env_count + 5);
+    const char **env = arena_new(arena, const char *, launch->env_count + 6);
     const char *path = getenv("PATH");
     uint32_t count = 0;
     env[count++] = arena_cstr(arena, arena_format(arena, "PATH=%s", path ? path : "/usr/bin:/bin"));
     env[count++] = arena_cstr(arena, arena_format(arena, "HOME=%s", run->home));
     env[count++] = "LANG=C.UTF-8";
     env[count++] = "TERM=xterm-256color";
+    if (run->box == SANDBOX_LANDLOCK) /* there is no /tmp for it */
+        env[count++] = arena_cstr(arena, arena_format(arena, "TMPDIR=%s/tmp", run->home));
     for (uint32_t i = 0; i < launch->env_count; i++)
         env[count++] =
             arena_cstr(arena, arena_format(arena, "%.*s=%.*s", STR_ARG(launch->env[i].name),
@@ -283,10 +219,13 @@ static const char *const *environment(struct running *run, const struct drive_la
     return env;
 }
 
-static const char *const *arguments(const struct drive_launch *launch, struct arena *arena) {
-    const char **argv = arena_new(arena, const char *, launch->argc + 1);
+static const char *const *arguments(const struct sandbox_made *box,
+                                    const struct drive_launch *launch, struct arena *arena) {
+    const char **argv = arena_new(arena, const char *, box->argc + launch->argc + 1);
+    for (uint32_t i = 0; i < box->argc; i++)
+        argv[i] = arena_cstr(arena, box->argv[i]);
     for (uint32_t i = 0; i < launch->argc; i++)
-        argv[i] = arena_cstr(arena, launch->argv[i]);
+        argv[box->argc + i] = arena_cstr(arena, launch->argv[i]);
     return argv;
 }
 
@@ -294,6 +233,9 @@ void run_token_lend(struct running *run) {
     struct caller caller = {.role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1};
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
     id_format(run->id, caller.run);
+    tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
+                                     run->spec.deny_count},
+                &caller);
     tokens_lend(run->runs->house->tokens, &caller, run->token);
 }
 
@@ -308,19 +250,27 @@ static void launch(struct starting *it, struct running *run) {
         start_failed(it, run, why);
         return;
     }
-    if (!files_put(run, &launch, arena) || !run_file_write(run)) {
+    if (!home_fill(run, &launch, arena) || !run_file_write(run)) {
         start_failed(it, run, STR("its files cannot be written"));
         return;
     }
-    files_share(run, arena); /* what the driver writes itself comes first */
+    home_share(run, arena); /* what the driver writes itself comes first */
+    struct sandbox_made *box = arena_new(arena, struct sandbox_made, 1);
+    if (!run_box(run, arena, box, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    run->scope_enforced = launch.scope_enforced;
+    run_box_tell(run);
     struct held_spec spec = {.program = run->runs->hold,
                              .dir = run->dir,
                              .cwd = run->cwd,
-                             .argv = arguments(&launch, arena),
+                             .argv = arguments(box, &launch, arena),
                              .env = environment(run, &launch, arena),
                              .columns = launch.pty ? launch.columns : 0,
                              .rows = launch.pty ? launch.rows : 0,
-                             .cap = RUN_OUTPUT_CAP};
+                             .cap = RUN_OUTPUT_CAP,
+                             .wrapped = run->box >= SANDBOX_BWRAP};
     held_start(run->runs->loop, &spec, stands, it);
 }
 
@@ -405,6 +355,7 @@ static void place_made(uv_work_t *work, int status) {
         return;
     }
     snprintf(run->cwd, sizeof run->cwd, "%.*s", STR_ARG(it->tree.path));
+    snprintf(run->objects, sizeof run->objects, "%.*s/objects", STR_ARG(it->place.clone));
     if (it->tree.was_there || it->place.setup.len == 0)
         words_ask(it, run);
     else
@@ -455,7 +406,9 @@ void run_spawn(struct runs *runs, struct act *act) {
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};
     said_set(run, act);
     session_take(run, act->effect.session);
-    if (!run_prepare(run, &why)) {
+    if (!runs->socket[0])
+        why = STR("there is no door for runs; the log says why");
+    if (!runs->socket[0] || !run_prepare(run, &why)) {
         start_failed(it, run, why);
         return;
     }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the place ---- */
 
@@ -75,6 +76,7 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
         git_clone_ensure(&place->house, &place->repo, place->branch, arena, &clone);
     if (answer.result != GIT_DONE)
         return answer;
+    place->clone = clone.path;
     if (place->run.base.len == 0) {
         char *path = arena_cstr(arena, base_path(place, arena));
         char *slash = strrchr(path, '/');
@@ -132,6 +134,7 @@ static struct working *working_begin(struct runs *runs, struct act *act) {
 
 static void checkout_remove(uv_work_t *work) {
     struct working *it = work->data;
+    unlink(arena_cstr(&it->arena, arena_format(&it->arena, "%.*s.rules", STR_ARG(it->checkout))));
     git_checkout_remove(&it->place.house, str_of(it->name), &it->arena);
 }
 
@@ -180,8 +183,13 @@ static void check_prepared(uv_work_t *work, int status) {
                              .goal = it->act->effect.goal,
                              .n = it->act->effect.n,
                              .within = it->place.within};
-    command.command = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
-                                   STR_ARG(it->place.command));
+    struct str words = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
+                                    STR_ARG(it->place.command));
+    struct str objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone));
+    if (!check_box(it->runs, it->checkout, objects, words, &it->arena, &command.command)) {
+        checked(it, -1, command.command);
+        return;
+    }
     command_run(it->runs->loop, &command, it->act->fence, checked, it);
 }
 

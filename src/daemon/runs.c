@@ -133,6 +133,12 @@ void run_report(struct running *run, struct act **act, struct signal outcome) {
     free(ended);
 }
 
+/* SCOPE-08: who sees to it that it keeps to its tools. */
+const char *run_scope(const struct running *run) {
+    bool scoped = run->spec.allow_given || run->spec.deny_count > 0;
+    return !scoped ? "none" : run->scope_enforced ? "enforced" : "advisory";
+}
+
 /* ASSIGN-13: what is known about whether it arrived. */
 void run_said_ended(struct running *run, enum delivery delivery, struct str why) {
     struct arena arena = {0};
@@ -141,6 +147,8 @@ void run_said_ended(struct running *run, enum delivery delivery, struct str why)
         return;
     if (delivery == DELIVERY_ACCEPTED) /* ASSIGN-16 */
         ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
+    ended.node = str_of(sandbox_name(run->box));
+    ended.reason = str_of(run_scope(run));
     free(run->text);
     run->text = NULL;
     run_report(run, &run->said, ended);
@@ -218,14 +226,28 @@ void beside_us(const char *name, char *path, size_t size) {
     snprintf(path + folder, size - folder, "%s", name);
 }
 
+/* Of a store: its file. One that is somewhere else has none. */
+static void place_hide(char to[RUN_PATH], const char *place) {
+    static const char SQLITE[] = "sqlite:";
+    if (place && strncmp(place, SQLITE, sizeof SQLITE - 1) == 0)
+        place += sizeof SQLITE - 1;
+    snprintf(to, RUN_PATH, "%s", place && *place == '/' ? place : "");
+}
+
 struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *house,
-                        const char *state, const char *socket) {
+                        const struct runs_places *places) {
     struct runs *runs = calloc(1, sizeof *runs);
     if (!runs)
         return NULL;
     *runs = (struct runs){.loop = loop, .hands = hands, .house = house};
-    snprintf(runs->state, sizeof runs->state, "%s", state);
-    snprintf(runs->socket, sizeof runs->socket, "%s", socket);
+    snprintf(runs->state, sizeof runs->state, "%s", places->state);
+    snprintf(runs->socket, sizeof runs->socket, "%s", places->socket);
+    for (size_t i = 0; i < RUNS_HIDDEN; i++)
+        place_hide(runs->hidden[i], places->hidden[i]);
+    runs->can = sandbox_probe(runs->bwrap, runs->cannot, sizeof runs->cannot);
+    if (runs->can != SANDBOX_BOTH)
+        log_warning("runs of agents are held by less than they could be (%s): %s",
+                    sandbox_name(runs->can), runs->cannot);
     beside_us("overseer-hold", runs->hold, sizeof runs->hold);
     pthread_mutex_init(&runs->lock, NULL);
     uv_timer_init(loop, &runs->timer);

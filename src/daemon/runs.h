@@ -17,9 +17,18 @@
 struct hands;
 struct runs;
 
-/* state: the host's own folder; socket: our door. NULL: no memory. */
+enum { RUNS_HIDDEN = 3 };
+
+struct runs_places {
+    const char *state;  /* the host's own folder */
+    const char *socket; /* of the door for runs; empty: there is none */
+    const char *hidden
+        [RUNS_HIDDEN]; /* what else no run may see, with its folder: socket, store, settings */
+};
+
+/* NULL: no memory. */
 struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *house,
-                        const char *state, const char *socket);
+                        const struct runs_places *places);
 void runs_find(struct runs *runs); /* those that were begun before this daemon was */
 void runs_stop(struct runs *runs); /* lets go of them; they go on */
 void runs_end(struct runs *runs);

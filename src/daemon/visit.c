@@ -195,6 +195,7 @@ static struct visit *visit_make(struct door *door, struct MHD_Connection *connec
     visit->door = door;
     visit->house = door_house(door);
     visit->over_unix = door_is_unix(door);
+    visit->for_runs = door_is_for_runs(door);
     visit->connection = connection;
     return visit;
 }

@@ -13,11 +13,11 @@ struct visit { /* its caller is known before a route sees it */
     struct MHD_Connection *connection;
     const struct route *route;
     struct caller caller;
-    bool over_unix;
-    struct str body;   /* whole, at most LIMIT_HTTP_BODY */
-    json_t *json;      /* the body, parsed by visit_json() */
-    struct call *call; /* asked by visit_ask() */
-    void *own;         /* the route's; freed by route->forget */
+    bool over_unix, for_runs; /* for_runs: through their own door */
+    struct str body;          /* whole, at most LIMIT_HTTP_BODY */
+    json_t *json;             /* the body, parsed by visit_json() */
+    struct call *call;        /* asked by visit_ask() */
+    void *own;                /* the route's; freed by route->forget */
 
     /* visit.c's and door.c's own */
     atomic_int state;

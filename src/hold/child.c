@@ -54,12 +54,19 @@ static int terminal_make(struct hold *hold, struct ends *ends) {
     return hold->input.pipe.fd < 0 ? errno : 0;
 }
 
-static void signals_reset(void) {
+void signals_reset(void) {
     sigset_t none;
     for (int n = 1; n < NSIG; n++)
         signal(n, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* A wrapper hears nothing of a stop: it ends when what it wraps has ended, and says how. */
+static void wrapper_shield(void) {
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
 }
 
 /* If the hold is gone before the death signal is set, nobody would ever send it. */
@@ -92,10 +99,10 @@ _Noreturn static void child_become(const struct hold *hold, const struct ends *e
         code = stdio_put(hold, ends);
     if (!code)
         code = place_take(hold);
-    if (!code)
-        code = child_confine(&hold->options);
     if (!code) {
         signals_reset();
+        if (hold->options.wrapped)
+            wrapper_shield();
         execvp(hold->options.argv[0], hold->options.argv);
         code = errno;
     }

@@ -44,6 +44,7 @@ struct hold_options {
     uint16_t columns, rows; /* 0: pipes, no terminal */
     uint64_t cap;
     uint32_t orphan_after; /* seconds; 0: never */
+    bool wrapped; /* a wrapper is started: it does not end by itself when all below are told to */
     char **argv;
 };
 
@@ -129,13 +130,16 @@ const char *memory_open(struct hold *hold);
 bool memory_keep(struct hold *hold, const struct hold_record *record, bool durable);
 enum hold_written memory_find(const struct hold *hold, struct id id);
 
-/* ---- child.c, child_confine.c ---- */
+/* ---- child.c ---- */
 
 /* The agent runs, or errno says why not. */
 int child_start(struct hold *hold);
+void signals_reset(void); /* of a child: nothing is ignored or held back */
 
-/* Between fork and exec, in the child: what narrows what the agent may do. 0, or errno. */
-int child_confine(const struct hold_options *options);
+/* ---- confine_linux.c ---- */
+
+/* Becomes the program with what the file leaves it; returns only when it cannot. */
+int confine_main(const char *file, char **argv);
 
 /* ---- output.c ---- */
 
@@ -199,6 +203,7 @@ uint32_t tree_signal(int signal);
 void children_signal(int signal);
 bool tree_possible(void);
 bool process_started(pid_t pid, uint64_t *ret_started);
+bool process_is_held(pid_t pid); /* by us, or by another hold that is not above us: an agent */
 bool boot_read(struct id *ret_boot);
 int process_open(pid_t pid);
 int process_signal(int fd, int signal);

@@ -119,10 +119,12 @@ _Noreturn void loop_run(struct hold *hold) {
     }
 }
 
+/* An agent has our uid too, and is told nothing: not by its own hold, and not by another. */
 bool peer_is_us(int fd) {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid() &&
+           !process_is_held(peer.pid);
 }
 
 void file_punch(int fd, uint64_t from, uint64_t to) {

@@ -30,7 +30,8 @@ _Noreturn void memory_exhausted(void) {
 
 static const char USAGE[] =
     "overseer-hold --dir RUNDIR [--pty COLSxROWS] [--cap BYTES] [--cwd DIR] [--cgroup DIR]\n"
-    "              [--orphan-after SECONDS] -- PROGRAM [ARGUMENT ...]\n";
+    "              [--orphan-after SECONDS] [--wrapped yes] -- PROGRAM [ARGUMENT ...]\n"
+    "overseer-hold --confine FILE -- PROGRAM [ARGUMENT ...]\n";
 
 static bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *ret_number) {
     char *end;
@@ -61,6 +62,8 @@ static bool option_take(struct hold_options *options, const char *name, const ch
         options->cwd = value;
     else if (!strcmp(name, "--cgroup"))
         options->cgroup = value;
+    else if (!strcmp(name, "--wrapped"))
+        options->wrapped = !strcmp(value, "yes");
     else if (!strcmp(name, "--pty"))
         return size_parse(options, value);
     else if (!strcmp(name, "--cap"))
@@ -231,6 +234,8 @@ int main(int argc, char **argv) {
     int report[2];
     if (argc == 2 && !strcmp(argv[1], "--version"))
         return printf("overseer-hold %s\n", OVERSEER_VERSION) < 0;
+    if (argc > 4 && !strcmp(argv[1], "--confine") && !strcmp(argv[3], "--"))
+        return confine_main(argv[2], argv + 4);
     if (!options_read(&options, argc, argv)) {
         fputs(USAGE, stderr);
         return 2;

@@ -71,6 +71,32 @@ bool process_started(pid_t pid, uint64_t *ret_started) {
     return true;
 }
 
+/* A program that was replaced while it runs is "… (deleted)" here. */
+static bool process_is_hold(pid_t pid) {
+    char path[64], program[4096];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(path, program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    const char *name = strrchr(program, '/');
+    return name && (!strcmp(name, "/overseer-hold") || !strcmp(name, "/overseer-hold (deleted)"));
+}
+
+/* 0: none; -1: somebody on the way is gone. */
+static pid_t hold_above(pid_t pid) {
+    struct process process;
+    for (unsigned i = 0; i < HOLD_DEPTH && pid > 1; i++, pid = process.parent) {
+        if (process_is_hold(pid))
+            return pid;
+        if (!process_read(pid, &process))
+            return -1;
+    }
+    return 0;
+}
+
+bool process_is_held(pid_t pid) {
+    return pid > 0 && hold_above(pid) != hold_above(getppid());
+}
+
 bool boot_read(struct id *ret_boot) {
     char text[64];
     struct id boot = {0};

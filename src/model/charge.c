@@ -115,6 +115,8 @@ static const struct field CHARGE_FIELDS[] = {
     F("commit", FIELD_NAME, 74, charge, commit, LIMIT_COMMIT, NULL, "the commit that passed"),
     F("rounds", FIELD_U32, 75, charge, rounds, 0, NULL, "how often it did not pass"),
     F("unsaid", FIELD_U32, 77, charge, unsaid, 0, NULL, "a person's words that it has not heard"),
+    F("sandbox", FIELD_NAME, 78, charge, sandbox, LIMIT_SANDBOX, NULL, "what holds its run"),
+    F("scope", FIELD_NAME, 79, charge, scope, LIMIT_SANDBOX, NULL, "who sees to its tools"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };

@@ -118,6 +118,8 @@ struct charge {
     char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
     uint32_t rounds; /* how often what it called done did not pass, or did not fit */
     uint32_t unsaid; /* 1: `said` are a person's words, and it has not heard them yet */
+    char sandbox[LIMIT_SANDBOX + 1]; /* what holds the run at hand; empty: none began yet */
+    char scope[LIMIT_SANDBOX + 1];   /* SCOPE-08: who sees to its tools: enforced, advisory, none */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,

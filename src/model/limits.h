@@ -22,10 +22,11 @@ enum {
     LIMIT_WHY = 512,                       /* a reason in an error or a quarantine row */
     LIMIT_NODE_ID = 31,                    /* S1.1.1, or what a planner calls it */
     LIMIT_REASON = 512,                    /* why somebody moved, overrode or blocked something */
-    LIMIT_NAME = 256,                      /* a node's name, a tool, a person, a path pattern */
-    LIMIT_LINE = 1024,         /* one criterion, constraint, assumption, part of a risk */
-    LIMIT_PROSE = 8192,        /* a problem statement, an objective */
-    LIMIT_SNAPSHOT = 4096,     /* GOAL-08: what was assumed about the repository */
+    LIMIT_SANDBOX = 24,    /* what holds a run, in a word: bwrap+landlock; who sees to its tools */
+    LIMIT_NAME = 256,      /* a node's name, a tool, a person, a path pattern */
+    LIMIT_LINE = 1024,     /* one criterion, constraint, assumption, part of a risk */
+    LIMIT_PROSE = 8192,    /* a problem statement, an objective */
+    LIMIT_SNAPSHOT = 4096, /* GOAL-08: what was assumed about the repository */
     LIMIT_INSTRUCTION = 12288, /* STORE-12: the last instruction that was sent */
     LIMIT_TAG = 64,
     LIMIT_AGENT = 63,      /* an agent, an account, a model, a repository, a team */

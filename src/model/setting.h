@@ -37,6 +37,9 @@ struct origin_place {
 
 enum { SETTING_ROOM = 160 }; /* more than there are rows */
 
+enum sandbox_mode { SANDBOX_PREFER, SANDBOX_REQUIRE, SANDBOX_OFF, SANDBOX_MODES };
+enum agent_network { NETWORK_ALL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS };
+
 struct agent_setting { /* CONFIG-17 */
     struct str id, model, description, notes;
     struct texts capabilities, tools;
@@ -52,6 +55,7 @@ struct agent_setting { /* CONFIG-17 */
     struct texts args, deny, keys; /* keys: variables of the environment that it needs */
     struct texts share;            /* files of the operator's HOME that it sees in its own */
     bool asks;
+    uint32_t network; /* enum agent_network */
 };
 
 struct budget_setting {
@@ -169,6 +173,12 @@ struct settings {
         uint32_t how; /* enum landing */
         bool strip_attribution;
     } landing;
+    struct {           /* what a run can reach */
+        uint32_t mode; /* enum sandbox_mode */
+        struct texts sees, writes;
+        int64_t memory, cpu_time, processes;
+        bool checks;
+    } sandbox;
     const struct agent_setting *agents;
     uint32_t agent_count;
     const struct channel *channels; /* those that escalation.* speaks of, then [[channels]] */

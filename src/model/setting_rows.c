@@ -13,6 +13,10 @@ static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch", "rebase",
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
 static const char *const TIER[COST_TIERS] = {"unknown", "free", "cheap", "medium", "expensive"};
 const struct names COST_TIER_NAMES = NAMES_OF(TIER);
+static const char *const SANDBOX[SANDBOX_MODES] = {"prefer", "require", "off"};
+static const struct names SANDBOX_NAMES = NAMES_OF(SANDBOX);
+static const char *const NETWORK[NETWORK_KINDS] = {"all", "loopback", "none"};
+static const struct names NETWORK_NAMES = NAMES_OF(NETWORK);
 static const char *const TRACKER[] = {"gitea", "github", "gitlab"}; /* as in enum channel_kind */
 static const struct names TRACKER_NAMES = NAMES_OF(TRACKER);
 static const char *const ORIGIN[ORIGINS] = {"default", "preset", "file", "environment", "flag"};
@@ -278,6 +282,23 @@ const struct setting SETTINGS[] = {
         "pr: a pull request where the remote is a forge, a branch otherwise; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
     FLAG("landing.strip_attribution", landing.strip_attribution, "false", P, "strip_attribution",
          "take lines that name an agent as author out of commit messages"),
+
+    CHOICE(
+        "sandbox.mode", sandbox.mode, "prefer", SANDBOX_NAMES, 0, "sandbox",
+        "what holds a run: prefer takes the best that the machine has, require starts none without bubblewrap, off holds none"),
+    LIST(
+        "sandbox.sees", sandbox.sees, "", 0, "",
+        "files and folders of your HOME, or of another hidden place, that runs may read, such as ~/.rustup"),
+    LIST("sandbox.writes", sandbox.writes, "", 0, "",
+         "files and folders that runs may write beside their worktree and their HOME"),
+    NUMBER("sandbox.memory", sandbox.memory, "0", 0, 1e9, 0, "",
+           "megabytes of data for each process of a run; 0: no limit"),
+    SPAN("sandbox.cpu_time", sandbox.cpu_time, "0s", 0, DAYS(30), 0, "",
+         "processor time for each process of a run; 0s: no limit"),
+    NUMBER("sandbox.processes", sandbox.processes, "0", 0, 1e6, 0, "",
+           "processes of a run at once, where bubblewrap holds it; 0: no limit"),
+    FLAG("sandbox.checks", sandbox.checks, "true", 0, "",
+         "verify.command runs what agents wrote, so it is held as they are"),
 };
 const size_t SETTING_COUNT = count_of(SETTINGS);
 _Static_assert(count_of(SETTINGS) <= SETTING_ROOM, "an origin for each");
@@ -328,6 +349,9 @@ static const struct setting AGENT_SETTINGS[] = {
     LIST(
         "share", share, "", 0, "",
         "files of the operator's HOME that it finds in its own, such as .codex/auth.json; none: the logins of its kind"),
+    CHOICE(
+        "network", network, "all", NETWORK_NAMES, 0, "",
+        "what its runs reach: all, loopback (one of their own, with nobody else on it) or none; other than all needs bubblewrap"),
     TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
     NUMBER("pace", pace, "1", 1, 100000, 0, "",
            "of a pretend agent: how many times as fast its time goes"),

@@ -44,6 +44,8 @@ static const struct field ENDED[] = {
     F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING"),
     F("until", FIELD_TIME, 21, until, 0, "when it may be tried again"),
     F("session", FIELD_TEXT, 22, title, LIMIT_SESSION, "of a spawn: where it runs"),
+    F("sandbox", FIELD_TEXT, 23, node, LIMIT_SANDBOX, "of a spawn: what holds it"),
+    F("scope", FIELD_TEXT, 24, reason, LIMIT_SANDBOX, "of a spawn: who sees to its tools"),
 };
 static const struct field LOST[] = {
     F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),

@@ -131,6 +131,8 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *c
     json_object_update(json, more);
     json_decref(more);
     json_object_set_new(json, "waitsUntil", time_json(charge->waits_until));
+    json_object_set_new(json, "sandbox", json_string(charge->sandbox));
+    json_object_set_new(json, "scope", json_string(charge->scope));
     if (charge->question) {
         char question[16];
         snprintf(question, sizeof question, "Q_%u", charge->question - 1);
@@ -339,6 +341,8 @@ static const struct op_member SHOWN[] = {
     N("retryCount", "how often it was tried on this rung"),
     N("attempts", "how often something was sent"),
     N("moves", "how often the work was moved to another agent"),
+    T("sandbox", "what holds its run: bwrap+landlock, bwrap, landlock or none; empty: unknown"),
+    T("scope", "who sees to it that it keeps to its tools: enforced, advisory or none"),
     N("contextPercent", "of its window that is used"),
     N("tokens", "used so far"),
     N("cost", "so far, in millionths"),

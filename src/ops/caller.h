@@ -32,6 +32,8 @@ struct caller {
     char run[LIMIT_NAME + 1];    /* of a run: its id */
     uint32_t
         charge; /* of a run: n + 1 of the assignment that it works on; 0: it is bound to none */
+    uint64_t
+        denied[2]; /* SCOPE-05: of a run: what it may not call, by its place in OPS; see tool.h */
 };
 
 extern const struct names ROLE_NAMES;

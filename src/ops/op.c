@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which operations are there? */
 #include "ops/op.h"
+#include "ops/tool.h"
 
 #include "ops/all.h"
 #include "ops/json.h"
@@ -177,6 +178,10 @@ bool op_allows(struct op_call *call) {
     if (!(call->op->may & 1u << caller->role))
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not for a %s.", call->op->name,
                          name_of(&ROLE_NAMES, caller->role));
+    if (tool_is_denied(call->op,
+                       caller)) /* SCOPE-05: at call time, whichever door it came through */
+        return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
+                         call->op->name);
     if (caller->role == ROLE_RUN && !is_own_goal(call))
         return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no goal but its own.");
     return true;

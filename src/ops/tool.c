@@ -41,3 +41,53 @@ const struct op *tool_find(struct str name) {
 bool tool_is_seen(const struct op *op, enum role role) {
     return (op->may & 1u << role) && (role != ROLE_RUN || op->for_agents);
 }
+
+/* ---- what is left to a run ---- */
+
+enum { DENIED_WORD = 64 };
+
+/* As agents call tools of ours: by the name alone, or with the server's in front. */
+static bool names_tool(struct str text, const char *name) {
+    static const struct str FRONT[] = {
+        {"mcp__overseer__", 15}, {"overseer__", 10}, {"overseer.", 9}, {"overseer/", 9}};
+    for (size_t i = 0; i < count_of(FRONT); i++)
+        if (str_begins(text, FRONT[i]) &&
+            str_equal((struct str){text.at + FRONT[i].len, text.len - FRONT[i].len}, str_of(name)))
+            return true;
+    return str_equal(text, str_of(name)) || str_equal(text, STR("mcp__overseer"));
+}
+
+static bool is_named(const struct op *op, const struct str *list, uint32_t count) {
+    char name[TOOL_NAME];
+    const char *also = tool_also(op);
+    tool_name(op, name);
+    for (uint32_t i = 0; i < count; i++)
+        if (names_tool(list[i], name) || (also && names_tool(list[i], also)))
+            return true;
+    return false;
+}
+
+static bool list_is_ours(const struct tool_scope *scope) {
+    for (size_t i = 0; i < OP_COUNT; i++)
+        if (tool_is_seen(OPS[i], ROLE_RUN) && is_named(OPS[i], scope->allow, scope->allow_count))
+            return true;
+    return false;
+}
+
+void tools_scope(const struct tool_scope *scope, struct caller *run) {
+    bool chosen = list_is_ours(scope);
+    must(OP_COUNT <= count_of(run->denied) * DENIED_WORD);
+    for (size_t i = 0; i < OP_COUNT; i++)
+        if (is_named(OPS[i], scope->deny, scope->deny_count) ||
+            (chosen && !is_named(OPS[i], scope->allow, scope->allow_count)))
+            run->denied[i / DENIED_WORD] |= UINT64_C(1) << i % DENIED_WORD;
+}
+
+bool tool_is_denied(const struct op *op, const struct caller *caller) {
+    if (caller->role != ROLE_RUN || (caller->denied[0] | caller->denied[1]) == 0)
+        return false;
+    for (size_t i = 0; i < OP_COUNT; i++)
+        if (OPS[i] == op)
+            return caller->denied[i / DENIED_WORD] >> i % DENIED_WORD & 1;
+    return true;
+}

@@ -19,6 +19,7 @@ struct held_spec {
     uint32_t columns, rows;               /* 0: pipes */
     uint64_t cap;                         /* 0: the hold's own */
     uint32_t orphan_after_s;              /* 0: never */
+    bool wrapped;                         /* argv begins with a wrapper around the agent */
 };
 
 /* Called once, from the loop. stands: it runs, and held_open() finds it. Otherwise `why`: it does not, and the folder of a run

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORD = 1024, ARGUMENTS = 256 };
+enum { WORD = 1024, ARGUMENTS = 1024 };
 
 struct start {
     uv_process_t process;
@@ -86,6 +86,7 @@ static bool line_write(struct line *line, const struct held_spec *spec) {
     line_add(line, "--pty", spec->columns ? line->numbers[0] : NULL);
     line_add(line, "--cap", spec->cap ? line->numbers[1] : NULL);
     line_add(line, "--orphan-after", spec->orphan_after_s ? line->numbers[2] : NULL);
+    line_add(line, "--wrapped", spec->wrapped ? "yes" : NULL);
     line->argv[line->count++] = "--";
     for (size_t i = 0; spec->argv[i]; i++) {
         if (line->count == ARGUMENTS - 1)

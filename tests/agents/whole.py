@@ -103,7 +103,8 @@ class World:
                  "people": {"undo_for": "0s"},
                  "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                  "verify": {"command": settings.get("verify", "test -s made.txt")},
-                 "landing": {"how": settings.get("landing", "rebase")}}
+                 "landing": {"how": settings.get("landing", "rebase")},
+                 "sandbox": {"writes": [str(self.home)]}}  # keys such as CODEX_HOME lead there
         text = ""
         for section, rows in lines.items():
             text += f"[{section}]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows.items())
@@ -209,6 +210,17 @@ def file_report_land(world):
     goal = world.task(f"write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
     world.wait_done(goal)
     expect(world.landed() == "hello", "it is not on the branch")
+
+
+@scenario()
+def forbidden(world):
+    """It is asked to read the store and to write to the operator's repository: the sandbox says no, and the work goes on."""
+    goal = world.task(f"run cat {world.folder}/store.db {world.config} >stolen.txt; echo x >{world.repo}/planted ;; "
+                      f"write made.txt hello ;; call *overseer_update {DONE} ;; say all done")
+    world.wait_done(goal)
+    expect(not (world.repo / "planted").exists(), "it wrote to the operator's repository")
+    expect(world.landed("stolen.txt") == "", "it read what is ours")
+    expect(world.do("assignment.list", goal=goal)["assignments"][0].get("sandbox", "bwrap+landlock") == "bwrap+landlock", "it is not held")
 
 
 @scenario()

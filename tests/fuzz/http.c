@@ -12,9 +12,11 @@
 #include "daemon/log.h"
 #include "daemon/mcp.h"
 #include "daemon/mcp_session.h"
+#include "daemon/peer.h"
 #include "daemon/rpc.h"
 #include "daemon/spool.h"
 #include "daemon/tell.h"
+#include "daemon/tempo.h"
 #include "daemon/token.h"
 #include "ops/json.h"
 
@@ -140,6 +142,25 @@ struct house *door_house(const struct door *door) {
 bool door_is_unix(const struct door *door) {
     return door->is_unix;
 }
+bool door_is_for_runs(const struct door *door) {
+    (void)door;
+    return false;
+}
+struct tempo *door_tempo(struct door *door) {
+    static struct tempo tempo;
+    (void)door;
+    return &tempo;
+}
+bool peer_run(int fd, char ret_run[PEER_RUN]) {
+    (void)fd;
+    ret_run[0] = 0;
+    return true;
+}
+enum peer peer_look(int fd, uid_t *ret_uid) {
+    (void)fd;
+    *ret_uid = 1000;
+    return PEER_FREE;
+}
 const char *door_host(const struct door *door) {
     (void)door;
     return "127.0.0.1";
@@ -176,9 +197,10 @@ const struct route ROUTES[] = {
 const size_t ROUTE_COUNT = count_of(ROUTES);
 
 static struct MHD_Daemon *server(struct door *door) {
-    struct MHD_Daemon *http = MHD_start_daemon(
-        MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, visit_handle, door,
-        MHD_OPTION_NOTIFY_COMPLETED, visit_completed, NULL, MHD_OPTION_END);
+    struct MHD_Daemon *http =
+        MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+                         visit_handle, door, MHD_OPTION_NOTIFY_COMPLETED, visit_completed, NULL,
+                         MHD_OPTION_NOTIFY_CONNECTION, peer_notify, NULL, MHD_OPTION_END);
     must(http != NULL);
     return http;
 }

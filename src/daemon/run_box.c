@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is a run shown of this machine? Its worktree, its HOME, its door; nothing else of Overseer's and of the operator's. */
+#include "daemon/log.h"
+#include "daemon/run.h"
+#include "ports/sandbox.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- hidden ---- */
+
+/* Folders that hold more than ours: in them only our own file is hidden. */
+static bool folder_is_shared(const char *path) {
+    static const char *const SHARED[] = {"/",    "/etc", "/usr",  "/var", "/var/lib", "/opt",
+                                         "/srv", "/mnt", "/home", "/dev", "/proc",    "/sys"};
+    for (size_t i = 0; i < count_of(SHARED); i++)
+        if (strcmp(SHARED[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* As it is really called: a way around by another name would be none. */
+static void path_hide(struct sandbox_spec *spec, const char *path, struct arena *arena) {
+    char real[PATH_MAX];
+    if (path && *path == '/' && realpath(path, real) && !folder_is_shared(real))
+        sandbox_path_add(&spec->hidden, arena_copy(arena, str_of(real)));
+}
+
+/* What stands beside a file of ours is ours as a rule: a write-ahead log, a backup, a key. */
+static void folder_hide(struct sandbox_spec *spec, const char *path, struct arena *arena) {
+    char real[PATH_MAX];
+    if (!path || *path != '/' || !realpath(path, real))
+        return;
+    char *slash = strrchr(real, '/');
+    *slash = 0;
+    if (folder_is_shared(slash == real ? "/" : real))
+        *slash = '/';
+    sandbox_path_add(&spec->hidden, arena_copy(arena, str_of(real)));
+}
+
+static void secrets_hide(struct sandbox_spec *spec, const struct settings *settings,
+                         struct arena *arena) {
+    path_hide(spec, arena_cstr(arena, settings->server.tls_key), arena);
+    path_hide(spec, arena_cstr(arena, settings->escalation.tracker_token_path), arena);
+    for (uint32_t i = 0; i < settings->channel_count; i++) {
+        path_hide(spec, arena_cstr(arena, settings->channels[i].token_path), arena);
+        path_hide(spec, arena_cstr(arena, settings->channels[i].secret_path), arena);
+    }
+}
+
+static void all_hide(struct sandbox_spec *spec, const struct runs *runs,
+                     const struct settings *settings, struct arena *arena) {
+    static const char *const ALWAYS[] = {"/tmp", "/var/tmp", "/run", "/root"};
+    for (size_t i = 0; i < count_of(ALWAYS); i++)
+        path_hide(spec, ALWAYS[i], arena);
+    path_hide(spec, getenv("HOME"), arena);
+    path_hide(spec, runs->state, arena);
+    for (size_t i = 0; i < count_of(runs->hidden); i++)
+        folder_hide(spec, runs->hidden[i], arena);
+    secrets_hide(spec, settings, arena);
+    sandbox_paths_sort(&spec->hidden);
+}
+
+/* ---- shown ---- */
+
+static void list_add(struct sandbox_paths *paths, const struct texts *list, struct arena *arena) {
+    const char *home = getenv("HOME");
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct str path = list->at[i];
+        if (home && str_begins(path, STR("~/")))
+            path = arena_format(arena, "%s%.*s", home, (int)path.len - 1, path.at + 1);
+        sandbox_path_add(paths, arena_copy(arena, path));
+    }
+}
+
+static void system_show(struct sandbox_spec *spec, struct arena *arena) {
+    char real[PATH_MAX];
+    if (realpath("/etc/resolv.conf", real)) /* often a link into /run */
+        sandbox_sees_program(spec, arena_copy(arena, str_of(real)), arena);
+    sandbox_sees_path(spec, getenv("PATH"), arena);
+}
+
+static struct str own_program(const char *name, struct arena *arena) {
+    char path[RUN_PATH];
+    beside_us(name, path, sizeof path);
+    return arena_copy(arena, str_of(path));
+}
+
+static void common(struct sandbox_spec *spec, struct runs *runs, const struct settings *settings,
+                   struct arena *arena) {
+    spec->kind = settings->sandbox.mode == SANDBOX_OFF ? SANDBOX_NONE : runs->can;
+    spec->bwrap = str_of(runs->bwrap);
+    spec->confiner = str_of(runs->hold);
+    spec->memory = (uint64_t)settings->sandbox.memory << 20;
+    spec->cpu = (uint64_t)((settings->sandbox.cpu_time + SECONDS(1) - 1) / SECONDS(1));
+    if (spec->kind >= SANDBOX_BWRAP) /* elsewhere those of the operator would count as well */
+        spec->processes = (uint64_t)settings->sandbox.processes;
+    all_hide(spec, runs, settings, arena);
+    sandbox_path_add(&spec->scratch, STR("/tmp"));
+    sandbox_path_add(&spec->scratch, STR("/var/tmp"));
+    system_show(spec, arena);
+    sandbox_sees_program(spec, spec->confiner, arena);
+    list_add(&spec->sees, &settings->sandbox.sees, arena);
+    list_add(&spec->writes, &settings->sandbox.writes, arena);
+}
+
+/* ---- a run ---- */
+
+static void run_shown(struct sandbox_spec *spec, struct running *run, struct arena *arena) {
+    char *door = arena_cstr(arena, str_of(run->runs->socket));
+    char *slash = strrchr(door, '/');
+    if (slash)
+        *slash = 0;
+    sandbox_sees_program(spec, own_program("overseer", arena), arena);
+    sandbox_sees_program(spec, run->spec.program, arena);
+    for (uint32_t i = 0; i < run->spec.arg_count; i++)
+        sandbox_sees_program(spec, run->spec.args[i], arena);
+    sandbox_path_add(&spec->sees, str_of(door));
+    sandbox_path_add(&spec->sees, arena_format(arena, "%s/token", run->dir));
+    sandbox_path_add(&spec->sees, spec->rules);
+    if (run->objects[0])
+        sandbox_path_add(&spec->sees, str_of(run->objects));
+    sandbox_path_add(&spec->writes, str_of(run->home));
+    sandbox_path_add(&spec->writes, str_of(run->cwd));
+    for (uint32_t i = 0; i < run->shared_count; i++)
+        sandbox_path_add(&spec->writes, run->shared[i]);
+}
+
+/* Is what the machine can do enough for what was asked for? */
+static bool box_is_enough(struct runs *runs, const struct sandbox_spec *spec,
+                          const struct settings *settings, struct arena *arena,
+                          struct str *ret_why) {
+    if (settings->sandbox.mode == SANDBOX_REQUIRE && spec->kind < SANDBOX_BWRAP) {
+        *ret_why = arena_format(arena, "sandbox.mode is require, and %s", runs->cannot);
+        return false;
+    }
+    if (spec->network != SANDBOX_ALL && spec->kind < SANDBOX_BWRAP) {
+        *ret_why = arena_format(arena, "its network is to be cut off, which takes bubblewrap: %s",
+                                settings->sandbox.mode == SANDBOX_OFF ? "sandbox.mode is off"
+                                                                      : runs->cannot);
+        return false;
+    }
+    return true;
+}
+
+static bool box_make(struct runs *runs, struct sandbox_spec *spec, const struct settings *settings,
+                     struct arena *arena, struct sandbox_made *ret, struct str *ret_why) {
+    if (!box_is_enough(runs, spec, settings, arena, ret_why))
+        return false;
+    if (spec->kind == SANDBOX_NONE && !spec->memory && !spec->cpu) {
+        *ret = (struct sandbox_made){.argc = 0};
+        return true;
+    }
+    if (sandbox_make(spec, arena, ret) &&
+        file_put(arena_cstr(arena, spec->rules), ret->rules, arena))
+        return true;
+    *ret_why = STR("its sandbox cannot be made");
+    return false;
+}
+
+bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
+             struct str *ret_why) {
+    static const enum sandbox_network NETWORK[NETWORK_KINDS] = {[NETWORK_ALL] = SANDBOX_ALL,
+                                                                [NETWORK_LOOPBACK] =
+                                                                    SANDBOX_LOOPBACK,
+                                                                [NETWORK_NONE] = SANDBOX_OFFLINE};
+    const struct settings *settings = house_settings(run->runs->house);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    struct sandbox_spec *spec = arena_new(arena, struct sandbox_spec, 1);
+    *spec = (struct sandbox_spec){.network = agent ? NETWORK[agent->network] : SANDBOX_ALL,
+                                  .rules = arena_format(arena, "%s/rules", run->dir),
+                                  .cwd = str_of(run->cwd)};
+    common(spec, run->runs, settings, arena);
+    run_shown(spec, run, arena);
+    bool made = box_make(run->runs, spec, settings, arena, ret, ret_why);
+    run->box = spec->kind;
+    if (run->box == SANDBOX_LANDLOCK) /* its TMPDIR */
+        mkdir(arena_cstr(arena, arena_format(arena, "%s/tmp", run->home)), 0700);
+    house_settings_drop(settings);
+    return made;
+}
+
+void run_box_tell(const struct running *run) {
+    struct log_about about = {.goal = run->goal};
+    log_about(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, &about,
+              "a run of %s is held by %s; its scope: %s", run->agent, sandbox_name(run->box),
+              run_scope(run));
+}
+
+/* ---- the operator's checks, which run what an agent wrote ---- */
+
+static void word_quote(struct writer *writer, struct str word) {
+    write_byte(writer, '\'');
+    for (size_t i = 0; i < word.len; i++)
+        if (word.at[i] == '\'')
+            write_raw(writer, STR("'\\''"));
+        else
+            write_byte(writer, (uint8_t)word.at[i]);
+    write_raw(writer, STR("' "));
+}
+
+/* A check finds the HOME that it knows, empty. */
+static void home_is_scratch(struct sandbox_spec *spec, struct arena *arena) {
+    char real[PATH_MAX];
+    const char *home = getenv("HOME");
+    if (home && realpath(home, real))
+        sandbox_path_add(&spec->scratch, arena_copy(arena, str_of(real)));
+}
+
+/* Without bubblewrap it would have no /tmp: then it runs as it is. */
+bool check_box(struct runs *runs, struct str checkout, struct str objects, struct str command,
+               struct arena *arena, struct str *ret) {
+    const struct settings *settings = house_settings(runs->house);
+    struct sandbox_spec *spec = arena_new(arena, struct sandbox_spec, 1);
+    struct sandbox_made *made = arena_new(arena, struct sandbox_made, 1);
+    struct writer writer = {.arena = arena};
+    *spec = (struct sandbox_spec){.rules = arena_format(arena, "%.*s.rules", STR_ARG(checkout)),
+                                  .cwd = checkout};
+    common(spec, runs, settings, arena);
+    if (!settings->sandbox.checks || spec->kind < SANDBOX_BWRAP)
+        spec->kind = SANDBOX_NONE;
+    sandbox_path_add(&spec->writes, checkout);
+    sandbox_path_add(&spec->sees, spec->rules);
+    sandbox_path_add(&spec->sees, objects);
+    home_is_scratch(spec, arena);
+    bool fits = box_make(runs, spec, settings, arena, made, ret);
+    house_settings_drop(settings);
+    if (fits && made->argc > 0) /* not what the daemon was started with: keys are in there */
+        write_raw(&writer, STR("exec env -i PATH=\"$PATH\" HOME=\"$HOME\" LANG=C.UTF-8 TERM=dumb "
+                               "OVERSEER_EFFECT=\"$OVERSEER_EFFECT\" "));
+    for (uint32_t i = 0; i < made->argc && fits; i++)
+        word_quote(&writer, made->argv[i]);
+    if (fits && made->argc > 0) {
+        word_quote(&writer, STR("/bin/sh"));
+        write_raw(&writer, STR("-c "));
+        word_quote(&writer, command);
+    }
+    if (fits)
+        *ret = made->argc > 0 ? (struct str){writer.at, writer.len} : command;
+    return fits;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does a program begin with less than its starter may do? `overseer-hold --confine FILE -- PROGRAM` narrows itself as the
+ * file says (Landlock, limits), and becomes the program. It stands behind bubblewrap and not in front of it: who is under Landlock
+ * may mount nothing.
+ *
+ * A line of the file is a word and what it is about; a word that nobody knows ends it all, so that nothing is left out. */
+#include "hold/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What newer kernels know and older headers do not name. */
+enum {
+    FS_TRUNCATE = 1 << 14,   /* 3 */
+    FS_IOCTL = 1 << 15,      /* 5 */
+    NET_TCP = 3,             /* 4: bind and connect */
+    SCOPE_ABSTRACT = 1 << 0, /* 6: abstract Unix sockets of others */
+    SCOPE_SIGNAL = 1 << 1,   /* 6: processes of others */
+    FS_SEES =
+        LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+    FS_OF_FILES = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+                  LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL,
+    FS_FIRST = (1 << 13) - 1, /* what the first version knows */
+};
+
+enum { LINE = 4200, EXIT_UNCONFINED = 126 };
+
+struct ruled { /* as the kernel reads it; it takes a shorter one too */
+    uint64_t fs, net, scoped;
+};
+
+struct confining {
+    int rules;  /* -1: there is no Landlock here */
+    long level; /* of Landlock */
+    uint64_t fs;
+    bool landlock, no_network;
+};
+
+static uint64_t fs_of(long level) {
+    return FS_FIRST | (level >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) | (level >= 3 ? FS_TRUNCATE : 0) |
+           (level >= 5 ? FS_IOCTL : 0);
+}
+
+static size_t ruled_size(long level) {
+    return level >= 6 ? 24 : level >= 4 ? 16 : 8;
+}
+
+/* ---- the words ---- */
+
+static int path_allow(struct confining *it, const char *path, uint64_t access) {
+    struct stat about;
+    int fd = open(path, O_PATH | O_CLOEXEC), code = 0;
+    if (fd < 0 || fstat(fd, &about))
+        code = errno == ENOENT ? 0 : errno; /* what is not there needs no leave */
+    else {
+        struct landlock_path_beneath_attr rule = {
+            .allowed_access = access & it->fs & (S_ISDIR(about.st_mode) ? ~0ull : FS_OF_FILES),
+            .parent_fd = fd};
+        if (syscall(SYS_landlock_add_rule, it->rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0))
+            code = errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+static int word_sees(struct confining *it, const char *path) {
+    return it->rules < 0 ? 0 : path_allow(it, path, FS_SEES);
+}
+
+static int word_writes(struct confining *it, const char *path) {
+    return it->rules < 0 ? 0 : path_allow(it, path, ~0ull);
+}
+
+static int limit_set(int what, const char *value) {
+    char *end;
+    errno = 0;
+    unsigned long long most = strtoull(value, &end, 10);
+    struct rlimit now;
+    if (errno || *end || end == value || getrlimit((__rlimit_resource_t)what, &now))
+        return EINVAL;
+    if (now.rlim_max < most) /* never more than there is */
+        most = now.rlim_max;
+    now.rlim_cur = now.rlim_max = most;
+    return setrlimit((__rlimit_resource_t)what, &now) ? errno : 0;
+}
+
+static int word_memory(struct confining *it, const char *value) {
+    (void)it;
+    return limit_set(RLIMIT_DATA, value);
+}
+
+static int word_cpu(struct confining *it, const char *value) {
+    (void)it;
+    return limit_set(RLIMIT_CPU, value);
+}
+
+static int word_processes(struct confining *it, const char *value) {
+    (void)it;
+    return limit_set(RLIMIT_NPROC, value);
+}
+
+static int word_files(struct confining *it, const char *value) {
+    (void)it;
+    return limit_set(RLIMIT_NOFILE, value);
+}
+
+/* First of all: `landlock yes` or `landlock offline`, without any TCP. */
+static int word_landlock(struct confining *it, const char *value) {
+    it->level = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    it->landlock = true;
+    if (it->level < 1)
+        return ENOSYS;
+    it->fs = fs_of(it->level);
+    struct ruled ruled = {it->fs, !strcmp(value, "offline") ? NET_TCP : 0,
+                          SCOPE_ABSTRACT | SCOPE_SIGNAL};
+    it->rules = (int)syscall(SYS_landlock_create_ruleset, &ruled, ruled_size(it->level), 0);
+    return it->rules < 0 ? errno : 0;
+}
+
+static const struct {
+    const char *word;
+    int (*take)(struct confining *it, const char *value);
+} WORDS[] = {{"landlock", word_landlock},  {"sees", word_sees}, {"writes", word_writes},
+             {"memory", word_memory},      {"cpu", word_cpu},   {"files", word_files},
+             {"processes", word_processes}};
+
+/* ---- the file ---- */
+
+static int line_take(struct confining *it, char *line) {
+    char *space = strchr(line, ' ');
+    line[strcspn(line, "\n")] = 0;
+    if (!space)
+        return EINVAL;
+    *space = 0;
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (!strcmp(WORDS[i].word, line))
+            return WORDS[i].take(it, space + 1);
+    return EINVAL;
+}
+
+static int file_take(struct confining *it, const char *path) {
+    char line[LINE];
+    FILE *file = fopen(path, "re");
+    int code = file ? 0 : errno;
+    while (!code && fgets(line, sizeof line, file))
+        code = line_take(it, line);
+    if (file)
+        fclose(file);
+    return code;
+}
+
+/* For good, and for everything that it starts. */
+static int confine(const char *path) {
+    struct confining it = {.rules = -1};
+    int code = file_take(&it, path);
+    if (!code && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        code = errno;
+    if (!code && it.landlock && syscall(SYS_landlock_restrict_self, it.rules, 0))
+        code = errno;
+    if (it.rules >= 0)
+        close(it.rules);
+    return code;
+}
+
+int confine_main(const char *file, char **argv) {
+    int code = confine(file);
+    if (!code) {
+        signals_reset();
+        execvp(argv[0], argv);
+        code = errno;
+    }
+    fprintf(stderr, "overseer-hold: %s is not started: %s\n", argv[0], strerror(code));
+    return EXIT_UNCONFINED;
+}

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
+
+box.py [hostile|alone|cut|required|scope|home] …
+
+hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
+doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. home: links that
+it leaves in its HOME.
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import proof
+from world import Broken, Client, Daemon, Unreachable, folder_make, wait_until
+
+HERE = Path(__file__).resolve().parent
+SECRET = "sk-operator-0123456789abcdef"
+MEMORY_MIB = 1024
+LEAST = 20  # attempts
+
+
+def check(holds, what):
+    if not holds:
+        raise Broken(what)
+
+
+def git(folder, *words):
+    return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True,
+                          env={**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}).stdout.strip()
+
+
+class House:
+    """A daemon with one agent, which is a program of ours, and a repository."""
+
+    def __init__(self, folder, program, sandbox=None, path=None, **agent):
+        self.folder, self.operator, self.repo, self.attack = folder, folder / "operator", folder / "repo", folder / "attack"
+        for place in (self.operator, self.repo, self.attack):
+            place.mkdir()
+        shutil.copy(program, self.attack / "program.py")
+        (self.operator / ".ssh").mkdir()
+        (self.operator / ".ssh" / "id_secret").write_text(SECRET)
+        git(self.repo, "init", "-q", "-b", "main")
+        git(self.repo, "config", "user.name", "somebody")
+        git(self.repo, "config", "user.email", "somebody@localhost")
+        (self.repo / "README").write_text("begun\n")
+        git(self.repo, "add", "-A")
+        git(self.repo, "commit", "-q", "-m", "begin")
+        git(self.repo, "checkout", "-q", "--detach")
+        self.begin = git(self.repo, "rev-parse", "main")
+        self.config = folder / "overseer.toml"
+        self.config.write_text(self.configuration({"sees": [str(self.attack)], **(sandbox or {})}, agent))
+        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
+                             environment={"OVERSEER_CONFIG": str(self.config), "HOME": str(self.operator),
+                                          "OPERATOR_KEY": SECRET, **({"PATH": path} if path else {})})
+        self.daemon.start()
+        self.daemon.wait_joined()
+        self.state = self.daemon.socket.with_suffix(".state")
+        self.client = Client(self.daemon.socket)
+
+    def configuration(self, sandbox, agent):
+        rows = {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": "60s", "min_resend_interval": "0s",
+                                "backoff.base": "1s", "backoff.max": "5s"},
+                "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
+                "verify": {"command": "sh ./check.sh"}, "landing": {"how": "rebase"}, "sandbox": sandbox}
+        text = "".join(f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
+                       for name, row in rows.items())
+        agent = {"id": "coder", "driver": "command", "program": "/usr/bin/python3", "args": [str(self.attack / "program.py")],
+                 **agent}
+        return text + "[[agents]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in agent.items())
+
+    def do(self, method, **params):
+        try:
+            _, result, error = self.client.call(method, params)
+        except Unreachable:  # a connection that nobody used for long is closed
+            self.client = Client(self.daemon.socket)
+            _, result, error = self.client.call(method, params)
+        check(error is None, f"{method}: {error}")
+        return result
+
+    def goal(self):
+        return self.do("goal.create", title="a task for an agent")["goalId"]
+
+    def plan(self, goal, text):
+        self.do("plan.apply", goal=goal, nodes=[
+            {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
+            {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],
+             "objective": text}])
+
+    def records(self, goal, kind):
+        return self.do("events.list", goal=goal, type=kind)["events"]
+
+    def assignment(self, goal):
+        found = self.do("assignment.list", goal=goal)["assignments"]
+        return found[0] if found else {}
+
+    def wait(self, what, question, within=40):
+        return wait_until(what, lambda: self.daemon.alive() and question(), within, 0.1)
+
+    def tree(self, goal):
+        found = list(self.state.glob(f"work/worktrees/{goal.removeprefix('goal_')}-*/tree"))
+        return found[0] if found else None
+
+    def run(self, goal):
+        """The folder of its run, once that has begun."""
+        for path in self.state.glob("runs/*/run.json"):
+            if json.loads(path.read_text())["goal"] == goal.removeprefix("goal_") and (path.parent / "hold.sock").exists():
+                return path.parent
+        return None
+
+    def log(self):
+        return self.daemon.log.read_text(errors="replace")
+
+    def holds_end(self):
+        """One that never took its prompt in is not ended at once by the daemon."""
+        left = list(holds_below(self.state))
+        for pid, _ in left:
+            os.kill(pid, signal.SIGTERM)
+        return not left
+
+    def close(self):
+        for goal in self.do("goal.list")["goals"]:
+            self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
+        wait_until("nothing is held any more", self.holds_end, 20, 0.2)
+        self.client.close()
+        self.daemon.stop()
+
+
+def holds_below(folder):
+    """(pid, folder of its run) of the holds that work there."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            place = os.readlink(path / "cwd")
+            if place.startswith(str(folder)) and os.readlink(path / "exe").endswith("/overseer-hold"):
+                yield int(path.name), place
+        except OSError:
+            pass
+
+
+def hold_of(run):
+    for pid, _ in holds_below(run):
+        return pid
+    raise Broken(f"nobody holds {run}")
+
+
+IN_CHECKS = """#!/bin/sh
+# What the operator's checks run was written by the agent.
+for path in {paths}; do
+    if cat "$path" >/dev/null 2>&1; then echo "reached: $path"; fi
+    if echo x 2>/dev/null >>"$path"; then echo "reached: wrote $path"; fi
+done
+echo x 2>/dev/null >{outside}
+cat /proc/[0-9]*/environ 2>/dev/null | grep -q {secret} && echo "reached: environment"
+exit 1
+"""
+
+
+def knowledge(house, goal, other, token, abstract):
+    run = house.run(other)
+    outside = house.folder / "outside"
+    script = IN_CHECKS.format(paths=" ".join(map(str, (house.config, house.folder / "store.db", house.state / "tokens",
+                                                       house.operator / ".ssh/id_secret", house.repo / "README"))),
+                              outside=outside, secret=SECRET)
+    return {"goal": goal, "other_goal": other, "socket": str(house.daemon.socket), "door": str(house.state / "door/sock"),
+            "state": str(house.state), "store": str(house.folder / "store.db"), "config": str(house.config),
+            "other_run": str(run), "other_token": (run / "token").read_text(), "other_tree": str(house.tree(other)),
+            "other_hold_pid": hold_of(run), "person_token": token, "operator": str(house.operator),
+            "secret_file": str(house.operator / ".ssh/id_secret"), "secret": SECRET, "daemon_pid": house.daemon.pid,
+            "repo": str(house.repo), "abstract": abstract, "memory": MEMORY_MIB << 20, "in_checks": script}
+
+
+def attempts_of(house, goal):
+    path = house.wait("the hostile agent is through", lambda: (tree := house.tree(goal)) and (tree / "attempts.json").exists()
+                      and tree / "attempts.json", 60)
+    return json.loads(path.read_text())
+
+
+def listen_abstract(name):
+    server = socket.socket(socket.AF_UNIX)
+    server.bind("\0" + name)
+    server.listen(8)
+    return server
+
+
+def all_untouched(house):
+    check(git(house.repo, "rev-parse", "main") == house.begin, "the default branch was moved")
+    check((house.repo / "README").read_text() == "begun\n", "the operator's checkout was changed")
+    check("an agent was here" not in house.config.read_text(), "the configuration was changed")
+    check(not (house.operator / ".bashrc").exists(), "the operator's HOME was written")
+    check(not (house.folder / "outside").exists(), "a check wrote outside of its checkout")
+    check(not Path("/usr/bin/overseer-was-here").exists(), "the system was written")
+
+
+def hostile(folder):
+    """Every attempt is stopped, and each has its line."""
+    house = House(folder, HERE / "attack/attack.py", sandbox={"mode": "require", "memory": MEMORY_MIB})
+    abstract = f"overseer-test-{os.getpid()}"
+    server = listen_abstract(abstract)
+    try:
+        other, goal = house.goal(), house.goal()
+        house.plan(other, "Be quiet.")
+        house.wait("the other run stands", lambda: house.run(other) and (house.run(other) / "token").exists())
+        token = house.do("token.create", role="human", actor="somebody")["token"]
+        (house.attack / "know.json").write_text(json.dumps(knowledge(house, goal, other, token, abstract)))
+        house.plan(goal, "Do harm.")
+        came = attempts_of(house, goal)
+        for name, (verdict, how) in came.items():
+            print(f"{verdict:8} {name}: {how[:150]}", flush=True)
+        reached = {name: how for name, (verdict, how) in came.items() if verdict != "stopped"}
+        check(not reached, f"it got through: {json.dumps(reached, indent=1)}")
+        check(len(came) >= LEAST, f"only {len(came)} attempts were made")
+        checked = house.wait("what it wrote was checked", lambda: house.records(goal, "work.checked"), 20)
+        check("reached" not in json.dumps(checked), f"the checks got through: {checked}")
+        shown = house.assignment(goal)
+        check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
+        accepted = house.records(goal, "dispatch.accepted")
+        check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
+        for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
+                      "door is for runs of agents alone", "unknown, revoked or has expired"):
+            check(words in house.log(), f"the log does not say: {words}")
+        all_untouched(house)
+        check(house.run(other) and house.daemon.alive(), "the other run was harmed")
+        print(f"ok: {len(came)} attempts, and the checks: all stopped")
+    finally:
+        server.close()
+        house.close()
+    proof.passed("e2e", "box.hostile", "SCOPE-04 G-03")
+
+
+def alone(folder):
+    """Without any sandbox an agent is still no person: whoever stands below a hold is told apart."""
+    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "off"})
+    try:
+        goal = house.goal()
+        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "goal": goal}))
+        house.plan(goal, "Come in as a person.")
+        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+        answer = json.loads(path.read_text())
+        check(all(one["status"] == 403 for one in answer), f"it came in: {answer}")
+        check("tried the door for people" in house.log(), "the log does not say so")
+        check(house.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
+        print("ok: a run without a sandbox is not taken for a person")
+    finally:
+        house.close()
+    proof.passed("e2e", "box.alone", "G-03")
+
+
+def cut(folder):
+    """network = "none": not even the loopback of the machine."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(4)
+        house = House(folder, HERE / "attack/cut.py", network="none")
+        try:
+            goal = house.goal()
+            (house.attack / "know.json").write_text(json.dumps({"port": server.getsockname()[1]}))
+            house.plan(goal, "Reach out.")
+            path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+            answer = json.loads(path.read_text())
+            check(answer and all(said != "connected" for said in answer.values()), f"it reached out: {answer}")
+            print(f"ok: no network: {answer}")
+        finally:
+            house.close()
+
+
+def required(folder):
+    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name in ("git", "sh", "python3"):
+        (tools / name).symlink_to(shutil.which(name))
+    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=str(tools))
+    try:
+        goal = house.goal()
+        house.plan(goal, "Begin.")
+        house.wait("it is said why", lambda: "sandbox.mode is require, and bubblewrap is not installed" in house.log())
+        check(not list(house.state.glob("runs/*/hold.sock")), "a run was started")
+        print("ok: nothing begins without the sandbox that was asked for")
+    finally:
+        house.close()
+
+
+def denied(answer):
+    return "error" in answer or answer["result"].get("isError")
+
+
+def scope(folder):
+    """SCOPE-05: what was denied is in no list and cannot be called, by either of its names. SCOPE-04: not even when the daemon
+    comes back with settings that allow it."""
+    house = House(folder, HERE / "attack/scope.py", driver="claude", kind="claude", deny=["mcp__overseer__report_progress", "Bash"])
+    try:
+        goal = house.goal()
+        (house.attack / "know.json").write_text(json.dumps({"state": str(house.state), "door": str(house.state / "door/sock")}))
+        house.plan(goal, "Report.")
+        for number in (1, 2):
+            path = house.wait("it has asked", lambda: (tree := house.tree(goal)) and (tree / f"answer{number}.json").exists()
+                              and tree / f"answer{number}.json")
+            answer = json.loads(path.read_text())
+            check(answer["tools"] and not {"report_progress", "goal_report"} & set(answer["tools"]), f"it is listed: {answer['tools']}")
+            check(denied(answer["report_progress"]) and denied(answer["goal_report"]), f"it can be called: {answer}")
+            check(not denied(answer["agent_status"]), f"what was not denied is refused: {answer['agent_status']}")
+            if number == 1:
+                house.client.close()
+                house.daemon.kill()
+                house.config.write_text(house.config.read_text().replace('"mcp__overseer__report_progress", ', ""))
+                house.daemon.start()
+                house.daemon.wait_joined()
+                house.client = Client(house.daemon.socket)
+                (house.tree(goal) / "again").write_text("")
+        check("not in the scope of this run" in house.log(), "the log does not say so")
+        print("ok: what is denied is in no list, cannot be called, and stays denied")
+    finally:
+        house.close()
+    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05 SCOPE-06")
+
+
+def home(folder):
+    """What the daemon writes into an agent's HOME goes there, whatever links the agent has left."""
+    house = House(folder, HERE / "attack/home.py", driver="acp", kind="opencode", base_url="http://127.0.0.1:9/v1", model="x")
+    target = house.operator / "planted"
+    target.mkdir()
+    try:
+        goal = house.goal()
+        (house.attack / "know.json").write_text(json.dumps({"target": str(target)}))
+        house.plan(goal, "Plant.")
+        house.wait("the link is found by the next run", lambda: "in its HOME that is no folder" in house.log())
+        time.sleep(0.5)
+        check(not list(target.iterdir()), f"the daemon wrote to {list(target.iterdir())}")
+        print("ok: a link in its HOME leads the daemon nowhere")
+    finally:
+        house.close()
+
+
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "home": home}
+
+
+def main():
+    failed = 0
+    for name in sys.argv[1:] or TESTS:
+        begin = time.monotonic()
+        try:
+            TESTS[name](folder_make(f"box-{name}"))
+        except Broken as error:
+            failed = 1
+            print(f"failed: {name}: {error}", flush=True)
+        print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
+    sys.exit(failed)
+
+
+main()
