@@ -21,6 +21,7 @@ enum {
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
+    RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
 };
 
 struct runs {
@@ -47,13 +48,23 @@ struct errand {
 };
 void errand_home(struct runs *runs, struct errand *errand);
 
+/* What it wants to do and nobody has said yes or no to. */
+struct run_asks {
+    struct run_ask {
+        uint64_t offset;
+        char id[DRIVE_ASK_ID + 1], text[RUN_ASK_TEXT];
+    } at[DRIVE_ASKS];
+    uint32_t count;
+};
+
 struct running {
     struct runs *runs;
     struct id id, goal;
-    uint32_t charge;
+    uint32_t charge, number; /* number: of the effect that began it, from 1 */
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
     uint64_t fence;
+    bool http; /* our tools are reached over the network */
 
     const struct driver *driver;
     struct drive_spec spec; /* its texts: in the arena, for as long as the run is */
@@ -74,8 +85,9 @@ struct running {
     char *text;          /* to be said as soon as it listens */
     size_t text_length;
     bool spoken;                /* `text` was handed to the driver */
-    bool answers;               /* `text` is somebody's yes or no to `ask` */
-    char ask[DRIVE_ASK_ID + 1]; /* somebody has to say yes or no */
+    bool answers;       /* `text` is somebody's yes or no to the first of `asks` */
+    bool interrupted;   /* its turn was broken off, so that `text` can be said */
+    struct run_asks asks; /* the first is before a person */
     int64_t said_until, look_until;
 
     /* what was offered to the ledger, and how far it is safe */
@@ -114,6 +126,13 @@ void run_pump(struct running *run); /* says what waits, if it listens */
 void run_look(struct running *run, struct act *act);
 void run_look_ended(struct running *run, enum sure delivered);
 void run_stop(struct running *run, struct act *act);
+
+/* ---- run_ask.c ---- */
+bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
+                   enum drive_answer *ret); /* false: a person is asked */
+bool asks_add(struct run_asks *asks, const struct drive_event *event);
+const struct run_ask *asks_first(const struct run_asks *asks); /* NULL: none */
+void asks_drop_first(struct run_asks *asks);
 
 /* ---- run_file.c ---- */
 bool run_file_write(const struct running *run);

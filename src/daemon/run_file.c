@@ -18,7 +18,8 @@
 bool run_file_write(const struct running *run) {
     char goal[ID_TEXT + 1];
     id_format(run->goal, goal);
-    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal,
+    json_t *json = json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal,
+                             "number", (int)run->number,
                              "charge", (int)run->charge, "node", run->node, "agent", run->agent,
                              "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
                              "token", run->token, "fence", (json_int_t)run->fence);
@@ -58,6 +59,7 @@ static struct running *run_of_json(struct runs *runs, struct id id, const json_t
     text_take(run->session, sizeof run->session, json, "session");
     text_take(run->cwd, sizeof run->cwd, json, "cwd");
     text_take(run->token, sizeof run->token, json, "token");
+    run->number = (uint32_t)json_integer_value(json_object_get(json, "number"));
     run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
     run->driver = known;
     run->state = calloc(1, known->size);
@@ -93,9 +95,9 @@ struct saved_head {
     struct id dispatch;
     uint32_t dispatch_n, exited;
     int64_t exit;
-    char ask[DRIVE_ASK_ID + 1];
+    struct run_asks asks;
 };
-enum { SAVED_MAGIC = 0x4f565331 };
+enum { SAVED_MAGIC = 0x4f565332 };
 
 static void saved_write(struct running *run) {
     const struct saved_head *head = run->saved;
@@ -115,8 +117,8 @@ static void saved_fill(struct running *run) {
                               .dispatch = run->dispatch,
                               .dispatch_n = run->dispatch_n,
                               .exited = run->exited,
-                              .exit = run->exit};
-    memcpy(head.ask, run->ask, sizeof head.ask);
+                              .exit = run->exit,
+                              .asks = run->asks};
     memcpy(run->saved, &head, sizeof head);
     memcpy((char *)run->saved + sizeof head, run->state, run->driver->size);
     run->saved_needs = run->offered;
@@ -159,6 +161,6 @@ bool run_load(struct running *run, uint64_t *ret_offset) {
     run->dispatch = head.dispatch;
     run->dispatch_n = head.dispatch_n;
     run->exit = head.exit;
-    memcpy(run->ask, head.ask, sizeof run->ask);
+    run->asks = head.asks;
     return true;
 }

@@ -401,7 +401,7 @@ static void thought_updated(struct acp *acp, const json_t *update, int64_t now,
 }
 
 /* The name of a tool, where it is told; else its title; else its id up to what makes it one of its own. */
-static struct str tool_name(const struct acp *acp, const json_t *tool) {
+static struct str tool_named(const struct acp *acp, const json_t *tool) {
     static const char *const PATHS[] = {"_meta.claudeCode.toolName", "_meta.toolName",
                                         "_meta.goose.toolCall.toolName", "name"};
     struct str name = {"", 0}, id = drive_json_text(json_object_get(tool, "toolCallId"));
@@ -411,9 +411,14 @@ static struct str tool_name(const struct acp *acp, const json_t *tool) {
         return (struct str){id.at, (size_t)(end - id.at)};
     for (size_t i = 0; i < count_of(PATHS) && name.len == 0; i++)
         name = drive_json_text(drive_json_at(tool, PATHS[i]));
+    return name;
+}
+
+static struct str tool_name(const struct acp *acp, const json_t *tool) {
+    struct str name = tool_named(acp, tool);
     if (name.len == 0)
         name = drive_json_text(json_object_get(tool, "title"));
-    return name.len > 0 ? name : id;
+    return name.len > 0 ? name : drive_json_text(json_object_get(tool, "toolCallId"));
 }
 
 static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
@@ -547,9 +552,11 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
     turn_tool_begin(&acp->turn, tool_id, tool_name(acp, tool), now, acp->lines.begin, out);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
-    known = turn_tool_name(&acp->turn, tool_id);
+    struct str named = tool_named(acp, tool);
+    known = named.len > 0 ? named : turn_tool_name(&acp->turn, tool_id);
+    event->named = named.len > 0;
     event->text = arena_copy(
-        out->arena, known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
+        out->arena, str_cut_utf8(known.len > 0 ? known : tool_name(acp, tool), DRIVE_TEXT));
     event->detail = drive_json_dump(tool, out->arena, DRIVE_TEXT);
     event->dispatch = acp->turn.dispatch;
 }

@@ -238,13 +238,15 @@ static struct str screen_tail(struct str screen, size_t most) {
     return screen;
 }
 
-static void ask_tell(struct tmux *tmux, struct str name, struct str detail, struct drive_out *out) {
+static struct drive_event *ask_tell(struct tmux *tmux, struct str name, struct str detail,
+                                    struct drive_out *out) {
     snprintf(tmux->ask, sizeof tmux->ask, "ask-%u", ++tmux->asks);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, tmux->lines.begin);
     event->ask = arena_copy(out->arena, str_of(tmux->ask));
     event->text = arena_copy(out->arena, str_cut_utf8(name, DRIVE_TEXT));
     event->detail = arena_copy(out->arena, str_cut_utf8(detail, DRIVE_TEXT));
     event->dispatch = tmux->turn.dispatch;
+    return event;
 }
 
 /* No ends the turn in both programs, and no hook tells of that: the screen does. */
@@ -377,7 +379,8 @@ static void ask_hook(struct tmux *tmux, const json_t *hook, struct str text, int
     tmux->turn.active_at = now;
     if (tmux->turn.open && !tmux->ask[0] && !tmux->turn.interrupted)
         ask_tell(tmux, drive_json_text(json_object_get(hook, "tool_name")),
-                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out);
+                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out)
+            ->named = true;
 }
 
 static bool turn_is_of(const struct tmux *tmux, const json_t *hook) {
