@@ -16,11 +16,12 @@
 
 enum {
     RUN_PATH = 1024,
-    RUN_EVENTS = 256,           /* of one piece of output; more are read from the next */
+    RUN_EVENTS = 32,            /* of one piece of output, to begin with */
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
+    RUN_SAVE_MS = 200,          /* between two saves of what has changed nothing but the offset */
     RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
 };
 
@@ -97,6 +98,7 @@ struct running {
     bool save_pending;
     bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
     uint32_t writes; /* that have no better name */
+    int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
 
     struct sighting seen; /* under runs->lock */
 };
@@ -140,6 +142,7 @@ struct running *run_file_read(struct runs *runs,
                               const char *name); /* NULL: nothing to go on with */
 void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
 void run_save(struct running *run);              /* once everything that was offered is safe */
+void run_save_soon(struct running *run);         /* at the latest after RUN_SAVE_MS */
 bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_work.c ---- */

@@ -304,6 +304,15 @@ static void begin(struct running *run) {
 
 /* ---- what comes from the hold ---- */
 
+/* Was anything decided by it? Words that come alone only move on what was read. */
+static bool is_news(const struct drive_out *out) {
+    bool news = out->bytes.len > 0 || out->close;
+    for (uint32_t i = 0; i < out->event_count; i++)
+        news = news ||
+               (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);
+    return news;
+}
+
 static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct running *run = with;
     struct arena arena = {0};
@@ -313,10 +322,15 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
         begin(run);
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
     drive_pour(&run->pour, run->driver, run->state, bytes, offset, clock_wall(), &out);
+    bool news = is_news(&out);
     drove(run, &out, str_of(name));
     arena_free(&arena);
-    run_save(run);
+    if (news)
+        run_save(run);
+    else
+        run_save_soon(run);
     run_pump(run);
+    run_due(run);
 }
 
 static void heard_status(void *with, const struct hold_status *status) {
@@ -463,6 +477,10 @@ void run_tick(struct running *run, int64_t now) {
         run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                        run->spoken ? STR("there was no receipt in time")
                                    : STR("it did not listen in time"));
+    if (run->save_at && run->save_at <= now) {
+        run->save_at = 0;
+        run_save(run);
+    }
     if (run->look && run->look_until <= now)
         run_look_ended(run, SURE_UNKNOWN);
     if (run->begun && run->held && run->driver->due(run->state) <= now) {

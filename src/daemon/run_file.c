@@ -125,6 +125,16 @@ static void saved_fill(struct running *run) {
     run->save_pending = true;
 }
 
+/* What only moved the offset on is read again after a crash, to the same end: a file for each word would cost more than the
+ * word. */
+void run_save_soon(struct running *run) {
+    int64_t now = clock_wall(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
+    if (now >= at || now < run->saved_at)
+        run_save(run);
+    else if (run->save_at == 0)
+        run->save_at = at;
+}
+
 /* One state waits at a time: what comes meanwhile is saved with the next. */
 void run_save(struct running *run) {
     if (run->save_pending && run->kept >= run->saved_needs)
@@ -135,6 +145,8 @@ void run_save(struct running *run) {
         run->saved = calloc(1, sizeof(struct saved_head) + run->driver->size);
     if (!run->saved)
         return;
+    run->saved_at = clock_wall();
+    run->save_at = 0;
     saved_fill(run);
     if (run->kept >= run->saved_needs)
         saved_write(run);

@@ -421,6 +421,14 @@ static struct str tool_name(const struct acp *acp, const json_t *tool) {
     return name.len > 0 ? name : drive_json_text(json_object_get(tool, "toolCallId"));
 }
 
+static void tool_begun(struct acp *acp, const json_t *tool, struct str id, int64_t now,
+                       struct drive_out *out) {
+    bool known = turn_tool_name(&acp->turn, id).len > 0;
+    turn_tool_begin(&acp->turn, id, tool_name(acp, tool), now, acp->lines.begin, out);
+    if (!known && tool_named(acp, tool).len > 0)
+        turn_tool_is_named(&acp->turn, id);
+}
+
 static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
                          struct drive_out *out) {
     struct str id = drive_json_text(json_object_get(update, "toolCallId"));
@@ -431,7 +439,7 @@ static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
     if (str_equal(status, STR("completed")) || str_equal(status, STR("failed")))
         turn_tool_end(&acp->turn, id, now, acp->lines.begin, out);
     else if (status.len > 0 || !str_equal(kind, STR("tool_call_update")))
-        turn_tool_begin(&acp->turn, id, tool_name(acp, update), now, acp->lines.begin, out);
+        tool_begun(acp, update, id, now, out);
     else
         acp->turn.active_at = now;
 }
@@ -549,14 +557,13 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
         return;
     }
     *slot = ask;
-    turn_tool_begin(&acp->turn, tool_id, tool_name(acp, tool), now, acp->lines.begin, out);
+    tool_begun(acp, tool, tool_id, now, out);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
-    struct str named = tool_named(acp, tool);
-    known = named.len > 0 ? named : turn_tool_name(&acp->turn, tool_id);
-    event->named = named.len > 0;
+    known = turn_tool_name(&acp->turn, tool_id);
+    event->named = turn_tool_named(&acp->turn, tool_id);
     event->text = arena_copy(
-        out->arena, str_cut_utf8(known.len > 0 ? known : tool_name(acp, tool), DRIVE_TEXT));
+        out->arena, known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
     event->detail = drive_json_dump(tool, out->arena, DRIVE_TEXT);
     event->dispatch = acp->turn.dispatch;
 }

@@ -94,6 +94,19 @@ struct str turn_tool_name(const struct drive_turn *turn, struct str id) {
     return (struct str){"", 0};
 }
 
+void turn_tool_is_named(struct drive_turn *turn, struct str id) {
+    struct drive_tool *tool = tool_find(turn, text_key(id));
+    if (tool)
+        tool->named = true;
+}
+
+bool turn_tool_named(const struct drive_turn *turn, struct str id) {
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (turn->tools[i].key == text_key(id))
+            return turn->tools[i].named;
+    return false;
+}
+
 void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out) {
     struct drive_event *event = drive_event_add(out, DRIVE_USAGE, offset);
     event->tokens = turn->tokens;

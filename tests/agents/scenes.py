@@ -44,14 +44,14 @@ def mcp_over_http(house):
     expect(house.landed() == "hello", "it is not on the branch")
 
 
-@scene("REPORT-01 REPORT-06 PROGRESS-01")
+@scene("REPORT-06")
 def progress_then_completion(house):
     """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
-    progress = '{"phase":"writing","percentComplete":40}'
+    progress = '{"text":"forty of a hundred"}'
     complete = '{"status":"complete","summary":"made it"}'
     goal = house.task(f"call *report_progress {progress} ;; {house.agent.work} ;; call *report_completion {complete} ;; say all done")
     house.wait_done(goal)
-    expect("writing" in json.dumps(house.events(goal)), "its progress is not on the record")
+    expect("forty of a hundred" in json.dumps(house.events(goal)), "its progress is not on the record")
 
 
 # ---- what goes wrong ----
@@ -133,11 +133,13 @@ def hangs(house):
 
 @scene("RECOVER-01 RECOVER-02", idle_after="8s", turn_most="12s")
 def hang_broken_off(house):
-    """A turn that hangs is interrupted by the ladder's nudge, which is heard, and the work is done in the same run."""
+    """A turn that hangs is interrupted by the ladder's nudge; the nudge is heard, or, if it does not stop, it is started again."""
     goal = house.task(f"hang x1 && {house.agent.work} ;; {REPORT}")
     house.wait_done(goal, 240)
     expect(house.told(goal, "nudge") >= 1, "it was not nudged")
-    expect(len(house.runs()) == 1, f"there were {len(house.runs())} runs")
+    deaf = [row for row in house.events(goal) if "did not stop" in row.get("text", "")]
+    expect(len(house.runs()) == (2 if deaf else 1), f"there were {len(house.runs())} runs")
+    return "it does not stop when it is told to, and is started again" if deaf else ""
 
 
 @scene("RECOVER-01 RECOVER-02 RECOVER-09 TICK-09", idle_after="6s", turn_most="30s")
@@ -205,8 +207,8 @@ def receipt_and_tokens(house):
     house.wait_done(goal)
     if house.name in TELLS_NOTHING:
         return "its terminal does not tell what it used"
-    used = house.do("assignment.show", goal=goal, assignment="A_0")
-    expect(used["tokens"] > 0, f"no tokens were counted: {used}")
+    used = house.do("goal.show", goal=goal)
+    expect(used["tokens"] > 0, "no tokens were counted")
     return "" if used["cost"] else "tokens, no cost"
 
 
