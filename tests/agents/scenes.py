@@ -5,7 +5,6 @@ The first part is a task from its beginning to the branch, the second what goes 
 fourth the driver's contract as the daemon sees it.
 """
 import json
-import os
 import time
 
 from house import NotForIt, expect, processes
@@ -215,9 +214,10 @@ def receipt_and_tokens(house):
 @scene("TICK-08")
 def stop_leaves_nothing(house):
     """Cancelled in mid-turn: the agent, and what it had started in the background, is gone."""
-    mark = f"7{os.getpid()}"
-    goal = house.task(f"run sleep {mark} </dev/null >/dev/null 2>&1 & echo begun ;; think 90 && say late")
-    house.wait("it has started something", lambda: [pid for pid in processes(f"sleep\0{mark}") if pid != os.getpid()], 120)
+    mark = f"tail\0-n\0{70000 + int(time.time()) % 10000}"
+    command = mark.replace("\0", " ") + " -f /dev/null"
+    goal = house.task(f"run setsid {command} </dev/null >/dev/null 2>&1 & echo begun ;; think 90 && say late")
+    house.wait("it has started something", lambda: processes(mark), 120)
     expect(house.of_agents(), "nothing of it is there")
     house.do("goal.cancel", goal=goal, reason="enough")
-    house.wait("all of it is gone", lambda: not house.of_agents() and not processes(f"sleep\0{mark}"), 30)
+    house.wait("all of it is gone", lambda: not house.of_agents() and not processes(mark), 30)

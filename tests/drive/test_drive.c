@@ -89,7 +89,7 @@ static const struct scene SCENES[] = {
               {"send", ACP_ASK("'7b82'", ACP_OPTIONS)},
               {"reject", ACP_SAY("then not") ACP_END(4, "")}},
      .events =
-         "started(s1) accepted tool(touch x) asks(\"7b82\",touch x) progress(then not) tool_ended "
+         "started(s1) accepted tool(touch x) asks_to(\"7b82\",touch x) progress(then not) tool_ended "
          "ended(done,then not)",
      .wrote = {"'session/set_mode'", "'modeId':'approve'",
                "'id':'7b82','result':{'outcome':{'outcome':'selected','optionId':'no'}}"}},
@@ -107,7 +107,7 @@ static const struct scene SCENES[] = {
                    "'_meta':{'usage':{'inputTokens':40,'outputTokens':2,'totalTokens':42}}")
                    ACP_END(3, "")}},
      .events =
-         "started(s1) accepted tool(touch x) asks(5,touch x) asks(6,touch x) usage(42,0,0) tool_ended "
+         "started(s1) accepted tool(touch x) asks_to(5,touch x) asks_to(6,touch x) usage(42,0,0) tool_ended "
          "ended(done,)",
      .wrote = {"'id':5,'result':{'outcome':{'outcome':'selected','optionId':'proceed'}}",
                "'id':6,'result':{'outcome':{'outcome':'cancelled'}}"}},
@@ -121,7 +121,7 @@ static const struct scene SCENES[] = {
                ACP_ASK("1",
                        ACP_OPTIONS) "{'jsonrpc':'2.0','id':3,'error':{'code':1,'message':'x'}}\n"}},
      .events =
-         "started(s1) accepted progress(wait) tool(touch x) asks(0,touch x) tool_ended ended(cancelled,wait)",
+         "started(s1) accepted progress(wait) tool(touch x) asks_to(0,touch x) tool_ended ended(cancelled,wait)",
      .wrote = {"'session/cancel'", "'id':0,'result':{'outcome':{'outcome':'cancelled'}}",
                "'id':1,'result':{'outcome':{'outcome':'cancelled'}}"}},
     {.name = "who does not stop is broken",
@@ -364,7 +364,7 @@ static const struct scene SCENES[] = {
               {"allow", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
               {"tick 2", TMUX_TAKEN TMUX_HOOK_SAID("fail", "{'session_id':'" CLAUDE_RUN
                                                            "','error':'rate_limit'}")}},
-     .events = "started(" CLAUDE_RUN ") asks(ask-1,permission) accepted limited(0)",
+     .events = "started(" CLAUDE_RUN ") asks_to(ask-1,permission) accepted limited(0)",
      .wrote = {"send-keys -t overseer: Enter", "@screen", "send-keys -t overseer: 1"},
      .once = "Enter"},
     {.name = "tmux: no ends the turn, and the input is emptied",
