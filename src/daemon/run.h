@@ -85,9 +85,9 @@ struct running {
     uint32_t dispatch_n; /* its effect, from 1 */
     char *text;          /* to be said as soon as it listens */
     size_t text_length;
-    bool spoken;                /* `text` was handed to the driver */
-    bool answers;       /* `text` is somebody's yes or no to the first of `asks` */
-    bool interrupted;   /* its turn was broken off, so that `text` can be said */
+    bool spoken;          /* `text` was handed to the driver */
+    bool answers;         /* `text` is somebody's yes or no to the first of `asks` */
+    bool interrupted;     /* its turn was broken off, so that `text` can be said */
     struct run_asks asks; /* the first is before a person */
     int64_t said_until, look_until;
 
@@ -97,7 +97,7 @@ struct running {
     uint32_t saved_needs;
     bool save_pending;
     bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
-    uint32_t writes; /* that have no better name */
+    uint32_t writes;           /* that have no better name */
     int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
 
     struct sighting seen; /* under runs->lock */

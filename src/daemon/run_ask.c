@@ -32,8 +32,7 @@ bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *even
         return true;
     }
     *ret = DRIVE_ALLOW;
-    return tool_is_ours(event->text) ||
-           tool_is_in(event->text, spec->allow, spec->allow_count);
+    return tool_is_ours(event->text) || tool_is_in(event->text, spec->allow, spec->allow_count);
 }
 
 /* ---- those that wait for a person ---- */

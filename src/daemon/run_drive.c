@@ -250,8 +250,7 @@ static void turn_break(struct running *run) {
     struct sighting seen = {0};
     char name[ID_TEXT + 16], id[ID_TEXT + 1];
     run->driver->see(run->state, &seen);
-    if (run->interrupted || seen.turn != SURE_YES ||
-        (words != WORDS_NUDGE && words != WORDS_AGAIN))
+    if (run->interrupted || seen.turn != SURE_YES || (words != WORDS_NUDGE && words != WORDS_AGAIN))
         return;
     struct drive_out out = out_begin(&arena);
     id_format(run->dispatch, id);
@@ -308,8 +307,8 @@ static void begin(struct running *run) {
 static bool is_news(const struct drive_out *out) {
     bool news = out->bytes.len > 0 || out->close;
     for (uint32_t i = 0; i < out->event_count; i++)
-        news = news ||
-               (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);
+        news =
+            news || (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);
     return news;
 }
 

@@ -18,11 +18,11 @@
 bool run_file_write(const struct running *run) {
     char goal[ID_TEXT + 1];
     id_format(run->goal, goal);
-    json_t *json = json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal,
-                             "number", (int)run->number,
-                             "charge", (int)run->charge, "node", run->node, "agent", run->agent,
-                             "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
-                             "token", run->token, "fence", (json_int_t)run->fence);
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal, "number",
+                  (int)run->number, "charge", (int)run->charge, "node", run->node, "agent",
+                  run->agent, "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
+                  "token", run->token, "fence", (json_int_t)run->fence);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     bool kept = text && file_replace(run->dir, "run.json", text, strlen(text), true);
     free(text);

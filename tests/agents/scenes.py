@@ -48,7 +48,7 @@ def progress_then_completion(house):
     """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
     progress = '{"text":"forty of a hundred"}'
     complete = '{"status":"complete","summary":"made it"}'
-    goal = house.task(f"call *report_progress {progress} ;; {house.agent.work} ;; call *report_completion {complete} ;; say all done")
+    goal = house.task(f"{house.agent.work} ;; call *report_progress {progress} ;; call *report_completion {complete} ;; say all done")
     house.wait_done(goal)
     expect("forty of a hundred" in json.dumps(house.events(goal)), "its progress is not on the record")
 
@@ -88,7 +88,7 @@ def agent_killed(house):
 @scene("VERIFY-22")
 def lies_about_done(house):
     """It says done without having done it: caught by the checks, and told."""
-    goal = house.task(REPORT)
+    goal = house.task(f"run true ;; {REPORT}")  # Claude's terminal has no tools of ours in its first request
     checked = house.wait_record(goal, type="work.checked", within=120)[0]
     expect("unchanged" in json.dumps(checked), f"the check said {checked}")
     expect(house.state(goal) != "done", "it is called done")

@@ -20,7 +20,7 @@ static void test_policy(void **state) {
         int answer;
     } ROWS[] = {
         {"Write", true, DRIVE_ALLOW},
-        {"Write", false, PERSON}, /* a title: a command may be called so */
+        {"Write", false, PERSON},     /* a title: a command may be called so */
         {"Bash", true, DRIVE_REJECT}, /* SCOPE-02: both lists name it */
         {"Edit", true, PERSON},
         {"Writer", true, PERSON},
@@ -34,9 +34,8 @@ static void test_policy(void **state) {
         .allow = ALLOW, .allow_count = 2, .deny = DENY, .deny_count = 1, .allow_given = true};
     (void)state;
     for (size_t i = 0; i < count_of(ROWS); i++) {
-        struct drive_event event = {.kind = DRIVE_ASKS_FOR,
-                                    .text = str_of(ROWS[i].tool),
-                                    .named = ROWS[i].named};
+        struct drive_event event = {
+            .kind = DRIVE_ASKS_FOR, .text = str_of(ROWS[i].tool), .named = ROWS[i].named};
         enum drive_answer answer = DRIVE_CANCEL;
         bool decided = ask_by_policy(&spec, &event, &answer);
         assert_int_equal(decided ? (int)answer : PERSON, ROWS[i].answer);
