@@ -130,11 +130,11 @@ def hangs(house):
     expect(house.state(goal) != "done", "it is called done")
 
 
-@scene("RECOVER-01 RECOVER-02", idle_after="8s", turn_most="12s")
+@scene("RECOVER-01 RECOVER-02", idle_after="25s", turn_most="25s")
 def hang_broken_off(house):
     """A turn that hangs is interrupted by the ladder's nudge; the nudge is heard, or, if it does not stop, it is started again."""
     goal = house.task(f"hang x1 && {house.agent.work} ;; {REPORT}")
-    house.wait_done(goal, 240)
+    house.wait_done(goal, 200)
     expect(house.told(goal, "nudge") >= 1, "it was not nudged")
     deaf = [row for row in house.events(goal) if "did not stop" in row.get("text", "")]
     expect(len(house.runs()) == (2 if deaf else 1), f"there were {len(house.runs())} runs")

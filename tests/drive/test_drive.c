@@ -545,8 +545,10 @@ static void test_limits(void **state) {
         {"usage limit: resets at 2026-11-15T12:10:00Z", true, 600},
         {"Too Many Requests (\"resets_at\": 1794744060)", true, 60},
         {"rate limit: try again in 150ms", true, 0},
-        {"You've hit your usage limit, try again at 1:05 PM.", true, 3900},
-        {"You've hit your usage limit, try again at 11:59 AM.", true, 86340},
+        {"You've hit your usage limit, try again at 1:05 PM.", true, 3960},
+        {"You've hit your usage limit, try again at 12:00 PM.", true, 60},
+        {"You've hit your usage limit, try again at 11:59 AM.", true, 60},
+        {"You've hit your usage limit, try again at 11:30 AM.", true, 84660},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         int64_t until = -1;
