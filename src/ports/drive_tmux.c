@@ -15,7 +15,8 @@ enum {
     TMUX_KIND = 16,
     TMUX_PIECE = 2000, /* of a text in one command */
     TMUX_SOCKET = 100, /* bytes of its path: a limit of the system */
-    TMUX_IDLE = 3      /* looks in a row that saw no work: the turn is over */
+    TMUX_IDLE = 3,     /* looks in a row that saw no work: the turn is over */
+    TMUX_UNSEEN = 24   /* the same where a hook told of a dialog, which is drawn after it */
 };
 
 #define BOOT_WITHIN SECONDS(120)
@@ -304,7 +305,7 @@ static void idle_seen(struct tmux *tmux, struct str screen, int64_t now, struct 
         keys_say(quirk_of(tmux)->clear, out); /* the prompt may be back in its input */
         turn_end(&tmux->turn, DRIVE_TURN_CANCELLED, tmux->lines.begin, out);
         turn_close(tmux);
-    } else if (tmux->way == WAY_TAKEN && tmux->idle >= TMUX_IDLE) {
+    } else if (tmux->way == WAY_TAKEN && tmux->idle >= (tmux->ask[0] ? TMUX_UNSEEN : TMUX_IDLE)) {
         turn_fail(&tmux->turn, screen_tail(screen, 600), now, tmux->lines.begin, out);
         turn_close(tmux);
     }
