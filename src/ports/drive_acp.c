@@ -762,8 +762,8 @@ static struct str settings_close(const struct drive_spec *spec, const struct acp
     json_t *tools = json_pack("{s:{s:b}}", "toolSearch", "enabled", 0); /* ours are always seen */
     if (spec->allow_given) {
         json_t *core = names_json(spec->allow, spec->allow_count);
-        if (quirk->own_tools)
-            json_array_append_new(core, json_string(quirk->own_tools));
+        for (size_t i = 0; quirk->own_tools && quirk->own_tools[i]; i++)
+            json_array_append_new(core, json_string(quirk->own_tools[i]));
         json_object_set_new(tools, "core", core);
     }
     if (spec->deny_count > 0)

@@ -33,10 +33,10 @@ struct acp_quirk {
     struct acp_pair env_ask, env_free;
     enum acp_usage usage;
     enum acp_scope scope;
-    const char *own_tools;    /* ours, beside a list of allowed ones */
-    bool scope_leaks;         /* some tools stay although they are not in the list */
-    const char *const *tools; /* SCOPE-03: that it has; NULL: not known */
-    const char *veto;         /* rule 3: an option with this in its id changes more than it says */
+    const char *const *own_tools; /* ours, beside a list of allowed ones */
+    bool scope_leaks;             /* some tools stay although they are not in the list */
+    const char *const *tools;     /* SCOPE-03: that it has; NULL: not known */
+    const char *veto; /* rule 3: an option with this in its id changes more than it says */
     const char *failed_words[3]; /* rule 6: an end that begins with these words is a failure */
     const char *failed_path, *failed_value; /* and one whose newest update has this */
     bool failed_without_usage;              /* and one without usage */

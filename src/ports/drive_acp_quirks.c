@@ -47,6 +47,19 @@ static const char *const GEMINI_TOOLS[] = {"list_directory",
                                            "write_todos",
                                            "mcp_",
                                            NULL};
+/* The pattern offers them all, and only those that are named are let through. */
+static const char *const GEMINI_OWN[] = {"mcp_overseer_*",
+                                         "mcp_overseer_overseer_update",
+                                         "mcp_overseer_agent_update",
+                                         "mcp_overseer_agent_complete",
+                                         "mcp_overseer_agent_status",
+                                         "mcp_overseer_report_progress",
+                                         "mcp_overseer_report_completion",
+                                         "mcp_overseer_goal_report",
+                                         "mcp_overseer_handoff_add",
+                                         "mcp_overseer_request_orchestrator",
+                                         "mcp_overseer_request_send",
+                                         NULL};
 static const char *const QWEN_TOOLS[] = {
     "list_directory", "read_file",  "read_many_files", "write_file",
     "edit",           "glob",       "grep_search",     "run_shell_command",
@@ -108,7 +121,7 @@ static const struct acp_quirk QUIRKS[] = {
      .usage = ACP_USAGE_QUOTA,
      .scope = ACP_SCOPE_SETTINGS,
      .tools = GEMINI_TOOLS,
-     .own_tools = "mcp_overseer_*",
+     .own_tools = GEMINI_OWN,
      .name_before = "__call",
      .load_next_minute = true,
      .replays_late = true,

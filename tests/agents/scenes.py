@@ -12,7 +12,7 @@ from house import NotForIt, expect, processes
 SCENES = []  # (name, function, settings, requirement rows)
 DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
 REPORT = f"call *overseer_update {DONE} ;; say all done"
-SILENT = ("opencode", "gemini", "goose", "qwen")  # about a limit of their account
+SILENT = ("opencode", "gemini", "goose", "qwen", "claude-tmux")  # about a limit of their account
 TELLS_NOTHING = ("claude-tmux", "codex-tmux")  # of what it used
 
 
@@ -130,7 +130,7 @@ def hangs(house):
     expect(house.state(goal) != "done", "it is called done")
 
 
-@scene("RECOVER-01 RECOVER-02", idle_after="25s", turn_most="25s")
+@scene("RECOVER-01 RECOVER-02", idle_after="45s", turn_most="45s")
 def hang_broken_off(house):
     """A turn that hangs is interrupted by the ladder's nudge; the nudge is heard, or, if it does not stop, it is started again."""
     goal = house.task(f"hang x1 && {house.agent.work} ;; {REPORT}")

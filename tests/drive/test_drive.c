@@ -611,7 +611,8 @@ static void test_scope(void **state) {
          "gemini",
          "read_file",
          "run_shell_command",
-         {"\"core\":[\"read_file\",\"mcp_overseer_*\"]", "\"exclude\":[\"run_shell_command\"]"},
+         {"\"core\":[\"read_file\",\"mcp_overseer_*\",\"mcp_overseer_overseer_update\"",
+          "\"exclude\":[\"run_shell_command\"]"},
          true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
     };
