@@ -83,6 +83,7 @@ class House:
         files_write(self.program, self.home, self.values)
         self.repo_make()
         self.env = {**env_of(self.program, self.values), **self.agent.env}
+        self.env.pop("CODEX_HOME", None)  # each run has its own
         config = folder / "overseer.toml"
         config.write_text(self.configuration(settings))
         self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],

@@ -12,7 +12,7 @@ from house import NotForIt, expect, processes
 SCENES = []  # (name, function, settings, requirement rows)
 DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
 REPORT = f"call *overseer_update {DONE} ;; say all done"
-SILENT = ("opencode", "gemini", "goose", "qwen", "claude-tmux")  # about a limit of their account
+SILENT = ("opencode", "gemini", "goose", "qwen")  # about a limit of their account
 TELLS_NOTHING = ("claude-tmux", "codex-tmux")  # of what it used
 
 
@@ -117,9 +117,9 @@ def rate_limit(house):
         goal = house.task(f"limit 8 && {house.agent.work} ;; {REPORT}")
         house.wait_done(goal)
         raise NotForIt("it sits a limit out without a word, and goes on")
-    goal = house.task(f"limit 60 && {house.agent.work} ;; {REPORT}")
+    goal = house.task(f"limit 90 && {house.agent.work} ;; {REPORT}")
     house.wait("the limit is seen", lambda: house.assignment(goal).get("waitsFor") == "quota", 100)
-    house.wait_done(goal, 240)
+    house.wait_done(goal, 300)
 
 
 @scene("TICK-09", idle_after="5s", turn_most="10s")

@@ -5,14 +5,13 @@
   throughput.py [NAME …] [--pieces N] [--rounds N]
 
 The scripted model sends N small pieces as fast as they go. Measured from the model's first request to the end of the turn: as
-a client sees it that does nothing but read, and as the daemon records it. Both in turn, in one run. Exit status 1: the ratio is under 0.95;
-77: none of the programs is here.
+a client sees it that does nothing but read, and as the daemon records it. Both in turn, in one run; the best round of each
+counts, since whatever else the machine does only makes it slower. Exit status 1: the ratio is under 0.95; 77: none of the programs is here.
 """
 import argparse
 import datetime
 import os
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -80,16 +79,16 @@ def held(name, pieces, folder):
 
 def measure(name, pieces, rounds):
     """True: it is fast enough."""
-    ratios, speeds = [], []
+    alone, through = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as one, \
                 tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as two:
-            alone, through = bare(name, pieces, Path(one)), held(name, pieces, Path(two))
-        ratios.append(alone / through)
-        speeds.append(pieces / through)
-    ratio = statistics.median(ratios)
-    print(f"bench throughput-{name}: {statistics.median(speeds):.0f} pieces/s, ratio {ratio:.2f} of the agent run bare "
-          f"(each round: {' '.join(f'{one:.2f}' for one in ratios)})", flush=True)
+            alone.append(bare(name, pieces, Path(one)))
+            through.append(held(name, pieces, Path(two)))
+    ratio = min(alone) / min(through)
+    rounds = " ".join(f"{one:.2f}/{two:.2f}" for one, two in zip(alone, through))
+    print(f"bench throughput-{name}: {pieces / min(through):.0f} pieces/s, ratio {ratio:.2f} of the agent run bare "
+          f"(seconds bare/held in each round: {rounds})", flush=True)
     return ratio >= LEAST
 
 
@@ -97,7 +96,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--pieces", type=int, default=20000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.inside:
