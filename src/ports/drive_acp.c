@@ -661,6 +661,10 @@ static void acp_interrupt(void *state, int64_t now, struct drive_out *out) {
     struct acp *acp = state;
     if (!acp->turn.open || acp->stage != ACP_READY || acp->turn.interrupted)
         return;
+    if (quirk_of(acp)->forgets && !acp->worked) {
+        acp_break(acp, out, "its turn hangs, and broken off it would forget what it was told");
+        return;
+    }
     acp->turn.interrupted = true;
     acp->turn.stop_by = time_after(now, STOP_WITHIN);
     drive_say_json(out, json_pack("{s:s,s:s,s:{s:s}}", "jsonrpc", "2.0", "method", "session/cancel",

@@ -45,6 +45,7 @@ struct acp_quirk {
     const char *begun;       /* of an update: the turn has begun */
     bool load_next_minute;   /* rule 9: not in the minute in which it was made */
     bool replays_late;       /* the history comes behind the answer to load, until it is quiet */
+    bool forgets;            /* a prompt whose turn was broken off before its first word */
     const char *history;     /* where it keeps what it was told, below its home */
 };
 

@@ -125,6 +125,7 @@ static const struct acp_quirk QUIRKS[] = {
      .name_before = "__call",
      .load_next_minute = true,
      .replays_late = true,
+     .forgets = true,
      .history = ".gemini/tmp"},
     {.name = "goose", /* 1.52.0; sits out a limit without a word */
      .args = {"acp", "--with-builtin", "developer"},
