@@ -104,8 +104,11 @@ static void saved_write(struct running *run) {
     run->save_pending = false;
     if (!file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false))
         log_error("the state of a run of %s cannot be written: %s", run->agent, strerror(errno));
-    else if (run->held)
+    else if (run->held) {
         held_ack(run->held, head->offset);
+        if (run->ended && run->stop)
+            held_collect(run->held); /* a hold is collected when all that it said is safe, not before */
+    }
 }
 
 static void saved_fill(struct running *run) {
