@@ -107,7 +107,8 @@ static void saved_write(struct running *run) {
     else if (run->held) {
         held_ack(run->held, head->offset);
         if (run->ended && run->stop)
-            held_collect(run->held); /* a hold is collected when all that it said is safe, not before */
+            held_collect(
+                run->held); /* a hold is collected when all that it said is safe, not before */
     }
 }
 
