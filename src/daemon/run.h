@@ -142,7 +142,7 @@ struct running *run_file_read(struct runs *runs,
                               const char *name); /* NULL: nothing to go on with */
 void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
 void run_save(struct running *run);              /* once everything that was offered is safe */
-void run_save_soon(struct running *run);         /* at the latest after RUN_SAVE_MS */
+bool run_save_soon(struct running *run);         /* at the latest after RUN_SAVE_MS; true: now */
 bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_work.c ---- */

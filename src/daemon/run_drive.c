@@ -210,13 +210,17 @@ static void event_take(struct running *run, const struct drive_event *event, str
 }
 
 /* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
-static void drove(struct running *run, struct drive_out *out, struct str name) {
+static void drove_quietly(struct running *run, struct drive_out *out, struct str name) {
     if (out->bytes.len > 0 && run->held)
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
         held_close_input(run->held);
     for (uint32_t i = 0; i < out->event_count; i++)
         event_take(run, &out->events[i], out->arena);
+}
+
+static void drove(struct running *run, struct drive_out *out, struct str name) {
+    drove_quietly(run, out, name);
     seen_keep(run);
     run_due(run);
 }
@@ -322,12 +326,12 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
     drive_pour(&run->pour, run->driver, run->state, bytes, offset, clock_wall(), &out);
     bool news = is_news(&out);
-    drove(run, &out, str_of(name));
+    drove_quietly(run, &out, str_of(name));
     arena_free(&arena);
     if (news)
         run_save(run);
-    else
-        run_save_soon(run);
+    if (news || run_save_soon(run))
+        seen_keep(run);
     run_pump(run);
     run_due(run);
 }
@@ -479,6 +483,7 @@ void run_tick(struct running *run, int64_t now) {
     if (run->save_at && run->save_at <= now) {
         run->save_at = 0;
         run_save(run);
+        seen_keep(run);
     }
     if (run->look && run->look_until <= now)
         run_look_ended(run, SURE_UNKNOWN);

@@ -131,12 +131,15 @@ static void saved_fill(struct running *run) {
 
 /* What only moved the offset on is read again after a crash, to the same end: a file for each word would cost more than the
  * word. */
-void run_save_soon(struct running *run) {
+bool run_save_soon(struct running *run) {
     int64_t now = clock_wall(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
-    if (now >= at || now < run->saved_at)
+    if (now >= at || now < run->saved_at) {
         run_save(run);
-    else if (run->save_at == 0)
+        return true;
+    }
+    if (run->save_at == 0)
         run->save_at = at;
+    return false;
 }
 
 /* One state waits at a time: what comes meanwhile is saved with the next. */
