@@ -239,13 +239,16 @@ static struct str screen_tail(struct str screen, size_t most) {
     return screen;
 }
 
-/* A sentence that the terminal broke is one again. */
+/* A sentence that the terminal broke is one again, and what it filled up with blanks is not counted. */
 static struct str screen_unwrapped(struct str screen, struct arena *arena) {
     char *text = arena_cstr(arena, screen);
-    for (size_t i = 0; i < screen.len; i++)
-        if (text[i] == '\n')
-            text[i] = ' ';
-    return (struct str){text, screen.len};
+    size_t len = 0;
+    for (size_t i = 0; i < screen.len; i++) {
+        bool blank = text[i] == ' ' || text[i] == '\n';
+        if (!blank || (len > 0 && text[len - 1] != ' '))
+            text[len++] = blank ? ' ' : text[i];
+    }
+    return (struct str){text, len};
 }
 
 static struct drive_event *ask_tell(struct tmux *tmux, struct str name, struct str detail,
@@ -315,7 +318,7 @@ static void idle_seen(struct tmux *tmux, struct str screen, int64_t now, struct 
         turn_end(&tmux->turn, DRIVE_TURN_CANCELLED, tmux->lines.begin, out);
         turn_close(tmux);
     } else if (tmux->way == WAY_TAKEN && tmux->idle >= (tmux->ask[0] ? TMUX_UNSEEN : TMUX_IDLE)) {
-        turn_fail(&tmux->turn, screen_unwrapped(screen_tail(screen, 600), out->arena), now,
+        turn_fail(&tmux->turn, screen_tail(screen_unwrapped(screen, out->arena), 600), now,
                   tmux->lines.begin, out);
         turn_close(tmux);
     }

@@ -45,6 +45,10 @@
     "'cacheReadInputTokens':10,'cacheCreationInputTokens':5,'contextWindow':10000}}}\n"
 
 #define ULID "0H2AARV4TDAT1Z6SST7H1BNR05" /* of the first dispatch of the scenes */
+#define BLANKS "                                                  "
+#define WIDE \
+    "\n" BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS \
+        BLANKS "."
 #define TMUX_SCREEN(text) \
     "%begin 1 2 1\n@screen\n%end 1 2 1\n%begin 1 3 1\n" text "\n%end 9 9 1\n%end 1 3 1\n"
 #define TMUX_HOOK_SAID(kind, json) \
@@ -427,9 +431,9 @@ static const struct scene SCENES[] = {
      .acts = {TMUX_BOOT,
               {"send", NULL},
               {"tick 1", TMUX_TAKEN},
-              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM.")},
-              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM.")},
-              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM.")}},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)}},
      .events = "started(" CLAUDE_RUN ") accepted limited(360)"},
     {.name = "tmux: what is somebody else's is seen, and never touched",
      .driver = "tmux",
