@@ -753,8 +753,12 @@ static struct str opencode_permission(const struct drive_spec *spec, struct aren
     json_object_set_new(all, "overseer_*", json_string("allow"));
     for (uint32_t i = 0; i < spec->allow_count; i++)
         json_object_setn_new(all, spec->allow[i].at, spec->allow[i].len, json_string("allow"));
-    for (uint32_t i = 0; i < spec->deny_count; i++)
-        json_object_setn_new(all, spec->deny[i].at, spec->deny[i].len, json_string("deny"));
+    for (uint32_t i = 0; i < spec->deny_count; i++) {
+        bool edits =
+            str_equal(spec->deny[i], STR("write")) || str_equal(spec->deny[i], STR("patch"));
+        struct str name = edits ? STR("edit") : spec->deny[i]; /* one permission for all three */
+        json_object_setn_new(all, name.at, name.len, json_string("deny"));
+    }
     struct str text = drive_json_dump(all, arena, DRIVE_TEXT);
     json_decref(all);
     return text;

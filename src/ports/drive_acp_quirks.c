@@ -29,9 +29,10 @@ static const char *const CLAUDE_TOOLS[] = {"Agent",
                                            "Write",
                                            "mcp__",
                                            NULL};
+/* Its permission "edit" is that of edit, write and patch: none of them can be allowed alone. */
 static const char *const OPENCODE_TOOLS[] = {
-    "bash", "edit",     "glob",      "grep",     "list",      "patch", "read",      "skill",
-    "task", "todoread", "todowrite", "webfetch", "websearch", "write", "overseer_", NULL};
+    "bash", "edit",     "glob",      "grep",     "list",      "read",      "skill",
+    "task", "todoread", "todowrite", "webfetch", "websearch", "overseer_", NULL};
 static const char *const GEMINI_TOOLS[] = {"list_directory",
                                            "read_file",
                                            "read_many_files",

@@ -27,7 +27,7 @@ AGENTS = {
     "claude-tmux": Agent("tmux", "claude", "claude", tool="Write"),
     "codex-acp": Agent("acp", "codex-acp", "codex-acp", asking=ESCAPE, share=(".codex/config.toml",)),
     "codex-tmux": Agent("tmux", "codex", "codex", asking=ESCAPE, more={"model": "scripted"}, env={"OPENAI_API_KEY": KEY}),
-    "opencode": Agent("acp", "opencode", "opencode-acp", tool="write", share=(".config/opencode/opencode.json",)),
+    "opencode": Agent("acp", "opencode", "opencode-acp", tool="edit", share=(".config/opencode/opencode.json",)),
     # without a model of its own it asks another one which to take, and does not understand the answer for 90 s
     "gemini": Agent("acp", "gemini", "gemini-acp", tool="write_file", share=(".gemini/settings.json",),
                     more={"model": "gemini-2.5-flash"}),
