@@ -59,9 +59,13 @@ sim: all
 watchful: all
 	@build/tests/watchful --seed $(SEED) --runs $(RUNS)
 
+# Every face, and every agent program that is installed, in every scenario: an hour and more. Writes docs/agents.md.
 e2e: all
 	@$(PG) tests/e2e/quick
 	@$(PG) tests/e2e/faces
+	@timeout 1800 tools/agents install || echo "some agent programs cannot be had; those are skipped"
+	@tests/agents/whole.py --write; code=$$?; [ $$code = 77 ] && echo "skipped: no agent program is installed" || exit $$code
+	@tests/bench/throughput.py goose claude-acp; code=$$?; [ $$code = 77 ] || exit $$code
 
 # What holds an agent; tests/hold/run --full for all of it.
 hold: all

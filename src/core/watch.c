@@ -88,6 +88,8 @@ static void spent_note(struct deciding *d, struct charge *charge, const struct s
 /* OTP's intensity: a run that dies is started again, but not for ever. Pain 5, pain 6. */
 static void run_died(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
     int64_t at = d->signal->at;
+    if (charge->ended) /* it is known already, or it was stopped: one death counts once */
+        return;
     charge_run_end(d, charge); /* what is left of it goes too */
     charge->ended = 1;
     if (charge->waiting == WAITS_FOR_CHECK) { /* it has said what it had to say */

@@ -18,12 +18,14 @@
 enum {
     RUN_PATH = 1024,
     RUN_SHARED = 8,             /* files of the operator's that a run may write: logins */
-    RUN_EVENTS = 256,           /* of one piece of output; more are read from the next */
+    RUN_EVENTS = 32,            /* of one piece of output, to begin with */
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
     RUN_WORDS = 1024,           /* of one line of what people read */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
+    RUN_SAVE_MS = 200,          /* between two saves of what has changed nothing but the offset */
+    RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
 };
 
 struct runs {
@@ -53,10 +55,19 @@ struct errand {
 };
 void errand_home(struct runs *runs, struct errand *errand);
 
+/* What it wants to do and nobody has said yes or no to. */
+struct run_asks {
+    struct run_ask {
+        uint64_t offset;
+        char id[DRIVE_ASK_ID + 1], text[RUN_ASK_TEXT];
+    } at[DRIVE_ASKS];
+    uint32_t count;
+};
+
 struct running {
     struct runs *runs;
     struct id id, goal;
-    uint32_t charge;
+    uint32_t charge, number; /* number: of the effect that began it, from 1 */
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
     char objects[RUN_PATH]; /* of our clone, that its worktree borrows; empty: none */
@@ -65,6 +76,7 @@ struct running {
     uint32_t shared_count;
     enum sandbox_kind box;
     bool scope_enforced; /* SCOPE-08 */
+    bool http;           /* our tools are reached over the network */
 
     const struct driver *driver;
     struct drive_spec spec; /* its texts: in the arena, for as long as the run is */
@@ -84,9 +96,10 @@ struct running {
     uint32_t dispatch_n; /* its effect, from 1 */
     char *text;          /* to be said as soon as it listens */
     size_t text_length;
-    bool spoken;                /* `text` was handed to the driver */
-    bool answers;               /* `text` is somebody's yes or no to `ask` */
-    char ask[DRIVE_ASK_ID + 1]; /* somebody has to say yes or no */
+    bool spoken;          /* `text` was handed to the driver */
+    bool answers;         /* `text` is somebody's yes or no to the first of `asks` */
+    bool interrupted;     /* its turn was broken off, so that `text` can be said */
+    struct run_asks asks; /* the first is before a person */
     int64_t said_until, look_until;
 
     /* what was offered to the ledger, and how far it is safe */
@@ -95,7 +108,8 @@ struct running {
     uint32_t saved_needs;
     bool save_pending;
     bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
-    uint32_t writes; /* that have no better name */
+    uint32_t writes;           /* that have no better name */
+    int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
 
     struct sighting seen; /* under runs->lock */
 
@@ -148,12 +162,20 @@ void run_look(struct running *run, struct act *act);
 void run_look_ended(struct running *run, enum sure delivered);
 void run_stop(struct running *run, struct act *act);
 
+/* ---- run_ask.c ---- */
+bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
+                   enum drive_answer *ret); /* false: a person is asked */
+bool asks_add(struct run_asks *asks, const struct drive_event *event);
+const struct run_ask *asks_first(const struct run_asks *asks); /* NULL: none */
+void asks_drop_first(struct run_asks *asks);
+
 /* ---- run_file.c ---- */
 bool run_file_write(const struct running *run);
 struct running *run_file_read(struct runs *runs,
                               const char *name); /* NULL: nothing to go on with */
 void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
 void run_save(struct running *run);              /* once everything that was offered is safe */
+bool run_save_soon(struct running *run);         /* at the latest after RUN_SAVE_MS; true: now */
 bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_words.c ---- */

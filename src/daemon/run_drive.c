@@ -107,7 +107,7 @@ static void event_offer(struct running *run, enum agent_event happened,
     seen.event = happened;
     seen.limited_until = event->until;
     seen.exit = run->exit;
-    seen.dispatch = happened == AGENT_ACCEPTED ? run->dispatch_n : 0;
+    seen.dispatch = happened == AGENT_ACCEPTED ? run->dispatch_n : run->number;
     struct signal signal = {.kind = SIGNAL_AGENT_SEEN,
                             .body = shape_encode(&SIGHTING, &seen, arena),
                             .exit = run->exit,
@@ -146,21 +146,50 @@ static void accepted(struct running *run, const struct drive_event *event, struc
         event_offer(run, AGENT_ACCEPTED, event, STR(""), arena); /* TICK-18: late */
 }
 
+static struct drive_out out_begin(struct arena *arena);
+static void drove(struct running *run, struct drive_out *out, struct str name);
+
+static void ask_answer(struct running *run, const struct drive_event *event,
+                       enum drive_answer answer, struct arena *arena) {
+    struct drive_out out = out_begin(arena);
+    char name[48];
+    snprintf(name, sizeof name, "policy %llu", (unsigned long long)event->offset);
+    run->driver->answer(run->state, event->ask, answer, clock_wall(), &out);
+    drove(run, &out, str_of(name));
+}
+
+static void ask_offer(struct running *run, struct arena *arena) {
+    const struct run_ask *ask = asks_first(&run->asks);
+    struct drive_event event = {.offset = ask ? ask->offset : 0};
+    if (ask)
+        event_offer(run, AGENT_ASKS, &event, str_of(ask->text), arena);
+}
+
+/* By policy, or by a person: one is put before a person, the others wait for that. */
 static void asks(struct running *run, const struct drive_event *event, struct arena *arena) {
-    snprintf(run->ask, sizeof run->ask, "%.*s", STR_ARG(event->ask));
-    event_offer(run, AGENT_ASKS, event,
-                arena_format(arena, "It wants to use %.*s: %.*s", STR_ARG(event->text),
-                             STR_ARG(event->detail)),
-                arena);
+    enum drive_answer answer = DRIVE_REJECT;
+    if (ask_by_policy(&run->spec, event, &answer) || !asks_add(&run->asks, event))
+        ask_answer(run, event, answer, arena);
+    else if (run->asks.count == 1)
+        ask_offer(run, arena);
+}
+
+/* A turn that we broke off ourselves is no progress, and no news. */
+static void turn_over(struct running *run, const struct drive_event *event, struct arena *arena) {
+    run->asks.count = 0;
+    if (event->reason != DRIVE_TURN_CANCELLED || !run->interrupted)
+        event_offer(run, AGENT_ENDED, event, STR(""), arena);
+    words_offer(run, event, arena);
 }
 
 static void turn_failed(struct running *run, const struct drive_event *event, struct arena *arena) {
-    run->ask[0] = 0;
+    run->asks.count = 0;
     if (event->kind == DRIVE_BROKEN)
         log_warning("a run of %s cannot be driven any more: %.*s", run->agent,
                     STR_ARG(event->text));
     run_said_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, event->text);
-    event_offer(run, AGENT_FAILED, event, event->text, arena);
+    if (!run->ended) /* else AGENT_EXITED says it, once */
+        event_offer(run, AGENT_FAILED, event, event->text, arena);
 }
 
 static void event_take(struct running *run, const struct drive_event *event, struct arena *arena) {
@@ -171,11 +200,7 @@ static void event_take(struct running *run, const struct drive_event *event, str
         break;
     case DRIVE_ACCEPTED: accepted(run, event, arena); break;
     case DRIVE_ASKS_FOR: asks(run, event, arena); break;
-    case DRIVE_ENDED:
-        run->ask[0] = 0;
-        event_offer(run, AGENT_ENDED, event, STR(""), arena);
-        words_offer(run, event, arena);
-        break;
+    case DRIVE_ENDED: turn_over(run, event, arena); break;
     case DRIVE_BROKEN:
     case DRIVE_FAILED: turn_failed(run, event, arena); break;
     case DRIVE_LIMITED: event_offer(run, AGENT_LIMITED, event, event->text, arena); break;
@@ -185,7 +210,7 @@ static void event_take(struct running *run, const struct drive_event *event, str
 }
 
 /* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
-static void drove(struct running *run, struct drive_out *out, struct str name) {
+static void drove_quietly(struct running *run, struct drive_out *out, struct str name) {
     if (out->bytes.len > 0 && run->held)
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
@@ -193,6 +218,10 @@ static void drove(struct running *run, struct drive_out *out, struct str name) {
     run_words_keep(run, out);
     for (uint32_t i = 0; i < out->event_count; i++)
         event_take(run, &out->events[i], out->arena);
+}
+
+static void drove(struct running *run, struct drive_out *out, struct str name) {
+    drove_quietly(run, out, name);
     seen_keep(run);
     run_due(run);
 }
@@ -212,18 +241,42 @@ static void dispatch_name(struct id dispatch, char name[ID_TEXT + 1]) {
 /* An open request for permission is answered with yes or no, and with nothing else. */
 static void permission_give(struct running *run, struct drive_out *out) {
     bool allow = str_begins((struct str){run->text, run->text_length}, STR("allow"));
-    run->driver->answer(run->state, str_of(run->ask), allow ? DRIVE_ALLOW : DRIVE_REJECT,
+    const struct run_ask *ask = asks_first(&run->asks);
+    run->driver->answer(run->state, str_of(ask->id), allow ? DRIVE_ALLOW : DRIVE_REJECT,
                         clock_wall(), out);
-    run->ask[0] = 0;
+    asks_drop_first(&run->asks);
+}
+
+/* A nudge is for one that does not get on: the turn that hangs is broken off, or it would never hear it. Whatever else is
+ * said waits for the end of the turn. */
+static void turn_break(struct running *run) {
+    enum wording words = run->said->effect.words;
+    struct arena arena = {0};
+    struct sighting seen = {0};
+    char name[ID_TEXT + 16], id[ID_TEXT + 1];
+    run->driver->see(run->state, &seen);
+    if (run->interrupted || seen.turn != SURE_YES || (words != WORDS_NUDGE && words != WORDS_AGAIN))
+        return;
+    struct drive_out out = out_begin(&arena);
+    id_format(run->dispatch, id);
+    snprintf(name, sizeof name, "break %s", id);
+    run->interrupted = true;
+    run->asks.count = 0;
+    run->driver->interrupt(run->state, clock_wall(), &out);
+    drove(run, &out, str_of(name));
+    arena_free(&arena);
 }
 
 /* One prompt at a time: when it listens. */
 void run_pump(struct running *run) {
     struct arena arena = {0};
-    bool answers = run->ask[0] && run->answers;
-    if (!run->said || !run->text || run->spoken || !run->begun || !run->held ||
-        (!answers && !run->driver->ready(run->state)))
+    bool answers = run->asks.count > 0 && run->answers;
+    if (!run->said || !run->text || run->spoken || !run->begun || !run->held)
         return;
+    if (!answers && !run->driver->ready(run->state)) {
+        turn_break(run);
+        return;
+    }
     struct drive_out out = out_begin(&arena);
     char name[ID_TEXT + 1];
     dispatch_name(run->dispatch, name);
@@ -237,8 +290,10 @@ void run_pump(struct running *run) {
                           clock_wall(), &out);
     }
     drove(run, &out, str_of(name));
-    if (answers)
+    if (answers) {
         run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));
+        ask_offer(run, &arena);
+    }
     arena_free(&arena);
     run_save(run);
 }
@@ -255,6 +310,15 @@ static void begin(struct running *run) {
 
 /* ---- what comes from the hold ---- */
 
+/* Was anything decided by it? Words that come alone only move on what was read. */
+static bool is_news(const struct drive_out *out) {
+    bool news = out->bytes.len > 0 || out->close;
+    for (uint32_t i = 0; i < out->event_count; i++)
+        news =
+            news || (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);
+    return news;
+}
+
 static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct running *run = with;
     struct arena arena = {0};
@@ -264,10 +328,15 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
         begin(run);
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
     drive_pour(&run->pour, run->driver, run->state, bytes, offset, clock_wall(), &out);
-    drove(run, &out, str_of(name));
+    bool news = is_news(&out);
+    drove_quietly(run, &out, str_of(name));
     arena_free(&arena);
-    run_save(run);
+    if (news)
+        run_save(run);
+    if (news || run_save_soon(run))
+        seen_keep(run);
     run_pump(run);
+    run_due(run);
 }
 
 static void heard_status(void *with, const struct hold_status *status) {
@@ -430,6 +499,11 @@ void run_tick(struct running *run, int64_t now) {
         run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                        run->spoken ? STR("there was no receipt in time")
                                    : STR("it did not listen in time"));
+    if (run->save_at && run->save_at <= now) {
+        run->save_at = 0;
+        run_save(run);
+        seen_keep(run);
+    }
     if (run->look && run->look_until <= now)
         run_look_ended(run, SURE_UNKNOWN);
     if (run->begun && run->held && run->driver->due(run->state) <= now) {

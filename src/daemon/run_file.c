@@ -45,10 +45,11 @@ static void scope_take(struct running *run, const json_t *json) {
 bool run_file_write(const struct running *run) {
     char goal[ID_TEXT + 1];
     id_format(run->goal, goal);
-    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal,
-                             "charge", (int)run->charge, "node", run->node, "agent", run->agent,
-                             "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
-                             "token", run->token, "fence", (json_int_t)run->fence);
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "goal", goal, "number",
+                  (int)run->number, "charge", (int)run->charge, "node", run->node, "agent",
+                  run->agent, "driver", run->driver->name, "session", run->session, "cwd", run->cwd,
+                  "token", run->token, "fence", (json_int_t)run->fence);
     const struct drive_spec *spec = &run->spec;
     if (spec->allow_given)
         json_object_set_new(json, "allow", texts_json(spec->allow, spec->allow_count));
@@ -89,6 +90,7 @@ static struct running *run_of_json(struct runs *runs, struct id id, const json_t
     text_take(run->session, sizeof run->session, json, "session");
     text_take(run->cwd, sizeof run->cwd, json, "cwd");
     text_take(run->token, sizeof run->token, json, "token");
+    run->number = (uint32_t)json_integer_value(json_object_get(json, "number"));
     run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
     run->driver = known;
     run->state = calloc(1, known->size);
@@ -125,17 +127,21 @@ struct saved_head {
     struct id dispatch;
     uint32_t dispatch_n, exited;
     int64_t exit;
-    char ask[DRIVE_ASK_ID + 1];
+    struct run_asks asks;
 };
-enum { SAVED_MAGIC = 0x4f565331 };
+enum { SAVED_MAGIC = 0x4f565332 };
 
 static void saved_write(struct running *run) {
     const struct saved_head *head = run->saved;
     run->save_pending = false;
     if (!file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false))
         log_error("the state of a run of %s cannot be written: %s", run->agent, strerror(errno));
-    else if (run->held)
+    else if (run->held) {
         held_ack(run->held, head->offset);
+        if (run->ended && run->stop)
+            held_collect(
+                run->held); /* a hold is collected when all that it said is safe, not before */
+    }
 }
 
 static void saved_fill(struct running *run) {
@@ -147,12 +153,25 @@ static void saved_fill(struct running *run) {
                               .dispatch = run->dispatch,
                               .dispatch_n = run->dispatch_n,
                               .exited = run->exited,
-                              .exit = run->exit};
-    memcpy(head.ask, run->ask, sizeof head.ask);
+                              .exit = run->exit,
+                              .asks = run->asks};
     memcpy(run->saved, &head, sizeof head);
     memcpy((char *)run->saved + sizeof head, run->state, run->driver->size);
     run->saved_needs = run->offered;
     run->save_pending = true;
+}
+
+/* What only moved the offset on is read again after a crash, to the same end: a file for each word would cost more than the
+ * word. */
+bool run_save_soon(struct running *run) {
+    int64_t now = clock_wall(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
+    if (now >= at || now < run->saved_at) {
+        run_save(run);
+        return true;
+    }
+    if (run->save_at == 0)
+        run->save_at = at;
+    return false;
 }
 
 /* One state waits at a time: what comes meanwhile is saved with the next. */
@@ -165,6 +184,8 @@ void run_save(struct running *run) {
         run->saved = calloc(1, sizeof(struct saved_head) + run->driver->size);
     if (!run->saved)
         return;
+    run->saved_at = clock_wall();
+    run->save_at = 0;
     saved_fill(run);
     if (run->kept >= run->saved_needs)
         saved_write(run);
@@ -191,6 +212,6 @@ bool run_load(struct running *run, uint64_t *ret_offset) {
     run->dispatch = head.dispatch;
     run->dispatch_n = head.dispatch_n;
     run->exit = head.exit;
-    memcpy(run->ask, head.ask, sizeof run->ask);
+    run->asks = head.asks;
     return true;
 }

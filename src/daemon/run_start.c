@@ -3,6 +3,7 @@
  * comes back to the loop before the next one. Whatever fails before the process is there was certainly not delivered. */
 #include "daemon/clock.h"
 #include "daemon/compose.h"
+#include "daemon/door.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
 #include "ops/tool.h"
@@ -88,6 +89,15 @@ static void door_take(struct running *run) {
     run->spec.door = (struct drive_door){.argv = argv, .argc = 6};
 }
 
+/* The same over HTTP, where our door on the network is open and needs no certificate. */
+static void door_take_http(struct running *run) {
+    const struct door *door = run->runs->house->doors[DOOR_TCP];
+    if (run->http && door && door_rules(door)->tls_cert.len == 0)
+        run->spec.door = (struct drive_door){
+            .url = arena_format(&run->arena, "http://%s:%u/mcp", door_host(door), door_port(door)),
+            .token = str_of(run->token)};
+}
+
 bool run_prepare(struct running *run, struct str *ret_why) {
     const struct settings *settings = house_settings(run->runs->house);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
@@ -125,6 +135,7 @@ bool run_prepare(struct running *run, struct str *ret_why) {
         .ask = agent->asks && !settings->defaults.skip_permissions};
     keys_take(run, agent);
     door_take(run);
+    run->http = agent->mcp_http;
     bool found = run->spec.program.len > 0;
     if (!found)
         *ret_why = arena_format(arena, "there is no program %.*s; see [[agents]] program",
@@ -237,6 +248,7 @@ void run_token_lend(struct running *run) {
                                      run->spec.deny_count},
                 &caller);
     tokens_lend(run->runs->house->tokens, &caller, run->token);
+    door_take_http(run);
 }
 
 static void launch(struct starting *it, struct running *run) {
@@ -371,7 +383,7 @@ static void said_set(struct running *run, struct act *act) {
     run->dispatch_n = dispatch_of(&act->effect);
     run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
     run->fence = act->fence;
-    run->spoken = run->answers = false;
+    run->spoken = run->answers = run->interrupted = false;
     run->said_until = clock_wall() + act->effect.within;
 }
 
@@ -404,6 +416,7 @@ void run_spawn(struct runs *runs, struct act *act) {
         return;
     }
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};
+    run->number = dispatch_of(&act->effect);
     said_set(run, act);
     session_take(run, act->effect.session);
     if (!runs->socket[0])
@@ -428,7 +441,7 @@ static void send_home(struct errand *errand) {
     struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
     if (run && run->said && !it->runs->stopping) {
-        run->answers = run->said->effect.words == WORDS_ANSWER && it->said && run->ask[0];
+        run->answers = run->said->effect.words == WORDS_ANSWER && it->said && run->asks.count > 0;
         char **words = run->answers ? &it->said : &it->text;
         run->text = *words;
         run->text_length = run->text ? strlen(run->text) : 0;

@@ -76,6 +76,7 @@ void run_due(struct running *run) {
     int64_t next = run->begun && run->held ? run->driver->due(run->state) : TIME_NEVER;
     next = run->said ? sooner(next, run->said_until) : next;
     next = run->look ? sooner(next, run->look_until) : next;
+    next = run->save_at ? sooner(next, run->save_at) : next;
     due_set(&run->runs->due, run->id, next);
     timer_set(run->runs);
 }

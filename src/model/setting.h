@@ -54,7 +54,7 @@ struct agent_setting { /* CONFIG-17 */
     struct str program, kind, base_url, thinking;
     struct texts args, deny, keys; /* keys: variables of the environment that it needs */
     struct texts share;            /* files of the operator's HOME that it sees in its own */
-    bool asks;
+    bool asks, mcp_http;
     uint32_t network; /* enum agent_network */
 };
 

@@ -343,6 +343,9 @@ static const struct setting AGENT_SETTINGS[] = {
     LIST("deny", deny, "", P, "", "tools that it may not use, in the agent's own names"),
     FLAG("asks", asks, "true", P, "",
          "it asks before it uses a tool that it was not allowed by name; a person answers"),
+    FLAG(
+        "mcp_http", mcp_http, "false", 0, "",
+        "it reaches Overseer's tools over HTTP at server.listen, and not through a program of ours"),
     LIST(
         "keys", keys, "", 0, "",
         "variables of the daemon's environment that it needs, such as ANTHROPIC_API_KEY; no other reaches it"),

@@ -33,6 +33,7 @@ struct drive_tool {
     uint64_t key; /* of its id */
     int64_t since;
     char name[DRIVE_TOOL_NAME];
+    bool named; /* by the agent itself: it is no title */
 };
 
 struct drive_turn {
@@ -62,6 +63,8 @@ void turn_tool_end(struct drive_turn *turn, struct str id, int64_t now, uint64_t
                    struct drive_out *out);
 /* What an open call was begun as; empty: not known. */
 struct str turn_tool_name(const struct drive_turn *turn, struct str id);
+void turn_tool_is_named(struct drive_turn *turn, struct str id);
+bool turn_tool_named(const struct drive_turn *turn, struct str id);
 void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out);
 struct str turn_said(const struct drive_turn *turn);
 

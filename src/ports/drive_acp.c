@@ -401,7 +401,7 @@ static void thought_updated(struct acp *acp, const json_t *update, int64_t now,
 }
 
 /* The name of a tool, where it is told; else its title; else its id up to what makes it one of its own. */
-static struct str tool_name(const struct acp *acp, const json_t *tool) {
+static struct str tool_named(const struct acp *acp, const json_t *tool) {
     static const char *const PATHS[] = {"_meta.claudeCode.toolName", "_meta.toolName",
                                         "_meta.goose.toolCall.toolName", "name"};
     struct str name = {"", 0}, id = drive_json_text(json_object_get(tool, "toolCallId"));
@@ -411,9 +411,22 @@ static struct str tool_name(const struct acp *acp, const json_t *tool) {
         return (struct str){id.at, (size_t)(end - id.at)};
     for (size_t i = 0; i < count_of(PATHS) && name.len == 0; i++)
         name = drive_json_text(drive_json_at(tool, PATHS[i]));
+    return name;
+}
+
+static struct str tool_name(const struct acp *acp, const json_t *tool) {
+    struct str name = tool_named(acp, tool);
     if (name.len == 0)
         name = drive_json_text(json_object_get(tool, "title"));
-    return name.len > 0 ? name : id;
+    return name.len > 0 ? name : drive_json_text(json_object_get(tool, "toolCallId"));
+}
+
+static void tool_begun(struct acp *acp, const json_t *tool, struct str id, int64_t now,
+                       struct drive_out *out) {
+    bool known = turn_tool_name(&acp->turn, id).len > 0;
+    turn_tool_begin(&acp->turn, id, tool_name(acp, tool), now, acp->lines.begin, out);
+    if (!known && tool_named(acp, tool).len > 0)
+        turn_tool_is_named(&acp->turn, id);
 }
 
 static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
@@ -426,7 +439,7 @@ static void tool_updated(struct acp *acp, const json_t *update, int64_t now,
     if (str_equal(status, STR("completed")) || str_equal(status, STR("failed")))
         turn_tool_end(&acp->turn, id, now, acp->lines.begin, out);
     else if (status.len > 0 || !str_equal(kind, STR("tool_call_update")))
-        turn_tool_begin(&acp->turn, id, tool_name(acp, update), now, acp->lines.begin, out);
+        tool_begun(acp, update, id, now, out);
     else
         acp->turn.active_at = now;
 }
@@ -544,10 +557,11 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
         return;
     }
     *slot = ask;
-    turn_tool_begin(&acp->turn, tool_id, tool_name(acp, tool), now, acp->lines.begin, out);
+    tool_begun(acp, tool, tool_id, now, out);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, acp->lines.begin);
     event->ask = arena_copy(out->arena, name);
     known = turn_tool_name(&acp->turn, tool_id);
+    event->named = turn_tool_named(&acp->turn, tool_id);
     event->text = arena_copy(
         out->arena, known.len > 0 ? known : str_cut_utf8(tool_name(acp, tool), DRIVE_TEXT));
     event->detail = drive_json_dump(tool, out->arena, DRIVE_TEXT);
@@ -647,6 +661,10 @@ static void acp_interrupt(void *state, int64_t now, struct drive_out *out) {
     struct acp *acp = state;
     if (!acp->turn.open || acp->stage != ACP_READY || acp->turn.interrupted)
         return;
+    if (quirk_of(acp)->forgets && !acp->worked) {
+        acp_break(acp, out, "its turn hangs, and broken off it would forget what it was told");
+        return;
+    }
     acp->turn.interrupted = true;
     acp->turn.stop_by = time_after(now, STOP_WITHIN);
     drive_say_json(out, json_pack("{s:s,s:s,s:{s:s}}", "jsonrpc", "2.0", "method", "session/cancel",
@@ -735,8 +753,12 @@ static struct str opencode_permission(const struct drive_spec *spec, struct aren
     json_object_set_new(all, "overseer_*", json_string("allow"));
     for (uint32_t i = 0; i < spec->allow_count; i++)
         json_object_setn_new(all, spec->allow[i].at, spec->allow[i].len, json_string("allow"));
-    for (uint32_t i = 0; i < spec->deny_count; i++)
-        json_object_setn_new(all, spec->deny[i].at, spec->deny[i].len, json_string("deny"));
+    for (uint32_t i = 0; i < spec->deny_count; i++) {
+        bool edits =
+            str_equal(spec->deny[i], STR("write")) || str_equal(spec->deny[i], STR("patch"));
+        struct str name = edits ? STR("edit") : spec->deny[i]; /* one permission for all three */
+        json_object_setn_new(all, name.at, name.len, json_string("deny"));
+    }
     struct str text = drive_json_dump(all, arena, DRIVE_TEXT);
     json_decref(all);
     return text;
@@ -748,8 +770,8 @@ static struct str settings_close(const struct drive_spec *spec, const struct acp
     json_t *tools = json_pack("{s:{s:b}}", "toolSearch", "enabled", 0); /* ours are always seen */
     if (spec->allow_given) {
         json_t *core = names_json(spec->allow, spec->allow_count);
-        if (quirk->own_tools)
-            json_array_append_new(core, json_string(quirk->own_tools));
+        for (size_t i = 0; quirk->own_tools && quirk->own_tools[i]; i++)
+            json_array_append_new(core, json_string(quirk->own_tools[i]));
         json_object_set_new(tools, "core", core);
     }
     if (spec->deny_count > 0)

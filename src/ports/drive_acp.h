@@ -33,10 +33,10 @@ struct acp_quirk {
     struct acp_pair env_ask, env_free;
     enum acp_usage usage;
     enum acp_scope scope;
-    const char *own_tools;    /* ours, beside a list of allowed ones */
-    bool scope_leaks;         /* some tools stay although they are not in the list */
-    const char *const *tools; /* SCOPE-03: that it has; NULL: not known */
-    const char *veto;         /* rule 3: an option with this in its id changes more than it says */
+    const char *const *own_tools; /* ours, beside a list of allowed ones */
+    bool scope_leaks;             /* some tools stay although they are not in the list */
+    const char *const *tools;     /* SCOPE-03: that it has; NULL: not known */
+    const char *veto; /* rule 3: an option with this in its id changes more than it says */
     const char *failed_words[3]; /* rule 6: an end that begins with these words is a failure */
     const char *failed_path, *failed_value; /* and one whose newest update has this */
     bool failed_without_usage;              /* and one without usage */
@@ -45,6 +45,7 @@ struct acp_quirk {
     const char *begun;       /* of an update: the turn has begun */
     bool load_next_minute;   /* rule 9: not in the minute in which it was made */
     bool replays_late;       /* the history comes behind the answer to load, until it is quiet */
+    bool forgets;            /* a prompt whose turn was broken off before its first word */
     const char *history;     /* where it keeps what it was told, below its home */
 };
 

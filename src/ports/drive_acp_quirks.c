@@ -29,9 +29,10 @@ static const char *const CLAUDE_TOOLS[] = {"Agent",
                                            "Write",
                                            "mcp__",
                                            NULL};
+/* Its permission "edit" is that of edit, write and patch: none of them can be allowed alone. */
 static const char *const OPENCODE_TOOLS[] = {
-    "bash", "edit",     "glob",      "grep",     "list",      "patch", "read",      "skill",
-    "task", "todoread", "todowrite", "webfetch", "websearch", "write", "overseer_", NULL};
+    "bash", "edit",     "glob",      "grep",     "list",      "read",      "skill",
+    "task", "todoread", "todowrite", "webfetch", "websearch", "overseer_", NULL};
 static const char *const GEMINI_TOOLS[] = {"list_directory",
                                            "read_file",
                                            "read_many_files",
@@ -47,6 +48,19 @@ static const char *const GEMINI_TOOLS[] = {"list_directory",
                                            "write_todos",
                                            "mcp_",
                                            NULL};
+/* The pattern offers them all, and only those that are named are let through. */
+static const char *const GEMINI_OWN[] = {"mcp_overseer_*",
+                                         "mcp_overseer_overseer_update",
+                                         "mcp_overseer_agent_update",
+                                         "mcp_overseer_agent_complete",
+                                         "mcp_overseer_agent_status",
+                                         "mcp_overseer_report_progress",
+                                         "mcp_overseer_report_completion",
+                                         "mcp_overseer_goal_report",
+                                         "mcp_overseer_handoff_add",
+                                         "mcp_overseer_request_orchestrator",
+                                         "mcp_overseer_request_send",
+                                         NULL};
 static const char *const QWEN_TOOLS[] = {
     "list_directory", "read_file",  "read_many_files", "write_file",
     "edit",           "glob",       "grep_search",     "run_shell_command",
@@ -108,10 +122,11 @@ static const struct acp_quirk QUIRKS[] = {
      .usage = ACP_USAGE_QUOTA,
      .scope = ACP_SCOPE_SETTINGS,
      .tools = GEMINI_TOOLS,
-     .own_tools = "mcp_overseer_*",
+     .own_tools = GEMINI_OWN,
      .name_before = "__call",
      .load_next_minute = true,
      .replays_late = true,
+     .forgets = true,
      .history = ".gemini/tmp"},
     {.name = "goose", /* 1.52.0; sits out a limit without a word */
      .args = {"acp", "--with-builtin", "developer"},

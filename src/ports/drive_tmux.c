@@ -15,7 +15,8 @@ enum {
     TMUX_KIND = 16,
     TMUX_PIECE = 2000, /* of a text in one command */
     TMUX_SOCKET = 100, /* bytes of its path: a limit of the system */
-    TMUX_IDLE = 3      /* looks in a row that saw no work: the turn is over */
+    TMUX_IDLE = 3,     /* looks in a row that saw no work: the turn is over */
+    TMUX_UNSEEN = 24   /* the same where a hook told of a dialog, which is drawn after it */
 };
 
 #define BOOT_WITHIN SECONDS(120)
@@ -238,13 +239,27 @@ static struct str screen_tail(struct str screen, size_t most) {
     return screen;
 }
 
-static void ask_tell(struct tmux *tmux, struct str name, struct str detail, struct drive_out *out) {
+/* A sentence that the terminal broke is one again, and what it filled up with blanks is not counted. */
+static struct str screen_unwrapped(struct str screen, struct arena *arena) {
+    char *text = arena_cstr(arena, screen);
+    size_t len = 0;
+    for (size_t i = 0; i < screen.len; i++) {
+        bool blank = text[i] == ' ' || text[i] == '\n';
+        if (!blank || (len > 0 && text[len - 1] != ' '))
+            text[len++] = blank ? ' ' : text[i];
+    }
+    return (struct str){text, len};
+}
+
+static struct drive_event *ask_tell(struct tmux *tmux, struct str name, struct str detail,
+                                    struct drive_out *out) {
     snprintf(tmux->ask, sizeof tmux->ask, "ask-%u", ++tmux->asks);
     struct drive_event *event = drive_event_add(out, DRIVE_ASKS_FOR, tmux->lines.begin);
     event->ask = arena_copy(out->arena, str_of(tmux->ask));
     event->text = arena_copy(out->arena, str_cut_utf8(name, DRIVE_TEXT));
     event->detail = arena_copy(out->arena, str_cut_utf8(detail, DRIVE_TEXT));
     event->dispatch = tmux->turn.dispatch;
+    return event;
 }
 
 /* No ends the turn in both programs, and no hook tells of that: the screen does. */
@@ -302,8 +317,9 @@ static void idle_seen(struct tmux *tmux, struct str screen, int64_t now, struct 
         keys_say(quirk_of(tmux)->clear, out); /* the prompt may be back in its input */
         turn_end(&tmux->turn, DRIVE_TURN_CANCELLED, tmux->lines.begin, out);
         turn_close(tmux);
-    } else if (tmux->way == WAY_TAKEN && tmux->idle >= TMUX_IDLE) {
-        turn_fail(&tmux->turn, screen_tail(screen, 600), now, tmux->lines.begin, out);
+    } else if (tmux->way == WAY_TAKEN && tmux->idle >= (tmux->ask[0] ? TMUX_UNSEEN : TMUX_IDLE)) {
+        turn_fail(&tmux->turn, screen_tail(screen_unwrapped(screen, out->arena), 600), now,
+                  tmux->lines.begin, out);
         turn_close(tmux);
     }
 }
@@ -377,7 +393,8 @@ static void ask_hook(struct tmux *tmux, const json_t *hook, struct str text, int
     tmux->turn.active_at = now;
     if (tmux->turn.open && !tmux->ask[0] && !tmux->turn.interrupted)
         ask_tell(tmux, drive_json_text(json_object_get(hook, "tool_name")),
-                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out);
+                 drive_json_dump(json_object_get(hook, "tool_input"), out->arena, DRIVE_TEXT), out)
+            ->named = true;
 }
 
 static bool turn_is_of(const struct tmux *tmux, const json_t *hook) {

@@ -94,6 +94,19 @@ struct str turn_tool_name(const struct drive_turn *turn, struct str id) {
     return (struct str){"", 0};
 }
 
+void turn_tool_is_named(struct drive_turn *turn, struct str id) {
+    struct drive_tool *tool = tool_find(turn, text_key(id));
+    if (tool)
+        tool->named = true;
+}
+
+bool turn_tool_named(const struct drive_turn *turn, struct str id) {
+    for (uint32_t i = 0; i < turn->tool_count; i++)
+        if (turn->tools[i].key == text_key(id))
+            return turn->tools[i].named;
+    return false;
+}
+
 void turn_usage(struct drive_turn *turn, uint64_t offset, struct drive_out *out) {
     struct drive_event *event = drive_event_add(out, DRIVE_USAGE, offset);
     event->tokens = turn->tokens;
@@ -188,6 +201,8 @@ static const char *const LIMIT_WORDS[] = {
     "quota",      "resource_exhausted", "too many requests", "session limit reached"};
 
 /* How the time of the reset is said, in small letters, with what stands behind it. */
+#define CLOCK_PAST MINUTES(10)
+
 enum said { SAID_EPOCH, SAID_SPAN, SAID_STAMP, SAID_CLOCK };
 static const struct {
     const char *before;
@@ -253,7 +268,8 @@ static int64_t stamp_said(struct str text) {
     return len > 0 ? at : 0;
 }
 
-/* "3:35 PM" of UTC, which is what such an agent is told to live in: the next time that it is so late. */
+/* "3:35 PM" of UTC, which is what such an agent is told to live in: the end of that minute, the next time that it is so
+ * late. A minute that has just passed is no day away: it is tried again in one. */
 static int64_t clock_said(struct str text, int64_t now) {
     char copy[16];
     unsigned hour, minute;
@@ -262,9 +278,10 @@ static int64_t clock_said(struct str text, int64_t now) {
         sscanf(copy, "%2u:%2u %c", &hour, &minute, &half) != 3 || hour < 1 || hour > 12 ||
         minute > 59 || !strchr("APap", half))
         return 0;
-    int64_t day = MINUTES(24 * 60), begin = now / day * day;
-    int64_t at = begin + MINUTES((hour % 12 + (strchr("Pp", half) ? 12 : 0)) * 60 + minute);
-    return at > now ? at : at + day;
+    int64_t day = MINUTES(24 * 60);
+    int64_t end = MINUTES((hour % 12 + (strchr("Pp", half) ? 12 : 0)) * 60 + minute + 1);
+    int64_t wait = (end + day - now % day) % day;
+    return now + (wait == 0 || wait >= day - CLOCK_PAST ? MINUTES(1) : wait);
 }
 
 static int64_t reset_said(struct str text, int64_t now) {

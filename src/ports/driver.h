@@ -112,6 +112,7 @@ struct drive_event {
     struct str session, ask, detail;
     struct id dispatch;
     enum drive_reason reason;
+    bool named; /* ASKS_FOR: text is the tool's own name, and no title made of what it is to do */
     enum sure sure;
     int64_t until;         /* microseconds of wall time */
     uint64_t tokens, cost; /* cost in millionths */

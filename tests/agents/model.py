@@ -149,7 +149,9 @@ class Answer:
         headers, body = self.dialect.limit(left, until)
         return self.fail(429, body["error"]["message"], body, headers)
 
-    def do_hang(self):
+    def do_hang(self, times=None):
+        if times is not None and self.handler.model.count(self.plan, "hang") > times:
+            return True
         self.handler.wait(None)
 
     def do_drop(self):

@@ -32,7 +32,7 @@ VERBS = {  # verb: (form of what follows it, its values)
     "error": (r"(\d{3})(?:\s+x(\d+))?(?:\s+(final))?", (int, int, bool)),  # xN: the first N requests for this step, then
                                                           # what follows; final: the client is told not to try again
     "limit": (r"([\d.]+)", (float,)),                     # 429 until so many seconds from the first, then what follows
-    "hang": (r"", ()),                                    # nothing more, until the client goes away
+    "hang": (r"(?:x(\d+))?", (int,)),                     # nothing more, until the client goes away; xN: as with error
     "drop": (r"", ()),                                    # the connection is reset
     "cut": (r"", ()),                                     # ends for want of tokens
     "refuse": (r"", ()),                                  # ends with a refusal

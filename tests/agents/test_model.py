@@ -484,6 +484,9 @@ def test_as_a_program():
                 url = run.stdout.readline().split()[1]
                 model = type("Running", (), {"url": url})
                 assert ask(model, Chat(), [("user", "hello")], True, tools=())[2]["text"] == "from the file"
+                end = time.monotonic() + 10  # the second line is written behind the answer
+                while len(log.read_text(encoding="utf-8").splitlines()) < 2 and time.monotonic() < end:
+                    time.sleep(0.05)
             finally:
                 run.kill()
         assert len(log.read_text(encoding="utf-8").splitlines()) == 2

@@ -42,7 +42,8 @@ static struct str event_words(const struct drive_event *event, struct arena *are
         return arena_format(arena, "usage(%llu,%llu,%u)", (unsigned long long)event->tokens,
                             (unsigned long long)event->cost, event->context);
     case DRIVE_ASKS_FOR:
-        return arena_format(arena, "asks(%.*s,%.*s)", STR_ARG(event->ask), STR_ARG(text));
+        return arena_format(arena, event->named ? "asks(%.*s,%.*s)" : "asks_to(%.*s,%.*s)",
+                            STR_ARG(event->ask), STR_ARG(text));
     case DRIVE_ENDED:
         return arena_format(arena, "ended(%s,%.*s)", ENDS[event->reason], STR_ARG(text));
     case DRIVE_FAILED: return arena_format(arena, "failed(%.*s)", STR_ARG(text));

@@ -45,6 +45,10 @@
     "'cacheReadInputTokens':10,'cacheCreationInputTokens':5,'contextWindow':10000}}}\n"
 
 #define ULID "0H2AARV4TDAT1Z6SST7H1BNR05" /* of the first dispatch of the scenes */
+#define BLANKS "                                                  "
+#define WIDE \
+    "\n" BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS \
+        BLANKS "."
 #define TMUX_SCREEN(text) \
     "%begin 1 2 1\n@screen\n%end 1 2 1\n%begin 1 3 1\n" text "\n%end 9 9 1\n%end 1 3 1\n"
 #define TMUX_HOOK_SAID(kind, json) \
@@ -120,7 +124,7 @@ static const struct scene SCENES[] = {
               {"send", ACP_ASK("'7b82'", ACP_OPTIONS)},
               {"reject", ACP_SAY("then not") ACP_END(4, "")}},
      .events =
-         "started(s1) accepted tool(touch x) asks(\"7b82\",touch x) progress(then not) tool_ended "
+         "started(s1) accepted tool(touch x) asks_to(\"7b82\",touch x) progress(then not) tool_ended "
          "ended(done,then not)",
      .wrote = {"'session/set_mode'", "'modeId':'approve'",
                "'id':'7b82','result':{'outcome':{'outcome':'selected','optionId':'no'}}"}},
@@ -138,7 +142,7 @@ static const struct scene SCENES[] = {
                    "'_meta':{'usage':{'inputTokens':40,'outputTokens':2,'totalTokens':42}}")
                    ACP_END(3, "")}},
      .events =
-         "started(s1) accepted tool(touch x) asks(5,touch x) asks(6,touch x) usage(42,0,0) tool_ended "
+         "started(s1) accepted tool(touch x) asks_to(5,touch x) asks_to(6,touch x) usage(42,0,0) tool_ended "
          "ended(done,)",
      .wrote = {"'id':5,'result':{'outcome':{'outcome':'selected','optionId':'proceed'}}",
                "'id':6,'result':{'outcome':{'outcome':'cancelled'}}"}},
@@ -152,9 +156,18 @@ static const struct scene SCENES[] = {
                ACP_ASK("1",
                        ACP_OPTIONS) "{'jsonrpc':'2.0','id':3,'error':{'code':1,'message':'x'}}\n"}},
      .events =
-         "started(s1) accepted progress(wait) tool(touch x) asks(0,touch x) tool_ended ended(cancelled,wait)",
+         "started(s1) accepted progress(wait) tool(touch x) asks_to(0,touch x) tool_ended ended(cancelled,wait)",
      .wrote = {"'session/cancel'", "'id':0,'result':{'outcome':{'outcome':'cancelled'}}",
                "'id':1,'result':{'outcome':{'outcome':'cancelled'}}"}},
+    {.name = "gemini is not broken off before its first word: it would forget the prompt",
+     .driver = "acp",
+     .quirk = "gemini",
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_PONG(5)},
+              {"interrupt", NULL}},
+     .events =
+         "started(s1) accepted broken(its turn hangs, and broken off it would forget what it was told)",
+     .never = "session/cancel"},
     {.name = "who does not stop is broken",
      .driver = "acp",
      .quirk = "goose",
@@ -585,9 +598,25 @@ static const struct scene SCENES[] = {
               {"allow", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
               {"tick 2", TMUX_TAKEN TMUX_HOOK_SAID("fail", "{'session_id':'" CLAUDE_RUN
                                                            "','error':'rate_limit'}")}},
-     .events = "started(" CLAUDE_RUN ") asks(ask-1,permission) accepted limited(0)",
+     .events = "started(" CLAUDE_RUN ") asks_to(ask-1,permission) accepted limited(0)",
      .wrote = {"send-keys -t overseer: Enter", "@screen", "send-keys -t overseer: 1"},
      .once = "Enter"},
+    {.name = "tmux: yes waits for its dialog, however long that takes to appear",
+     .driver = "tmux",
+     .quirk = "claude",
+     .ask = true,
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", TMUX_TAKEN TMUX_HOOK_SAID(
+                             "ask", "{'tool_name':'Write','tool_input':{'file_path':'x'}}")},
+              {"allow", TMUX_SCREEN("> do it")},
+              {"tick 1", TMUX_SCREEN("> do it")},
+              {"tick 1", TMUX_SCREEN("> do it")},
+              {"tick 1", TMUX_SCREEN("> do it")},
+              {"tick 1", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")}},
+     .events = "started(" CLAUDE_RUN ") accepted asks(ask-1,Write)",
+     .wrote = {"send-keys -t overseer: Enter", "send-keys -t overseer: 1"},
+     .once = "send-keys -t overseer: 1"},
     {.name = "tmux: no ends the turn, and the input is emptied",
      .driver = "tmux",
      .quirk = "claude",
@@ -616,7 +645,17 @@ static const struct scene SCENES[] = {
               {"tick 5", TMUX_SCREEN("broke")},
               {"", "%exit\n"}},
      .events =
-         "started(" CLAUDE_RUN ") accepted failed(broke\n%end 9 9 1) broken(its terminal is gone)"},
+         "started(" CLAUDE_RUN ") accepted failed(broke %end 9 9 1) broken(its terminal is gone)"},
+    {.name = "tmux: a limit that the terminal broke into two lines has its time",
+     .driver = "tmux",
+     .quirk = "claude",
+     .acts = {TMUX_BOOT,
+              {"send", NULL},
+              {"tick 1", TMUX_TAKEN},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)},
+              {"tick 5", TMUX_SCREEN("usage limit, try again\nat 12:05 PM." WIDE)}},
+     .events = "started(" CLAUDE_RUN ") accepted limited(360)"},
     {.name = "tmux: what is somebody else's is seen, and never touched",
      .driver = "tmux",
      .quirk = "adopted",
@@ -766,8 +805,10 @@ static void test_limits(void **state) {
         {"usage limit: resets at 2026-11-15T12:10:00Z", true, 600},
         {"Too Many Requests (\"resets_at\": 1794744060)", true, 60},
         {"rate limit: try again in 150ms", true, 0},
-        {"You've hit your usage limit, try again at 1:05 PM.", true, 3900},
-        {"You've hit your usage limit, try again at 11:59 AM.", true, 86340},
+        {"You've hit your usage limit, try again at 1:05 PM.", true, 3960},
+        {"You've hit your usage limit, try again at 12:00 PM.", true, 60},
+        {"You've hit your usage limit, try again at 11:59 AM.", true, 60},
+        {"You've hit your usage limit, try again at 11:30 AM.", true, 84660},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         int64_t until = -1;
@@ -814,7 +855,8 @@ static void test_scope(void **state) {
          "gemini",
          "read_file",
          "run_shell_command",
-         {"\"core\":[\"read_file\",\"mcp_overseer_*\"]", "\"exclude\":[\"run_shell_command\"]"},
+         {"\"core\":[\"read_file\",\"mcp_overseer_*\",\"mcp_overseer_overseer_update\"",
+          "\"exclude\":[\"run_shell_command\"]"},
          true},
         {&DRIVER_ACP, "goose", "shell", "write", {0}, false},
         {&DRIVER_OPENCLAW, "openclaw", "exec", "write", {"gateway", "ws://127.0.0.1:18789"}, false},

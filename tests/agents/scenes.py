@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has to hold for every agent program? One function for each scenario; what it returns is a remark for the table.
+
+The first part is a task from its beginning to the branch, the second what goes wrong on the way, the third permission, the
+fourth the driver's contract as the daemon sees it.
+"""
+import json
+import time
+
+from house import NotForIt, expect, processes
+
+SCENES = []  # (name, function, settings, requirement rows)
+DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
+REPORT = f"call *overseer_update {DONE} ;; say all done"
+SILENT = ("opencode", "gemini", "goose", "qwen")  # about a limit of their account
+TELLS_NOTHING = ("claude-tmux", "codex-tmux")  # of what it used
+
+
+def scene(rows="", **settings):
+    def add(function):
+        SCENES.append((function.__name__, function, settings, rows))
+        return function
+    return add
+
+
+# ---- from the task to the branch ----
+
+@scene("ASSIGN-06 ASSIGN-09 ASSIGN-14 ASSIGN-16 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
+def file_report_land(house):
+    """A task that writes a file, reports through MCP, is verified and landed."""
+    goal = house.task(f"{house.agent.work} ;; {REPORT}")
+    house.wait_done(goal)
+    expect(house.landed() == "hello", "it is not on the branch")
+
+
+@scene("REPORT-02", listen="127.0.0.1:0")
+def mcp_over_http(house):
+    """The same, with Overseer's tools over HTTP: no program of ours stands between."""
+    goal = house.task(f"{house.agent.work} ;; think 3 && {REPORT}")
+    house.wait_made()
+    expect(not processes(f"mcp\0--socket\0{house.folder}"), "it reaches our tools through a program")
+    house.wait_done(goal)
+    expect(house.landed() == "hello", "it is not on the branch")
+
+
+@scene("REPORT-06")
+def progress_then_completion(house):
+    """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
+    progress = '{"text":"forty of a hundred"}'
+    complete = '{"status":"complete","summary":"made it"}'
+    goal = house.task(f"{house.agent.work} ;; call *report_progress {progress} ;; call *report_completion {complete} ;; say all done")
+    house.wait_done(goal)
+    expect("forty of a hundred" in json.dumps(house.events(goal)), "its progress is not on the record")
+
+
+# ---- what goes wrong ----
+
+@scene("ASSIGN-12 ASSIGN-14")
+def daemon_killed(house):
+    """The daemon is killed in mid-turn and started again: the run goes on, and nothing is said or done twice."""
+    goal = house.task(f"{house.agent.work} ;; think 4 && {REPORT}")
+    house.wait_made()
+    house.restart()
+    house.wait_done(goal)
+    expect(house.landed() == "hello", "it is not on the branch")
+    landings = len(house.found(goal, type="work.landed"))
+    expect(landings == 1, f"it landed {landings} times")
+    expect(house.told(goal, "task") == 1, f"it was told {house.told(goal, 'task')} times")
+
+
+@scene("AUTO-26 AUTO-27 RECOVER-09 TICK-08")
+def agent_killed(house):
+    """The agent dies in mid-turn: recognised as that, counted once, and gone on with in the same session."""
+    goal = house.task(f"{house.agent.work} ;; think 8 && say late ;; {REPORT}")
+    house.wait_made()
+    house.agent_kill()
+    stalled = house.wait_record(goal, type="assignment.stalled")[0]
+    expect(stalled["rule"] in ("agent.exited", "agent.gone"), f"it is taken for {stalled['rule']}")
+    house.wait_done(goal)
+    deaths = [row for row in house.events(goal) if row["rule"] in ("agent.failed", "agent.exited", "agent.gone")]
+    expect(len(deaths) == 1, f"one death was counted {len(deaths)} times")
+    expect(len(house.runs()) == 2, f"there were {len(house.runs())} runs")
+    expect(house.landed() == "hello", "it is not on the branch")
+    sessions = {json.loads(file.read_text())["session"] for place in house.runs() for file in place.glob("run.*") if file.is_file()}
+    expect(len(sessions) == 1, f"it went on in another session: {sessions}")
+
+
+@scene("VERIFY-22")
+def lies_about_done(house):
+    """It says done without having done it: caught by the checks, and told."""
+    goal = house.task(f"run true ;; {REPORT}")  # Claude's terminal has no tools of ours in its first request
+    checked = house.wait_record(goal, type="work.checked", within=120)[0]
+    expect("unchanged" in json.dumps(checked), f"the check said {checked}")
+    expect(house.state(goal) != "done", "it is called done")
+    house.wait("it was told", lambda: house.told(goal, "failed"))
+
+
+@scene("TICK-08")
+def server_error(house):
+    """HTTP 500 from the model is a failed turn, not a hang and not a success."""
+    goal = house.task("error 500 final")
+    row = house.wait("it is seen for what it is", lambda: [row for row in house.events(goal) if row["rule"] == "agent.failed"], 200)[-1]
+    expect(house.state(goal) != "done", "it is called done")
+    return f"after {seconds_between(house, goal, row)} s" if seconds_between(house, goal, row) > 30 else ""
+
+
+def seconds_between(house, goal, row):
+    first = house.found(goal, type="dispatch.accepted")[-1]
+    stamp = [time.mktime(time.strptime(one["at"][:19], "%Y-%m-%dT%H:%M:%S")) for one in (first, row)]
+    return int(stamp[1] - stamp[0])
+
+
+@scene("ASSIGN-07")
+def rate_limit(house):
+    """The account rests until the model says it may be used again; then the work goes on."""
+    if house.name in SILENT:
+        goal = house.task(f"limit 8 && {house.agent.work} ;; {REPORT}")
+        house.wait_done(goal)
+        raise NotForIt("it sits a limit out without a word, and goes on")
+    goal = house.task(f"limit 90 && {house.agent.work} ;; {REPORT}")
+    house.wait("the limit is seen", lambda: house.assignment(goal).get("waitsFor") == "quota", 100)
+    house.wait_done(goal, 300)
+
+
+@scene("TICK-09", idle_after="5s", turn_most="10s")
+def hangs(house):
+    """The model says nothing for ever: the turn is stalled within its limit."""
+    goal = house.task("hang")
+    house.wait_record(goal, type="assignment.stalled", within=200)
+    expect(house.state(goal) != "done", "it is called done")
+
+
+@scene("RECOVER-01 RECOVER-02", idle_after="45s", turn_most="45s")
+def hang_broken_off(house):
+    """A turn that hangs is interrupted by the ladder's nudge; the nudge is heard, or, if it does not stop, it is started again."""
+    goal = house.task(f"hang x1 && {house.agent.work} ;; {REPORT}")
+    house.wait_done(goal, 200)
+    expect(house.told(goal, "nudge") >= 1, "it was not nudged")
+    words = json.dumps([row.get("text", "") for row in house.events(goal)])
+    forgets, deaf = "it would forget" in words, "did not stop" in words
+    expect(len(house.runs()) == (2 if deaf or forgets else 1), f"there were {len(house.runs())} runs")
+    if forgets:
+        return "broken off it would forget the task, so it is started again"
+    return "it does not stop when it is told to, and is started again" if deaf else ""
+
+
+@scene("RECOVER-01 RECOVER-02 RECOVER-09 TICK-09", idle_after="6s", turn_most="30s")
+def stall_nudged(house):
+    """It ends its turns without a word of use and sits there: nudged, and it goes on."""
+    goal = house.task(f"say I shall see ;; say later ;; {house.agent.work} ;; {REPORT}")
+    house.wait_record(goal, type="assignment.stalled", within=150)
+    house.wait_done(goal, 150)
+    expect(house.told(goal, "nudge") >= 1, "it was not nudged")
+    expect(len(house.runs()) == 1, f"there were {len(house.runs())} runs")
+
+
+# ---- permission ----
+
+@scene("RECOVER-13 ASSIGN-07", asks=True)
+def asks_a_person(house):
+    """A tool that is not allowed is asked about; a person says yes, and it goes on."""
+    goal = house.task(f"{house.agent.asking} ;; {REPORT}")
+    house.wait("a person is asked", house.questions, 120)
+    expect(not house.made(), "it did not wait for the answer")
+    house.answer(goal, "allow it once")
+    house.wait_done(goal)
+    expect(house.landed() == "hello", "it is not on the branch")
+
+
+@scene("RECOVER-13", asks=True)
+def person_refuses(house):
+    """A person says no: it is not done, and the agent hears it."""
+    goal = house.task(f"{house.agent.asking} ;; say then not")
+    house.answer(goal, "do not allow it")
+    house.wait("its turn is over", lambda: [row for row in house.events(goal) if row["rule"] in ("agent.turn-ended", "agent.failed")], 90)
+    expect(not house.made(), "it did it all the same")
+
+
+@scene("RECOVER-13 ASSIGN-07", asks=True)
+def asks_twice_at_once(house):
+    """Two tools in one answer, both asked about: neither is lost, and each has an answer of its own."""
+    other = house.agent.asking.replace("made.txt", "other.txt")
+    goal = house.task(f"{house.agent.asking} && {other} ;; {REPORT}")
+    for _ in range(2):
+        question = house.answer(goal, "allow it once")
+        house.wait("it is taken", lambda: question["questionId"] not in [one["questionId"] for one in house.questions()])
+    house.wait_done(goal)
+    expect(house.landed("other.txt") == "hello", "the second is not on the branch")
+
+
+@scene("SCOPE-01 SCOPE-02", asks=True, by_name=True)
+def policy_allows(house):
+    """A tool that the operator allows by name is used, and nobody is asked."""
+    if not house.agent.tool:
+        raise NotForIt("its tools have no names that could be allowed: its sandbox decides")
+    goal = house.task(f"{house.agent.work} ;; {REPORT}")
+    house.wait_done(goal)
+    expect(not house.found(goal, type="question.asked"), "a person was asked")
+
+
+# ---- the driver's contract ----
+
+@scene("ASSIGN-12 ASSIGN-13 ASSIGN-14 ASSIGN-16 TICK-05")
+def receipt_and_tokens(house):
+    """A dispatch has a receipt, its session a name, and what it used is counted."""
+    goal = house.task(f"say so far && finish 1200 80 ;; {house.agent.work} ;; {REPORT}")  # most tell at the end of a turn
+    house.wait_record(goal, type="dispatch.accepted", within=120)
+    house.wait("its session is known", lambda: house.assignment(goal).get("sessionKey", "").startswith("agent:coder:"), 60)
+    house.wait_done(goal)
+    if house.name in TELLS_NOTHING:
+        return "its terminal does not tell what it used"
+    used = house.do("goal.show", goal=goal)
+    expect(used["tokens"] > 0, "no tokens were counted")
+    return "" if used["cost"] else "tokens, no cost"
+
+
+@scene("TICK-08")
+def stop_leaves_nothing(house):
+    """Cancelled in mid-turn: the agent, and what it had started in the background, is gone."""
+    mark = f"tail\0-n\0{70000 + int(time.time()) % 10000}"
+    command = mark.replace("\0", " ") + " -f /dev/null"
+    goal = house.task(f"run setsid {command} </dev/null >/dev/null 2>&1 & echo begun ;; think 90 && say late")
+    house.wait("it has started something", lambda: processes(mark), 120)
+    expect(house.of_agents(), "nothing of it is there")
+    house.do("goal.cancel", goal=goal, reason="enough")
+    house.wait("all of it is gone", lambda: not house.of_agents() and not processes(mark), 30)
