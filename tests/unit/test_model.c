@@ -1005,7 +1005,9 @@ static const struct golden {
         } \
     }
     {"charge", "before", &OF_CHARGE, CHARGE_SAMPLE(.rounds = 0)},
-    {"charge", "every", &OF_CHARGE, CHARGE_SAMPLE(.commit = "9fceb02d", .rounds = 2, .listened_since = AT + 9)},
+    {"charge", "every", &OF_CHARGE,
+     CHARGE_SAMPLE(.commit = "9fceb02d", .rounds = 2, .listened_since = AT + 9, .unsaid = 1,
+                   .sandbox = "bwrap+landlock", .scope = "enforced")},
     {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
     {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE}},
     {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},
