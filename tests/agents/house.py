@@ -12,6 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "e2e")]
+import gateway  # noqa: E402
 from programs import BY_NAME, KEY, env_of, files_write  # noqa: E402
 from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
 
@@ -34,7 +35,10 @@ AGENTS = {
     "goose": Agent("acp", "goose", "goose-acp", tool="write"),
     "qwen": Agent("acp", "qwen", "qwen-acp", work=SHELL, asking=SHELL, tool="run_shell_command",
                   share=(".qwen/settings.json",)),  # its writing tool wants absolute paths
+    "openclaw": Agent("openclaw", "openclaw", "openclaw", asking="run cp README made.txt", tool="exec", more=gateway.SETTINGS,
+                      env=gateway.ENV),
 }
+SLOW = {"openclaw": 4}  # how much more time it is given
 QUIET = ["DISABLE_TELEMETRY", "DO_NOT_TRACK", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER",
          "DISABLE_ERROR_REPORTING"]
 
@@ -88,6 +92,7 @@ class House:
         config.write_text(self.configuration(settings))
         self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
                              environment={"OVERSEER_CONFIG": str(config), "HOME": str(self.home), **self.env})
+        self.gateway = gateway.Gateway(folder, model) if name == "openclaw" else None
         self.daemon.start()
         self.daemon.wait_joined()
         self.client = Client(self.daemon.socket)
@@ -107,7 +112,7 @@ class House:
         sections = {
             "[supervision]": {"enabled": True, "tick_every": "1s", "idle_after": settings.get("idle_after", "60s"),
                               "min_resend_interval": "0s", "turn_most": settings.get("turn_most", "5m"), "max_retries": 5,
-                              "backoff.base": "1s", "backoff.max": "5s"},
+                              "backoff.base": "1s", "backoff.max": "5s", "verify_by_person": settings.get("person", False)},
             "[budget]": {"quota_guess": "20s"},
             "[people]": {"undo_for": "0s"},
             "[server]": {"listen": settings.get("listen", "")},
@@ -134,7 +139,10 @@ class House:
         return result
 
     def task(self, script, text="Do the work."):
+        if self.gateway:
+            self.gateway.wait_ready()
         goal = self.do("goal.create", title="a task for an agent")["goalId"]
+        script = gateway.in_words(script, goal) if self.gateway else script
         self.do("plan.apply", goal=goal, nodes=[
             {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],
@@ -162,6 +170,8 @@ class House:
     # ---- what is waited for ----
 
     def wait(self, what, question, within=90):
+        within *= SLOW.get(self.name, 1)
+
         def asked():
             self.daemon.alive()
             return question()
@@ -227,6 +237,8 @@ class House:
         finally:
             self.client.close()
             self.daemon.stop()
+            if self.gateway:
+                self.gateway.stop()
 
     def show(self):
         return "\n".join(json.dumps(self.do("goal.show", goal=one["goalId"]), indent=1) for one in self.do("goal.list")["goals"])

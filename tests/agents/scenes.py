@@ -5,9 +5,12 @@ The first part is a task from its beginning to the branch, the second what goes 
 fourth the driver's contract as the daemon sees it.
 """
 import json
+import os
+import subprocess
 import time
 
 from house import NotForIt, expect, processes
+from world import BUILD
 
 SCENES = []  # (name, function, settings, requirement rows)
 DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
@@ -23,6 +26,11 @@ def scene(rows="", **settings):
     return add
 
 
+def no_tools_of_ours(house):
+    if house.gateway:
+        raise NotForIt("a gateway's tools are those of all its sessions: it reports in words")
+
+
 # ---- from the task to the branch ----
 
 @scene("ASSIGN-06 ASSIGN-09 ASSIGN-14 ASSIGN-16 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
@@ -36,6 +44,7 @@ def file_report_land(house):
 @scene("REPORT-02", listen="127.0.0.1:0")
 def mcp_over_http(house):
     """The same, with Overseer's tools over HTTP: no program of ours stands between."""
+    no_tools_of_ours(house)
     goal = house.task(f"{house.agent.work} ;; think 3 && {REPORT}")
     house.wait_made()
     expect(not processes(f"mcp\0--socket\0{house.folder}"), "it reaches our tools through a program")
@@ -46,6 +55,7 @@ def mcp_over_http(house):
 @scene("REPORT-06")
 def progress_then_completion(house):
     """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
+    no_tools_of_ours(house)
     progress = '{"text":"forty of a hundred"}'
     complete = '{"status":"complete","summary":"made it"}'
     goal = house.task(f"{house.agent.work} ;; call *report_progress {progress} ;; call *report_completion {complete} ;; say all done")
@@ -224,3 +234,41 @@ def stop_leaves_nothing(house):
     expect(house.of_agents(), "nothing of it is there")
     house.do("goal.cancel", goal=goal, reason="enough")
     house.wait("all of it is gone", lambda: not house.of_agents() and not processes(mark), 30)
+
+
+# ---- by hand ----
+
+@scene("", person=True)
+def by_hand(house):
+    """Typed by a person, from run to land: what it says is followed, it is told something, its changes are looked at, sent back, landed."""
+    def typed(*words):
+        done = subprocess.run([str(BUILD / "overseer"), *words, "--socket", str(house.daemon.socket)], cwd=house.repo, capture_output=True,
+                              text=True, check=False, timeout=60, env={**os.environ, "HOME": str(house.home)})
+        expect(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr or done.stdout}")
+        return done.stdout
+
+    script = f"write made.txt hello ;; call *overseer_update {DONE} ;; say all of it is there"
+    begun = json.loads(typed("run", f"Do the work.\n<<<{script}>>>", "--agent", "coder", "--json"))["tasks"][0]
+    task, goal = begun["task"], begun["goalId"]
+    house.wait("its words are there", lambda: "all of it is there" in typed("logs", task))
+    house.wait("a person is asked", lambda: house.questions(), 90)
+    expect("+hello" in typed("diff", task), "its change is not shown")
+    expect("said" in typed("logs", task, "--json"), "its words are told")
+    again = f"<<<write made.txt better ;; call *overseer_update {DONE} ;; say all done>>>"
+    typed("reject", task, f"It has to be better. {again}")
+    house.wait("it was made better", lambda: "+better" in typed("diff", task))
+    house.wait("a person is asked again", lambda: house.questions(), 90)
+    typed("land", task)
+    house.wait_done(goal)
+    expect(house.landed() == "better", "it is not on the branch")
+
+
+@scene("MAIL-02")
+def told_by_hand(house):
+    """What a person says reaches the agent, in its next turn, once."""
+    goal = house.task("write made.txt hello ;; say half of it is there")
+    house.wait_record(goal, type="agent.seen")
+    subprocess.run([str(BUILD / "overseer"), "tell", goal, f"Go on. <<<call *overseer_update {DONE} ;; say all done>>>", "--socket",
+                    str(house.daemon.socket)], check=True, timeout=60)
+    house.wait_done(goal)
+    expect(house.told(goal, "told") == 1, f"it was told {house.told(goal, 'told')} times")
