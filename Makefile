@@ -26,6 +26,7 @@ build/tsan/build.ninja:
 
 # Under a minute, with ASan and UBSan: unit tests, the store's tests on SQLite, stories, a sample of the simulator.
 check: build/check/build.ninja
+	@ninja -C build/check build.ninja >/dev/null
 	@ninja -C build/check -j $(JOBS) overseerd overseer $$(tests/lib/programs build/check unit)
 	@meson test -C build/check --no-rebuild --suite unit --print-errorlogs
 	@tests/e2e/smoke.py build/check/overseerd
@@ -54,6 +55,9 @@ explore: all
 
 sim: all
 	@build/tests/sim --seed $(SEED) --runs $(RUNS)
+
+watchful: all
+	@build/tests/watchful --seed $(SEED) --runs $(RUNS)
 
 e2e: all
 	@$(PG) tests/e2e/quick
@@ -87,4 +91,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all check tsan store property story explore sim e2e fault fuzz bench tidy cover prove trace install clean
+.PHONY: all check tsan store property story explore sim watchful e2e fault fuzz bench tidy cover prove trace install clean

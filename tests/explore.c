@@ -20,14 +20,14 @@
 
 enum { MAX_DEPTH = 400 };
 
-struct budget {
+struct allowance {
     uint32_t ticks, faults, crashes, meddles;
     uint64_t states;
     bool report;
 };
 
 struct explorer {
-    struct budget budget;
+    struct allowance budget;
     struct fleet *fleet;
     uint32_t path[MAX_DEPTH]; /* the atom chosen at each depth */
     uint32_t depth;

@@ -5,10 +5,12 @@
  * was promised must be so. A seed always tells the same story.
  *
  *     sim [--seed N] [--runs N] [--steps N] [--jobs N] [--backend model|sqlite|postgres|mixed] [--story]
+ *     sim --agents N [--days N] [--twice] …    the same with agents who work, and days instead of steps
  */
 #include "lib/fleet.h"
 #include "lib/memvfs.h"
 #include "lib/proof.h"
+#include "lib/vigil.h"
 
 #include "base/planted.h"
 
@@ -24,7 +26,8 @@ struct course {
     uint64_t seed, runs;
     uint32_t steps, jobs;
     const char *backend;
-    bool story;
+    bool story, twice;
+    uint32_t agents, days; /* agents: 0: none */
 };
 
 struct sim {
@@ -234,6 +237,8 @@ static void run_atoms(struct sim *sim, uint32_t steps, uint64_t swarm) {
 struct totals {
     uint64_t seeds, steps, crashes, faults, power_cuts, deaths, restores, acts, asked, acknowledged,
         refused, violations;
+    uint64_t agent_days, goals, done, cancelled, left, commits, answers, sleeps;
+    struct cast_counts cast;
 };
 
 /* Half of the fleets want plans approved, half of them let an agent plan. */
@@ -288,13 +293,59 @@ static bool run_one(const struct course *course, uint64_t seed, struct totals *t
     return ok;
 }
 
+/* ---- one run with agents ---- */
+
+static uint64_t vigil_play(const struct course *course, uint64_t seed, struct totals *totals) {
+    struct vigil *vigil =
+        vigil_create(backend_for(course, seed), seed, course->agents, course->days);
+    vigil->fleet->story = course->story ? stdout : NULL;
+    vigil_run(vigil);
+    bool ok = vigil->fleet->violation[0] == 0;
+    uint64_t digest = vigil_digest(vigil);
+    if (!ok)
+        printf("seed %llu on %s: %s\n", (unsigned long long)seed, vigil->fleet->backend->name,
+               vigil->fleet->violation);
+    fflush(stdout);
+    const struct vigil_counts *counts = &vigil->counts;
+    totals->seeds++;
+    totals->steps += vigil->fleet->steps;
+    totals->crashes += vigil->fleet->crashes;
+    totals->faults += vigil->fleet->faults;
+    totals->violations += !ok;
+    totals->agent_days += (uint64_t)course->agents * course->days;
+    totals->goals += counts->goals;
+    totals->done += counts->done;
+    totals->cancelled += counts->cancelled;
+    totals->left += counts->asked;
+    totals->commits += counts->commits;
+    totals->answers += counts->answers;
+    totals->sleeps += counts->sleeps;
+    cast_counts_add(&totals->cast, &vigil->fleet->cast->counts);
+    vigil_free(vigil);
+    return digest;
+}
+
+static bool run_vigil(const struct course *course, uint64_t seed, struct totals *totals) {
+    uint64_t before = totals->violations, first = vigil_play(course, seed, totals);
+    if (course->twice && vigil_play(course, seed, totals) != first) {
+        printf("seed %llu writes other records when it is played again\n",
+               (unsigned long long)seed);
+        totals->violations++;
+    }
+    return totals->violations == before;
+}
+
 /* ---- many runs ---- */
 
 /* Seeds go to the jobs in pairs, so that each has some of either engine. */
+static bool run_seed(const struct course *course, uint64_t seed, struct totals *totals) {
+    return course->agents ? run_vigil(course, seed, totals) : run_one(course, seed, totals);
+}
+
 static struct totals run_share(const struct course *course, uint32_t job) {
     struct totals totals = {0};
     for (uint64_t seed = course->seed; seed < course->seed + course->runs; seed++)
-        if (seed / 2 % course->jobs == job && !run_one(course, seed, &totals) &&
+        if (seed / 2 % course->jobs == job && !run_seed(course, seed, &totals) &&
             (PLANTED != PLANTED_NONE || totals.violations >= 10))
             break;
     return totals;
@@ -336,13 +387,12 @@ static struct totals run_jobs(const struct course *course) {
 }
 
 static bool options_read(struct course *course, int argc, char **argv) {
-    static const struct option LONG[] = {{"seed", required_argument, NULL, 's'},
-                                         {"runs", required_argument, NULL, 'r'},
-                                         {"steps", required_argument, NULL, 't'},
-                                         {"backend", required_argument, NULL, 'b'},
-                                         {"jobs", required_argument, NULL, 'j'},
-                                         {"story", no_argument, NULL, 'y'},
-                                         {0}};
+    static const struct option LONG[] = {
+        {"seed", required_argument, NULL, 's'},   {"runs", required_argument, NULL, 'r'},
+        {"steps", required_argument, NULL, 't'},  {"backend", required_argument, NULL, 'b'},
+        {"jobs", required_argument, NULL, 'j'},   {"story", no_argument, NULL, 'y'},
+        {"agents", required_argument, NULL, 'a'}, {"days", required_argument, NULL, 'd'},
+        {"twice", no_argument, NULL, 'w'},        {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;)
         switch (option) {
         case 's': course->seed = strtoull(optarg, NULL, 10); break;
@@ -351,6 +401,9 @@ static bool options_read(struct course *course, int argc, char **argv) {
         case 'j': course->jobs = (uint32_t)strtoul(optarg, NULL, 10); break;
         case 'b': course->backend = optarg; break;
         case 'y': course->story = true; break;
+        case 'a': course->agents = (uint32_t)strtoul(optarg, NULL, 10); break;
+        case 'd': course->days = (uint32_t)strtoul(optarg, NULL, 10); break;
+        case 'w': course->twice = true; break;
         default: return false;
         }
     return course->jobs <= MAX_JOBS;
@@ -366,8 +419,40 @@ static uint32_t jobs_of(const struct course *course) {
     return processors < 1 ? 1 : processors > MAX_JOBS ? MAX_JOBS : (uint32_t)processors;
 }
 
+static void agents_print(const struct course *course, const struct totals *t, double seconds) {
+    const struct cast_counts *c = &t->cast;
+    printf(
+        "sim %s with agents: %llu seeds, %llu agent-days, %llu goals: %llu done, %llu cancelled, "
+        "%llu with a person; %llu commits, %llu crashes, %llu faults, %llu sleeps, %llu answers\n",
+        course->backend, (unsigned long long)t->seeds, (unsigned long long)t->agent_days,
+        (unsigned long long)t->goals, (unsigned long long)t->done, (unsigned long long)t->cancelled,
+        (unsigned long long)t->left, (unsigned long long)t->commits, (unsigned long long)t->crashes,
+        (unsigned long long)t->faults, (unsigned long long)t->sleeps,
+        (unsigned long long)t->answers);
+    printf(
+        "%llu runs, %llu sends, %llu nudges (%llu in vain), %llu looks, %llu stops, %llu stalls, "
+        "%llu doubtful deliveries, %llu ghosts, %.1f s, %llu violations\n",
+        (unsigned long long)c->spawns, (unsigned long long)c->sends, (unsigned long long)c->nudges,
+        (unsigned long long)c->vain, (unsigned long long)c->looks, (unsigned long long)c->stops,
+        (unsigned long long)c->stalls, (unsigned long long)c->doubts, (unsigned long long)c->ghosts,
+        seconds, (unsigned long long)t->violations);
+}
+
+static void steps_print(const struct course *course, const struct totals *t, double seconds) {
+    printf(
+        "sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction,"
+        " %llu faults, %llu restores, %llu acts, %llu asked, %llu acknowledged, %llu refused, %.1f s,"
+        " %llu violations\n",
+        course->backend, (unsigned long long)t->seeds, (unsigned long long)t->steps,
+        (unsigned long long)t->crashes, (unsigned long long)t->power_cuts,
+        (unsigned long long)t->deaths, (unsigned long long)t->faults,
+        (unsigned long long)t->restores, (unsigned long long)t->acts, (unsigned long long)t->asked,
+        (unsigned long long)t->acknowledged, (unsigned long long)t->refused, seconds,
+        (unsigned long long)t->violations);
+}
+
 int main(int argc, char **argv) {
-    struct course course = {.seed = 1, .runs = 100, .steps = 600, .backend = "mixed"};
+    struct course course = {.seed = 1, .runs = 100, .steps = 600, .backend = "mixed", .days = 2};
     if (!options_read(&course, argc, argv))
         return 2;
     struct timespec begin, end;
@@ -375,19 +460,15 @@ int main(int argc, char **argv) {
     course.jobs = jobs_of(&course);
     struct totals t = course.jobs > 1 ? run_jobs(&course) : run_share(&course, 0);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    printf(
-        "sim %s: %llu seeds, %llu steps, %llu crashes, %llu power cuts, %llu deaths in a transaction,"
-        " %llu faults, %llu restores, %llu acts, %llu asked, %llu acknowledged, %llu refused, %.1f s,"
-        " %llu violations\n",
-        course.backend, (unsigned long long)t.seeds, (unsigned long long)t.steps,
-        (unsigned long long)t.crashes, (unsigned long long)t.power_cuts,
-        (unsigned long long)t.deaths, (unsigned long long)t.faults, (unsigned long long)t.restores,
-        (unsigned long long)t.acts, (unsigned long long)t.asked, (unsigned long long)t.acknowledged,
-        (unsigned long long)t.refused,
-        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
-        (unsigned long long)t.violations);
-    if (t.violations == 0 && PLANTED == PLANTED_NONE && t.seeds == course.runs && t.seeds >= 100)
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    (course.agents ? agents_print : steps_print)(&course, &t, seconds);
+    bool passed = t.violations == 0 && PLANTED == PLANTED_NONE && t.seeds >= course.runs;
+    if (passed && t.seeds >= 100 && !course.agents)
         proof_passed("sim", course.backend,
                      "STORE-02 STORE-06 ASSIGN-14 EVENT-04 GOAL-11 PLAN-17 PLAN-25");
+    if (passed && course.agents)
+        proof_passed("sim with agents", course.backend,
+                     "ASSIGN-14 TICK-16 TICK-17 TICK-26 RECOVER-08 RECOVER-10");
     return t.violations ? 1 : 0;
 }

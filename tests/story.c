@@ -56,7 +56,8 @@ static bool atom_runs(struct story *story, const struct atom *atom) {
     switch (atom->kind) {
     case ATOM_STATEMENT: return !(atom->session->ghost && story->how == LOST_LATER);
     case ATOM_TURN:
-    case ATOM_OUTCOME: return true;
+    case ATOM_OUTCOME:
+    case ATOM_SENSE: return true;
     case ATOM_CHECK:
     case ATOM_ACT: return !story->hands_idle;
     default: return false;
@@ -175,17 +176,24 @@ void ask_for(struct story *story, struct named *named, struct asked asked, uint3
 
 /* ---- reading ---- */
 
+/* A number may have a # before it: #2. */
+static bool is_comment(const char *at) {
+    return *at == '#' && !isdigit((unsigned char)at[1]);
+}
+
 static int words_of(char *line, char **words) {
     int count = 0;
     for (char *at = line; *at && count < MAX_WORDS;) {
         while (isspace((unsigned char)*at))
             at++;
-        if (!*at || *at == '#')
+        if (!*at || is_comment(at))
             break;
         bool quoted = *at == '"';
         words[count++] = at += quoted;
         while (*at && (quoted ? *at != '"' : !isspace((unsigned char)*at)))
             at++;
+        if (!quoted && at > words[count - 1] + 1 && at[-1] == ',')
+            at[-1] = 0; /* a pause means nothing */
         if (*at)
             *at++ = 0;
     }
@@ -254,7 +262,8 @@ static int clause_take(struct story *story, char **words, int count) {
 
 /* ---- sentences ---- */
 
-static const struct sentences *const ALL[] = {&STORY_FLEET, &STORY_GOAL, &STORY_SEEN};
+static const struct sentences *const ALL[] = {&STORY_FLEET, &STORY_GOAL, &STORY_SEEN, &STORY_AGENTS,
+                                              &STORY_PEOPLE};
 
 static void sentences_print(void) {
     printf("story \"title\" proves ROWS\nfleet N hosts, lease Ns\n");
@@ -293,6 +302,10 @@ static void sentence_run(struct story *story, char **words, int count) {
     char *said[MAX_WORDS] = {0};
     const struct sentence_row *row = sentence_find(words, count, said);
     bool clauses = false;
+    if (policy_said(story, words, count)) {
+        settle(story);
+        return;
+    }
     story->said = (struct clauses){.by = WHO_HUMAN, .actor = STR("ada"), .host = "1"};
     for (int taken; !row && (taken = clause_take(story, words, count)) > 0; clauses = true)
         row = sentence_find(words, count -= taken, said);
@@ -305,21 +318,38 @@ static void sentence_run(struct story *story, char **words, int count) {
         sentence_settle(story, row);
 }
 
-/* "at 00:15 …": minutes and seconds since the story began. */
+/* "at 00:15 …": minutes and seconds since the story began; or "at 8h25m …". */
+static int64_t time_of(struct story *story, const char *word) {
+    int minutes = 0, seconds = 0;
+    int64_t span = 0;
+    if (span_parse(str_of(word), &span))
+        return span;
+    if (sscanf(word, "%d:%d", &minutes, &seconds) != 2)
+        fails(story, "\"%s\" is no time", word);
+    return SECONDS(minutes * 60 + seconds);
+}
+
+/* Several sentences may share a line, with a semicolon between them. */
 static void line_run(struct story *story, char *line) {
     char *words[MAX_WORDS];
-    int count = words_of(line, words);
-    if (count == 0)
-        return;
-    if (count > 2 && strcmp(words[0], "at") == 0) {
-        int minutes = 0, seconds = 0;
-        if (sscanf(words[1], "%d:%d", &minutes, &seconds) != 2)
-            fails(story, "\"%s\" is no time", words[1]);
-        pass_time(story, story->begin + SECONDS(minutes * 60 + seconds));
-        sentence_run(story, words + 2, count - 2);
-        return;
+    char *rest = NULL;
+    bool quoted = false;
+    for (char *at = line; *at && !rest && (quoted || !is_comment(at)); at++) {
+        quoted = quoted != (*at == '"');
+        if (*at == ';' && !quoted) {
+            *at = 0;
+            rest = at + 1;
+        }
     }
-    sentence_run(story, words, count);
+    int count = words_of(line, words);
+    bool timed = count > 2 && strcmp(words[0], "at") == 0;
+    story->acts_before = acts_of(story);
+    if (timed)
+        pass_time(story, story->begin + time_of(story, words[1]));
+    if (count > 0 && !story->failure[0])
+        sentence_run(story, words + 2 * timed, count - 2 * timed);
+    if (rest && !story->failure[0])
+        line_run(story, rest);
 }
 
 /* ---- one story ---- */

@@ -46,6 +46,12 @@ struct story {
     bool dying;         /* and it crashes with it */
     bool always_losing; /* the first commit of each request */
     bool always_crashing;
+    struct policy_agent agents[LIMIT_POLICY_AGENTS]; /* of its policy */
+    struct policy_budget budgets[16];
+    struct policy_channel channels[LIMIT_CHANNELS];
+    uint64_t acts_before; /* done to agents and said to people before this line */
+    int64_t until;        /* when somebody promised to be heard of */
+    uint32_t words;       /* things that were said about agents: names their signals */
     char failure[512];
 };
 
@@ -74,7 +80,10 @@ struct seen {
     struct dump dump;
     const struct dump_goal *goal;
     struct goal whole;
-    struct plan plan;
+    union {
+        struct live live;
+        struct plan plan;
+    };
 };
 
 bool look(struct story *story, const char *name, struct seen *seen);
@@ -102,6 +111,26 @@ struct sentences {
 extern const struct sentences STORY_FLEET; /* story_fleet.c: hosts, hands, time and faults */
 extern const struct sentences STORY_GOAL;  /* story_goal.c: what people ask of goals and plans */
 extern const struct sentences STORY_SEEN;  /* story_seen.c: what the store shows afterwards */
+
+extern const struct sentences
+    STORY_AGENTS; /* story_agents.c: what agents do, and what is done to them */
+extern const struct sentences STORY_PEOPLE; /* story_people.c: questions, answers, messages */
+
+/* One field of a row, in words. */
+struct str field_told(const struct field *field, const void *from, struct arena *arena);
+
+/* ---- story_policy.c ---- */
+
+/* "policy idle-after 15m, max-retries 2, …", "agents auto-1 as coder on acme, auto-2": false: it is neither. */
+bool policy_said(struct story *story, char **words, int count);
+void puppets(struct story *story);
+void policy_apply(struct story *story, struct policy policy);
+
+/* An agent that the policy does not have yet. */
+void agent_hire(struct story *story, const char *name);
+
+/* Nudges, starts, stops and messages so far. */
+uint64_t acts_of(const struct story *story);
 
 /* ---- story_text.c ---- */
 

@@ -10,7 +10,7 @@ bool look(struct story *story, const char *name, struct seen *seen) {
     seen->goal = dump_goal(&seen->dump, goal_of(story, name)->goal);
     if (!seen->goal)
         fails(story, "%s is not in the store", name);
-    else if (!dump_whole(&seen->dump, seen->goal, &seen->arena, &seen->whole, &seen->plan))
+    else if (!dump_live(&seen->dump, seen->goal, &seen->arena, &seen->whole, &seen->live))
         fails(story, "%s cannot be decoded", name);
     if (story->failure[0])
         arena_free(&seen->arena);
@@ -185,10 +185,11 @@ static void e_record_count(struct story *story, char **said) {
 }
 
 /* One field of the evidence, as its table declares it. */
-static struct str field_told(const struct field *field, const void *from, struct arena *arena) {
+struct str field_told(const struct field *field, const void *from, struct arena *arena) {
     const char *at = (const char *)from + field->offset;
     switch (field->type) {
     case FIELD_TEXT: return *(const struct str *)(const void *)at;
+    case FIELD_NAME: return str_of(at);
     case FIELD_ENUM: return str_of(name_of(field->names, *(const uint32_t *)(const void *)at));
     case FIELD_U32:
     case FIELD_FLAG: return arena_format(arena, "%u", *(const uint32_t *)(const void *)at);

@@ -94,3 +94,8 @@ struct hash sha256(struct str bytes) {
         sha256_add(&sha, bytes.at, bytes.len);
     return sha256_end(&sha);
 }
+
+bool hash_is_zero(const struct hash *hash) {
+    static const struct hash ZERO;
+    return memcmp(hash, &ZERO, sizeof ZERO) == 0;
+}

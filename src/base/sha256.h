@@ -21,6 +21,7 @@ void sha256_add(struct sha256 *sha, const void *bytes, size_t len);
 struct hash sha256_end(struct sha256 *sha);
 
 struct hash sha256(struct str bytes);
+bool hash_is_zero(const struct hash *hash);
 
 static inline bool hash_equal(const struct hash *a, const struct hash *b) {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;

@@ -22,6 +22,10 @@ static inline bool str_equal(struct str a, struct str b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
+static inline bool str_begins(struct str s, struct str with) {
+    return s.len >= with.len && (with.len == 0 || memcmp(s.at, with.at, with.len) == 0);
+}
+
 static inline struct str str_cut(struct str s, size_t cap) {
     return (struct str){s.at, s.len < cap ? s.len : cap};
 }

@@ -176,15 +176,18 @@ static const struct {
     const char *op;
     void (*print)(const struct typed *typed, const json_t *result);
 } FACES_OF[] = {
-    {"status.show", print_status},   {"inbox.list", print_inbox},
-    {"why.show", print_why},         {"events.list", print_events},
-    {"goal.show", print_goal},       {"goal.list", print_goals},
-    {"goal.tally", print_tally},     {"plan.show", print_plan},
-    {"plan.history", print_history}, {"plan.insights", print_insights},
-    {"plan.recommend", print_picks}, {"config.show", print_settings},
-    {"token.list", print_tokens},    {"token.create", print_token},
-    {"token.rotate", print_token},   {"fleet.stop", print_stopped},
-    {"fleet.resume", print_resumed},
+    {"status.show", print_status},    {"inbox.list", print_inbox},
+    {"why.show", print_why},          {"events.list", print_events},
+    {"goal.show", print_goal},        {"goal.list", print_goals},
+    {"goal.tally", print_tally},      {"plan.show", print_plan},
+    {"plan.history", print_history},  {"plan.insights", print_insights},
+    {"plan.recommend", print_picks},  {"config.show", print_settings},
+    {"token.list", print_tokens},     {"token.create", print_token},
+    {"token.rotate", print_token},    {"fleet.stop", print_stopped},
+    {"fleet.resume", print_resumed},  {"assignment.list", print_agents},
+    {"handoff.list", print_handoffs}, {"handoff.show", print_handoff},
+    {"budget.show", print_budgets},   {"desk.show", print_desk},
+    {"replay.run", print_replay},     {"replay.compare", print_replay},
 };
 
 void print_result(const struct typed *typed, const json_t *result) {

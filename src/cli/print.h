@@ -30,9 +30,16 @@ const char *age_of(const json_t *object, const char *name, char text[AGE_TEXT]);
 
 /* ---- faces of their own ---- */
 void print_status(const struct typed *typed, const json_t *result); /* print_status.c */
-void print_inbox(const struct typed *typed, const json_t *result);
-void print_why(const struct typed *typed, const json_t *result);  /* print_why.c */
-void print_goal(const struct typed *typed, const json_t *result); /* print_goal.c */
+void print_inbox(const struct typed *typed, const json_t *result);  /* print_inbox.c */
+void question_cells(struct table *table, const json_t *item, size_t id_length);
+void print_why(const struct typed *typed, const json_t *result);    /* print_why.c */
+void print_agents(const struct typed *typed, const json_t *result); /* print_agents.c */
+void print_handoffs(const struct typed *typed, const json_t *result);
+void print_handoff(const struct typed *typed, const json_t *result);
+void print_budgets(const struct typed *typed, const json_t *result); /* print_desk.c */
+void print_desk(const struct typed *typed, const json_t *result);
+void print_replay(const struct typed *typed, const json_t *result); /* print_replay.c */
+void print_goal(const struct typed *typed, const json_t *result);   /* print_goal.c */
 void percent_cell(struct table *table, const json_t *goal);
 void print_goals(const struct typed *typed, const json_t *result);
 void print_plan(const struct typed *typed, const json_t *result); /* print_plan.c */

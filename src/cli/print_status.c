@@ -28,6 +28,10 @@ static void items_print(const json_t *items, bool failed) {
         if (is_failed(item) != failed)
             continue;
         table_row(&table);
+        if (*text_of(item, "questionId")) {
+            question_cells(&table, item, length);
+            continue;
+        }
         table_cell(&table, TINT_NONE, "%s", id_short(goal, length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(item, "since", age));
         table_cell(&table, TINT_WARN, "%s", failed ? "" : text_of(item, "kind"));
@@ -36,52 +40,6 @@ static void items_print(const json_t *items, bool failed) {
         table_cell(&table, TINT_DIM, "overseer why %s", id);
     }
     table_print(&table);
-}
-
-static void item_detail(const json_t *item, size_t id_length) {
-    size_t i;
-    json_t *command;
-    const char *names[] = {"question", "why", "evidence"};
-    for (size_t at = 0; at < count_of(names); at++) {
-        const char *text = text_of(item, names[at]);
-        if (!*text)
-            continue;
-        int used = printf("      %s", at == 0 ? "" : at == 1 ? "why asked: " : "evidence: ");
-        text_wrap(stdout, text, (size_t)used, 8);
-    }
-    json_array_foreach(json_object_get(item, "do"), i, command) {
-        tint_on(stdout, TINT_DIM);
-        printf("      %s", i ? "  " : "→ ");
-        command_say(json_string_value(command), id_length);
-        tint_off(stdout, TINT_DIM);
-        printf("\n");
-    }
-}
-
-void print_inbox(const struct typed *typed, const json_t *result) {
-    const json_t *items = json_object_get(result, "items");
-    size_t i, length = ids_length(items);
-    json_t *item;
-    char id[ID_TEXT + 1], age[AGE_TEXT];
-    (void)typed;
-    if (json_array_size(items) == 0) {
-        printf("Nothing waits for you.\n");
-        return;
-    }
-    printf("%zu%s open, oldest %s\n", json_array_size(items), flag_of(result, "more") ? "+" : "",
-           age_of(json_array_get(items, 0), "since", age));
-    json_array_foreach(items, i, item) {
-        const char *kind = text_of(item, "kind");
-        printf("  %s  %6s  ", id_short(text_of(item, "goalId"), length, id),
-               age_of(item, "since", age));
-        tint_on(stdout, TINT_WARN);
-        text_print(stdout, str_of(kind), 0, 11);
-        tint_off(stdout, TINT_WARN);
-        printf("  ");
-        text_say(stdout, text_of(item, "title"));
-        printf("\n");
-        item_detail(item, length);
-    }
 }
 
 /* ---- everything ---- */

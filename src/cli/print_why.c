@@ -43,6 +43,17 @@ static void timer_print(const json_t *why) {
            *waits ? ", waits for " : "", waits);
 }
 
+/* Which setting decided, and what another value would have led to. */
+static void differ_print(const json_t *differences) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(differences, i, one) {
+        printf("Would differ if: %s = %s → ", text_of(one, "setting"), text_of(one, "value"));
+        text_say(stdout, text_of(one, "instead"));
+        printf("\n");
+    }
+}
+
 static void do_print(const json_t *commands) {
     size_t i;
     json_t *command;
@@ -53,8 +64,18 @@ static void do_print(const json_t *commands) {
     }
 }
 
+/* A node, an assignment or a question; empty: the goal itself. */
+static const char *part_of(const json_t *why) {
+    static const char *const NAMES[] = {"node", "assignment", "question"};
+    for (size_t i = 0; i < count_of(NAMES); i++)
+        if (*text_of(why, NAMES[i]))
+            return text_of(why, NAMES[i]);
+    return "";
+}
+
 void print_why(const struct typed *typed, const json_t *why) {
-    bool of_node = *text_of(why, "node");
+    const char *part = part_of(why);
+    bool of_node = *part;
     const char *state = text_of(why, of_node ? "status" : "state");
     char since[CLOCK_TEXT], id[ID_TEXT + 1];
     (void)typed;
@@ -65,7 +86,7 @@ void print_why(const struct typed *typed, const json_t *why) {
     tint_off(stdout, TINT_BOLD);
     if (of_node) {
         printf(", ");
-        text_say(stdout, text_of(why, "node"));
+        text_say(stdout, part);
     }
     state_say(state);
     if (!of_node && strcmp(state, "done") == 0) /* done always says what the word rests on */
@@ -77,5 +98,6 @@ void print_why(const struct typed *typed, const json_t *why) {
     lines_print(json_object_get(why, "lines"));
     fact_print("Kept", text_of(why, "kept"));
     timer_print(why);
+    differ_print(json_object_get(why, "wouldDiffer"));
     do_print(json_object_get(why, "do"));
 }

@@ -13,14 +13,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { LIST_ROOM = 32 }; /* more than any list has rows */
+
 struct loading {
     const struct config_source *source;
     struct config_report *report;
     struct settings *settings;
-    struct str text;                                 /* of the file */
-    char file[PATH_MAX];                             /* its name; empty: there is none */
-    struct agent_setting *agents;                    /* being gathered */
-    uint32_t agent_lines[LIMIT_LINES][SETTING_ROOM]; /* where each of their settings stands */
+    struct str text;     /* of the file */
+    char file[PATH_MAX]; /* its name; empty: there is none */
+    struct {
+        char *entries; /* being gathered */
+        uint32_t count;
+        uint32_t lines[LIMIT_LINES][LIST_ROOM]; /* where each of their settings stands */
+    } lists[SETTING_LISTS];
     struct toml_doc *doc;
 };
 
@@ -163,66 +168,110 @@ static void put_plain(struct loading *loading, const struct toml_value *value) {
         *origin = (struct origin_place){ORIGIN_FILE, line};
 }
 
-/* ---- agents[] ---- */
+/* ---- [[agents]] and other lists ---- */
 
-static const struct str AGENTS = STR("agents");
-
-/* agents.list[] is how others call it. */
-static bool is_agents(struct str path) {
-    return str_equal(path, AGENTS) || str_equal(path, STR("agents.list"));
+static bool begins_below(struct str path, const char *before, struct str *ret_rest) {
+    size_t len = strlen(before);
+    if (path.len <= len || memcmp(path.at, before, len) != 0 || path.at[len] != '.')
+        return false;
+    *ret_rest = (struct str){path.at + len + 1, path.len - len - 1};
+    return true;
 }
 
-static bool below_agents(struct str path, struct str *ret_rest) {
-    static const struct str BEFORE[] = {STR("agents.list."), STR("agents.")};
-    for (size_t i = 0; i < count_of(BEFORE); i++)
-        if (path.len > BEFORE[i].len && memcmp(path.at, BEFORE[i].at, BEFORE[i].len) == 0) {
-            *ret_rest = (struct str){path.at + BEFORE[i].len, path.len - BEFORE[i].len};
-            return true;
-        }
-    return false;
+/* agents.list[] is how others call agents[]. */
+static const struct setting_list *list_named(struct str path) {
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++)
+        if (str_equal(path, str_of(list->name)) || str_equal(path, str_of(list->older)))
+            return list;
+    return NULL;
 }
 
-static void agent_begin(struct loading *loading, const struct toml_value *value) {
-    struct settings *settings = loading->settings;
-    if (settings->agent_count == LIMIT_LINES) {
-        problem(loading, "%s:%u:%u: there are more than %d agents", loading->file, value->line,
-                value->column, LIMIT_LINES);
+static const struct setting_list *list_above(struct str path, struct str *ret_rest) {
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++)
+        if (begins_below(path, list->older, ret_rest) || begins_below(path, list->name, ret_rest))
+            return list;
+    return NULL;
+}
+
+static char *entry_at(struct loading *loading, const struct setting_list *list, uint32_t place) {
+    return loading->lists[list - SETTING_LIST].entries + place * list->size;
+}
+
+static struct str entry_id(struct loading *loading, const struct setting_list *list,
+                           uint32_t place) {
+    return *(const struct str *)(const void *)entry_at(loading, list, place);
+}
+
+static void entry_begin(struct loading *loading, const struct toml_value *value,
+                        const struct setting_list *list) {
+    uint32_t *count = &loading->lists[list - SETTING_LIST].count;
+    if (*count == list->most) {
+        problem(loading, "%s:%u:%u: there are more than %u %s", loading->file, value->line,
+                value->column, list->most, list->name);
         return;
     }
-    agent_setting_default(&loading->agents[settings->agent_count++], &settings->arena);
+    list_entry_default(list, entry_at(loading, list, (*count)++), &loading->settings->arena);
 }
 
-static void agent_put(struct loading *loading, const struct toml_value *value, struct str rest) {
-    uint32_t count = loading->settings->agent_count;
-    struct setting_found found = agent_setting_find(rest);
+static void entry_put(struct loading *loading, const struct toml_value *value,
+                      const struct setting_list *list, struct str rest) {
+    uint32_t count = loading->lists[list - SETTING_LIST].count;
+    struct setting_found found = list_setting_find(list, rest);
     if (count == 0)
-        problem(loading, "%s:%u:%u: agents are a list: write [[agents]]", loading->file,
-                value->line, value->column);
+        problem(loading, "%s:%u:%u: %s are a list: write [[%s]]", loading->file, value->line,
+                value->column, list->name, list->name);
     else if (!found.row)
-        unknown(loading, value, rest, agent_setting_nearest(rest));
+        unknown(loading, value, rest, list_setting_nearest(list, rest));
     else
-        put(loading, &loading->agents[count - 1], found, value,
-            &loading->agent_lines[count - 1][found.row - AGENT_SETTINGS]);
+        put(loading, entry_at(loading, list, count - 1), found, value,
+            &loading->lists[list - SETTING_LIST].lines[count - 1][found.row - list->rows]);
 }
 
-static void agents_check(struct loading *loading) {
-    const struct agent_setting *agents = loading->agents;
-    for (uint32_t i = 0; i < loading->settings->agent_count; i++) {
-        if (agents[i].id.len == 0)
-            problem(loading, "%s: agent %u has no \"id\"", loading->file, i + 1);
-        for (uint32_t j = 0; j < i && agents[i].id.len > 0; j++)
-            if (str_equal(agents[i].id, agents[j].id))
-                problem(loading, "%s: two agents have the id \"%.*s\"", loading->file,
-                        STR_ARG(str_cut(agents[i].id, 80)));
+static void entries_check(struct loading *loading, const struct setting_list *list) {
+    uint32_t count = loading->lists[list - SETTING_LIST].count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct str id = entry_id(loading, list, i);
+        if (id.len == 0)
+            problem(loading, "%s: %s %u has no \"%s\"", loading->file, list->one, i + 1,
+                    list->rows[0].name);
+        for (uint32_t j = 0; j < i && id.len > 0 && !list->repeats; j++)
+            if (str_equal(id, entry_id(loading, list, j)))
+                problem(loading, "%s: two %s have the %s \"%.*s\"", loading->file, list->name,
+                        list->rows[0].name, STR_ARG(str_cut(id, 80)));
     }
-    loading->settings->agents = agents;
+}
+
+static void lists_take(struct loading *loading) {
+    struct settings *settings = loading->settings;
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++)
+        entries_check(loading, list);
+    settings->agents = (const void *)loading->lists[LIST_AGENTS].entries;
+    settings->agent_count = loading->lists[LIST_AGENTS].count;
+    settings->channels = (const void *)loading->lists[LIST_CHANNELS].entries;
+    settings->channel_count = loading->lists[LIST_CHANNELS].count;
+    settings->budgets = (const void *)loading->lists[LIST_BUDGETS].entries;
+    settings->budget_count = loading->lists[LIST_BUDGETS].count;
+    settings->prices = (const void *)loading->lists[LIST_PRICES].entries;
+    settings->price_count = loading->lists[LIST_PRICES].count;
+}
+
+static void lists_begin(struct loading *loading) {
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++) {
+        must(list->count <= LIST_ROOM && list->most <= LIMIT_LINES);
+        loading->lists[list - SETTING_LIST].entries =
+            arena_take(&loading->settings->arena, list->size * list->most, alignof(max_align_t));
+    }
 }
 
 /* ---- the document ---- */
 
 static void table_check(struct loading *loading, const struct toml_value *value) {
     struct str rest;
-    if (is_agents(value->path) || below_agents(value->path, &rest) ||
+    if (list_named(value->path) || list_above(value->path, &rest) ||
         setting_section_exists(value->path))
         return;
     struct str near = setting_section_nearest(value->path);
@@ -239,15 +288,17 @@ static bool in_unknown_section(struct str path) {
 
 static void value_take(struct loading *loading, const struct toml_value *value) {
     struct str rest;
-    if (value->type == TOML_ENTRY && is_agents(value->path))
-        agent_begin(loading, value);
+    const struct setting_list *named = list_named(value->path),
+                              *above = list_above(value->path, &rest);
+    if (value->type == TOML_ENTRY && named)
+        entry_begin(loading, value, named);
     else if (value->type == TOML_ENTRY)
         problem(loading, "%s:%u:%u: there is no list [[%.*s]]", loading->file, value->line,
                 value->column, STR_ARG(str_cut(value->path, 120)));
     else if (value->type == TOML_TABLE)
         table_check(loading, value);
-    else if (below_agents(value->path, &rest))
-        agent_put(loading, value, rest);
+    else if (above)
+        entry_put(loading, value, above, rest);
     else if (setting_find(value->path).row || !in_unknown_section(value->path))
         put_plain(loading, value);
 }
@@ -255,7 +306,7 @@ static void value_take(struct loading *loading, const struct toml_value *value) 
 static void document_take(struct loading *loading) {
     for (uint32_t i = 0; loading->doc && i < toml_count(loading->doc); i++)
         value_take(loading, toml_at(loading->doc, i));
-    agents_check(loading);
+    lists_take(loading);
 }
 
 static void document_parse(struct loading *loading) {
@@ -373,13 +424,26 @@ static struct str state_folder(struct arena *arena) {
     return arena_format(arena, "%s/.local/state/overseer", home && *home ? home : "/var/lib");
 }
 
-static void home_expand(struct settings *settings) {
-    const char *home = getenv("HOME");
-    for (size_t i = 0; i < SETTING_COUNT && home; i++) {
-        struct str *path = (struct str *)(void *)((char *)settings + SETTINGS[i].offset);
-        if (SETTINGS[i].flags & SETTING_PATH && path->len > 1 && memcmp(path->at, "~/", 2) == 0)
-            *path = arena_format(&settings->arena, "%s%s", home, path->at + 1);
+/* Paths of all rows of one struct: ~/ is the home folder. */
+static void home_expand(void *base, const struct setting *rows, size_t count, const char *home,
+                        struct arena *arena) {
+    for (size_t i = 0; i < count; i++) {
+        struct str *path = (struct str *)(void *)((char *)base + rows[i].offset);
+        if (rows[i].flags & SETTING_PATH && path->len > 1 && memcmp(path->at, "~/", 2) == 0)
+            *path = arena_format(arena, "%s%s", home, path->at + 1);
     }
+}
+
+static void homes_expand(struct loading *loading) {
+    const char *home = getenv("HOME");
+    struct arena *arena = &loading->settings->arena;
+    if (!home)
+        return;
+    home_expand(loading->settings, SETTINGS, SETTING_COUNT, home, arena);
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++)
+        for (uint32_t i = 0; i < loading->lists[list - SETTING_LIST].count; i++)
+            home_expand(entry_at(loading, list, i), list->rows, list->count, home, arena);
 }
 
 /* Beside a socket that was named, so that several daemons of one person do not meet. */
@@ -394,7 +458,6 @@ static struct str beside_socket(struct str socket, struct str usual, struct aren
 
 static void paths_resolve(struct settings *settings) {
     struct arena *arena = &settings->arena;
-    home_expand(settings);
     struct str dir = settings->storage.dir;
     if (dir.len == 0)
         settings->storage.dir = state_folder(arena);
@@ -406,6 +469,23 @@ static void paths_resolve(struct settings *settings) {
     else if (dir.len == 0)
         settings->storage.dir =
             beside_socket(settings->server.socket, settings->storage.dir, arena);
+}
+
+/* Each by itself: what it needs depends on its kind. */
+static void channels_take(struct loading *loading) {
+    struct settings *settings = loading->settings;
+    settings_channels(settings);
+    for (uint32_t i = 0; i < settings->channel_count; i++) {
+        const struct channel *channel = &settings->channels[i];
+        const char *wrong = channel->id.len > 0 ? channel_broken(channel) : NULL;
+        if (wrong)
+            problem(loading, "%s%sthe channel \"%.*s\" (%s) %s", loading->file,
+                    loading->file[0] ? ": " : "", STR_ARG(str_cut(channel->id, 80)),
+                    name_of(&CHANNEL_KIND_NAMES, channel->kind), wrong);
+    }
+    if (settings->channel_count > LIMIT_CHANNELS)
+        problem(loading, "%s%sthere are more than %d channels, with those of escalation.*",
+                loading->file, loading->file[0] ? ": " : "", LIMIT_CHANNELS);
 }
 
 static void whole_check(struct loading *loading) {
@@ -423,7 +503,7 @@ static void whole_check(struct loading *loading) {
 
 static struct settings *load(struct loading *loading) {
     struct settings *settings = loading->settings;
-    loading->agents = arena_new(&settings->arena, struct agent_setting, LIMIT_LINES);
+    lists_begin(loading);
     settings->file = str_of(arena_cstr(&settings->arena, str_of(loading->file)));
     settings_default(settings);
     document_parse(loading);
@@ -432,7 +512,9 @@ static struct settings *load(struct loading *loading) {
     environment_take(loading);
     flags_take(loading);
     preset_take(loading);
+    homes_expand(loading);
     paths_resolve(settings);
+    channels_take(loading);
     whole_check(loading);
     if (loading->report->count == 0)
         return settings;

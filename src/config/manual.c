@@ -75,6 +75,12 @@ static const char AFTER[] = ".SH EXAMPLE\n"
                             "[[agents]]\n"
                             "id = \"coder\"\n"
                             "capabilities = [\"code\", \"tests\"]\n"
+                            "\n"
+                            "[[channels]]\n"
+                            "id = \"issues\"\n"
+                            "kind = \"github\"\n"
+                            "repo = \"example/project\"\n"
+                            "token_path = \"~/.config/overseer/github.token\"\n"
                             ".fi\n"
                             ".SH SEE ALSO\n"
                             ".BR overseer (1),\n"
@@ -144,19 +150,26 @@ static void put_presets(void) {
     }
 }
 
+static void put_list(const struct setting_list *list, struct arena *arena) {
+    void *entry = arena_take(arena, list->size, alignof(max_align_t));
+    list_entry_default(list, entry, arena);
+    fputs(".SH ", stdout);
+    for (const char *c = list->name; *c; c++)
+        putchar(*c - 'a' + 'A');
+    printf("\nEach [[%s]] is one %s:\n", list->name, list->one);
+    for (size_t i = 0; i < list->count; i++)
+        put_row(entry, &list->rows[i], arena);
+}
+
 void config_manual(void) {
     struct arena arena = {0};
     struct settings *settings = arena_new(&arena, struct settings, 1);
-    struct agent_setting agent = {0};
     settings_default(settings);
-    agent_setting_default(&agent, &arena);
     fputs(BEFORE, stdout);
     for (size_t i = 0; i < SETTING_COUNT; i++)
         put_row(settings, &SETTINGS[i], &arena);
-    puts(".SH AGENTS");
-    puts("Each [[agents]] is one agent:");
-    for (size_t i = 0; i < AGENT_SETTING_COUNT; i++)
-        put_row(&agent, &AGENT_SETTINGS[i], &arena);
+    for (size_t i = 0; i < SETTING_LISTS; i++)
+        put_list(&SETTING_LIST[i], &arena);
     fputs(CHOOSING, stdout);
     put_presets();
     fputs(ALLOWING, stdout);

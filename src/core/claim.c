@@ -18,6 +18,7 @@ void rule_claim(struct deciding *d) {
                   (struct evidence){.rule = STR("effect.claim"),
                                     .effect = slot->n + 1,
                                     .host = slot->run_host,
+                                    .to = effect_told(slot),
                                     .fence = goal->fence,
                                     .threshold = d->policy->act_within});
 }

@@ -12,15 +12,18 @@ void rule_era(struct deciding *d) {
     must(eras < (UINT32_MAX - goal->effects_made) / LIMIT_ERA_GAP);
     goal->era = d->world->era;
     goal->effects_made += LIMIT_ERA_GAP * (uint32_t)eras;
-    for (uint32_t i = 0; i < goal->open_count; i++) {
+    for (uint32_t i = 0; i < goal->open_count;) {
         struct effect_slot *slot = &goal->open[i];
-        if (slot->state == EFFECT_READY)
+        uint32_t n = slot->n;
+        bool lost =
+            EFFECTS[slot->kind].promise != PROMISE_REPEAT && slot->state != EFFECT_UNCONFIRMED;
+        if (lost && slot->state == EFFECT_READY)
             slot->run_host = goal->owner;
-        if (slot->state != EFFECT_UNCONFIRMED) {
-            effect_doubt(d, slot, STR("store.restored"),
-                         STR("the store was put back; it may have been done since"));
-            told = true;
-        }
+        if (lost)
+            effect_lose(d, slot, STR("store.restored"),
+                        STR("the store was put back; it may have been done since"));
+        told = told || lost;
+        i += i < goal->open_count && goal->open[i].n == n;
     }
     if (!told)
         decide_record(

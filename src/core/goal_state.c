@@ -14,7 +14,9 @@ static void effects_withdraw(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     for (uint32_t i = goal->open_count; i-- > 0;) {
         struct effect_slot *slot = &goal->open[i];
-        if (slot->state != EFFECT_READY)
+        bool goes_on =
+            slot->kind == EFFECT_TELL || slot->kind == EFFECT_STOP || slot->kind == EFFECT_SAY;
+        if (slot->state != EFFECT_READY || goes_on)
             continue;
         uint32_t n = slot->n;
         effect_move(d, slot, EFFECT_ENDED);
@@ -28,7 +30,7 @@ static const char *completing_is_wrong(const struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     if (d->signal->by == WHO_HUMAN && d->signal->reason.len == 0)
         return "completing a goal by hand needs a reason";
-    if (goal->open_count > 0)
+    if (goal_works(goal) > 0)
         return "something is still open: wait for it, or cancel";
     return d->signal->by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
 }
@@ -48,7 +50,7 @@ static const char *move_is_wrong(const struct deciding *d, enum goal_status to) 
         return "a completed goal is opened again by a person who says why";
     if (to == GOAL_COMPLETED)
         return completing_is_wrong(d);
-    if (to == GOAL_ARCHIVED && goal->open_count > 0)
+    if (to == GOAL_ARCHIVED && goal_works(goal) > 0)
         return "something is still open: wait for it first";
     return NULL;
 }
@@ -73,10 +75,14 @@ void rule_move(struct deciding *d) {
         decide_refuse_because(d, ERROR_CONFLICT, str_of(wrong));
         return;
     }
-    if (to == GOAL_CANCELLED)
+    if (to == GOAL_CANCELLED) {
         effects_withdraw(d);
+        charges_stop(d, STR("goal.cancel"));
+    }
     if (to == GOAL_COMPLETED)
         questions_settle(goal);
+    if (to == GOAL_COMPLETED || to == GOAL_CANCELLED)
+        questions_end(d, STR("goal.over"));
     goal_move(d, to);
     bool reopened = from == GOAL_COMPLETED && to == GOAL_ACTIVE;
     decide_record(d, reopened ? RECORD_GOAL_REOPENED : RECORD_OF[to],

@@ -2,16 +2,14 @@
 /* What follows from an outcome, and from one that will not come? */
 #include "core/rules.h"
 
+/* ---- commands ---- */
+
 /* Exit status 0 of the operator's own command completes an active goal that has no plan and waits for nothing
  * else, now or when it goes on; any other status asks a person. An outcome for an effect that is not open
  * any more was reported before, and decides nothing. A late one for an unconfirmed effect settles the
  * doubt. */
-void rule_ended(struct deciding *d) {
+static void command_ended(struct deciding *d, struct effect_slot *slot) {
     struct goal *goal = &d->decision->goal;
-    struct effect_slot *slot = goal_effect(goal, d->signal->effect);
-    if (!slot)
-        return;
-    must(slot->state != EFFECT_READY); /* acted on without a claim */
     struct evidence evidence = {.rule = STR("effect.outcome"),
                                 .effect = slot->n + 1,
                                 .host = slot->run_host,
@@ -34,15 +32,72 @@ void rule_ended(struct deciding *d) {
     goal_settle(d);
 }
 
-/* PROTOCOL, the table of effects: a command is done at most once. Whoever had claimed it is gone, so it
- * is never repeated by itself: it stands as unconfirmed. Said once. */
+/* ---- everything else ---- */
+
+/* The effect is over; what it was for goes on from here. */
+static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) {
+    struct effect_slot ended = *slot;
+    struct evidence evidence = {.rule = STR("effect.outcome"),
+                                .effect = slot->n + 1,
+                                .host = slot->run_host,
+                                .to = effect_told(slot),
+                                .exit = d->signal->exit,
+                                .text = str_cut_utf8(d->signal->text, LIMIT_LINE)};
+    effect_move(d, slot, EFFECT_ENDED);
+    decide_record(d, lost ? RECORD_EFFECT_UNCONFIRMED : RECORD_EFFECT_ENDED, evidence);
+    switch (ended.kind) {
+    case EFFECT_SPAWN:
+    case EFFECT_SEND: sent_ended(d, &ended, lost); break;
+    case EFFECT_LOOK: look_ended(d, &ended); break;
+    case EFFECT_STOP: stop_ended(d, &ended); break;
+    case EFFECT_SAY: say_ended(d, &ended); break;
+    default: break;
+    }
+    if (d->decision->goal.desk)
+        desk_go_on(d);
+    goal_settle(d);
+}
+
+void rule_ended(struct deciding *d) {
+    struct effect_slot *slot = goal_effect(&d->decision->goal, d->signal->effect);
+    if (!slot)
+        return;
+    bool repeats = EFFECTS[slot->kind].promise == PROMISE_REPEAT;
+    must(slot->state != EFFECT_READY || repeats); /* acted on without a claim */
+    if (slot->kind == EFFECT_COMMAND)
+        command_ended(d, slot);
+    else
+        slot_ended(d, slot, false);
+}
+
+/* PROTOCOL, the table of effects. What may be repeated simply is. A command is done at most once: whoever had claimed it
+ * is gone, so it is never repeated by itself: it stands as unconfirmed, said once. What was said to an agent is looked
+ * for. */
+void effect_lose(struct deciding *d, struct effect_slot *slot, struct str rule, struct str why) {
+    if (EFFECTS[slot->kind].promise == PROMISE_REPEAT)
+        return;
+    if (slot->kind == EFFECT_COMMAND)
+        effect_doubt(d, slot, rule, why);
+    else
+        slot_ended(d, slot, true);
+}
+
 void rule_lost(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct effect_slot *slot = goal_effect(goal, d->signal->effect);
     if (!slot || slot->state == EFFECT_READY)
         return;
-    if (slot->state == EFFECT_UNCONFIRMED && goal->need == NEED_UNCONFIRMED)
+    if (slot->kind == EFFECT_COMMAND && slot->state == EFFECT_UNCONFIRMED &&
+        goal->need == NEED_UNCONFIRMED)
         return;
-    effect_doubt(d, slot, STR("effect.host-lost"),
-                 STR("its host was lost before it could say what came of it"));
+    effect_lose(d, slot, STR("effect.host-lost"),
+                STR("its host was lost before it could say what came of it"));
+}
+
+/* Nothing stays open for ever: an effect without an outcome at its deadline is unconfirmed, a look saw nothing. */
+void effect_expire(struct deciding *d, struct effect_slot *slot) {
+    if (EFFECTS[slot->kind].promise == PROMISE_REPEAT)
+        slot_ended(d, slot, false);
+    else
+        effect_lose(d, slot, STR("effect.deadline"), STR("no outcome within its time"));
 }

@@ -19,7 +19,8 @@ void rule_part(struct deciding *d) {
         decide_refuse_because(d, ERROR_CONFLICT, STR("the goal has changed since it was read"));
         return;
     }
-    bool known = signal->to > PART_NODE && signal->to < PARTS;
+    bool known = signal->to < PARTS && !PART[signal->to].live &&
+                 !(signal->to == PART_DISPATCH && signal->effect); /* history is only added to */
     const struct shape *shape = known ? PART[signal->to].shape : NULL;
     struct part_head *part = known ? arena_take(d->out, shape->size, alignof(max_align_t)) : NULL;
     if (!known || signal->effect > goal->parts_made ||

@@ -93,6 +93,8 @@ static bool node_takes(struct deciding *d, struct node *node, const struct plan_
     node->place = place;
     node->effort = effort_minutes(row->text.effort);
     node->text = decide_text(d, words_of(d, row));
+    name_put(node->agent, sizeof node->agent, row->text.agent);
+    name_put(node->role, sizeof node->role, row->text.agent_type);
     if (memcmp(&before, node, sizeof before) == 0)
         return false;
     node->updated_at = d->signal->at;
@@ -163,7 +165,7 @@ static void nodes_retire(struct deciding *d) {
 
 /* G-16: a node that lost its children has to be worked on itself. What it had from them is gone. */
 static void nodes_lose_children(struct deciding *d) {
-    const struct plan *before = d->world->plan;
+    const struct plan *before = d->world->live ? &d->world->live->plan : NULL;
     struct plan *plan = &d->decision->plan;
     for (uint32_t i = 0; before && i < before->count; i++) {
         struct node *node = &plan->nodes[i];
@@ -244,7 +246,7 @@ static void plan_propose(struct deciding *d, const struct plan_text *text) {
     if (!plan_build(d, text, &diff))
         return; /* PLAN-24: refused now, not when it is approved */
     *d->decision = before;
-    d->touched = NULL;
+    memset(d->touched, 0, sizeof d->touched);
     goal->proposal = decide_text(d, d->signal->body);
     goal->proposal_base = goal->plan_version;
     decide_record(d, RECORD_PLAN_REVIEW_NEEDED,

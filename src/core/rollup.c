@@ -83,7 +83,7 @@ static void nothing_left(struct deciding *d) {
             continue;
         if (plan->nodes[i].status != NODE_CANCELLED)
             return;
-        changed = changed || d->touched[i];
+        changed = changed || d->touched[PART_NODE][i];
     }
     if (!changed || goal->review)
         return;
@@ -104,7 +104,8 @@ static void waiting_in_vain(struct deciding *d) {
         const struct node *node = &plan->nodes[i];
         for (uint32_t k = 0; k < node->depend_count && !node_is_over(node) && !goal->review; k++) {
             const struct node *on = plan_node(plan, node->depends[k]);
-            if (on->status != NODE_CANCELLED || !(d->touched[i] || d->touched[on - plan->nodes]))
+            if (on->status != NODE_CANCELLED ||
+                !(d->touched[PART_NODE][i] || d->touched[PART_NODE][on - plan->nodes]))
                 continue;
             goal->review = 1;
             decide_record(d, RECORD_PLAN_REVIEW_NEEDED,
@@ -120,8 +121,7 @@ static void waiting_in_vain(struct deciding *d) {
 void plan_settle(struct deciding *d) {
     if (d->decision->plan.count == 0)
         return;
-    if (!d->touched)
-        plan_edit(d, 0);
+    plan_edit(d, 0);
     struct plan settled = plan_settled(d);
     for (int tier = TIER_SUBTASK; tier >= TIER_PHASE; tier--)
         nodes_move(d, &settled, (enum tier)tier);
@@ -135,7 +135,7 @@ void plan_settle(struct deciding *d) {
 void goal_settle(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     bool planned = d->decision->plan.count > 0;
-    if (goal->status != GOAL_ACTIVE || goal->open_count > 0 || goal_needs_person(goal) ||
+    if (goal->status != GOAL_ACTIVE || goal_works(goal) > 0 || goal_needs_person(goal) ||
         goal->reopened || !(planned ? plan_is_done(&d->decision->plan) : goal->succeeded))
         return;
     goal_move(d, GOAL_COMPLETED);

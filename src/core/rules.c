@@ -2,6 +2,13 @@
 /* How is a decision written down, and what moves a state? */
 #include "core/rules.h"
 
+void name_put(char *to, size_t size, struct str from) {
+    struct str cut = str_cut_utf8(from, size - 1);
+    memset(to, 0, size);
+    if (cut.len > 0)
+        memcpy(to, cut.at, cut.len);
+}
+
 /* ---- lists that grow in the arena ---- */
 
 static void *grown(struct arena *arena, const void *from, size_t size, uint32_t count,
@@ -24,6 +31,23 @@ static bool plan_record_is_whole(enum record_type type, const struct evidence *e
            (!of_version || evidence->plan_version > 0);
 }
 
+/* The first record of a decision holds what had happened, in full: so it can be replayed. What is too long for that
+ * is kept apart. */
+static void input_keep(struct deciding *d, struct evidence *evidence) {
+    struct str input = signal_encode(d->signal, d->out);
+    evidence->owner = d->decision->goal.owner;
+    evidence->fence = d->decision->goal.fence;
+    evidence->era = d->world->era;
+    evidence->level = d->world->level;
+    if (d->poisoned)
+        return;
+    if (input.len <= LIMIT_RECORD_INPUT &&
+        input.len + evidence->text.len + evidence->reason.len <= LIMIT_RECORD_BODY / 2)
+        evidence->input = input;
+    else
+        evidence->input_apart = decide_text(d, input);
+}
+
 /* EVENT-04, EVENT-05, EVENT-08: every transition leaves a record that says which rule, from what, by whom. */
 void decide_record(struct deciding *d, enum record_type type, struct evidence evidence) {
     struct decision *decision = d->decision;
@@ -36,6 +60,8 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
     evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
     evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
+    if (decision->record_count == 0)
+        input_keep(d, &evidence);
     decision->records = grown(d->out, decision->records, sizeof *decision->records,
                               decision->record_count, &decision->record_cap);
     struct record *record = &decision->records[decision->record_count++];
@@ -62,7 +88,7 @@ void decide_refuse(struct deciding *d, enum error error) {
     decide_refuse_because(d, error, (struct str){0});
 }
 
-static bool word_is_in(struct str list, struct str word) {
+bool list_has_word(struct str list, struct str word) {
     for (size_t i = 0; i + word.len <= list.len; i++) {
         bool begins = i == 0 || list.at[i - 1] == ' ';
         bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
@@ -74,7 +100,7 @@ static bool word_is_in(struct str list, struct str word) {
 
 /* PLAN-23: the overseer, a person, or an agent that the operator named. */
 bool decide_may_plan(struct deciding *d) {
-    if (d->signal->by != WHO_AGENT || word_is_in(d->policy->plan_agents, d->signal->actor))
+    if (d->signal->by != WHO_AGENT || list_has_word(d->policy->plan_agents, d->signal->actor))
         return true;
     decide_refuse(d, ERROR_UNAUTHORIZED);
     return false;
@@ -99,6 +125,59 @@ void decide_part(struct deciding *d, struct part_change change) {
     decision->parts[decision->part_count++] = change;
 }
 
+/* ---- live rows ---- */
+
+void live_edit(struct deciding *d, enum part_kind kind, uint32_t more) {
+    struct live_rows *rows = live_rows(&d->decision->live, kind);
+    size_t size = PART[kind].shape->size;
+    if (d->touched[kind] && d->room[kind] >= rows->count + more)
+        return;
+    uint32_t room = rows->count + (more > 0 ? more + 8 : 0);
+    void *at = arena_take(d->out, size * (room ? room : 1), alignof(max_align_t));
+    bool *touched = arena_new(d->out, bool, room ? room : 1);
+    if (rows->count > 0)
+        memcpy(at, rows->at, size * rows->count);
+    if (d->touched[kind] && rows->count > 0)
+        memcpy(touched, d->touched[kind], rows->count * sizeof *touched);
+    rows->at = at;
+    d->touched[kind] = touched;
+    d->room[kind] = room;
+}
+
+static uint32_t row_place(struct deciding *d, enum part_kind kind, const void *row) {
+    struct live_rows *rows = live_rows(&d->decision->live, kind);
+    size_t place = (size_t)((const char *)row - (const char *)rows->at) / PART[kind].shape->size;
+    must(place < rows->count);
+    return (uint32_t)place;
+}
+
+void live_touch(struct deciding *d, enum part_kind kind, const void *row) {
+    must(d->touched[kind] != NULL);
+    d->touched[kind][row_place(d, kind, row)] = true;
+}
+
+void *live_add(struct deciding *d, enum part_kind kind, uint32_t n) {
+    struct live_rows *rows = live_rows(&d->decision->live, kind);
+    live_edit(d, kind, 1);
+    must(rows->count < PART[kind].most);
+    char *row = (char *)rows->at + PART[kind].shape->size * rows->count;
+    memset(row, 0, PART[kind].shape->size);
+    d->touched[kind][rows->count++] = true;
+    *(uint32_t *)(void *)row = n;
+    return row;
+}
+
+void live_remove(struct deciding *d, enum part_kind kind, const void *row) {
+    struct live_rows *rows = live_rows(&d->decision->live, kind);
+    uint32_t place = row_place(d, kind, row), after = rows->count - place - 1;
+    size_t size = PART[kind].shape->size;
+    char *at = (char *)rows->at + size * place;
+    decide_part(d, (struct part_change){.kind = kind, .gone = true, .n = *(const uint32_t *)row});
+    memmove(at, at + size, size * after);
+    memmove(d->touched[kind] + place, d->touched[kind] + place + 1, after);
+    rows->count--;
+}
+
 /* ---- goals ---- */
 
 void goal_move(struct deciding *d, enum goal_status to) {
@@ -120,16 +199,26 @@ static struct effect_change *change_add(struct deciding *d) {
     return &d->decision->effects[d->decision->effect_count++];
 }
 
+struct str effect_told(const struct effect_slot *slot) {
+    return slot->kind == EFFECT_COMMAND ? (struct str){0} : str_of(EFFECTS[slot->kind].name);
+}
+
 struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
     struct goal *goal = &d->decision->goal;
     must(goal->open_count < LIMIT_OPEN_EFFECTS);
     struct effect_slot *slot = &goal->open[goal->open_count++];
     *slot = (struct effect_slot){.n = goal->effects_made++, .kind = effect.kind};
+    if (effect.kind == EFFECT_LOOK || effect.kind == EFFECT_SAY)
+        slot->until = time_after(d->signal->at, effect.within);
     *change_add(d) = (struct effect_change){
         .op = EFFECT_OP_MAKE, .slot = *slot, .body = effect_encode(&effect, d->out)};
     decide_record(d, RECORD_EFFECT_DECIDED,
-                  (struct evidence){
-                      .rule = STR("command.run"), .effect = slot->n + 1, .text = effect.command});
+                  (struct evidence){.rule = effect.kind == EFFECT_COMMAND
+                                                ? STR("command.run")
+                                                : str_of(EFFECTS[effect.kind].name),
+                                    .effect = slot->n + 1,
+                                    .to = effect_told(slot),
+                                    .text = effect.command});
     return slot;
 }
 
@@ -163,21 +252,11 @@ void effect_doubt(struct deciding *d, struct effect_slot *slot, struct str rule,
 /* ---- nodes ---- */
 
 void plan_edit(struct deciding *d, uint32_t more) {
-    struct plan *plan = &d->decision->plan;
-    struct node *nodes = arena_new(d->out, struct node, plan->count + more);
-    bool *touched = arena_new(d->out, bool, plan->count + more);
-    if (plan->count > 0) {
-        memcpy(nodes, plan->nodes, plan->count * sizeof *nodes);
-        if (d->touched)
-            memcpy(touched, d->touched, plan->count * sizeof *touched);
-    }
-    plan->nodes = nodes;
-    d->touched = touched;
+    live_edit(d, PART_NODE, more);
 }
 
 void node_touch(struct deciding *d, const struct node *node) {
-    must(d->touched != NULL);
-    d->touched[node - d->decision->plan.nodes] = true;
+    live_touch(d, PART_NODE, node);
 }
 
 static bool node_may_move(const struct node *node, enum node_status to, enum node_cause cause) {

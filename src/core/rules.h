@@ -10,8 +10,11 @@ struct deciding {
     const struct policy *policy;
     struct arena *out;
     struct decision *decision;
-    bool *
-        touched; /* nodes that changed, by place in the plan; NULL: the plan is still the world's */
+    bool *touched[PARTS]; /* rows that changed, by place; NULL: they are still the world's */
+    uint32_t room[PARTS]; /* rows that fit without moving the others */
+    bool
+        poisoned; /* the signal is kept aside, not with the record: the store may refuse it again */
+    bool gone_on; /* a desk has answered what it could */
 };
 
 /* The rules: one file for each question. */
@@ -33,6 +36,133 @@ void rule_work(struct deciding *);    /* work.c: who may move a node, and where?
 void rule_follow(struct deciding *);  /* work.c: and let it follow its children again? */
 void rule_part(struct deciding *);    /* part.c: an assignment, dispatch, handoff or run */
 void rule_era(struct deciding *);     /* era.c: what if the store was put back? */
+void rule_seen(struct deciding *);    /* watch.c: something happened to an agent */
+void rule_said(struct deciding *);    /* said.c: an agent says how it goes */
+void rule_handoff(struct deciding *); /* handoff.c: somebody says where things stand */
+void rule_retry(struct deciding *);   /* staff.c: a person wants it done once more */
+void rule_granted(struct deciding *); /* staff.c: the desk has said yes */
+void rule_denied(struct deciding *);  /* staff.c: and no */
+void rule_agent_ask(struct deciding *);    /* question.c: an agent asks */
+void rule_ask(struct deciding *);          /* question.c: a person does, for the record */
+void rule_answer(struct deciding *);       /* question.c: somebody answers */
+void rule_question(struct deciding *);     /* question.c: seen, put off, taken back */
+void rule_mail(struct deciding *);         /* mail.c: a message */
+void rule_mail_ack(struct deciding *);     /* mail.c: and that it was read */
+void rule_permit_ask(struct deciding *);   /* desk.c: may this begin? */
+void rule_settle(struct deciding *);       /* desk.c: what was spent */
+void rule_limited(struct deciding *);      /* desk.c: an account is at its limit */
+void rule_desk_release(struct deciding *); /* desk.c: a person lets it act again */
+
+/* What becomes due by itself: each returns the next time that it wants to be asked, or TIME_NEVER. */
+int64_t watch_due(struct deciding *);     /* watch.c: silence, rungs */
+int64_t questions_due(struct deciding *); /* question.c: to be said again, expired, applied */
+int64_t desk_due(struct deciding *);      /* desk.c: accounts that open, a minute that ends */
+int64_t desk_next(const struct live *live, const struct goal *goal, const struct policy *policy,
+                  int64_t at); /* desk.c: the same, from what is stored */
+
+/* What comes of effects, by kind. `delivery` is SIGNAL_EFFECT_ENDED's `to`; lost: nobody will say. */
+void sent_ended(struct deciding *, const struct effect_slot *slot, bool lost); /* dispatch.c */
+void look_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
+void stop_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
+void say_ended(struct deciding *, const struct effect_slot *slot);             /* question.c */
+
+struct asking {
+    enum question_kind kind;
+    enum asked_of of;
+    enum alarm alarm;
+    struct str cause;
+    const struct charge *charge; /* NULL: about the goal */
+    uint32_t parent;             /* n + 1 of the charge that is asked */
+    struct question_text text;
+    uint32_t fallback; /* option, from 1 */
+    int64_t expires_at;
+    bool holds; /* the charge waits for the answer */
+};
+
+/* ---- charges ---- */
+
+/* watch.c: the earliest time at which something is to be done by itself, from what is stored; 0: never. */
+int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);
+
+/* staff.c: who works next? Runs after every change of an active goal. */
+void staff(struct deciding *);
+struct charge *charge_add(struct deciding *, const struct node *node,
+                          const struct policy_agent *agent);
+bool agent_is_allowed(const struct deciding *, const struct policy_agent *agent);
+void charges_stop(struct deciding *, struct str rule); /* all of them: the goal is over */
+void charge_stop(struct deciding *, struct charge *charge, struct str rule, struct str reason);
+void charge_run_end(struct deciding *, struct charge *charge); /* stop its run, if it has one */
+void charge_done(struct deciding *, struct charge *charge, struct str rule, struct str evidence);
+void charge_again(struct deciding *, struct charge *charge,
+                  struct str rule); /* back into the queue */
+void charge_answered(struct deciding *, const struct question *question, const struct str words);
+
+/* dispatch.c: say it to the agent, or start one that hears it. */
+void charge_dispatch(struct deciding *, struct charge *charge, enum wording words, struct str rule);
+void charge_look(struct deciding *, struct charge *charge, uint32_t dispatch, struct str rule);
+
+/* The one mover of charges; the row for people follows it. */
+void charge_move(struct deciding *, struct charge *charge, enum charge_status to,
+                 struct evidence evidence);
+void charge_touch(struct deciding *, struct charge *charge);
+struct str charge_id(const struct charge *charge, struct arena *arena); /* A_n */
+struct charge *charge_in_hand(struct deciding *); /* the signal's; NULL: there is none */
+
+struct evidence charge_evidence(struct deciding *, const struct charge *charge, struct evidence);
+void charge_tell_row(struct deciding *, const struct charge *charge); /* the row for people */
+bool dispatch_has_room(const struct deciding *);
+void dispatch_history(struct deciding *, const struct charge *charge, enum effect_kind kind,
+                      enum delivery result, struct str notes);
+void delivery_note(struct deciding *, struct charge *charge, enum delivery result, struct str rule);
+
+/* watch.c: somebody went to see, and this is what there is. */
+void charge_looked_at(struct deciding *, struct charge *charge, const struct sighting *seen);
+
+/* ladder.c: what helps a charge that does not move? Returns when it wants to be asked again. */
+int64_t ladder_climb(struct deciding *, struct charge *charge);
+void ladder_reset(struct charge *charge);                      /* progress was seen */
+void ladder_fresh(struct deciding *, struct charge *charge);   /* a new run has begun */
+void ladder_granted(struct deciding *, struct charge *charge); /* the desk allows the rung */
+int64_t ladder_backoff(const struct policy *policy, const struct charge *charge);
+bool ladder_is_suspended(const struct deciding *, const struct charge *charge);
+struct charge *charge_asks(struct deciding *, uint32_t n, struct asking asking);
+bool ladder_reassign(struct deciding *, struct charge *charge);
+void ladder_ask(struct deciding *, struct charge *charge, struct str rule, struct str why);
+
+/* permit.c, the goal's side of a desk. */
+void permit_ask(struct deciding *, struct charge *charge); /* to begin, or to go on */
+void permit_act(struct deciding *, struct charge *charge,
+                enum permit_kind kind); /* to act on one that runs */
+enum permit_kind permit_answer(struct deciding *,
+                               struct charge *charge); /* PERMIT_NONE: to an older ask */
+void permit_limited(struct deciding *, struct charge *charge,
+                    int64_t until); /* its account; 0: not said */
+void permit_return(struct deciding *, struct charge *charge,
+                   bool over); /* settle; over: give it back */
+void permit_measure(struct deciding *, struct charge *charge,
+                    const struct sighting *seen); /* what it has spent; settled when it is much */
+void permits_catch_up(struct deciding *);         /* asks that found no room among the effects */
+void permit_decline(struct deciding *);           /* what was granted to nobody goes back */
+void desk_go_on(
+    struct deciding *); /* desk.c: something of a desk ended: answers that waited go out */
+
+/* A signal for another aggregate, once, however often it is carried there. */
+void decide_tell(struct deciding *, struct signal signal);
+
+/* ---- questions ---- */
+
+/* question.c: ESCALATE-15: the one that is open for this cause, or a new one; NULL: too many are open. */
+struct question *question_ask(struct deciding *, struct asking asking);
+void question_settle(struct deciding *, struct str cause,
+                     struct str rule); /* it came right by itself */
+void questions_drop(struct deciding *, uint32_t charge,
+                    struct str rule);                   /* those of a charge that is over */
+void questions_end(struct deciding *, struct str rule); /* all of them: the goal is over */
+
+bool list_has_word(struct str list, struct str word); /* separated by spaces */
+
+/* Names inside a row: cut to fit. */
+void name_put(char *to, size_t size, struct str from);
 
 /* Write one record about this decision. The evidence is completed from the signal. */
 void decide_record(struct deciding *, enum record_type type, struct evidence evidence);
@@ -59,7 +189,13 @@ enum node_cause {
 void node_move(struct deciding *, struct node *node, enum node_status to, enum node_cause cause,
                struct evidence evidence);
 
-/* The plan becomes this decision's own, with room for more nodes. Pointers to its nodes change. */
+/* Rows become this decision's own, with room for more. Pointers to them change. */
+void live_edit(struct deciding *, enum part_kind kind, uint32_t more);
+void live_touch(struct deciding *, enum part_kind kind, const void *row);
+void *live_add(struct deciding *, enum part_kind kind,
+               uint32_t n); /* zeroed; n is above all others */
+void live_remove(struct deciding *, enum part_kind kind, const void *row);
+
 void plan_edit(struct deciding *, uint32_t more);
 void node_touch(struct deciding *, const struct node *node);
 void plan_version_raise(struct deciding *, enum plan_reason why, struct evidence evidence);
@@ -68,6 +204,13 @@ void plan_version_raise(struct deciding *, enum plan_reason why, struct evidence
 void plan_settle(struct deciding *);
 void goal_settle(struct deciding *); /* is the goal done? */
 void task_finished(struct deciding *, const struct node *node);
+
+/* outcome.c: nobody will say what came of it; its time is over. */
+void effect_lose(struct deciding *, struct effect_slot *slot, struct str rule, struct str why);
+void effect_expire(struct deciding *, struct effect_slot *slot);
+
+/* What its records call it, so that nobody takes it for a command; empty: it is one. */
+struct str effect_told(const struct effect_slot *slot);
 
 /* An effect of which nothing is known becomes unconfirmed, and a person is asked. */
 void effect_doubt(struct deciding *, struct effect_slot *slot, struct str rule, struct str why);

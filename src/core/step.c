@@ -8,48 +8,99 @@ struct rule_row {
 };
 
 static const struct rule_row RULES[SIGNAL_KINDS] = {
-    [SIGNAL_GOAL_CREATE] = {rule_create, true},    [SIGNAL_GOAL_REPORT] = {rule_report, false},
-    [SIGNAL_GOAL_DUE] = {rule_due, false},         [SIGNAL_EFFECT_CLAIM] = {rule_claim, false},
-    [SIGNAL_EFFECT_ENDED] = {rule_ended, false},   [SIGNAL_EFFECT_LOST] = {rule_lost, false},
-    [SIGNAL_GOAL_UPDATE] = {rule_update, false},   [SIGNAL_GOAL_MOVE] = {rule_move, false},
-    [SIGNAL_PLAN_APPLY] = {rule_apply, false},     [SIGNAL_PLAN_REVIEW] = {rule_review, false},
-    [SIGNAL_PLAN_APPROVE] = {rule_approve, false}, [SIGNAL_PLAN_REJECT] = {rule_reject, false},
-    [SIGNAL_WORK_ADD] = {rule_add, false},         [SIGNAL_WORK_MOVE] = {rule_work, false},
-    [SIGNAL_WORK_FOLLOW] = {rule_follow, false},   [SIGNAL_GOAL_RELEASE] = {rule_release, false},
+    [SIGNAL_GOAL_CREATE] = {rule_create, true},
+    [SIGNAL_GOAL_REPORT] = {rule_report, false},
+    [SIGNAL_GOAL_DUE] = {rule_due, false},
+    [SIGNAL_EFFECT_CLAIM] = {rule_claim, false},
+    [SIGNAL_EFFECT_ENDED] = {rule_ended, false},
+    [SIGNAL_EFFECT_LOST] = {rule_lost, false},
+    [SIGNAL_GOAL_UPDATE] = {rule_update, false},
+    [SIGNAL_GOAL_MOVE] = {rule_move, false},
+    [SIGNAL_PLAN_APPLY] = {rule_apply, false},
+    [SIGNAL_PLAN_REVIEW] = {rule_review, false},
+    [SIGNAL_PLAN_APPROVE] = {rule_approve, false},
+    [SIGNAL_PLAN_REJECT] = {rule_reject, false},
+    [SIGNAL_WORK_ADD] = {rule_add, false},
+    [SIGNAL_WORK_MOVE] = {rule_work, false},
+    [SIGNAL_WORK_FOLLOW] = {rule_follow, false},
+    [SIGNAL_GOAL_RELEASE] = {rule_release, false},
     [SIGNAL_PART_PUT] = {rule_part, false},
+    [SIGNAL_AGENT_SEEN] = {rule_seen, false},
+    [SIGNAL_AGENT_UPDATE] = {rule_said, false},
+    [SIGNAL_AGENT_ASK] = {rule_agent_ask, false},
+    [SIGNAL_QUESTION_ASK] = {rule_ask, false},
+    [SIGNAL_QUESTION_ANSWER] = {rule_answer, false},
+    [SIGNAL_QUESTION_MOVE] = {rule_question, false},
+    [SIGNAL_PERMIT_ASK] = {rule_permit_ask, true},
+    [SIGNAL_PERMIT_SETTLE] = {rule_settle, false},
+    [SIGNAL_PERMIT_GRANTED] = {rule_granted, false},
+    [SIGNAL_PERMIT_DENIED] = {rule_denied, false},
+    [SIGNAL_ACCOUNT_LIMITED] = {rule_limited, true},
+    [SIGNAL_DESK_RELEASE] = {rule_desk_release, false},
+    [SIGNAL_MAIL_SEND] = {rule_mail, false},
+    [SIGNAL_MAIL_ACK] = {rule_mail_ack, false},
+    [SIGNAL_HANDOFF] = {rule_handoff, false},
+    [SIGNAL_WORK_RETRY] = {rule_retry, false},
 };
 
 static void begin(struct deciding *d) {
     if (d->world->goal)
         d->decision->goal = *d->world->goal;
-    if (d->world->plan)
-        d->decision->plan = *d->world->plan;
+    if (d->world->live)
+        d->decision->live = *d->world->live;
 }
 
-/* PLAN-16: progress is that of the plan as it is now; nodes that changed become rows. */
-static void finish_plan(struct deciding *d) {
+/* Rows that changed are stored under their ordinal; nodes and assignments also by name. */
+static struct str row_name(struct deciding *d, enum part_kind kind, const void *row) {
+    uint32_t n = *(const uint32_t *)row;
+    if (kind == PART_NODE)
+        return node_id(row);
+    return arena_format(d->out, "%s%u", PART[kind].prefix, n);
+}
+
+static void rows_store(struct deciding *d, enum part_kind kind) {
+    const struct live_rows *rows = live_rows_of(&d->decision->live, kind);
+    const struct shape *shape = PART[kind].shape;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const char *row = (const char *)rows->at + shape->size * i;
+        if (d->touched[kind][i])
+            decide_part(d, (struct part_change){.kind = kind,
+                                                .n = *(const uint32_t *)(const void *)row,
+                                                .name = row_name(d, kind, row),
+                                                .body = shape_encode(shape, row, d->out)});
+        if (d->touched[kind][i] && kind == PART_CHARGE)
+            charge_tell_row(d, (const struct charge *)(const void *)row);
+    }
+}
+
+/* PLAN-16: progress is that of the plan as it is now. */
+static void finish_live(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct plan *plan = &d->decision->plan;
-    goal->percent = plan_percent(plan, NULL);
-    goal->working = plan_working(plan);
-    for (uint32_t i = 0; i < plan->count; i++)
-        if (d->touched[i])
-            decide_part(d,
-                        (struct part_change){.kind = PART_NODE,
-                                             .n = plan->nodes[i].n,
-                                             .name = node_id(&plan->nodes[i]),
-                                             .body = shape_encode(&NODE, &plan->nodes[i], d->out)});
-    must(goal->quarantined || plan_broken(plan, goal) == NULL);
+    if (d->touched[PART_NODE]) {
+        goal->percent = plan_percent(plan, NULL);
+        goal->working = plan_working(plan);
+    }
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live && d->touched[kind])
+            rows_store(d, (enum part_kind)kind);
+    must(goal->quarantined || !d->touched[PART_NODE] || plan_broken(plan, goal) == NULL);
+    must(goal->quarantined || live_broken(&d->decision->live, goal) == NULL);
 }
 
-/* What every change has in common: a new version, the time, when it is due, and that it is whole. */
+/* What every change has in common: who works next, a new version, the time, when it is due, and that it is whole. */
 static void finish(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     must(d->decision->record_count > 0);
+    if (!goal->quarantined && !goal->desk)
+        staff(d);
+    if (!goal->quarantined && goal->desk)
+        desk_go_on(d);
     goal->version++;
     goal->updated_at = d->signal->at;
-    if (d->touched)
-        finish_plan(d);
+    if (!goal->quarantined)
+        goal->wants_at = live_wants(&d->decision->live, goal, d->policy);
+    finish_live(d);
     goal->due_at = goal->quarantined ? TIME_NEVER : goal_due(goal);
     must(goal->quarantined || goal_broken(goal) == NULL);
 }
@@ -70,6 +121,11 @@ struct decision step(const struct world *world, const struct signal *signal,
     begin(&d);
     if (world->seen)
         return decision; /* applied before: nothing is done twice */
+    if (signal->kind > SIGNAL_FLEET_RESUME && world->level < LEVEL_SUPERVISION) {
+        decide_refuse_because(&d, ERROR_CONFLICT,
+                              STR("a host of the fleet is of an older build: update it first"));
+        return decision;
+    }
     if (!world->goal && !row->makes_goal) {
         decide_refuse(&d, ERROR_NOT_FOUND);
         return decision;
@@ -106,8 +162,12 @@ struct decision step_quarantine(const struct goal *goal, const struct signal *si
                                 const struct policy *policy, struct str why, struct arena *out) {
     struct decision decision = {0};
     struct world world = {.goal = goal};
-    struct deciding d = {
-        .world = &world, .signal = signal, .policy = policy, .out = out, .decision = &decision};
+    struct deciding d = {.world = &world,
+                         .signal = signal,
+                         .policy = policy,
+                         .out = out,
+                         .decision = &decision,
+                         .poisoned = true};
     begin(&d);
     decision.goal.quarantined = true;
     decide_record(&d, RECORD_GOAL_QUARANTINED,

@@ -7,11 +7,14 @@
 
 #include "model/decision.h"
 
-enum { CORE_VERSION = 2 };
+enum {
+    CORE_VERSION = 3,
+    LEVEL_SUPERVISION = 4 /* of the store: below it somebody is there who cannot read charges */
+};
 
 struct world {
     const struct goal *goal; /* NULL: there is none */
-    const struct plan *plan; /* its plan; NULL or empty: it has none */
+    const struct live *live; /* its plan, charges …; NULL: it has none */
     bool seen;               /* this signal's source has been applied before */
     uint64_t era;            /* of the store: raised by each restore */
     uint32_t level;          /* what the fleet has agreed to write */

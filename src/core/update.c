@@ -20,6 +20,7 @@ bool goal_words(struct deciding *d) {
         return false;
     }
     d->decision->goal.text = decide_text(d, shape_encode(&GOAL_TEXT, &text, d->out));
+    d->decision->goal.origin = text.channel.len ? sha256(text.channel) : (struct hash){0};
     return true;
 }
 

@@ -28,22 +28,42 @@ static bool batch_is_full(const struct batch *batch) {
     return batch->input_count == LIMIT_BATCH_SIGNALS;
 }
 
+const int64_t LATE_BOUND[LATE_BOUNDS] = {MILLISECONDS(1),   MILLISECONDS(10), MILLISECONDS(100),
+                                         MILLISECONDS(500), SECONDS(1),       SECONDS(10),
+                                         SECONDS(60)};
+
+static void late_count(struct lateness *late, int64_t by) {
+    uint32_t i = 0;
+    while (i < LATE_BOUNDS && by > LATE_BOUND[i])
+        i++;
+    late->count[i]++;
+    late->sum += by;
+}
+
 static void gather_due(struct ledger *ledger) {
     struct id id;
-    for (uint32_t i = 0; i < LIMIT_BATCH_SIGNALS && due_pop(&ledger->due, ledger->now.wall, &id);
-         i++)
+    for (uint32_t i = 0; i < LIMIT_BATCH_SIGNALS; i++) {
+        int64_t at = due_next(&ledger->due);
+        if (!due_pop(&ledger->due, ledger->now.wall, &id))
+            break;
+        late_count(&ledger->late, ledger->now.wall - at);
         ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_GOAL_DUE, .goal = id});
+    }
 }
 
 /* Only as many claims as may be carried out now. */
 static void gather_claims(struct ledger *ledger) {
+    ledger_repeat(ledger);
     if (ledger_is_held(ledger))
         return;
-    for (uint32_t room = LIMIT_ACTS > ledger->acting ? LIMIT_ACTS - ledger->acting : 0;
-         room > 0 && ledger->claims.first && !batch_is_full(&ledger->batch); room--) {
-        struct input *claim = input_pop(&ledger->claims);
-        claim->signal.at = ledger->now.wall;
-        batch_add(&ledger->batch, claim);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t acting = ledger->acting[lane];
+        for (uint32_t room = LANE_MOST[lane] > acting ? LANE_MOST[lane] - acting : 0;
+             room > 0 && ledger->claims[lane].first && !batch_is_full(&ledger->batch); room--) {
+            struct input *claim = input_pop(&ledger->claims[lane]);
+            claim->signal.at = ledger->now.wall;
+            batch_add(&ledger->batch, claim);
+        }
     }
 }
 
@@ -147,13 +167,6 @@ static bool input_makes_fresh_goal(const struct input *input) {
     return input->signal.kind == SIGNAL_GOAL_CREATE && !input->signal.keyed && input->tries == 0;
 }
 
-static struct plan plan_copy(const struct plan *plan, struct arena *arena) {
-    struct plan copy = {arena_new(arena, struct node, plan->count), plan->count};
-    if (plan->count > 0)
-        memcpy(copy.nodes, plan->nodes, plan->count * sizeof *plan->nodes);
-    return copy;
-}
-
 static bool group_needs_loading(struct ledger *ledger, struct group *group) {
     if (group->exists)
         return false; /* taken from memory when this load was first tried */
@@ -161,7 +174,7 @@ static bool group_needs_loading(struct ledger *ledger, struct group *group) {
     const struct warm *warm = warm_get(ledger, first->signal.goal);
     if (warm) {
         group->goal = warm->goal;
-        group->plan = plan_copy(&warm->plan, &ledger->batch.arena);
+        group->live = live_copy(&warm->live, &ledger->batch.arena);
         group->exists = group->whole = true;
     }
     return !warm && !input_makes_fresh_goal(first);
@@ -193,7 +206,7 @@ static void group_loaded(struct ledger *ledger, struct group *group,
                          const struct goal_loaded *loaded) {
     bool mine = loaded->goal.owner == ledger->config.host;
     group->goal = loaded->goal;
-    group->plan = plan_copy(&loaded->plan, &ledger->batch.arena);
+    group->live = live_copy(&loaded->live, &ledger->batch.arena);
     group->exists = loaded->exists;
     group->whole = loaded->whole;
     group->owner = loaded->goal.owner;
@@ -201,7 +214,7 @@ static void group_loaded(struct ledger *ledger, struct group *group,
     group->forward = loaded->exists && !mine && loaded->owner_lives;
     group->adopt = loaded->exists && !mine && !loaded->owner_lives;
     if (loaded->exists && loaded->whole && mine)
-        warm_put(ledger, &loaded->goal, &loaded->plan);
+        warm_put(ledger, &loaded->goal, &loaded->live);
 }
 
 static void load_absorb(struct ledger *ledger, const struct store_answer *answer) {
@@ -259,13 +272,7 @@ static void adopt_absorb(struct ledger *ledger, const struct store_answer *answe
 static void act_release(struct ledger *ledger, struct input *input, const struct goal *goal) {
     struct act *act = input->act;
     input->act = NULL;
-    act->fence = goal->fence;
-    act->reign = atomic_load(&ledger->reign);
-    act->next = NULL;
-    *ledger->acts_end = act;
-    ledger->acts_end = &act->next;
-    if (map_put(&ledger->known, effect_id(act->effect.goal, act->effect.n), (void *)KNOWN_FLYING))
-        ledger->acting++;
+    ledger_act(ledger, act, goal->fence);
 }
 
 static void input_release(struct ledger *ledger, struct input *input, const struct goal *goal,
@@ -294,7 +301,7 @@ static void group_release(struct ledger *ledger, struct group *group, const stru
 
 /* The bug that acts on what is only ready: a crash now, and somebody does it again. */
 static void plant_act_without_claim(struct ledger *ledger, const struct goal *goal) {
-    struct input *claim = ledger->claims.last;
+    struct input *claim = ledger->claims[LANE_COMMANDS].last;
     if (claim && claim->act) {
         act_release(ledger, claim, goal);
         claim->signal.effect = UINT32_MAX;
@@ -309,7 +316,7 @@ static void commit_release(struct ledger *ledger, struct goal_commit *commit, st
     if (mine && (goal->quarantined || commit->keep_hot))
         warm_drop(ledger, goal->id);
     else if (mine)
-        warm_put(ledger, goal, &ledger->batch.commit_plans[commit - ledger->batch.commits]);
+        warm_put(ledger, goal, &ledger->batch.commit_lives[commit - ledger->batch.commits]);
     bool goes_on = (group->goal.status == GOAL_PAUSED && goal->status == GOAL_ACTIVE) ||
                    (group->goal.quarantined && !goal->quarantined);
     if (mine && goes_on)

@@ -560,6 +560,7 @@ static bool call_prepare(struct call *call, struct str method) {
     if (!call->op.op)
         return op_refuse(&call->op, ERROR_UNKNOWN_METHOD, "%s", "");
     call->op.at = clock_wall();
+    call->op.policy_read = call->house->policy_read;
     call->op.policy = keeper->ledger ? ledger_policy(keeper->ledger) : &NO_POLICY;
     struct building building = {.call = call};
     built(call, args_make, &building);

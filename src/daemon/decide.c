@@ -14,8 +14,9 @@ struct deliberation {
     struct arena *arena;
     struct group *group;
     struct goal goal; /* so far */
-    struct plan plan; /* the same */
+    struct live live; /* the same */
     bool exists;
+    int64_t wants; /* nothing was decided: when it wants to be asked again; 0: as stored */
     struct goal_commit *commit; /* NULL: nothing to write so far */
     uint32_t record_cap;
 };
@@ -36,17 +37,29 @@ static void step_call(void *with) {
         step(stepping->world, stepping->signal, stepping->policy, stepping->arena);
 }
 
+/* What was seen of its agents comes with a goal's due time, and is put down with what is decided from it. */
+static struct str seen_now(struct deliberation *d) {
+    const struct ledger_config *config = &d->ledger->config;
+    struct sightings nothing = {.since = d->ledger->joined_at};
+    if (config->see)
+        return config->see(config->see_with, d->goal.id, &d->live.charges, d->ledger->now,
+                           d->arena);
+    return shape_encode(&SIGHTINGS, &nothing, d->arena);
+}
+
 /* NULL: the step broke a promise, which is in ret_report. */
 static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
                                      struct guard_report *ret_report) {
     struct decision *decision = arena_new(d->arena, struct decision, 1);
     struct world world = {.goal = d->exists ? &d->goal : NULL,
-                          .plan = &d->plan,
+                          .live = &d->live,
                           .seen = seen,
                           .era = d->ledger->mark.era,
                           .level = d->ledger->mark.level};
-    struct stepping stepping = {&world, &input->signal, ledger_policy(d->ledger), d->arena,
-                                decision};
+    struct signal signal = input->signal;
+    if (signal.kind == SIGNAL_GOAL_DUE && d->live.charges.count > 0)
+        signal.body = seen_now(d);
+    struct stepping stepping = {&world, &signal, ledger_policy(d->ledger), d->arena, decision};
     enum guard_result result = guard_run(step_call, &stepping, ret_report);
     if (result == GUARD_MEMORY)
         memory_exhausted(); /* for the guard around the whole turn */
@@ -164,7 +177,7 @@ static void add_decision(struct deliberation *d, const struct decision *decision
         commit->tags = decision->tags;
     d->goal = decision->goal;
     if (!decision->goal.quarantined)
-        d->plan = decision->plan;
+        d->live = decision->live;
     d->goal.version = version;
     d->exists = true;
 }
@@ -180,7 +193,7 @@ static void add_source(struct deliberation *d, const struct input *input) {
 /* ---- goals that are set aside ---- */
 
 static bool input_is_kept_aside(const struct input *input) {
-    return input->from_inbox || input->signal.kind == SIGNAL_EFFECT_ENDED;
+    return input->from_inbox || input->tells || input->signal.kind == SIGNAL_EFFECT_ENDED;
 }
 
 static void keep_aside(struct deliberation *d, struct input *input, struct str why) {
@@ -230,7 +243,7 @@ static bool source_is_in(const struct goal_commit *commit, struct id source) {
 /* Whoever sent it was told that it was forwarded, and nothing more: so what came of it is put down. */
 static void note_refusal(struct deliberation *d, const struct input *input,
                          const struct decision *refused) {
-    struct world world = {.goal = &d->goal, .plan = &d->plan};
+    struct world world = {.goal = &d->goal, .live = &d->live};
     struct decision decision = step_refused(&world, &input->signal, ledger_policy(d->ledger),
                                             refused->error, refused->why, d->arena);
     add_decision(d, &decision);
@@ -270,15 +283,19 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
             add_decision(d, decision);
         else if (decision->error && input->from_inbox && d->exists)
             note_refusal(d, input, decision);
+        else if (decision->due_at)
+            d->wants = decision->due_at;
         input->claimed = input->applied && effect_is_claimed(d, &input->signal);
         if (input->applied || (input->from_inbox && d->exists))
             add_source(d, input);
     }
 }
 
-/* Does a list show anything else now? */
+/* Does a list show anything else now? A desk is in no list. */
 static bool view_changed(const struct deliberation *d) {
     const struct goal *before = &d->group->goal, *after = &d->goal;
+    if (after->desk)
+        return false;
     return !d->group->exists || d->commit->title.len > 0 || d->commit->tags ||
            before->quarantined != after->quarantined || before->status != after->status ||
            before->priority != after->priority || before->percent != after->percent ||
@@ -314,13 +331,15 @@ static void conclude(struct deliberation *d) {
     if (!commit) {
         if (d->exists) /* a timer that rang early is set again */
             if (!due_set(&d->ledger->due, d->goal.id,
-                         d->goal.quarantined ? TIME_NEVER : goal_due(&d->goal)))
+                         d->goal.quarantined ? TIME_NEVER
+                         : d->wants          ? d->wants
+                                             : goal_due(&d->goal)))
                 d->ledger->read_again = true;
         return;
     }
     d->goal.version = commit->expected + 1;
     commit->goal = d->goal;
-    d->ledger->batch.commit_plans[d->group->commit] = d->plan;
+    d->ledger->batch.commit_lives[d->group->commit] = d->live;
     commit->view_changed = view_changed(d);
     if (commit->view_changed)
         d->goal.shown = commit->goal.shown = goal_face(&d->goal) + 1;
@@ -331,7 +350,7 @@ void decide_all(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
     batch->commits = arena_new(&batch->arena, struct goal_commit, batch->group_count);
     batch->commit_group = arena_new(&batch->arena, uint32_t, batch->group_count);
-    batch->commit_plans = arena_new(&batch->arena, struct plan, batch->group_count);
+    batch->commit_lives = arena_new(&batch->arena, struct live, batch->group_count);
     batch->commit_count = 0;
     for (uint32_t g = 0; g < batch->group_count; g++) {
         struct group *group = &batch->groups[g];
@@ -341,7 +360,7 @@ void decide_all(struct ledger *ledger) {
                                  .arena = &batch->arena,
                                  .group = group,
                                  .goal = group->goal,
-                                 .plan = group->plan,
+                                 .live = group->live,
                                  .exists = group->exists};
         for (uint32_t i = group->from; i < group->to; i++)
             deliberate(&d, batch->inputs[i], batch->seen[i]);
@@ -367,7 +386,7 @@ bool decide_refused(struct ledger *ledger, struct group *group, struct goal_comm
                              .arena = &batch->arena,
                              .group = group,
                              .goal = group->goal,
-                             .plan = group->plan,
+                             .live = group->live,
                              .exists = true,
                              .commit = commit};
     uint32_t inputs = group->to - group->from;

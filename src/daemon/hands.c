@@ -5,6 +5,7 @@
 #include "base/seam.h"
 #include "daemon/clock.h"
 #include "daemon/log.h"
+#include "daemon/say.h"
 #include "ports/command.h"
 
 #include <stdio.h>
@@ -19,22 +20,25 @@ struct doing { /* an act under way */
 
 /* The outcome is named by its effect: reporting it twice changes nothing. Without memory it is not reported,
  * and the effect becomes unconfirmed at its deadline. */
-static void report(struct hands *hands, const struct act *act, enum signal_kind kind, int64_t exit,
-                   struct str tail) {
-    struct signal signal = {.kind = kind,
-                            .source = effect_id(act->effect.goal, act->effect.n),
-                            .goal = act->effect.goal,
-                            .at = clock_wall(),
-                            .actor = STR("overseer"),
-                            .by = WHO_OVERSEER,
-                            .effect = act->effect.n,
-                            .exit = exit,
-                            .text = tail};
-    struct input *input = input_make(&signal, NULL);
+void hands_report(struct hands *hands, const struct act *act, struct signal outcome) {
+    if (outcome.kind == SIGNAL_NONE)
+        outcome.kind = SIGNAL_EFFECT_ENDED;
+    outcome.source = effect_id(act->effect.goal, act->effect.n);
+    outcome.goal = act->effect.goal;
+    outcome.at = clock_wall();
+    outcome.actor = STR("overseer");
+    outcome.by = WHO_OVERSEER;
+    outcome.effect = act->effect.n;
+    struct input *input = input_make(&outcome, NULL);
     if (!input || !queue_put(&hands->keeper->queue, input)) {
         input_free(input);
         log_error("no memory for an outcome; its effect will stand as unconfirmed");
     }
+}
+
+static void report(struct hands *hands, const struct act *act, enum signal_kind kind, int64_t exit,
+                   struct str tail) {
+    hands_report(hands, act, (struct signal){.kind = kind, .exit = exit, .text = tail});
 }
 
 /* OBSERVE-01, OBSERVE-09: what was chosen and what came of it; of a failure everything that is known. */
@@ -62,9 +66,9 @@ static void act_ended(void *with, int64_t exit, struct str tail) {
     free(doing);
 }
 
-static void act_begin(struct hands *hands, struct act *act) {
+static void command_begin(struct hands *hands, struct act *act) {
     struct doing *doing = malloc(sizeof *doing);
-    if (!doing || act->effect.kind != EFFECT_COMMAND) {
+    if (!doing) {
         report(hands, act, SIGNAL_EFFECT_ENDED, -1, STR("it could not be started"));
         free(doing);
         free(act);
@@ -77,6 +81,21 @@ static void act_begin(struct hands *hands, struct act *act) {
               "starts a command");
     seam("between-claim-and-act");
     command_run(hands->loop, &act->effect, act->fence, act_ended, doing);
+}
+
+static void act_begin(struct hands *hands, struct act *act) {
+    switch (act->effect.kind) {
+    case EFFECT_COMMAND: command_begin(hands, act); break;
+    case EFFECT_SPAWN:
+    case EFFECT_SEND:
+    case EFFECT_LOOK:
+    case EFFECT_STOP:
+        seam("between-claim-and-act");
+        agents_carry(&hands->agents, act);
+        break;
+    case EFFECT_SAY: say_begin(hands, act); break;
+    default: report(hands, act, SIGNAL_EFFECT_ENDED, -1, STR("nobody here can do that")); free(act);
+    }
 }
 
 /* P8: after the claim is committed, check the deadline and the stop flag, then act. */
@@ -120,12 +139,15 @@ static void acts_arrived(uv_async_t *async) {
 static void pulse_beats(uv_timer_t *timer) {
     struct hands *hands = timer->data;
     atomic_fetch_add(&hands->pulse, 1);
+    agents_beat(&hands->agents);
     struct act *held = hands->held;
     hands->held = NULL;
     consider_all(hands, held);
 }
 
-void hands_start(struct hands *hands, uv_loop_t *loop, struct keeper *keeper) {
+void hands_start(struct hands *hands, uv_loop_t *loop, struct keeper *keeper, struct house *house) {
+    agents_start(&hands->agents, loop, hands, house);
+    hands->sayer = sayer_start(hands, loop, house);
     hands->loop = loop;
     hands->keeper = keeper;
     pthread_mutex_init(&hands->lock, NULL);
@@ -146,6 +168,8 @@ void hands_take(struct hands *hands, struct act *act) {
 void hands_stop(struct hands *hands) {
     uv_close((uv_handle_t *)&hands->arrived, NULL);
     uv_close((uv_handle_t *)&hands->beat, NULL);
+    agents_stop(&hands->agents);
+    sayer_stop(hands->sayer);
 }
 
 static void acts_free(struct act *act) {
@@ -157,7 +181,9 @@ static void acts_free(struct act *act) {
 }
 
 void hands_end(struct hands *hands) {
+    sayer_end(hands->sayer);
     acts_free(hands->inbox);
     acts_free(hands->held);
+    agents_end(&hands->agents);
     pthread_mutex_destroy(&hands->lock);
 }

@@ -3,6 +3,7 @@
  * may, acts, and reports the outcome as a signal. */
 #pragma once
 
+#include "daemon/agents.h"
 #include "daemon/keeper.h"
 
 #include <uv.h>
@@ -17,9 +18,15 @@ struct hands {
     struct act *held;  /* waiting for the lease to be renewed */
     atomic_uint_least64_t pulse;
     unsigned running;
+    struct agents agents;
+    struct sayer *sayer; /* say.h */
 };
 
-void hands_start(struct hands *hands, uv_loop_t *loop, struct keeper *keeper);
+struct house;
+void hands_start(struct hands *hands, uv_loop_t *loop, struct keeper *keeper, struct house *house);
+
+/* What came of an act: exit, to, until and texts are the port's, the rest is filled in here. */
+void hands_report(struct hands *hands, const struct act *act, struct signal outcome);
 void hands_take(struct hands *hands, struct act *act); /* from any thread; takes the act over */
 void hands_stop(struct hands *hands); /* from the loop; what runs goes on without us */
 void hands_end(struct hands *hands);

@@ -29,4 +29,7 @@ struct house {
     void (*reload)(struct house *house); /* asks the main loop for it, from any thread */
     void (*stop)(struct house *house);   /* the same */
     void *with;                          /* the daemon's own */
+    /* policy_text.h; NULL: policies of the past cannot be read */
+    bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
+                        struct policy *ret, char *why, size_t why_size);
 };

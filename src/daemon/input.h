@@ -10,8 +10,9 @@
 struct act {
     struct act *next;
     struct effect effect; /* goal, n and the body's fields */
-    uint64_t fence;       /* of the goal, when it was claimed */
-    uint64_t reign;       /* of the ledger, when it was claimed: see ledger_may_act() */
+    enum effect_lane lane;
+    uint64_t fence; /* of the goal, when it was claimed */
+    uint64_t reign; /* of the ledger, when it was claimed: see ledger_may_act() */
 };
 
 struct input {
@@ -25,6 +26,9 @@ struct input {
     bool applied;                      /* it changed something in the batch in hand */
     bool claimed;                      /* and that was the claim of its effect */
     uint32_t place;                    /* order of arrival within a batch */
+    bool tells;                        /* it is the message of an effect, which ends with it: */
+    struct id told_by;                 /* whose */
+    uint32_t told_n;                   /* and which */
 
     /* the answer */
     enum error error;

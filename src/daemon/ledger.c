@@ -28,6 +28,14 @@ const struct policy *ledger_policy(const struct ledger *ledger) {
     return atomic_load(&ledger->policy);
 }
 
+static void repeats_free(struct act_list *list) {
+    for (struct act *act = list->first, *next; act; act = next) {
+        next = act->next;
+        free(act);
+    }
+    *list = (struct act_list){0};
+}
+
 void ledger_free(struct ledger *ledger) {
     if (!ledger)
         return;
@@ -36,7 +44,10 @@ void ledger_free(struct ledger *ledger) {
     arena_free(&ledger->batch.arena);
     arena_free(&ledger->scratch);
     input_free_all(&ledger->waiting);
-    input_free_all(&ledger->claims);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        input_free_all(&ledger->claims[lane]);
+        repeats_free(&ledger->repeats[lane]);
+    }
     input_free_all(&ledger->answered);
     input_free_all(&ledger->orders);
     for (struct policy_kept *kept; (kept = ledger->policies); free(kept))
@@ -93,43 +104,42 @@ void warm_drop(struct ledger *ledger, struct id id) {
     if (!warm)
         return;
     warm_unlink(ledger, warm);
-    ledger->warm_nodes -= warm->plan.count;
+    ledger->warm_bytes -= live_size(&warm->live);
     free(warm);
 }
 
-static void warm_fill(struct warm *warm, const struct goal *goal, const struct plan *plan) {
+static void warm_fill(struct warm *warm, const struct goal *goal, const struct live *live) {
     warm->goal = *goal;
-    warm->plan = (struct plan){(struct node *)(warm + 1), plan->count};
-    if (plan->count > 0)
-        memcpy(warm->plan.nodes, plan->nodes, plan->count * sizeof *plan->nodes);
+    live_pack(&warm->live, live, warm + 1);
 }
 
-static struct warm *warm_make(const struct goal *goal, const struct plan *plan) {
-    struct warm *warm = malloc(sizeof *warm + plan->count * sizeof *plan->nodes);
+static struct warm *warm_make(const struct goal *goal, const struct live *live) {
+    struct warm *warm = malloc(sizeof *warm + live_size(live));
     if (warm)
-        warm_fill(warm, goal, plan);
+        warm_fill(warm, goal, live);
     return warm;
 }
 
 /* Without memory the goal is simply not kept: it is loaded again when it is needed. */
-void warm_put(struct ledger *ledger, const struct goal *goal, const struct plan *plan) {
+void warm_put(struct ledger *ledger, const struct goal *goal, const struct live *live) {
     struct warm *kept = warm_touch(ledger, goal->id);
-    if (kept && kept->plan.count == plan->count) {
-        warm_fill(kept, goal, plan);
+    size_t size = live_size(live);
+    if (kept && live_size(&kept->live) == size) {
+        warm_fill(kept, goal, live);
         return;
     }
-    struct warm *warm = warm_make(goal, plan);
+    struct warm *warm = warm_make(goal, live);
     warm_drop(ledger, goal->id);
     if (!warm)
         return;
-    while (ledger->oldest && (ledger->warm.count >= LIMIT_WARM_GOALS ||
-                              ledger->warm_nodes + plan->count > LIMIT_WARM_NODES))
+    while (ledger->oldest &&
+           (ledger->warm.count >= LIMIT_WARM_GOALS || ledger->warm_bytes + size > LIMIT_WARM_BYTES))
         warm_drop(ledger, ledger->oldest->goal.id);
     if (!map_put(&ledger->warm, goal->id, warm)) {
         free(warm);
         return;
     }
-    ledger->warm_nodes += plan->count;
+    ledger->warm_bytes += size;
     warm_link(ledger, warm);
 }
 
@@ -162,9 +172,15 @@ bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
     return input != NULL;
 }
 
+static void told(struct ledger *ledger, const struct input *input);
+
 void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why) {
     if (input->from_inbox)
         ledger->inbox_pending--;
+    if (input->tells) {
+        input->error = error;
+        told(ledger, input);
+    }
     if (!input->waiter) {
         input_free(input);
         return;
@@ -192,36 +208,67 @@ struct act *ledger_take_act(struct ledger *ledger) {
 
 /* ---- effects: from decided to claimed ---- */
 
-/* A ready effect queues for its claim, once. Whoever finds no room is found again by reading. */
-static void effect_queue(struct ledger *ledger, const struct effect_entry *entry) {
-    struct id id = effect_id(entry->goal, entry->slot.n);
+uint32_t ledger_claims(const struct ledger *ledger) {
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        count += ledger->claims[lane].count + ledger->repeats[lane].count;
+    return count;
+}
+
+static uint32_t ledger_acting(const struct ledger *ledger) {
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        count += ledger->acting[lane];
+    return count;
+}
+
+static bool claim_queue(struct ledger *ledger, struct act *act) {
     struct signal claim = {.kind = SIGNAL_EFFECT_CLAIM,
-                           .goal = entry->goal,
-                           .effect = entry->slot.n,
+                           .goal = act->effect.goal,
+                           .effect = act->effect.n,
                            .host = ledger->config.host,
                            .actor = STR("overseer"),
                            .by = WHO_OVERSEER};
-    struct act *act = NULL;
-    struct input *input = NULL;
-    if (ledger->claims.count < LIMIT_CLAIMS)
-        act = act_make(entry->goal, entry->slot.n, entry->slot.kind, entry->body);
-    if (act)
-        input = input_make(&claim, NULL);
-    if (!input || !map_put(&ledger->known, id, (void *)KNOWN_QUEUED)) {
-        free(act);
-        input_free(input);
-        ledger->read_again = true;
-        return;
-    }
+    struct input *input = input_make(&claim, NULL);
+    if (!input)
+        return false;
     input->act = act;
-    input_push(&ledger->claims, input);
+    input_push(&ledger->claims[act->lane], input);
+    return true;
+}
+
+static bool repeat_queue(struct ledger *ledger, struct act *act) {
+    struct act_list *list = &ledger->repeats[act->lane];
+    act->next = NULL;
+    *(list->last ? &list->last->next : &list->first) = act;
+    list->last = act;
+    list->count++;
+    return true;
+}
+
+/* A ready effect queues for its claim, once; one that may be repeated needs none. Whoever finds no room is found again
+ * by reading. */
+static void effect_queue(struct ledger *ledger, const struct effect_entry *entry) {
+    struct id id = effect_id(entry->goal, entry->slot.n);
+    struct act *act = NULL;
+    if (ledger_claims(ledger) < LIMIT_CLAIMS)
+        act = act_make(entry->goal, entry->slot.n, entry->slot.kind, entry->body);
+    bool known = act && map_put(&ledger->known, id, (void *)KNOWN_QUEUED);
+    bool repeats = EFFECTS[entry->slot.kind].promise == PROMISE_REPEAT;
+    if (known && (repeats ? repeat_queue(ledger, act) : claim_queue(ledger, act)))
+        return;
+    if (known)
+        map_remove(&ledger->known, id);
+    free(act);
+    ledger->read_again = true;
 }
 
 /* An open effect of a goal that is mine: what is to be done about it? */
 void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry) {
+    bool repeats = EFFECTS[entry->slot.kind].promise == PROMISE_REPEAT;
     if (map_get(&ledger->known, effect_id(entry->goal, entry->slot.n)))
         return;
-    if (entry->slot.state == EFFECT_READY && !entry->damaged)
+    if ((entry->slot.state == EFFECT_READY || repeats) && !entry->damaged)
         effect_queue(ledger, entry);
     else
         ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_EFFECT_LOST,
@@ -230,9 +277,75 @@ void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry)
 }
 
 void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n) {
-    void *known = map_remove(&ledger->known, effect_id(goal, n));
-    if (known == (void *)KNOWN_FLYING)
-        ledger->acting--;
+    uintptr_t known = (uintptr_t)map_remove(&ledger->known, effect_id(goal, n));
+    if (known >= KNOWN_FLYING)
+        ledger->acting[known - KNOWN_FLYING]--;
+}
+
+/* ---- effects: let go of ---- */
+
+/* A message for another aggregate is carried there by the ledger itself; it ends with what it said. */
+static bool tell(struct ledger *ledger, struct act *act) {
+    struct signal signal;
+    struct input *input = NULL;
+    if (ledger->waiting.count < LIMIT_QUEUE_SIGNALS && signal_decode(act->effect.body, &signal))
+        input = input_make(&signal, NULL);
+    if (!input)
+        return false;
+    input->tells = true;
+    input->told_by = act->effect.goal;
+    input->told_n = act->effect.n;
+    input_push(&ledger->waiting, input);
+    free(act);
+    return true;
+}
+
+static void told(struct ledger *ledger, const struct input *input) {
+    struct signal ended = {.kind = SIGNAL_EFFECT_ENDED,
+                           .source = effect_id(input->told_by, input->told_n),
+                           .goal = input->told_by,
+                           .effect = input->told_n,
+                           .exit = input->error,
+                           .text = str_of(ERRORS[input->error].code)};
+    if (!ledger_offer_internal(ledger, ended))
+        ledger_forget_effect(ledger, input->told_by, input->told_n);
+}
+
+void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence) {
+    uintptr_t flying = KNOWN_FLYING + act->lane;
+    act->fence = fence;
+    act->reign = atomic_load(&ledger->reign);
+    act->next = NULL;
+    if (map_put(&ledger->known, effect_id(act->effect.goal, act->effect.n), (void *)flying))
+        ledger->acting[act->lane]++;
+    if (act->effect.kind == EFFECT_TELL) {
+        struct id goal = act->effect.goal;
+        uint32_t n = act->effect.n;
+        if (!tell(ledger, act)) {
+            ledger_forget_effect(ledger, goal, n);
+            free(act);
+            ledger->read_again = true;
+        }
+        return;
+    }
+    *ledger->acts_end = act;
+    ledger->acts_end = &act->next;
+}
+
+/* What is said inside goes on while the fleet is stopped; what reaches the outside does not. */
+void ledger_repeat(struct ledger *ledger) {
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        struct act_list *list = &ledger->repeats[lane];
+        while (list->first && ledger->acting[lane] < LANE_MOST[lane] &&
+               (lane == LANE_INSIDE || !ledger_is_held(ledger))) {
+            struct act *act = list->first;
+            list->first = act->next;
+            if (!list->first)
+                list->last = NULL;
+            list->count--;
+            ledger_act(ledger, act, 0);
+        }
+    }
 }
 
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now) {
@@ -263,6 +376,13 @@ void ledger_meet_again(struct ledger *ledger, const struct goal *goal) {
 
 /* ---- joining and losing the host row ---- */
 
+static void repeats_forget(struct ledger *ledger, uint32_t lane) {
+    struct act_list *list = &ledger->repeats[lane];
+    for (struct act *act = list->first; act; act = act->next)
+        ledger_forget_effect(ledger, act->effect.goal, act->effect.n);
+    repeats_free(list);
+}
+
 /* P2: zero rows: deposed, stop acting. What was gathered waits; a batch in doubt stays in doubt until
  * the next join reads the batch number. */
 void ledger_deposed(struct ledger *ledger) {
@@ -278,9 +398,12 @@ void ledger_deposed(struct ledger *ledger) {
         batch_abandon(ledger, ERROR_NONE);
     warm_clear(ledger);
     due_free(&ledger->due);
-    for (struct input *claim; (claim = input_pop(&ledger->claims));) {
-        ledger_forget_effect(ledger, claim->signal.goal, claim->signal.effect);
-        input_free(claim);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        for (struct input *claim; (claim = input_pop(&ledger->claims[lane]));) {
+            ledger_forget_effect(ledger, claim->signal.goal, claim->signal.effect);
+            input_free(claim);
+        }
+        repeats_forget(ledger, lane);
     }
 }
 
@@ -290,6 +413,7 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
         return;
     }
     ledger->joined = true;
+    ledger->joined_at = ledger->now.wall;
     ledger->self.epoch = answer->epoch;
     ledger->batch_number = answer->batch;
     order_heard(ledger, answer);
@@ -378,7 +502,7 @@ static bool beat_is_due(const struct ledger *ledger) {
 
 /* A full read starts again when an earlier one overflowed and its overflow has been worked off. */
 static void reading_again(struct ledger *ledger) {
-    if (!ledger->read_again || ledger->reading || ledger->claims.count > 0 ||
+    if (!ledger->read_again || ledger->reading || ledger_claims(ledger) > 0 ||
         ledger->waiting.count > 0)
         return;
     ledger->reading = true;
@@ -468,13 +592,22 @@ bool ledger_has_looked(const struct ledger *ledger) {
     return ledger->poll_at != INT64_MIN;
 }
 
+static bool something_can_begin(const struct ledger *ledger) {
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        if (ledger->claims[lane].count + ledger->repeats[lane].count > 0 &&
+            ledger->acting[lane] < LANE_MOST[lane] &&
+            (lane == LANE_INSIDE || !ledger_is_held(ledger)))
+            return true;
+    return false;
+}
+
 int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
     int64_t at = INT64_MAX;
     if (!ledger->joined || ledger->waiting.count > 0 || ledger->batch.stage != BATCH_NONE ||
         order_is_wanted(ledger) || ledger->reading || ledger->taking || ledger->adopting ||
         ledger->fencing || ledger->meet_count > 0)
         at = now.boot;
-    if (ledger->claims.count > 0 && ledger->acting < LIMIT_ACTS && !ledger_is_held(ledger))
+    if (something_can_begin(ledger))
         at = now.boot;
     if (ledger->config.lease > 0 && ledger->beat_at < at)
         at = ledger->beat_at;
@@ -496,8 +629,9 @@ struct ledger_view ledger_view(const struct ledger *ledger) {
         .batch = ledger->batch_number,
         .reign = atomic_load(&ledger->reign),
         .waiting = ledger->waiting.count + ledger->orders.count,
-        .claims = ledger->claims.count,
-        .acting = ledger->acting,
+        .claims = ledger_claims(ledger),
+        .acting = ledger_acting(ledger),
+        .late = ledger->late,
         .turns = ledger->turns,
         .commits = ledger->commits,
         .conflicts = ledger->conflicts,

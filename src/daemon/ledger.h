@@ -29,6 +29,12 @@ struct ledger_config {
     struct policy policy;
     struct str policy_text; /* canonical; empty: policies are not recorded */
     struct str build, addr;
+
+    /* What was seen of a goal's agents, as encoded SIGHTINGS, from the arena; asked when the goal is due. NULL: nobody
+     * looks, and this host has watched since it joined. */
+    struct str (*see)(void *with, struct id goal, const struct charges *charges, struct instant now,
+                      struct arena *arena);
+    void *see_with;
 };
 
 struct ledger;
@@ -67,6 +73,14 @@ void ledger_hold_acts(struct ledger *ledger, bool hold);
 /* The process is about to end: whoever still waits is told so. What was sent may or may not stand. */
 void ledger_give_up(struct ledger *ledger);
 
+/* How late were due times met? One count for each bound, and one for what is later than all of them. */
+enum { LATE_BOUNDS = 7 };
+extern const int64_t LATE_BOUND[LATE_BOUNDS]; /* microseconds */
+struct lateness {
+    uint64_t count[LATE_BOUNDS + 1];
+    int64_t sum;
+};
+
 /* For status and tests. */
 struct ledger_view {
     uint32_t host;
@@ -74,6 +88,7 @@ struct ledger_view {
     uint64_t epoch, batch, reign;
     uint32_t waiting, claims, acting;
     uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
+    struct lateness late;
     struct store_mark mark; /* era, level, safe mode: as last heard */
     struct str trouble;     /* what the store last complained of; empty when it answers */
 };

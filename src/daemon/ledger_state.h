@@ -13,7 +13,7 @@
 /* A goal in memory, in a list by age. A cache: it may be thrown away at any time. */
 struct warm {
     struct goal goal;
-    struct plan plan; /* its nodes stand behind it, in the same block */
+    struct live live; /* its rows stand behind it, in the same block */
     struct warm *older, *newer;
 };
 
@@ -31,7 +31,7 @@ enum batch_stage {
 struct group {
     uint32_t from, to; /* inputs[from, to) */
     struct goal goal;  /* before */
-    struct plan plan;  /* the same; from the batch's arena */
+    struct live live;  /* the same; from the batch's arena */
     bool exists, whole;
     bool forward;   /* another host owns it */
     bool adopt;     /* nobody does */
@@ -52,7 +52,7 @@ struct batch {
     uint32_t group_count;
     struct goal_commit *commits;
     uint32_t *commit_group;    /* whose it is */
-    struct plan *commit_plans; /* afterwards */
+    struct live *commit_lives; /* afterwards */
     uint32_t commit_count;
     uint32_t from, to; /* what is being committed now */
     uint64_t number;   /* under which number it was sent */
@@ -64,7 +64,12 @@ struct watched {
     int64_t since; /* boot clock at which this beat was first known */
 };
 
-enum known { KNOWN_QUEUED = 1, KNOWN_FLYING };
+enum known { KNOWN_QUEUED = 1, KNOWN_FLYING /* + its lane */ };
+
+struct act_list {
+    struct act *first, *last;
+    uint32_t count;
+};
 
 struct ledger {
     struct ledger_config config;
@@ -79,18 +84,20 @@ struct ledger {
     struct store_request request;
     int64_t request_sent;
 
-    struct input_list waiting;  /* gathered signals */
-    struct input_list claims;   /* ready effects that want to be claimed, each with its act */
-    struct input_list answered; /* let go of */
+    struct input_list waiting;       /* gathered signals */
+    struct input_list claims[LANES]; /* ready effects that want to be claimed, each with its act */
+    struct act_list repeats[LANES];  /* those that need no claim, and wait for room */
+    struct input_list answered;      /* let go of */
     struct act *acts, **acts_end;
     struct map known; /* effects that wait for a claim or are being carried out, by effect_id */
-    uint32_t acting;  /* of those, carried out */
+    uint32_t acting[LANES]; /* of those, carried out */
+    int64_t joined_at;      /* wall clock: since then this host has watched */
     struct batch batch;
     struct arena scratch; /* what the request in hand points to */
 
     struct map warm;
     struct warm *oldest, *newest;
-    uint32_t warm_nodes; /* of all their plans */
+    size_t warm_bytes; /* of all their rows */
     struct due due;
 
     /* reading what is mine: at start, after a take-over in doubt, after an overflow */
@@ -124,12 +131,17 @@ struct ledger {
     bool unrecorded; /* this host's own chain does not say yet under which policy it decides */
     atomic_bool stopped;
 
+    struct lateness late;
     uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
 };
 
 /* ledger.c */
 void ledger_deposed(struct ledger *ledger);
 bool ledger_is_held(const struct ledger *ledger); /* nothing is claimed or carried out now */
+void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence);
+void ledger_repeat(
+    struct ledger *ledger); /* let go of what needs no claim, as far as there is room */
+uint32_t ledger_claims(const struct ledger *ledger);
 void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why);
 void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer);
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal);
@@ -137,7 +149,7 @@ void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry)
 void ledger_meet_again(struct ledger *ledger, const struct goal *goal);
 void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n);
 const struct warm *warm_get(struct ledger *ledger, struct id id);
-void warm_put(struct ledger *ledger, const struct goal *goal, const struct plan *plan);
+void warm_put(struct ledger *ledger, const struct goal *goal, const struct live *live);
 void warm_drop(struct ledger *ledger, struct id id);
 void warm_clear(struct ledger *ledger);
 

@@ -12,6 +12,7 @@
 #include "daemon/notify.h"
 #include "daemon/opening.h"
 #include "daemon/options.h"
+#include "daemon/policy_text.h"
 #include "daemon/reload.h"
 #include "daemon/retain.h"
 #include "daemon/spool.h"
@@ -146,7 +147,7 @@ static void sweep_due(uv_timer_t *timer) {
     doors_each(daemon, door_sweep);
 }
 
-static struct ledger *ledger_of(const struct options *options) {
+static struct ledger *ledger_of(const struct options *options, struct agents *agents) {
     uint64_t instance;
     random_bytes(&instance, sizeof instance);
     int64_t lease = options_is_sqlite(options) ? 0 : options->lease;
@@ -164,7 +165,9 @@ static struct ledger *ledger_of(const struct options *options) {
                                    .policy = kept->policy,
                                    .policy_text = kept->text,
                                    .build = STR("overseerd " OVERSEER_VERSION),
-                                   .addr = STR("")};
+                                   .addr = STR(""),
+                                   .see = agents_see,
+                                   .see_with = agents};
     struct ledger *ledger = ledger_create(&config);
     free(kept);
     return ledger;
@@ -187,7 +190,7 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
     if (safe_is_on(&keeper->safe))
         return true;
     keeper->store = store_open(str_of(options->store), error, error_size);
-    keeper->ledger = keeper->store ? ledger_of(options) : NULL;
+    keeper->ledger = keeper->store ? ledger_of(options, &daemon->hands.agents) : NULL;
     return keeper->ledger && (!opening.lock || instance_lock_opened(opening.lock));
 }
 
@@ -244,6 +247,7 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     house->with = daemon;
     house->reload = house_reload;
     house->stop = house_stop;
+    house->policy_read = policy_of_text;
     house->tokens = tokens_open(options->folder, error, error_size);
     house->sessions = sessions_new();
     house->follow = follow_new(options->store);
@@ -287,7 +291,7 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
     signals_start(daemon);
     if (!host_files_open(daemon, error, error_size))
         return false;
-    hands_start(&daemon->hands, &daemon->loop, &daemon->keeper);
+    hands_start(&daemon->hands, &daemon->loop, &daemon->keeper, &daemon->house);
     return house_open(daemon, error, error_size) && keeper_start(&daemon->keeper);
 }
 

@@ -139,6 +139,21 @@ struct metric {
     void (*samples)(const struct telling_view *view, const char *name);
 };
 
+static void samples_late(const struct telling_view *view, const char *name) {
+    const struct lateness *late = &view->ledger.late;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i <= LATE_BOUNDS; i++) {
+        sum += late->count[i];
+        if (i < LATE_BOUNDS)
+            fprintf(view->to, "%s_bucket{le=\"%g\"} %llu\n", name, (double)LATE_BOUND[i] / 1e6,
+                    (unsigned long long)sum);
+        else
+            fprintf(view->to, "%s_bucket{le=\"+Inf\"} %llu\n", name, (unsigned long long)sum);
+    }
+    fprintf(view->to, "%s_sum %.6f\n%s_count %llu\n", name, (double)late->sum / 1e6, name,
+            (unsigned long long)sum);
+}
+
 static const struct metric METRICS[] = {
     {"overseer_build_info", "gauge", "The build that answers; always 1.", NULL, samples_build},
     {"overseer_start_time_seconds", "gauge", "When the daemon started, in seconds since 1970.",
@@ -159,6 +174,8 @@ static const struct metric METRICS[] = {
      number_claims, NULL},
     {"overseer_effects_acting", "gauge", "Effects that are being carried out.", number_acting,
      NULL},
+    {"overseer_due_late_seconds", "histogram",
+     "How late goals were asked about what was due, in seconds.", NULL, samples_late},
     {"overseer_goals_quarantined_total", "counter", "Goals that were set aside.",
      number_quarantined, NULL},
     {"overseer_takeovers_total", "counter", "Silent hosts whose goals were taken over.",

@@ -13,21 +13,55 @@ enum {
 
 /* ---- policies ---- */
 
-struct policy_kept *policy_keep(const struct policy *policy, struct str text) {
-    struct str agents = policy->plan_agents;
-    struct policy_kept *kept = malloc(sizeof *kept + agents.len + text.len);
-    if (!kept)
-        return NULL;
-    char *room = (char *)(kept + 1);
-    *kept = (struct policy_kept){.policy = *policy};
-    if (agents.len > 0)
-        memcpy(room, agents.at, agents.len);
-    if (text.len > 0)
-        memcpy(room + agents.len, text.at, text.len);
-    kept->policy.plan_agents = (struct str){room, agents.len};
-    kept->text = (struct str){room + agents.len, text.len};
+/* What a policy points to, one behind the other; rows first, so that they stand where they may. */
+struct keeping {
+    char *room;
+    size_t used;
+};
+
+static const void *bytes_keep(struct keeping *keeping, const void *from, size_t size) {
+    const void *kept = keeping->room ? keeping->room + keeping->used : NULL;
+    if (keeping->room && size > 0)
+        memcpy(keeping->room + keeping->used, from, size);
+    keeping->used += size;
     return kept;
 }
+
+static struct str text_keep(struct keeping *keeping, struct str from) {
+    return (struct str){bytes_keep(keeping, from.at, from.len), from.len};
+}
+
+/* Once to learn how much room it takes, once to fill it. */
+static void policy_fill(struct keeping *keeping, const struct policy *policy, struct str text,
+                        struct policy_kept *kept) {
+    kept->policy = *policy;
+    kept->policy.agents =
+        bytes_keep(keeping, policy->agents, policy->agent_count * sizeof *policy->agents);
+    kept->policy.budgets =
+        bytes_keep(keeping, policy->budgets, policy->budget_count * sizeof *policy->budgets);
+    kept->policy.channels =
+        bytes_keep(keeping, policy->channels, policy->channel_count * sizeof *policy->channels);
+    kept->policy.plan_agents = text_keep(keeping, policy->plan_agents);
+    kept->policy.allow_agents = text_keep(keeping, policy->allow_agents);
+    kept->text = text_keep(keeping, text);
+}
+
+struct policy_kept *policy_keep(const struct policy *policy, struct str text) {
+    struct policy_kept sized = {0};
+    struct keeping measure = {0};
+    policy_fill(&measure, policy, text, &sized);
+    struct policy_kept *kept = malloc(sizeof *kept + measure.used);
+    if (!kept)
+        return NULL;
+    struct keeping keeping = {.room = (char *)(kept + 1)};
+    *kept = (struct policy_kept){0};
+    policy_fill(&keeping, policy, text, kept);
+    return kept;
+}
+
+_Static_assert(sizeof(struct policy_agent) % 8 == 0 && sizeof(struct policy_budget) % 8 == 0 &&
+                   sizeof(struct policy_kept) % 8 == 0,
+               "rows that stand behind each other");
 
 struct input *order_policy_input(struct policy_kept *kept, struct str actor, struct str what) {
     struct signal signal = {.kind = SIGNAL_POLICY_CHANGE,

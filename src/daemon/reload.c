@@ -49,16 +49,6 @@ void house_settings_set(struct house *house, struct settings *settings) {
 
 /* ---- the policy ---- */
 
-static struct str joined(const struct texts *texts, struct arena *arena) {
-    struct writer writer = {.arena = arena};
-    for (uint32_t i = 0; i < texts->count; i++) {
-        if (i > 0)
-            write_byte(&writer, ' ');
-        write_raw(&writer, texts->at[i]);
-    }
-    return (struct str){writer.at, writer.len};
-}
-
 struct making {
     const struct settings *settings;
     struct arena arena;
@@ -70,10 +60,8 @@ static void making_run(void *with) {
     struct making *making = with;
     const struct settings *settings = making->settings;
     struct str text = input_redacted(settings_policy(settings, &making->arena), &making->arena);
-    struct policy policy = {.act_within = settings->supervision.act_within,
-                            .approve_plans = settings->plans.approve,
-                            .plan_agents = joined(&settings->plans.agents, &making->arena),
-                            .hash = sha256(text)};
+    struct policy policy = settings_to_policy(settings, &making->arena);
+    policy.hash = sha256(text);
     making->kept = policy_keep(&policy, text);
 }
 
@@ -116,12 +104,22 @@ static void change_note(struct replacing *r, const struct setting *row) {
     r->after->origins[setting_place(row)] = r->before->origins[setting_place(row)];
 }
 
-static bool agents_differ(const struct settings *a, const struct settings *b) {
-    bool same = a->agent_count == b->agent_count;
-    for (uint32_t i = 0; same && i < a->agent_count; i++)
-        for (size_t k = 0; same && k < AGENT_SETTING_COUNT; k++)
-            same = setting_equal(&a->agents[i], &b->agents[i], &AGENT_SETTINGS[k]);
+static bool list_differs(const struct settings *a, const struct settings *b,
+                         const struct setting_list *list) {
+    bool same = list_count(a, list) == list_count(b, list);
+    for (uint32_t i = 0; same && i < list_count(a, list); i++)
+        for (size_t k = 0; same && k < list->count; k++)
+            same = setting_equal(list_entry(a, list, i), list_entry(b, list, i), &list->rows[k]);
     return !same;
+}
+
+static void list_note(struct replacing *r, const struct setting_list *list) {
+    if (!list_differs(r->before, r->after, list))
+        return;
+    json_array_append_new(r->changes, json_pack("{s:s, s:i, s:i, s:b}", "name", list->name, "from",
+                                                (int)list_count(r->before, list), "to",
+                                                (int)list_count(r->after, list), "now", true));
+    write_raw(&r->words, arena_format(&r->arena, "%s%s", r->words.len ? "; " : "", list->name));
 }
 
 static void replacing_run(void *with) {
@@ -130,12 +128,8 @@ static void replacing_run(void *with) {
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if (!setting_equal(r->before, r->after, &SETTINGS[i]))
             change_note(r, &SETTINGS[i]);
-    if (agents_differ(r->before, r->after)) {
-        json_array_append_new(r->changes, json_pack("{s:s, s:i, s:i, s:b}", "name", "agents",
-                                                    "from", (int)r->before->agent_count, "to",
-                                                    (int)r->after->agent_count, "now", true));
-        write_raw(&r->words, r->words.len ? STR("; agents") : STR("agents"));
-    }
+    for (size_t i = 0; i < SETTING_LISTS; i++)
+        list_note(r, &SETTING_LIST[i]);
 }
 
 /* ---- reloading ---- */
@@ -238,12 +232,18 @@ static void origin_show(json_t *json, const struct settings *settings, const str
         json_object_set_new(json, "line", json_integer(origin->line));
 }
 
-static json_t *agent_shown(const struct agent_setting *agent, struct arena *arena) {
-    json_t *json = json_object();
-    for (size_t i = 0; i < AGENT_SETTING_COUNT; i++)
-        json_object_set_new(json, AGENT_SETTINGS[i].name,
-                            json_text(setting_show(agent, &AGENT_SETTINGS[i], arena)));
-    return json;
+static json_t *list_shown(const struct settings *settings, const struct setting_list *list,
+                          struct arena *arena) {
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < list_count(settings, list); i++) {
+        json_t *json = json_object();
+        for (size_t k = 0; k < list->count; k++)
+            json_object_set_new(
+                json, list->rows[k].name,
+                json_text(setting_show(list_entry(settings, list, i), &list->rows[k], arena)));
+        json_array_append_new(all, json);
+    }
+    return all;
 }
 
 struct showing {
@@ -251,7 +251,7 @@ struct showing {
     struct str only;
     bool origin;
     struct arena arena;
-    json_t *rows, *agents;
+    json_t *rows, *lists[SETTING_LISTS];
 };
 
 static bool is_wanted(struct str only, const char *name) {
@@ -267,23 +267,28 @@ static void showing_run(void *with) {
                 origin_show(row, s->settings, &SETTINGS[i]);
             json_array_append_new(s->rows, row);
         }
-    for (uint32_t i = 0; i < s->settings->agent_count; i++)
-        if (is_wanted(s->only, "agents"))
-            json_array_append_new(s->agents, agent_shown(&s->settings->agents[i], &s->arena));
+    for (size_t i = 0; i < SETTING_LISTS; i++)
+        s->lists[i] = is_wanted(s->only, SETTING_LIST[i].name)
+                          ? list_shown(s->settings, &SETTING_LIST[i], &s->arena)
+                          : json_array();
 }
 
 void config_show_tell(struct house *house, struct op_call *call) {
-    struct showing s = {house_settings(house), call->args.search, call->args.origin, {0},
-                        json_array(),          json_array()};
+    struct showing s = {.settings = house_settings(house),
+                        .only = call->args.search,
+                        .origin = call->args.origin,
+                        .rows = json_array()};
     struct guard_report report;
-    bool whole = s.rows && s.agents && guard_run(showing_run, &s, &report) == GUARD_WHOLE;
-    if (whole)
-        call->result = json_pack("{s:o, s:O, s:O}", "file", json_text(s.settings->file), "settings",
-                                 s.rows, "agents", s.agents);
+    if (s.rows && guard_run(showing_run, &s, &report) == GUARD_WHOLE)
+        call->result = json_pack("{s:o, s:O, s:O, s:O, s:O, s:O}", "file",
+                                 json_text(s.settings->file), "settings", s.rows, "agents",
+                                 s.lists[LIST_AGENTS], "channels", s.lists[LIST_CHANNELS],
+                                 "budgets", s.lists[LIST_BUDGETS], "prices", s.lists[LIST_PRICES]);
     if (!call->result)
         call->error = ERROR_NO_MEMORY;
     json_decref(s.rows);
-    json_decref(s.agents);
+    for (size_t i = 0; i < SETTING_LISTS; i++)
+        json_decref(s.lists[i]);
     arena_free(&s.arena);
     house_settings_drop(s.settings);
 }

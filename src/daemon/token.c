@@ -8,6 +8,7 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/token_file.h"
+#include "ops/assignment.h"
 #include "ops/json.h"
 
 #include <errno.h>
@@ -173,8 +174,9 @@ static bool bound_as_it_must(struct op_call *call) {
         return op_refuse(
             call, ERROR_INVALID,
             "A run's token is bound: \"goal\", \"run\" and \"actor\" have to be said.");
-    if (!of_run && (args->goal.len > 0 || args->run.len > 0))
-        return op_refuse(call, ERROR_INVALID, "\"goal\" and \"run\" are for the role run alone.");
+    if (!of_run && (args->goal.len > 0 || args->run.len > 0 || args->assignment.len > 0))
+        return op_refuse(call, ERROR_INVALID,
+                         "\"goal\", \"run\" and \"assignment\" are for the role run alone.");
     return true;
 }
 
@@ -189,6 +191,8 @@ static bool token_fill(struct op_call *call, struct token *ret) {
         return false;
     if (args->role == ROLE_RUN)
         ret->caller.goal = args->goal_id;
+    if (!assignment_named(call, &ret->caller.charge))
+        return false;
     text_set(ret->caller.run, sizeof ret->caller.run, args->run);
     text_set(ret->caller.actor, sizeof ret->caller.actor,
              args->actor.len > 0 ? args->actor : str_of(call->caller->actor));

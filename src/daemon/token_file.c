@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
-#include "ops/op.h"
+#include "ops/assignment.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -40,6 +40,8 @@ json_t *token_json(const struct token *token) {
         goal_id_format(caller->goal, goal);
         json_object_set_new(json, "goalId", json_string(goal));
         json_object_set_new(json, "runId", json_string(caller->run));
+        if (caller->charge)
+            json_object_set_new(json, "assignmentId", json_sprintf("A_%u", caller->charge - 1));
     }
     json_object_set_new(json, "createdAt", time_json(token->created_at));
     json_object_set_new(json, "expiresAt", time_json(token->expires_at));
@@ -97,6 +99,14 @@ static bool hash_read(const json_t *json, struct hash *ret) {
     return true;
 }
 
+static bool charge_read(const json_t *json, uint32_t *ret) {
+    uint32_t n;
+    if (!assignment_parse(str_of(json_string_value(json)), &n))
+        return false;
+    *ret = n + 1;
+    return true;
+}
+
 static bool token_read(const json_t *json, struct token *ret) {
     struct caller *caller = &ret->caller;
     uint32_t role = ROLE_NOBODY;
@@ -110,6 +120,9 @@ static bool token_read(const json_t *json, struct token *ret) {
         !time_read(json, "expiresAt", &ret->expires_at))
         return false;
     caller->role = (enum role)role;
+    const json_t *assignment = json_object_get(json, "assignmentId");
+    if (assignment && !charge_read(assignment, &caller->charge))
+        return false;
     return role != ROLE_RUN ||
            (text_read(json, "runId", caller->run, sizeof caller->run) &&
             goal_id_parse(str_of(json_string_value(json_object_get(json, "goalId"))),

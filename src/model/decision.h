@@ -5,10 +5,11 @@
 #include "model/effect.h"
 #include "model/error.h"
 #include "model/part.h"
+#include "model/policy.h"
 #include "model/record.h"
 
 enum verdict {
-    VERDICT_NOTHING, /* decided nothing, writes nothing */
+    VERDICT_NOTHING, /* decided nothing, writes nothing; it may want to be asked again at due_at */
     VERDICT_CHANGE,
     VERDICT_REFUSE, /* somebody asked for what they may not have */
 };
@@ -32,8 +33,12 @@ struct decision {
     enum error error; /* of a refusal */
     struct str why;   /* and what is wrong with what; empty: the error's own sentence says it */
     struct goal goal; /* afterwards */
-    struct plan plan; /* afterwards; shares its nodes with the world where nothing changed */
-    struct str title; /* new, or changed; empty: as it was */
+    int64_t due_at;   /* nothing was decided: when it wants to be asked again; 0: as stored */
+    union {           /* afterwards; shares its rows with the world where nothing changed */
+        struct live live;
+        struct plan plan;
+    };
+    struct str title;        /* new, or changed; empty: as it was */
     const struct tags *tags; /* the same; NULL: as they were */
     struct record *records;
     uint32_t record_count, record_cap;
@@ -44,14 +49,3 @@ struct decision {
     struct text_row *texts;
     uint32_t text_count, text_cap;
 };
-
-/* What the operator set. Stored by hash; a change will be a signal. */
-struct policy {
-    int64_t act_within; /* how long an outcome may take before the effect counts as unconfirmed */
-    uint32_t approve_plans; /* PLAN-33: 1: what the overseer plans waits for a person */
-    struct str plan_agents; /* PLAN-23: agents that may apply plans, separated by spaces */
-    struct hash hash;
-};
-
-struct policy policy_of(int64_t act_within);
-struct policy policy_seal(struct policy policy); /* with its hash */

@@ -2,16 +2,64 @@
 /* What can be done outside, and what is promised about it? */
 #include "model/effect.h"
 
+#define F(name, type, number, member, cap, text) \
+    { name, type, number, FIELD_OF(effect, member), cap, 0, NULL, text, 0, NULL }
+
 static const struct field COMMAND[] = {
-    {"command", FIELD_TEXT, 1, FIELD_OF(effect, command), LIMIT_COMMAND, 0, NULL, "for /bin/sh -c",
-     0, NULL},
-    {"within", FIELD_INT, 2, FIELD_OF(effect, within), 0, 0, NULL, "microseconds it may take", 0,
+    F("command", FIELD_TEXT, 1, command, LIMIT_COMMAND, "for /bin/sh -c"),
+    F("within", FIELD_INT, 2, within, 0, "microseconds it may take"),
+};
+
+static const char *const WORDS[WORDSES] = {"none",   "task",     "nudge", "block",
+                                           "answer", "handover", "again"};
+const struct names WORDS_NAMES = NAMES_OF(WORDS);
+
+/* One shape for everything that is done to an agent. */
+static const struct field AGENT[] = {
+    F("within", FIELD_INT, 1, within, 0, "microseconds it may take"),
+    F("charge", FIELD_U32, 2, charge, 0, "which assignment"),
+    F("agent", FIELD_TEXT, 3, agent, LIMIT_AGENT, "who"),
+    F("session", FIELD_TEXT, 4, session, LIMIT_SESSION, "where"),
+    F("model", FIELD_TEXT, 5, model, LIMIT_AGENT, "with which model"),
+    F("account", FIELD_TEXT, 6, account, LIMIT_AGENT, "on whose quota"),
+    F("run", FIELD_U32, 7, run, 0, "the run, from 1"),
+    F("dispatch", FIELD_U32, 8, dispatch, 0, "the dispatch that is looked for, from 1"),
+    F("sample", FIELD_U32, 9, sample, 0, "messages to read"),
+    F("text", FIELD_HASH, 10, text, 0, "of the node's words"),
+    F("handoff", FIELD_HASH, 11, handoff, 0, "of the handoff"),
+    F("said", FIELD_HASH, 12, said, 0, "of words that go with it"),
+    {"words", FIELD_ENUM, 13, FIELD_OF(effect, words), 0, 0, &WORDS_NAMES, "what is asked for", 0,
      NULL},
+    F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
+};
+
+static const struct field TELL[] = {
+    F("to", FIELD_ID, 1, to, 0, "for whom"),
+    F("body", FIELD_BYTES, 2, body, LIMIT_SIGNAL_BODY, "the signal"),
+};
+
+static const struct field SAY[] = {
+    F("within", FIELD_INT, 1, within, 0, "microseconds it may take"),
+    F("body", FIELD_BYTES, 2, body, LIMIT_BODY, "the notice"),
 };
 
 const struct effect_row EFFECTS[EFFECT_KINDS] = {
-    [EFFECT_NONE] = {"none", PROMISE_AT_MOST_ONCE, {0}},
-    [EFFECT_COMMAND] = {"command", PROMISE_AT_MOST_ONCE, SHAPE("effect.command", 1, COMMAND)},
+    [EFFECT_NONE] = {"none", PROMISE_AT_MOST_ONCE, LANE_COMMANDS, {0}},
+    [EFFECT_COMMAND] = {"command", PROMISE_AT_MOST_ONCE, LANE_COMMANDS,
+                        SHAPE("effect.command", 1, COMMAND)},
+    [EFFECT_SPAWN] = {"spawn", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.spawn", 1, AGENT)},
+    [EFFECT_SEND] = {"send", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.send", 1, AGENT)},
+    [EFFECT_LOOK] = {"look", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.look", 1, AGENT)},
+    [EFFECT_STOP] = {"stop", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.stop", 1, AGENT)},
+    [EFFECT_TELL] = {"tell", PROMISE_REPEAT, LANE_INSIDE, SHAPE("effect.tell", 1, TELL)},
+    [EFFECT_SAY] = {"say", PROMISE_REPEAT, LANE_PEOPLE, SHAPE("effect.say", 1, SAY)},
+};
+
+const uint32_t LANE_MOST[LANES] = {
+    [LANE_COMMANDS] = LIMIT_ACTS,
+    [LANE_AGENTS] = LIMIT_AGENT_ACTS,
+    [LANE_PEOPLE] = LIMIT_PEOPLE_ACTS,
+    [LANE_INSIDE] = LIMIT_INSIDE_ACTS,
 };
 
 struct id effect_id(struct id goal, uint32_t n) {

@@ -7,12 +7,20 @@
 enum effect_kind {
     EFFECT_NONE,
     EFFECT_COMMAND, /* run a command of the operator's on this host */
+    EFFECT_SPAWN,   /* start a run of an agent, with its first instruction */
+    EFFECT_SEND,    /* say something to an agent that runs */
+    EFFECT_LOOK,    /* go and see: how is it, and did that dispatch arrive? */
+    EFFECT_STOP,    /* end a run, and everything that it started */
+    EFFECT_TELL,    /* a signal for another aggregate */
+    EFFECT_SAY,     /* a NOTICE for a person */
     EFFECT_KINDS
 };
 
 /* What is promised when a host is lost between the claim and the outcome. */
 enum promise {
-    PROMISE_AT_MOST_ONCE, /* it becomes unconfirmed, and a person is asked */
+    PROMISE_AT_MOST_ONCE, /* claimed first; it becomes unconfirmed, and is looked up or a person is asked */
+    PROMISE_REPEAT, /* looks, messages, what the other side knows by its id: carried out without a claim, again after a
+                     * crash, until an outcome is stored */
 };
 
 struct effect {
@@ -21,15 +29,50 @@ struct effect {
     uint32_t n;
     struct str command;
     int64_t within; /* how long it may take, microseconds */
+
+    /* agents */
+    uint32_t charge; /* n of the assignment */
+    struct str agent, session, model, account;
+    uint32_t run; /* ordinal + 1 of the effect that started the run */
+    uint32_t
+        dispatch; /* ordinal + 1 of the effect that names the dispatch: send, spawn: an earlier one that did not
+                        * arrive, 0: itself; look: what is looked for, 0: nothing special */
+    uint32_t sample;     /* look: messages to read, at most; 0: only what is cheap */
+    struct hash text;    /* send, spawn: of the node's words */
+    struct hash handoff; /* of a CRYSTAL that goes with it */
+    struct hash said;    /* of words that go with it */
+    uint32_t words;      /* enum wording: what is asked for */
+    struct str node;
+
+    struct str body; /* tell: an encoded signal; say: an encoded NOTICE */
+    struct id to;    /* tell: for whom */
 };
+
+/* What an agent is told. The text is put together from these by core/words.h when it is sent. */
+enum wording {
+    WORDS_NONE,
+    WORDS_TASK,     /* the node itself */
+    WORDS_NUDGE,    /* UPDATE-08 */
+    WORDS_BLOCK,    /* UPDATE-07: please once more, in the agreed form */
+    WORDS_ANSWER,   /* somebody answered */
+    WORDS_HANDOVER, /* the window is nearly full: write down where things stand */
+    WORDS_AGAIN,    /* the node once more, with what went wrong before */
+    WORDSES
+};
+
+/* Effects of one lane share a cap on how many are carried out at once: a web hook that hangs keeps no agent waiting. */
+enum effect_lane { LANE_COMMANDS, LANE_AGENTS, LANE_PEOPLE, LANE_INSIDE, LANES };
 
 struct effect_row {
     const char *name;
     enum promise promise;
+    enum effect_lane lane;
     struct shape shape; /* of the body */
 };
 
 extern const struct effect_row EFFECTS[EFFECT_KINDS];
+extern const uint32_t LANE_MOST[LANES];
+extern const struct names WORDS_NAMES;
 
 /* What the outside sees as its id: the same for ever, and unlike any other's. */
 struct id effect_id(struct id goal, uint32_t n);

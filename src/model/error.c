@@ -88,4 +88,9 @@ const struct error_row ERRORS[ERROR_COUNT] = {
                          "No daemon answers. Start one with `overseer up`, or say where it listens "
                          "with --socket.",
                          7, 503, CLASS_TRANSIENT},
+    [ERROR_LIMITED] =
+        {"E_LIMITED",
+         "Too much of this was asked for, and nothing was stored. Send it again once something of it is "
+         "answered.",
+         6, 429, CLASS_EXPECTED},
 };

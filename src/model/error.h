@@ -31,6 +31,7 @@ enum error {
     ERROR_NOT_JSON, /* JSON-RPC: what came is not JSON */
     ERROR_INTERNAL,
     ERROR_NO_DAEMON, /* the command line found nobody to ask */
+    ERROR_LIMITED,   /* REQUEST-02: asked too often */
     ERROR_COUNT
 };
 

@@ -2,6 +2,8 @@
 /* What is a goal, and what is always true of one? */
 #include "model/goal.h"
 
+#include "model/effect.h"
+
 #define TEXT(name, number, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(goal_text, member), cap, 0, NULL, text, 0, NULL }
 #define LIST(name, number, member, cap, text) \
@@ -55,6 +57,35 @@ static const struct field HOT[] = {
      "its newest command ended with 0", 0, NULL},
     {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, reopened), 0, FIELD_HIDDEN, NULL,
      "opened again, and nothing has moved since", 0, NULL},
+    {"desk", FIELD_U32, 23, FIELD_OF(goal, desk), 0, FIELD_HIDDEN, NULL,
+     "the host whose desk this is", 0, NULL},
+    {"questions", FIELD_U32, 24, FIELD_OF(goal, questions), 0, 0, NULL, "open questions to people",
+     0, NULL},
+    {"said", FIELD_U32, 25, FIELD_OF(goal, said), 0, FIELD_HIDDEN, NULL,
+     "messages to people in this hour", 0, NULL},
+    {"saidSince", FIELD_TIME, 26, FIELD_OF(goal, said_since), 0, FIELD_HIDDEN, NULL,
+     "when that hour began", 0, NULL},
+    {"wantsAt", FIELD_TIME, 27, FIELD_OF(goal, wants_at), 0, FIELD_HIDDEN, NULL,
+     "when something is to be done by itself", 0, NULL},
+    {"paceNext", FIELD_TIME, 28, FIELD_OF(goal, pace.next), 0, FIELD_HIDDEN, NULL,
+     "of a desk: when its acts are paid for", 0, NULL},
+    {"paceSince", FIELD_TIME, 29, FIELD_OF(goal, pace.since), 0, FIELD_HIDDEN, NULL,
+     "the minute that strikes are counted in", 0, NULL},
+    {"paceStruck", FIELD_U32, 30, FIELD_OF(goal, pace.struck), 0, FIELD_HIDDEN, NULL,
+     "agents acted against in it", 0, NULL},
+    {"paceSuspended", FIELD_FLAG, 31, FIELD_OF(goal, pace.suspended), 0, FIELD_HIDDEN, NULL,
+     "it acts no more until a person says so", 0, NULL},
+    {"originHash", FIELD_HASH, 32, FIELD_OF(goal, origin), 0, FIELD_HIDDEN, NULL,
+     "of the context that it came from", 0, NULL},
+    {"paceReleased", FIELD_TIME, 33, FIELD_OF(goal, pace.released_at), 0, FIELD_HIDDEN, NULL,
+     "a person let it go on then", 0, NULL},
+    {"paceAlone", FIELD_TIME, 37, FIELD_OF(goal, pace.alone_at), 0, FIELD_HIDDEN, NULL,
+     "a person wanted agents left alone then", 0, NULL},
+    {"cost", FIELD_UINT, 34, FIELD_OF(goal, cost), 0, 0, NULL, "spent so far, in millionths", 0,
+     NULL},
+    {"tokens", FIELD_UINT, 35, FIELD_OF(goal, tokens), 0, 0, NULL, "used so far", 0, NULL},
+    {"starts", FIELD_UINT, 36, FIELD_OF(goal, starts), 0, 0, NULL, "times that work was begun", 0,
+     NULL},
 #ifdef OVERSEER_TOMORROW
     {"tomorrow", FIELD_U32, 100, FIELD_OF(goal, tomorrow), 0, FIELD_HIDDEN, NULL, "of the tests", 0,
      NULL},
@@ -116,14 +147,9 @@ bool goal_is_open(const struct goal *goal) {
     return goal->status == GOAL_ACTIVE || goal->status == GOAL_PAUSED || goal->open_count > 0;
 }
 
-static bool hash_is_set(const struct hash *hash) {
-    static const struct hash ZERO;
-    return memcmp(hash, &ZERO, sizeof ZERO) != 0;
-}
-
 bool goal_needs_person(const struct goal *goal) {
-    return goal->quarantined || goal->need != NEED_NOTHING || goal->review ||
-           hash_is_set(&goal->proposal);
+    return goal->quarantined || goal->need != NEED_NOTHING || goal->questions > 0 || goal->review ||
+           !hash_is_zero(&goal->proposal);
 }
 
 struct id goal_plan_id(const struct goal *goal) {
@@ -138,12 +164,28 @@ struct effect_slot *goal_effect(struct goal *goal, uint32_t n) {
     return NULL;
 }
 
+/* A claimed one has to end; so has one that is carried out without a claim. */
+int64_t effect_deadline(const struct effect_slot *slot) {
+    bool counts = slot->state == EFFECT_RUNNING || (slot->state == EFFECT_READY && slot->until > 0);
+    return counts ? slot->until : TIME_NEVER;
+}
+
 int64_t goal_due(const struct goal *goal) {
     int64_t due = TIME_NEVER;
     for (uint32_t i = 0; i < goal->open_count; i++)
-        if (goal->open[i].state == EFFECT_RUNNING && goal->open[i].until < due)
-            due = goal->open[i].until;
-    return due;
+        if (effect_deadline(&goal->open[i]) < due)
+            due = effect_deadline(&goal->open[i]);
+    return goal->wants_at && goal->wants_at < due ? goal->wants_at : due;
+}
+
+/* ESCALATE-07: a message on its way to somebody keeps no work from being done. */
+uint32_t goal_works(const struct goal *goal) {
+    uint32_t works = 0;
+    for (uint32_t i = 0; i < goal->open_count; i++) {
+        enum effect_lane lane = EFFECTS[goal->open[i].kind].lane;
+        works += lane != LANE_PEOPLE && lane != LANE_INSIDE;
+    }
+    return works;
 }
 
 bool goal_has_effect(const struct goal *goal, enum effect_state state) {
@@ -191,7 +233,7 @@ const char *goal_broken(const struct goal *goal) {
         return "a status out of its table";
     if (goal->open_count > LIMIT_OPEN_EFFECTS)
         return "too many open effects";
-    if (goal->status == GOAL_COMPLETED && (goal->open_count > 0 || goal->need != NEED_NOTHING))
+    if (goal->status == GOAL_COMPLETED && (goal_works(goal) > 0 || goal->need != NEED_NOTHING))
         return "completed with something open";
     if ((goal->ended_at != 0) != (goal->status >= GOAL_COMPLETED))
         return "ended without an end, or an end without having ended";

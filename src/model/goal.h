@@ -15,6 +15,16 @@ struct effect_slot {
     int64_t until;     /* running: when we stop waiting for the outcome */
 };
 
+/* Of a desk (model/desk.h): the supervisor's own pace. */
+struct pace {
+    int64_t next;        /* when the acts so far are paid for: see core/desk_view.c */
+    int64_t since;       /* the minute that strikes are counted in began then */
+    uint32_t struck;     /* charges acted against in it: of these the share is taken */
+    uint32_t suspended;  /* 1: too much at once; a person was asked */
+    int64_t released_at; /* a person let go on what was asked for until then */
+    int64_t alone_at;    /* a person wants nothing done of what was asked for until then */
+};
+
 struct goal {
     struct id id;
     uint32_t owner;   /* the host that decides about it */
@@ -45,7 +55,16 @@ struct goal {
     uint32_t shown;         /* face + 1 that its row in goal_view has; 0: it has none yet */
     uint64_t era;           /* of the store, when it was last stepped: a restore raises it */
     uint32_t succeeded;     /* 1: its newest command ended with 0 */
-    uint32_t reopened; /* 1: somebody opened it again, and nothing of its plan has moved since */
+    uint32_t reopened;  /* 1: somebody opened it again, and nothing of its plan has moved since */
+    uint32_t desk;      /* the host whose desk it is; 0: an ordinary goal */
+    uint32_t questions; /* open ones that a person is asked */
+    uint32_t said;      /* messages to people in the hour that began at said_since */
+    int64_t said_since;
+    int64_t
+        wants_at; /* the earliest thing that its charges and questions want done by themselves */
+    struct pace pace;              /* of a desk */
+    uint64_t cost, tokens, starts; /* of all its assignments, as far as they are settled */
+    struct hash origin; /* ESCALATE-13: of the channel that it came from; zero: the operator's */
 
 #ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
     uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */
@@ -95,7 +114,9 @@ const char *goal_broken(const struct goal *goal);
 bool goal_is_open(const struct goal *goal);
 bool goal_needs_person(const struct goal *goal);
 enum face goal_face(const struct goal *goal);
+uint32_t goal_works(const struct goal *goal); /* open effects that are work: not messages */
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n); /* NULL: not open */
+int64_t effect_deadline(const struct effect_slot *slot);        /* TIME_NEVER: none */
 bool goal_has_effect(const struct goal *goal, enum effect_state state);
 int64_t goal_due(const struct goal *goal);       /* what due_at has to be */
 struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of the goal */

@@ -13,6 +13,7 @@ enum {
     LIMIT_ACTOR = 128, /* who did it */
     LIMIT_KEY = 128,   /* what a caller may choose to make a write idempotent */
     LIMIT_RECORD_BODY = 2048, /* evidence of one decision */
+    LIMIT_RECORD_INPUT = 512, /* of it, the signal itself; longer ones are kept apart */
     LIMIT_PLAN = 262144,      /* one encoded plan: a thousand nodes with a few lines each */
     LIMIT_BODY =
         4 * LIMIT_PLAN, /* what a door took, and the marks of secrets that were taken out of it */
@@ -27,16 +28,42 @@ enum {
     LIMIT_SNAPSHOT = 4096,     /* GOAL-08: what was assumed about the repository */
     LIMIT_INSTRUCTION = 12288, /* STORE-12: the last instruction that was sent */
     LIMIT_TAG = 64,
-    LIMIT_SEARCH = 256, /* words to look for */
+    LIMIT_AGENT = 63,      /* an agent, an account, a model, a repository, a team */
+    LIMIT_SESSION = 127,   /* ASSIGN-16: agent:NAME:… */
+    LIMIT_CAUSE = 95,      /* what a question is about, so that it is asked once */
+    LIMIT_REFERENCE = 255, /* the address of an issue */
+    LIMIT_BLOCKED = 127,   /* why an assignment is blocked, in a line */
+    LIMIT_SCOPE = 95,      /* of a budget */
+    LIMIT_MAIL = 8192,     /* one message between agents */
+    LIMIT_UPDATE = 65536,  /* an agent's block that says how it goes */
+    LIMIT_SEARCH = 256,    /* words to look for */
+
+    LIMIT_NOTICE = 16384,     /* one encoded notice: it is the body of an effect */
+    LIMIT_NOTICE_TEXT = 4096, /* what a person reads of it */
+    LIMIT_CHOICE = 256,       /* one answer to choose from, one recommendation */
+    LIMIT_URL = 512,
 
     /* lists, in entries */
     LIMIT_LINES = 64, /* criteria, constraints, risks, people, tools, paths */
     LIMIT_TAGS = 16,
+    LIMIT_CHOICES = 8, /* answers, recommendations: more is no choice */
 
     /* one goal */
-    LIMIT_OPEN_EFFECTS = 8, /* effects decided and not yet ended */
-    LIMIT_NODES = 1024,     /* nodes a plan ever had: retired ones keep their ids */
-    LIMIT_DEPENDS = 16,     /* nodes that one waits for */
+    LIMIT_OPEN_EFFECTS = 32, /* effects decided and not yet ended; more wait their turn */
+    LIMIT_SPARE_EFFECTS = 8, /* of them, kept free for stops, settlements and messages to people */
+    LIMIT_SAMPLED = 20,      /* TICK-07: messages of a session that are read */
+    LIMIT_CHARGES = 64,      /* agents that work on one goal at once */
+    LIMIT_QUESTIONS = 32,    /* open at once */
+    LIMIT_LETTERS = 128,     /* messages not yet read */
+    LIMIT_CHANNELS = 8,      /* ways to reach a person */
+    LIMIT_SAY_TRIES = 8,     /* of one message on one channel */
+    LIMIT_ISSUE = 47,        /* what a service calls what it was told: the number of an issue */
+    LIMIT_REQUESTS = 5,      /* REQUEST-02: of one agent, in a minute */
+    LIMIT_PENDING = 3,       /* REQUEST-03: of one agent, unanswered */
+    LIMIT_PENDING_PARENT = 20, /* REQUEST-04: of one parent */
+
+    LIMIT_NODES = 1024, /* nodes a plan ever had: retired ones keep their ids */
+    LIMIT_DEPENDS = 16, /* nodes that one waits for */
     LIMIT_STEP_RECORDS =
         2 * LIMIT_NODES + 16, /* one for each node that moves, and those of the goal */
     LIMIT_ERAS = 65536,       /* restores of one store */
@@ -51,17 +78,31 @@ enum {
     LIMIT_TASKS = 64,
     LIMIT_SUBTASKS = 64,
 
+    /* one desk */
+    LIMIT_PERMITS = 16384, /* charges of one host that have begun or want to */
+    LIMIT_ACCOUNTS = 64,
+    LIMIT_BUDGETS = 1024,     /* windows that something was spent in */
+    LIMIT_POLICY_AGENTS = 64, /* kinds of agents that an operator set up */
+    LIMIT_POLICY_BUDGETS =
+        LIMIT_BUDGETS / LIMIT_POLICY_AGENTS, /* each of them may count every agent by itself */
+    LIMIT_PRICES = 64,                       /* models in the price table */
+    LIMIT_QUOTA_DAYS = 8,      /* an account that claims to rest for longer is not believed */
+    LIMIT_QUOTA_DOUBLINGS = 5, /* of a guess how long it rests */
+
     /* one batch: the group commit. 256 keeps a transaction near a millisecond on both engines */
     LIMIT_BATCH_SIGNALS = 256,
     LIMIT_BATCH_PLANS = 8, /* of them, whole plans: some 20 milliseconds each at a thousand nodes */
 
     /* one daemon: 10,000 agents, a million goals */
-    LIMIT_QUEUE_SIGNALS = 8192, /* waiting for the ledger; past that the doors answer 503 */
-    LIMIT_WARM_GOALS = 16384,   /* in memory, about 10 MiB; more than one host's busy agents */
-    LIMIT_WARM_NODES = 262144,  /* of those goals' plans, about 60 MiB */
-    LIMIT_CLAIMS = 4096,        /* ready effects waiting for a claim; the rest stay in the store */
-    LIMIT_ACTS = 64,            /* effects being carried out at once */
-    LIMIT_PATIENCE = 16,        /* times a signal is tried again after conflicts */
+    LIMIT_QUEUE_SIGNALS = 8192,  /* waiting for the ledger; past that the doors answer 503 */
+    LIMIT_WARM_GOALS = 16384,    /* in memory, about 10 MiB; more than one host's busy agents */
+    LIMIT_WARM_BYTES = 67108864, /* of those goals' plans and charges */
+    LIMIT_CLAIMS = 4096,         /* ready effects waiting for a claim; the rest stay in the store */
+    LIMIT_ACTS = 64,             /* commands being carried out at once */
+    LIMIT_AGENT_ACTS = 256,      /* sends, looks and stops */
+    LIMIT_PEOPLE_ACTS = 16,      /* messages on their way to people */
+    LIMIT_INSIDE_ACTS = 1024,    /* signals from one aggregate to another */
+    LIMIT_PATIENCE = 16,         /* times a signal is tried again after conflicts */
 
     /* pages read from the store in one request */
     LIMIT_OWNED_PAGE = 4096,
@@ -98,6 +139,15 @@ enum {
     LIMIT_FINDINGS = 16, /* kept of what an examination finds; the rest is counted */
     LIMIT_LIST_PAGE = 200,
     LIMIT_FOUND = 16, /* goals named when a node's id is ambiguous */
+
+    /* channels to people */
+    LIMIT_SAYING = 64,            /* messages under way at once */
+    LIMIT_CHANNEL_BYTES = 65536,  /* of an answer that are read; one that is longer is let go of */
+    LIMIT_CHANNEL_LOOK = 1048576, /* the same of a list of issues */
+    LIMIT_LOOK_PAGES = 10,        /* pages of such a list */
+    LIMIT_LOOK_PAGE = 20,         /* issues on one of them */
+    LIMIT_TOKEN_FILE = 4096,      /* bytes of a file with a token */
+    LIMIT_AGAIN_DAYS = 7, /* a service that asks for more patience than this is not believed */
 
     /* secrets */
     LIMIT_SECRET_CUSTOM = 32,   /* patterns of the operator */

@@ -41,10 +41,11 @@ static const struct field DISPATCH_FIELDS[] = {
     TEXT("assignmentId", 3, dispatch, assignment, LIMIT_NAME, "for what"),
     TEXT("mode", 4, dispatch, mode, LIMIT_TAG, "how it was sent"),
     TEXT("target", 5, dispatch, target, LIMIT_NAME, "to whom"),
-    TEXT("instructionHash", 6, dispatch, instruction_hash, LIMIT_KEY, "of what was sent"),
     TEXT("result", 7, dispatch, result, LIMIT_TAG, "accepted, ok, timeout or error"),
     TEXT("runId", 8, dispatch, run, LIMIT_NAME, "the run it began"),
     TEXT("notes", 9, dispatch, notes, LIMIT_LINE, "anything else"),
+    /* ASSIGN-15: the last one; the store has an index over the end of a body. */
+    TEXT("instructionHash", 6, dispatch, instruction_hash, LIMIT_KEY, "of what was sent"),
 };
 const struct shape DISPATCH = SHAPE_OF(dispatch, "dispatch", 1, DISPATCH_FIELDS);
 
@@ -85,10 +86,91 @@ static const struct field RUN_FIELDS[] = {
 };
 const struct shape RUN = SHAPE_OF(run, "run", 1, RUN_FIELDS);
 
+#define LIVE(member) true, offsetof(struct live, member)
 const struct part_row PART[PARTS] = {
-    [PART_NODE] = {"node", "", NULL, true, &NODE},
-    [PART_ASSIGNMENT] = {"assignment", "A_", "assignments", false, &ASSIGNMENT},
-    [PART_DISPATCH] = {"dispatch", "D_", "dispatchIndex", false, &DISPATCH},
-    [PART_CRYSTAL] = {"crystallization", "C_", "crystallizations", false, &CRYSTAL},
-    [PART_RUN] = {"run", "R_", "runs", false, &RUN},
+    [PART_NODE] = {"node", "", NULL, LIVE(plan), LIMIT_NODES, &NODE},
+    [PART_ASSIGNMENT] = {"assignment", "A_", "assignments", false, 0, 0, &ASSIGNMENT},
+    [PART_DISPATCH] = {"dispatch", "D_", "dispatchIndex", false, 0, 0, &DISPATCH},
+    [PART_CRYSTAL] = {"crystallization", "C_", "crystallizations", false, 0, 0, &CRYSTAL},
+    [PART_RUN] = {"run", "R_", "runs", false, 0, 0, &RUN},
+    [PART_CHARGE] = {"charge", "A_", NULL, LIVE(charges), LIMIT_CHARGES, &CHARGE},
+    [PART_QUESTION] = {"question", "Q_", NULL, LIVE(questions), LIMIT_QUESTIONS, &QUESTION},
+    [PART_LETTER] = {"letter", "M_", NULL, LIVE(letters), LIMIT_LETTERS, &LETTER},
+    [PART_PERMIT] = {"permit", "", NULL, LIVE(permits), LIMIT_PERMITS, &PERMIT},
+    [PART_ACCOUNT] = {"account", "", NULL, LIVE(accounts), LIMIT_ACCOUNTS, &ACCOUNT},
+    [PART_BUDGET] = {"budget", "", NULL, LIVE(budgets), LIMIT_BUDGETS, &BUDGET},
 };
+
+struct live_rows *live_rows(struct live *live, enum part_kind kind) {
+    must(PART[kind].live);
+    return (struct live_rows *)(void *)((char *)live + PART[kind].at);
+}
+
+const struct live_rows *live_rows_of(const struct live *live, enum part_kind kind) {
+    must(PART[kind].live);
+    return (const struct live_rows *)(const void *)((const char *)live + PART[kind].at);
+}
+
+static size_t rows_size(const struct live *live, uint32_t kind) {
+    size_t size = PART[kind].shape->size * live_rows_of(live, (enum part_kind)kind)->count;
+    return (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
+size_t live_size(const struct live *live) {
+    size_t size = 0;
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        size += PART[kind].live ? rows_size(live, kind) : 0;
+    return size;
+}
+
+void live_pack(struct live *to, const struct live *from, void *room) {
+    for (uint32_t kind = 0; kind < PARTS; kind++) {
+        if (!PART[kind].live)
+            continue;
+        const struct live_rows *rows = live_rows_of(from, (enum part_kind)kind);
+        struct live_rows *packed = live_rows(to, (enum part_kind)kind);
+        *packed = (struct live_rows){rows->count ? room : NULL, rows->count};
+        if (rows->count > 0)
+            memcpy(room, rows->at, PART[kind].shape->size * rows->count);
+        room = (char *)room + rows_size(from, kind);
+    }
+}
+
+struct live live_copy(const struct live *live, struct arena *arena) {
+    struct live copy = {0};
+    size_t size = live_size(live);
+    live_pack(&copy, live, size ? arena_take(arena, size, alignof(max_align_t)) : NULL);
+    return copy;
+}
+
+static const char *charge_broken(const struct charge *charge, const struct live *live) {
+    if (charge->status >= CHARGE_DONE)
+        return "an assignment that is over is still live";
+    if (!plan_node(&live->plan, charge->node))
+        return "an assignment without a node";
+    if (charge->status == CHARGE_BLOCKED && charge->reason[0] == 0)
+        return "a blocked assignment does not say why"; /* ASSIGN-07 */
+    if (charge->status != CHARGE_QUEUED && charge->agent[0] == 0)
+        return "an assignment was sent to nobody";
+    if (charge->question && !questions_find(&live->questions, charge->question - 1))
+        return "an assignment waits for a question that there is not";
+    return NULL;
+}
+
+const char *live_broken(const struct live *live, const struct goal *goal) {
+    uint32_t asked = 0;
+    for (uint32_t i = 0; i < live->charges.count; i++) {
+        const struct charge *charge = &live->charges.at[i];
+        const char *broken = charge_broken(charge, live);
+        if (broken)
+            return broken;
+        for (uint32_t k = 0; k < i; k++)
+            if (live->charges.at[k].node == charge->node)
+                return "two open assignments for one node"; /* G: nothing is done twice */
+    }
+    for (uint32_t i = 0; i < live->questions.count; i++)
+        asked += question_counts(&live->questions.at[i]);
+    if (asked != goal->questions)
+        return "the open questions are counted wrongly";
+    return goal->desk ? desk_broken(live) : NULL;
+}

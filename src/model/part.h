@@ -3,9 +3,22 @@
  * same columns: goal_id, n, name, body. STORE-03. */
 #pragma once
 
-#include "model/plan.h"
+#include "model/live.h"
 
-enum part_kind { PART_NODE, PART_ASSIGNMENT, PART_DISPATCH, PART_CRYSTAL, PART_RUN, PARTS };
+enum part_kind {
+    PART_NODE,
+    PART_ASSIGNMENT,
+    PART_DISPATCH,
+    PART_CRYSTAL,
+    PART_RUN,
+    PART_CHARGE,
+    PART_QUESTION,
+    PART_LETTER,
+    PART_PERMIT,
+    PART_ACCOUNT,
+    PART_BUDGET,
+    PARTS
+};
 
 /* One instruction that was sent, for idempotency and history. */
 struct dispatch {
@@ -47,12 +60,26 @@ struct part_row {
     const char *table;      /* of the store; the kind's name everywhere */
     const char *prefix;     /* of its ids */
     const char *collection; /* in an export; NULL: inside the goal */
-    bool live;              /* loaded with its goal */
+    bool live;              /* loaded with its goal, */
+    size_t at;              /* into this member of struct live */
+    uint32_t most;          /* of the live ones, in one aggregate */
     const struct shape *shape;
 };
 
 extern const struct part_row PART[PARTS];
 extern const struct shape ASSIGNMENT, DISPATCH, CRYSTAL, RUN;
+
+/* The rows of one kind, seen alike. */
+struct live_rows *live_rows(struct live *live, enum part_kind kind);
+const struct live_rows *live_rows_of(const struct live *live, enum part_kind kind);
+
+/* All of them, with rows of their own: from the arena, or in `room`, which has live_size() bytes. */
+struct live live_copy(const struct live *live, struct arena *arena);
+size_t live_size(const struct live *live);
+void live_pack(struct live *to, const struct live *from, void *room);
+
+/* The first broken promise in words, or NULL. Runs after every step. */
+const char *live_broken(const struct live *live, const struct goal *goal);
 
 /* What a step does to one of them. */
 struct part_change {

@@ -71,6 +71,11 @@ static const struct field NODE_FIELDS[] = {
     {"depends", FIELD_U32S, 16, FIELD_OF(node, depends), FIELD_OF(node, depend_count), FIELD_HIDDEN,
      NULL, "ordinals of what it waits for", LIMIT_DEPENDS, NULL},
     NAMED("queuedAt", FIELD_TIME, 17, node, queued_at, 0, 0, NULL, "when it last became ready"),
+    NAMED("agentId", FIELD_NAME, 18, node, agent, LIMIT_AGENT, FIELD_HIDDEN, NULL,
+          "who should do it"),
+    NAMED("role", FIELD_NAME, 19, node, role, LIMIT_AGENT, FIELD_HIDDEN, NULL,
+          "or what kind of agent"),
+    NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 

@@ -25,6 +25,9 @@ struct node {
     struct hash why;   /* of the words behind `blocked`; zero: none */
     uint32_t depends[LIMIT_DEPENDS]; /* n of what it waits for, ascending */
     uint32_t depend_count;
+    char agent[LIMIT_AGENT + 1],
+        role[LIMIT_AGENT + 1]; /* ASSIGN-20: who should do it, or what kind */
+    uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
 };
 
 struct plan {

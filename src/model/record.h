@@ -49,6 +49,49 @@ enum record_type {
     RECORD_POLICY_CHANGED, /* of SYSTEM_GOAL: an operator's settings, from now on these */
     RECORD_FLEET_STOPPED,  /* of SYSTEM_GOAL: nothing is started until it is resumed */
     RECORD_FLEET_RESUMED,
+    RECORD_CHARGE_QUEUED, /* in the order of enum charge_status */
+    RECORD_CHARGE_DISPATCHED,
+    RECORD_CHARGE_ACTIVE,
+    RECORD_CHARGE_STALLED,
+    RECORD_CHARGE_BLOCKED,
+    RECORD_CHARGE_DONE,
+    RECORD_CHARGE_CANCELLED,
+    RECORD_CHARGE_ACCEPTED,   /* a dispatch arrived */
+    RECORD_CHARGE_DOUBTED,    /* nobody knows whether it did */
+    RECORD_CHARGE_WAITS,      /* quota, permit, person: and until when */
+    RECORD_CHARGE_DENIED,     /* for good: budget, policy */
+    RECORD_LADDER_CLIMBED,    /* the next rung, and why */
+    RECORD_LADDER_SKIPPED,    /* a rung that does not apply, and why */
+    RECORD_LADDER_SUPPRESSED, /* TICK-23: the same words too soon */
+    RECORD_AGENT_SEEN,        /* evidence that was used */
+    RECORD_UPDATE_TAKEN,      /* UPDATE: what an agent said, in the agreed form */
+    RECORD_UPDATE_REFUSED,
+    RECORD_UPDATE_HELD, /* UPDATE-06: nobody knows which work it is about */
+    RECORD_HANDOFF,
+    RECORD_QUESTION_ASKED,
+    RECORD_QUESTION_SAID,   /* a channel took it */
+    RECORD_QUESTION_UNSAID, /* a channel did not; the others are tried */
+    RECORD_QUESTION_SEEN,
+    RECORD_QUESTION_SNOOZED,
+    RECORD_QUESTION_ANSWERED,
+    RECORD_QUESTION_UNDONE,
+    RECORD_QUESTION_APPLIED, /* the answer takes effect */
+    RECORD_QUESTION_EXPIRED,
+    RECORD_QUESTION_WITHDRAWN,
+    RECORD_QUESTION_RAISED, /* REQUEST-09: from a parent to a person */
+    RECORD_PERMIT_GRANTED,  /* of a desk, as those below */
+    RECORD_PERMIT_DENIED,
+    RECORD_PERMIT_SETTLED,
+    RECORD_ACCOUNT_LIMITED,
+    RECORD_ACCOUNT_OPEN,
+    RECORD_BUDGET_USED_UP,
+    RECORD_DESK_SUSPENDED, /* too much at once: a person is asked */
+    RECORD_DESK_RELEASED,
+    RECORD_MAIL_SENT,
+    RECORD_MAIL_READ,
+    RECORD_WORK_RETRIED,
+    RECORD_PERMIT_WAITS, /* of a desk: asked for, and what it waits for */
+    RECORD_DESK_OPENED,
     RECORD_TYPES
 };
 
@@ -81,6 +124,15 @@ struct evidence {
     struct str trace;
     enum blocked_by blocked;
     struct str assignment; /* EVENT-02 */
+    uint32_t owner;        /* of the goal, when it was decided: for replay */
+    struct str
+        input; /* the encoded signal, on the first record of a decision; empty: it is apart, */
+    struct hash input_apart; /* under this hash */
+    struct str question;     /* Q_n */
+    int64_t until;
+    uint64_t count; /* how often, how many */
+    uint64_t era;   /* of the store, and */
+    uint32_t level; /* what the fleet had agreed to write: both for replay */
 };
 
 struct record {

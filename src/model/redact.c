@@ -2,6 +2,8 @@
 /* How does everything that somebody says lose its secrets before it is kept? */
 #include "model/redact.h"
 
+#include "model/update.h"
+
 /* Texts and lists of a struct, in place; what is replaced comes from the arena. Only then are texts cut to
  * their caps: half a secret would not be recognised. */
 static void fields_redact(const struct secret_rules *rules, const struct field *fields,
@@ -86,6 +88,11 @@ static const struct shape *body_shape(const struct signal *signal) {
     case SIGNAL_GOAL_UPDATE: return &GOAL_TEXT;
     case SIGNAL_PLAN_APPLY:
     case SIGNAL_WORK_ADD: return &PLAN_TEXT;
+    case SIGNAL_AGENT_UPDATE: return &UPDATE;
+    case SIGNAL_HANDOFF: return &CRYSTAL;
+    case SIGNAL_AGENT_ASK:
+    case SIGNAL_QUESTION_ASK: return &QUESTION_TEXT;
+    case SIGNAL_MAIL_SEND: return &LETTER_TEXT;
     case SIGNAL_PART_PUT: return signal->to < PARTS ? PART[signal->to].shape : NULL;
     default: return NULL;
     }

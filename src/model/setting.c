@@ -92,6 +92,9 @@ static bool put_text(struct putting *p) {
         return refuse(p, "has to be a text in quotes");
     if (p->given->text.len > LIMIT_SETTING || !str_is_text(p->given->text))
         return refuse(p, "has to be text of at most %d bytes", LIMIT_SETTING);
+    const char *wrong = p->row->wrong ? p->row->wrong(p->given->text) : NULL;
+    if (wrong)
+        return refuse(p, "%s", wrong);
     *(struct str *)p->at = str_of(arena_cstr(p->arena, p->given->text));
     return true;
 }
@@ -261,8 +264,8 @@ void settings_default(struct settings *settings) {
     put_defaults(settings, SETTINGS, SETTING_COUNT, &settings->arena);
 }
 
-void agent_setting_default(struct agent_setting *agent, struct arena *arena) {
-    put_defaults(agent, AGENT_SETTINGS, AGENT_SETTING_COUNT, arena);
+void list_entry_default(const struct setting_list *list, void *entry, struct arena *arena) {
+    put_defaults(entry, list->rows, list->count, arena);
 }
 
 const char *settings_broken(const struct settings *settings) {
@@ -270,6 +273,11 @@ const char *settings_broken(const struct settings *settings) {
         return "supervision.backoff.base has to be at most supervision.backoff.max";
     if ((settings->server.tls_cert.len > 0) != (settings->server.tls_key.len > 0))
         return "server.tls_cert and server.tls_key go together";
+    for (uint32_t i = 0; i < settings->budget_count; i++)
+        if (settings->budgets[i].most.len == 0)
+            return "budgets: each of them needs \"most\"";
+    if (settings->people.say_again > settings->people.say_again_most)
+        return "people.say_again has to be at most people.say_again_most";
     if (settings->automatic.enabled && settings->automatic.task_pool_command.len == 0)
         return "auto.enabled needs auto.task_pool_command";
     return NULL;
@@ -407,9 +415,11 @@ static void policy_lines(struct writer *writer, struct str before, const void *b
 struct str settings_policy(const struct settings *settings, struct arena *arena) {
     struct writer writer = {.arena = arena};
     policy_lines(&writer, STR(""), settings, SETTINGS, SETTING_COUNT);
-    for (uint32_t i = 0; i < settings->agent_count; i++) {
-        struct str before = arena_format(arena, "agents.%u.", i + 1);
-        policy_lines(&writer, before, &settings->agents[i], AGENT_SETTINGS, AGENT_SETTING_COUNT);
-    }
+    for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
+         list++)
+        for (uint32_t i = 0; i < list_count(settings, list); i++) {
+            struct str before = arena_format(arena, "%s.%u.", list->name, i + 1);
+            policy_lines(&writer, before, list_entry(settings, list, i), list->rows, list->count);
+        }
     return (struct str){writer.at, writer.len};
 }

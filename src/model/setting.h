@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "model/field.h"
 #include "model/limits.h"
+#include "model/notice.h"
 
 enum preset { PRESET_NONE, PRESET_HIGH_STAKES, PRESET_EXPLORATORY, PRESET_CI, PRESETS };
 enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LANDINGS };
@@ -34,13 +35,27 @@ struct origin_place {
     uint32_t line; /* in the file */
 };
 
-enum { SETTING_ROOM = 128 }; /* more than there are rows */
+enum { SETTING_ROOM = 160 }; /* more than there are rows */
 
 struct agent_setting { /* CONFIG-17 */
     struct str id, model, description, notes;
     struct texts capabilities, tools;
     uint32_t cost_tier;
     int64_t typical_latency, max_children;
+    struct str role, account, team; /* what it is for, whose quota it uses, who pays */
+    int64_t most, reserve_tokens;
+    struct str reserve; /* money for one attempt */
+    bool dedupes;
+    struct str driver, behaviour; /* what starts it; of a pretend one: which */
+};
+
+struct budget_setting {
+    struct str scope, most;
+    int64_t window;
+};
+
+struct price_setting { /* money for a million tokens */
+    struct str model, in, out;
 };
 
 struct settings {
@@ -50,7 +65,24 @@ struct settings {
         int64_t tick_every, idle_after, min_resend_interval, backoff_base, backoff_max;
         int64_t max_retries;
         int64_t act_within, patrol_interval;
+        int64_t idle_in_tool, chatter_most, turn_most, restart_window;
+        int64_t context_most, max_attempts, max_restarts;
+        uint32_t first_rung; /* enum rung */
+        bool allow_reassign, verify_by_person;
     } supervision;
+    struct {
+        int64_t at_once, per_goal, per_model, per_repository, per_account, per_team;
+        int64_t actions_per_minute, blast_share, blast_least;
+    } caps;
+    struct {
+        int64_t quota_guess, share;
+    } budget;
+    struct {
+        bool notify_below;
+        int64_t say_again, say_again_most, say_most;
+        struct str quiet_hours;
+        int64_t expires_after, undo_for, request_raise, messages_per_hour;
+    } people;
     struct {
         struct str model;
         int64_t max_plan_phases, max_tasks_per_phase, max_subtasks_per_task, max_repair_attempts;
@@ -120,6 +152,7 @@ struct settings {
     } regression;
     struct {
         bool auto_escalate, desktop;
+        uint32_t tracker_kind; /* CHANNEL_GITEA and those behind it, less CHANNEL_GITEA */
         struct str tracker_url, tracker_repo, tracker_token_path, webhook_url;
     } escalation;
     struct {
@@ -131,6 +164,12 @@ struct settings {
     } landing;
     const struct agent_setting *agents;
     uint32_t agent_count;
+    const struct channel *channels; /* those that escalation.* speaks of, then [[channels]] */
+    uint32_t channel_count;
+    const struct budget_setting *budgets;
+    uint32_t budget_count;
+    const struct price_setting *prices;
+    uint32_t price_count;
 
     /* ---- where they came from ---- */
     struct str file;                           /* empty: there is none */
@@ -170,13 +209,38 @@ struct setting {
     int flags;
     const char *aliases; /* other names, separated by spaces; see setting_find() for the rest */
     const char *text;    /* for the manual */
+    const char *(*wrong)(
+        struct str text); /* of a text: what it has to be, if it is not; NULL: anything */
 };
 
 extern const struct setting SETTINGS[];
 extern const size_t SETTING_COUNT;
-extern const struct setting
-    AGENT_SETTINGS[]; /* of one entry of agents[]; offsets in struct agent_setting */
-extern const size_t AGENT_SETTING_COUNT;
+
+/* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]]. Offsets of their rows are in one entry. */
+enum { LIST_AGENTS, LIST_CHANNELS, LIST_BUDGETS, LIST_PRICES, SETTING_LISTS };
+struct setting_list {
+    const char *name, *older; /* as the file calls it; as older ones did */
+    const char *one;          /* of an entry, for people */
+    const struct setting *rows;
+    size_t count;
+    size_t at, number; /* of its entries and their count, in struct settings */
+    size_t size;       /* of one entry; its id comes first */
+    uint32_t most;
+    bool repeats; /* several may have the same first setting, which names them otherwise */
+};
+extern const struct setting_list SETTING_LIST[SETTING_LISTS];
+
+static inline uint32_t list_count(const struct settings *settings,
+                                  const struct setting_list *list) {
+    return *(const uint32_t *)(const void *)((const char *)settings + list->number);
+}
+
+static inline const void *list_entry(const struct settings *settings,
+                                     const struct setting_list *list, uint32_t place) {
+    must(place < list_count(settings, list));
+    const char *entries = *(const char *const *)(const void *)((const char *)settings + list->at);
+    return entries + place * list->size;
+}
 
 /* CONFIG-09 to CONFIG-11: what a preset sets. */
 struct preset_row {
@@ -198,13 +262,13 @@ struct setting_found {
 
 /* By its name, also in camelCase, and as the older files of CONFIG-06 to CONFIG-08 call it. */
 struct setting_found setting_find(struct str path);
-struct setting_found agent_setting_find(struct str path);
+struct setting_found list_setting_find(const struct setting_list *list, struct str path);
 bool setting_section_exists(struct str path);
 
 /* The name that was probably meant; NULL: none is near. */
 const char *setting_nearest(struct str path);
 struct str setting_section_nearest(struct str path); /* empty: none is near */
-const char *agent_setting_nearest(struct str path);
+const char *list_setting_nearest(const struct setting_list *list, struct str path);
 
 /* The environment's name for it: OVERSEER_SERVER_LISTEN. */
 enum { SETTING_ENV = 80 };
@@ -221,7 +285,7 @@ struct given { /* a value as it was written */
     struct texts texts;
 };
 
-/* `base` is struct settings, or struct agent_setting. False: `why` says what is wrong with it, as the second half of a
+/* `base` is struct settings, or an entry of a list. False: `why` says what is wrong with it, as the second half of a
  * sentence ("has to be …"). */
 bool setting_put(void *base, const struct setting *row, const struct given *given,
                  enum span_unit unit, struct arena *arena, char *why, size_t why_size);
@@ -232,10 +296,31 @@ bool setting_put_text(void *base, const struct setting *row, struct str text, en
 
 /* All defaults. */
 void settings_default(struct settings *settings);
-void agent_setting_default(struct agent_setting *agent, struct arena *arena);
+void list_entry_default(const struct setting_list *list, void *entry, struct arena *arena);
+
+/* ESCALATE-10: what escalation.* says is a channel like the others, named desktop, tracker or webhook, unless one of that
+ * name is declared. */
+void settings_channels(struct settings *settings);
 
 /* What does not fit together: the first such sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);
+
+/* ---- amounts, scopes and hours ---- */
+
+/* "$400", "$2.50", "5M tokens", "200 starts"; money in millionths. An empty text is nothing. */
+bool amount_parse(struct str text, uint32_t *ret_unit, uint64_t *ret_amount);
+uint64_t money_of(struct str text); /* 0: it is none */
+const char *amount_wrong(struct str text);
+const char *money_wrong(struct str text);
+const char *scope_wrong(struct str text);
+
+/* "22:00-07:00", in UTC, or with an offset: "22:00-07:00 +02:00"; microseconds after midnight UTC. */
+bool hours_parse(struct str text, int64_t *ret_from, int64_t *ret_to);
+const char *hours_wrong(struct str text);
+
+/* What decisions see of them, without the hash. Texts and rows come from the arena. */
+struct policy;
+struct policy settings_to_policy(const struct settings *settings, struct arena *arena);
 
 /* ---- showing them ---- */
 

@@ -130,8 +130,8 @@ struct setting_found setting_find(struct str path) {
     return find((struct table){SETTINGS, SETTING_COUNT}, path);
 }
 
-struct setting_found agent_setting_find(struct str path) {
-    return find((struct table){AGENT_SETTINGS, AGENT_SETTING_COUNT}, path);
+struct setting_found list_setting_find(const struct setting_list *list, struct str path) {
+    return find((struct table){list->rows, list->count}, path);
 }
 
 /* Is some name below this path? */
@@ -220,8 +220,8 @@ const char *setting_nearest(struct str path) {
     return nearest((struct table){SETTINGS, SETTING_COUNT}, path);
 }
 
-const char *agent_setting_nearest(struct str path) {
-    return nearest((struct table){AGENT_SETTINGS, AGENT_SETTING_COUNT}, path);
+const char *list_setting_nearest(const struct setting_list *list, struct str path) {
+    return nearest((struct table){list->rows, list->count}, path);
 }
 
 struct str setting_section_nearest(struct str path) {

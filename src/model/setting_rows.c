@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which settings are there, and what are they until somebody sets them? CONFIG-01 to CONFIG-17. */
+#include "model/charge.h"
 #include "model/setting.h"
 
 static const char *const PRESET[PRESETS] = {"none", "high-stakes", "exploratory", "ci"};
@@ -12,27 +13,32 @@ static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch"};
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
 static const char *const TIER[COST_TIERS] = {"unknown", "free", "cheap", "medium", "expensive"};
 const struct names COST_TIER_NAMES = NAMES_OF(TIER);
+static const char *const TRACKER[] = {"gitea", "github", "gitlab"}; /* as in enum channel_kind */
+static const struct names TRACKER_NAMES = NAMES_OF(TRACKER);
 static const char *const ORIGIN[ORIGINS] = {"default", "preset", "file", "environment", "flag"};
 const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 
 #define AT(member) offsetof(struct settings, member)
 #define TEXT(name, member, fallback, flags, aliases, text) \
-    { name, SETTING_TEXT, AT(member), fallback, 0, LIMIT_SETTING, NULL, flags, aliases, text }
+    { name, SETTING_TEXT, AT(member), fallback, 0, LIMIT_SETTING, NULL, flags, aliases, text, NULL }
 #define LIST(name, member, fallback, flags, aliases, text) \
-    { name, SETTING_TEXTS, AT(member), fallback, 0, LIMIT_LINES, NULL, flags, aliases, text }
+    { name, SETTING_TEXTS, AT(member), fallback, 0, LIMIT_LINES, NULL, flags, aliases, text, NULL }
 #define FLAG(name, member, fallback, flags, aliases, text) \
-    { name, SETTING_FLAG, AT(member), fallback, 0, 0, NULL, flags, aliases, text }
+    { name, SETTING_FLAG, AT(member), fallback, 0, 0, NULL, flags, aliases, text, NULL }
 #define NUMBER(name, member, fallback, least, most, flags, aliases, text) \
-    { name, SETTING_NUMBER, AT(member), fallback, least, most, NULL, flags, aliases, text }
+    { name, SETTING_NUMBER, AT(member), fallback, least, most, NULL, flags, aliases, text, NULL }
 #define REAL(name, member, fallback, least, most, flags, aliases, text) \
-    { name, SETTING_REAL, AT(member), fallback, least, most, NULL, flags, aliases, text }
+    { name, SETTING_REAL, AT(member), fallback, least, most, NULL, flags, aliases, text, NULL }
 #define SPAN(name, member, fallback, least, most, flags, aliases, text) \
     { \
         name, SETTING_SPAN, AT(member), fallback, (double)(least), (double)(most), NULL, flags, \
-            aliases, text \
+            aliases, text, NULL \
     }
 #define CHOICE(name, member, fallback, names, flags, aliases, text) \
-    { name, SETTING_CHOICE, AT(member), fallback, 0, 0, &names, flags, aliases, text }
+    { name, SETTING_CHOICE, AT(member), fallback, 0, 0, &names, flags, aliases, text, NULL }
+
+#define CHECKED(name, member, flags, aliases, wrong, text) \
+    { name, SETTING_TEXT, AT(member), "", 0, LIMIT_SETTING, NULL, flags, aliases, text, wrong }
 
 #define HOURS(n) MINUTES((n)*60)
 #define DAYS(n) HOURS((n)*24)
@@ -64,6 +70,73 @@ const struct setting SETTINGS[] = {
     SPAN("supervision.patrol_interval", supervision.patrol_interval, "1m", SECONDS(1), HOURS(1), P,
          "auto.patrol_interval defaults.patrol_interval",
          "between two looks at the sessions of automatic workers"),
+
+    SPAN("supervision.idle_in_tool", supervision.idle_in_tool, "1h", SECONDS(1), DAYS(7), P, "",
+         "the same while a tool call is open: a build may take its time"),
+    SPAN("supervision.chatter_most", supervision.chatter_most, "15m", 0, DAYS(1), P, "",
+         "output that is no progress puts a stall off no longer than this"),
+    SPAN("supervision.turn_most", supervision.turn_most, "30m", SECONDS(1), DAYS(7), P, "",
+         "a turn without any progress counts as stalled after this"),
+    NUMBER("supervision.context_most", supervision.context_most, "85", 0, 100, P, "",
+           "percent of its window that an agent has used when it hands over; 0: never"),
+    CHOICE("supervision.first_rung", supervision.first_rung, "nudge", RUNG_NAMES, P, "",
+           "what is tried first for stalled work"),
+    NUMBER("supervision.max_attempts", supervision.max_attempts, "12", 1, 1000, P, "",
+           "messages about one piece of work, to all agents together, before a person is asked"),
+    NUMBER("supervision.max_restarts", supervision.max_restarts, "3", 0, 1000, P, "",
+           "runs of one piece of work that may die within restart_window before a person is asked"),
+    SPAN("supervision.restart_window", supervision.restart_window, "1h", SECONDS(1), DAYS(7), P, "",
+         "see max_restarts"),
+    FLAG("supervision.allow_reassign", supervision.allow_reassign, "true", P, "",
+         "stalled work may be given to another agent"),
+    FLAG("supervision.verify_by_person", supervision.verify_by_person, "false", P, "",
+         "what an agent calls done waits for a person"),
+
+    NUMBER("caps.at_once", caps.at_once, "50", 0, LIMIT_PERMITS, P, "",
+           "agents at work at once on one host; 0: as many as there is work"),
+    NUMBER("caps.per_goal", caps.per_goal, "0", 0, LIMIT_CHARGES, P, "",
+           "of them for one goal; 0: at most 64"),
+    NUMBER("caps.per_model", caps.per_model, "0", 0, LIMIT_PERMITS, P, "",
+           "of them with one model; 0: no cap"),
+    NUMBER("caps.per_repository", caps.per_repository, "0", 0, LIMIT_PERMITS, P, "",
+           "of them in one repository; 0: no cap"),
+    NUMBER("caps.per_account", caps.per_account, "0", 0, LIMIT_PERMITS, P, "",
+           "of them on one account with a provider; 0: no cap"),
+    NUMBER("caps.per_team", caps.per_team, "0", 0, LIMIT_PERMITS, P, "",
+           "of them for one team; 0: no cap"),
+    NUMBER("caps.actions_per_minute", caps.actions_per_minute, "60", 0, 1000000, P, "",
+           "starts, nudges and stops of Overseer's own in any 60 seconds, on one host; 0: no cap"),
+    NUMBER(
+        "caps.blast_share", caps.blast_share, "30", 0, 100, P, "",
+        "percent of the running agents that it may stop, move or resend to within a minute; past that it suspends itself and asks a person; 0: no cap"),
+    NUMBER("caps.blast_least", caps.blast_least, "5", 0, LIMIT_PERMITS, P, "",
+           "this many within a minute are always allowed"),
+
+    SPAN(
+        "budget.quota_guess", budget.quota_guess, "15m", SECONDS(1), DAYS(1), P, "",
+        "how long an account rests that is at its limit and did not say until when; it doubles each time"),
+    NUMBER("budget.share", budget.share, "100", 1, 100, P, "",
+           "percent of each budget that is this host's; those of all hosts together should be 100"),
+
+    FLAG("people.notify_below", people.notify_below, "false", P, "",
+         "tell people of little things too"),
+    SPAN("people.say_again", people.say_again, "30m", MINUTES(1), DAYS(7), P, "",
+         "an unanswered question is said again after this; then the pause doubles"),
+    SPAN("people.say_again_most", people.say_again_most, "8h", MINUTES(1), DAYS(30), P, "",
+         "and is never longer than this"),
+    NUMBER("people.say_most", people.say_most, "6", 0, 1000, P, "",
+           "times that one question is said; 0: until it is answered"),
+    CHECKED(
+        "people.quiet_hours", people.quiet_hours, P, "", hours_wrong,
+        "only emergencies are said then: \"22:00-07:00\" in UTC, or with an offset, \"22:00-07:00 +02:00\"; empty: none"),
+    SPAN("people.expires_after", people.expires_after, "0s", 0, DAYS(365), P, "",
+         "a question that nobody has answered by then is over; 0s: never"),
+    SPAN("people.undo_for", people.undo_for, "30s", 0, DAYS(1), P, "",
+         "how long an answer can be taken back"),
+    SPAN("people.request_raise", people.request_raise, "15m", SECONDS(1), DAYS(7), P, "",
+         "a request that its parent leaves unanswered goes to a person after this"),
+    NUMBER("people.messages_per_hour", people.messages_per_hour, "12", 0, 10000, P, "",
+           "to people about one goal; emergencies always pass; 0: no cap"),
 
     TEXT("planner.model", planner.model, "", P, "", "which model makes plans; empty: none"),
     NUMBER("planner.max_plan_phases", planner.max_plan_phases, "5", 1, LIMIT_PLANNED_PHASES, P, "",
@@ -176,6 +249,8 @@ const struct setting SETTINGS[] = {
          "tell a person of every pause and abort; otherwise only of an abort"),
     FLAG("escalation.desktop", escalation.desktop, "true", 0, "escalation.enable_notifications",
          "notes on the desktop"),
+    CHOICE("escalation.tracker.kind", escalation.tracker_kind, "gitea", TRACKER_NAMES, 0, "",
+           "what speaks there; gitea is also Forgejo"),
     TEXT("escalation.tracker.url", escalation.tracker_url, "", 0, "escalation.gitea_url",
          "address of an issue tracker's API"),
     TEXT("escalation.tracker.repo", escalation.tracker_repo, "", 0, "escalation.repo",
@@ -198,7 +273,7 @@ _Static_assert(count_of(SETTINGS) <= SETTING_ROOM, "an origin for each");
 
 #undef AT
 #define AT(member) offsetof(struct agent_setting, member)
-const struct setting AGENT_SETTINGS[] = {
+static const struct setting AGENT_SETTINGS[] = {
     TEXT("id", id, "", P, "", "its name; each one once"),
     TEXT("model", model, "", P, "", "its model; empty: defaults.model"),
     TEXT("description", description, "", 0, "", "what it is good for, in a line"),
@@ -212,8 +287,94 @@ const struct setting AGENT_SETTINGS[] = {
     NUMBER("max_children", max_children, "0", 0, 1000, P,
            "max_children_per_agent subagents.max_children_per_agent",
            "agents that it may start itself"),
+    TEXT("role", role, "", P, "", "what it is for: coder, reviewer, fixer"),
+    TEXT("account", account, "", P, "",
+         "whose quota with a provider it uses; empty: one of its own"),
+    TEXT("team", team, "", P, "", "who pays for it"),
+    NUMBER("most", most, "0", 0, LIMIT_PERMITS, P, "", "of it at once on one host; 0: no cap"),
+    CHECKED(
+        "reserve", reserve, P, "", money_wrong,
+        "what one attempt may cost, such as \"$2.50\": reserved in the budgets before it begins"),
+    NUMBER("reserve_tokens", reserve_tokens, "0", 0, 1e15, P, "", "the same in tokens"),
+    FLAG("dedupes", dedupes, "false", P, "", "it drops a message that it has seen before"),
+    TEXT("driver", driver, "", 0, "", "what starts it"),
+    TEXT("behaviour", behaviour, "works", 0, "", "of a pretend agent: how it behaves"),
 };
-const size_t AGENT_SETTING_COUNT = count_of(AGENT_SETTINGS);
+
+#undef AT
+#define AT(member) offsetof(struct channel, member)
+static const struct setting CHANNEL_SETTINGS[] = {
+    TEXT("id", id, "", P, "", "its name; each one once"),
+    CHOICE("kind", kind, "webhook", CHANNEL_KIND_NAMES, P, "type", "which service it speaks to"),
+    TEXT(
+        "url", url, "", SETTING_HIDDEN, "",
+        "address of the service's API, or of the hook itself; github, gitlab and pagerduty have one of their own"),
+    TEXT("repo", repo, "", 0, "", "tracker: OWNER/REPOSITORY"),
+    TEXT("to", to, "", 0, "", "tracker: the account that issues are assigned to; ntfy: the topic"),
+    TEXT("command", command, "", 0, "",
+         "command: run by /bin/sh with the notice as JSON on its standard input"),
+    TEXT(
+        "token_path", token_path, "", SETTING_PATH, "",
+        "file with the token, read each time; slack and discord: with the address, which is the secret there"),
+    TEXT("secret_path", secret_path, "", SETTING_PATH, "",
+         "webhook: file with the secret that bodies are signed with"),
+    TEXT("ca_path", ca_path, "", SETTING_PATH, "",
+         "file with certificates to trust instead of the system's"),
+    TEXT("proxy", proxy, "", SETTING_HIDDEN, "",
+         "address of a proxy; empty: none, whatever the environment says"),
+    LIST("labels", labels, "", 0, "", "tracker: labels beside overseer, the level and automated"),
+    CHOICE(
+        "least", least, "usual", LEAST_NAMES, P, "level",
+        "the least urgent that it is told of; usual: desktop all, trackers critical, the others emergency"),
+    FLAG("quiet", quiet, "true", P, "", "quiet hours count here"),
+    LIST(
+        "origins", origins, "", P, "",
+        "contexts whose goals it may hear of beside its own and those of this machine; [\"*\"] means all"),
+    FLAG("insecure", insecure, "false", 0, "", "plain HTTP, also beyond this machine"),
+    SPAN("within", within, "20s", MILLISECONDS(100), MINUTES(5), 0, "timeout",
+         "how long one try may take"),
+};
+
+#undef AT
+#define AT(member) offsetof(struct budget_setting, member)
+static const struct setting BUDGET_SETTINGS[] = {
+    CHECKED(
+        "scope", scope, P, "", scope_wrong,
+        "whom it counts: fleet, day, goal, or agent, team, account, model, each with or without a name, such as team/web"),
+    CHECKED("most", most, P, "", amount_wrong,
+            "how much there is: \"$400\", \"5M tokens\", \"200 starts\""),
+    SPAN(
+        "window", window, "0s", 0, DAYS(3650), P, "",
+        "in which time, such as \"5h\", \"1d\", \"7d\"; 0s: for ever, of a day one day. It begins anew at midnight UTC or the full hour"),
+};
+
+#undef AT
+#define AT(member) offsetof(struct price_setting, member)
+static const struct setting PRICE_SETTINGS[] = {
+    TEXT("model", model, "", P, "", "which model"),
+    CHECKED("in", in, P, "input", money_wrong, "money for a million tokens that it reads"),
+    CHECKED("out", out, P, "output", money_wrong, "money for a million tokens that it writes"),
+};
+
+#define ENTRIES(list) offsetof(struct settings, list)
+const struct setting_list SETTING_LIST[SETTING_LISTS] = {
+    [LIST_AGENTS] = {"agents", "agents.list", "agent", AGENT_SETTINGS, count_of(AGENT_SETTINGS),
+                     ENTRIES(agents), ENTRIES(agent_count), sizeof(struct agent_setting),
+                     LIMIT_POLICY_AGENTS, false},
+    [LIST_CHANNELS] = {"channels", "channels.list", "channel", CHANNEL_SETTINGS,
+                       count_of(CHANNEL_SETTINGS), ENTRIES(channels), ENTRIES(channel_count),
+                       sizeof(struct channel), LIMIT_CHANNELS, false},
+    [LIST_BUDGETS] = {"budgets", "budgets.list", "budget", BUDGET_SETTINGS,
+                      count_of(BUDGET_SETTINGS), ENTRIES(budgets), ENTRIES(budget_count),
+                      sizeof(struct budget_setting), LIMIT_POLICY_BUDGETS, true},
+    [LIST_PRICES] = {"prices", "prices.list", "price", PRICE_SETTINGS, count_of(PRICE_SETTINGS),
+                     ENTRIES(prices), ENTRIES(price_count), sizeof(struct price_setting),
+                     LIMIT_PRICES, false},
+};
+_Static_assert(offsetof(struct agent_setting, id) == 0 && offsetof(struct channel, id) == 0 &&
+                   offsetof(struct budget_setting, scope) == 0 &&
+                   offsetof(struct price_setting, model) == 0,
+               "the name of an entry comes first");
 
 const struct preset_row PRESET_ROWS[] = {
     {PRESET_HIGH_STAKES, "stuck.same_error_count", "2"},

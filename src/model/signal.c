@@ -39,6 +39,11 @@ static const struct field ENDED[] = {
     F("exit", FIELD_INT, 17, exit, 0, "exit status, -1: not started"),
     {"text", FIELD_TEXT, 18, FIELD_OF(signal, text), LIMIT_OUTPUT, FIELD_TAIL, NULL,
      "the tail of its output", 0, NULL},
+    F("result", FIELD_U32, 19, to, 0,
+      "of a send: enum delivery; of a message: enum channel_result"),
+    F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING"),
+    F("until", FIELD_TIME, 21, until, 0, "when it may be tried again"),
+    F("session", FIELD_TEXT, 22, title, LIMIT_SESSION, "of a spawn: where it runs"),
 };
 static const struct field LOST[] = {
     F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
@@ -79,6 +84,38 @@ static const struct field PART_FIELDS[] = {
     F("expected", FIELD_UINT, 19, expected, 0, "the goal's version that was seen"),
 };
 
+static const struct field DUE[] = {
+    F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "what was seen of its agents: SIGHTINGS"),
+};
+static const struct field AGENT[] = {
+    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "what was seen or said"),
+    F("node", FIELD_TEXT, 18, node, LIMIT_NODE_ID, "which node, where somebody says so"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "why"),
+    F("to", FIELD_U32, 20, to, 0, "ask: enum asked_of; update: 1: in the agent's own words"),
+    F("until", FIELD_TIME, 21, until, 0, "update: when it will be heard of again"),
+};
+static const struct field ASK[] = {
+    F("question", FIELD_U32, 16, question, 0, "which, from 1"),
+    F("to", FIELD_U32, 17, to, 0, "answer: the option, from 1; move: enum question_move"),
+    F("text", FIELD_TEXT, 18, text, LIMIT_REPORT, "in words"),
+    F("until", FIELD_TIME, 19, until, 0, "until when"),
+    F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "why"),
+    F("charge", FIELD_U32, 21, charge, 0, "the assignment, from 1"),
+    F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the question, the message"),
+    F("node", FIELD_TEXT, 23, node, LIMIT_NODE_ID, "which node"),
+};
+static const struct field DESK[] = {
+    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+    F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the permit"),
+    F("desk", FIELD_U32, 18, desk, 0, "whose desk"),
+    F("until", FIELD_TIME, 19, until, 0, "until when"),
+    F("cost", FIELD_UINT, 20, cost, 0, "spent, in millionths"),
+    F("tokens", FIELD_UINT, 21, tokens, 0, "used"),
+    F("to", FIELD_U32, 22, to, 0, "which ask; settle: 1: it is over"),
+    F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
+};
+
 static const struct field ORDER[] = {
     F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is new"),
     F("reason", FIELD_TEXT, 17, reason, LIMIT_REASON, "why"),
@@ -90,7 +127,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_NONE] = {"none", NULL, 0},
     [SIGNAL_GOAL_CREATE] = ROW("goal.create", CREATE),
     [SIGNAL_GOAL_REPORT] = ROW("goal.report", REPORT),
-    [SIGNAL_GOAL_DUE] = {"goal.due", NULL, 0},
+    [SIGNAL_GOAL_DUE] = ROW("goal.due", DUE),
     [SIGNAL_EFFECT_CLAIM] = ROW("effect.claim", CLAIM),
     [SIGNAL_EFFECT_ENDED] = ROW("effect.ended", ENDED),
     [SIGNAL_EFFECT_LOST] = ROW("effect.lost", LOST),
@@ -108,6 +145,22 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_POLICY_CHANGE] = ROW("policy.change", ORDER),
     [SIGNAL_FLEET_STOP] = ROW("fleet.stop", ORDER),
     [SIGNAL_FLEET_RESUME] = ROW("fleet.resume", ORDER),
+    [SIGNAL_AGENT_SEEN] = ROW("agent.seen", AGENT),
+    [SIGNAL_AGENT_UPDATE] = ROW("agent.update", AGENT),
+    [SIGNAL_AGENT_ASK] = ROW("agent.ask", AGENT),
+    [SIGNAL_QUESTION_ASK] = ROW("question.ask", ASK),
+    [SIGNAL_QUESTION_ANSWER] = ROW("question.answer", ASK),
+    [SIGNAL_QUESTION_MOVE] = ROW("question.move", ASK),
+    [SIGNAL_PERMIT_ASK] = ROW("permit.ask", DESK),
+    [SIGNAL_PERMIT_SETTLE] = ROW("permit.settle", DESK),
+    [SIGNAL_PERMIT_GRANTED] = ROW("permit.granted", DESK),
+    [SIGNAL_PERMIT_DENIED] = ROW("permit.denied", DESK),
+    [SIGNAL_ACCOUNT_LIMITED] = ROW("account.limited", DESK),
+    [SIGNAL_DESK_RELEASE] = ROW("desk.release", DESK),
+    [SIGNAL_MAIL_SEND] = ROW("mail.send", ASK),
+    [SIGNAL_MAIL_ACK] = ROW("mail.ack", ASK),
+    [SIGNAL_HANDOFF] = ROW("handoff", AGENT),
+    [SIGNAL_WORK_RETRY] = ROW("work.retry", WORK),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);
@@ -136,8 +189,8 @@ bool signal_decode(struct str bytes, struct signal *ret_signal) {
         return false;
     *ret_signal = (struct signal){.kind = (enum signal_kind)kind};
     const struct signal_row *row = &SIGNALS[kind];
-    struct field all[count_of(COMMON) + 8];
-    must(row->count <= 8);
+    struct field all[count_of(COMMON) + 12];
+    must(row->count <= 12);
     memcpy(all, COMMON, sizeof COMMON);
     if (row->count > 0)
         memcpy(all + count_of(COMMON), row->fields, row->count * sizeof *row->fields);

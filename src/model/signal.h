@@ -29,6 +29,22 @@ enum signal_kind {
     SIGNAL_POLICY_CHANGE, /* an operator changed what decisions depend on; of SYSTEM_GOAL, as those below */
     SIGNAL_FLEET_STOP, /* nothing more is begun, anywhere */
     SIGNAL_FLEET_RESUME,
+    SIGNAL_AGENT_SEEN,      /* something happened to an agent: a SIGHTING */
+    SIGNAL_AGENT_UPDATE,    /* an agent says how it goes, in the agreed form: an UPDATE */
+    SIGNAL_AGENT_ASK,       /* an agent asks its parent or a person: a QUESTION_TEXT */
+    SIGNAL_QUESTION_ASK,    /* a person or a program of theirs asks: the same */
+    SIGNAL_QUESTION_ANSWER, /* one of the options, or words */
+    SIGNAL_QUESTION_MOVE,   /* seen, put off, taken back: enum question_move */
+    SIGNAL_PERMIT_ASK,      /* to a desk: a PERMIT */
+    SIGNAL_PERMIT_SETTLE,   /* to a desk: what was spent; with `to` 1: it is over */
+    SIGNAL_PERMIT_GRANTED,  /* from a desk */
+    SIGNAL_PERMIT_DENIED,   /* from a desk; for good, with a reason */
+    SIGNAL_ACCOUNT_LIMITED, /* to a desk: at its limit until `until` */
+    SIGNAL_DESK_RELEASE,    /* to a desk: a person lets the supervisor act again */
+    SIGNAL_MAIL_SEND,       /* a message to somebody who works on the goal: a LETTER_TEXT */
+    SIGNAL_MAIL_ACK,
+    SIGNAL_HANDOFF,    /* somebody says where things stand: a CRYSTAL */
+    SIGNAL_WORK_RETRY, /* RECOVER-11: a person wants it done once more */
     SIGNAL_KINDS
 };
 
@@ -60,6 +76,19 @@ struct signal {
     uint32_t to;             /* move: the status; part: its kind */
     uint32_t override;       /* work: past the table, on the record */
     uint64_t expected;       /* plan: the version that the sender saw; 0: none, or any */
+    uint32_t charge;         /* agents, permits: n + 1 of the assignment; 0: none */
+    uint32_t question;       /* n + 1 of the question or letter */
+    uint32_t desk;           /* permits: the host whose desk it is */
+    int64_t until;           /* snooze, limits: until when; ended: when it may be tried again */
+    uint64_t cost, tokens;   /* settle: spent since the last */
+};
+
+enum question_move {
+    QUESTION_SEEN,     /* somebody has it in hand: it is not said again */
+    QUESTION_SNOOZE,   /* until `until` */
+    QUESTION_UNDO,     /* the answer, while it can be */
+    QUESTION_WITHDRAW, /* it need not be answered any more */
+    QUESTION_MOVES
 };
 
 struct tags { /* encoded in signal.tags */

@@ -2,6 +2,8 @@
 /* Which goals wait for a person, the one that has waited longest first? */
 #include "ops/asking.h"
 
+#include "ops/question_view.h"
+
 #include <stdlib.h>
 
 static void list_ask(struct store_request *request) {
@@ -10,10 +12,20 @@ static void list_ask(struct store_request *request) {
     request->filter.face = FACE_NEEDS_YOU;
 }
 
+static void host_add(struct asking *asking, uint32_t host) {
+    for (uint32_t i = 0; i < asking->host_count; i++)
+        if (asking->hosts[i] == host)
+            return;
+    if (asking->host_count < ASKING_HOSTS && host)
+        asking->hosts[asking->host_count++] = host;
+}
+
 void asking_begin(struct asking *asking, uint32_t limit, struct op_call *call,
                   struct store_request *ret_request) {
     *asking = (struct asking){.goals = arena_new(&call->arena, struct waiting_goal, ASKING_MOST),
                               .limit = limit < ASKING_SHOWN ? limit : ASKING_SHOWN};
+    if (call->facts)
+        host_add(asking, call->facts->host);
     list_ask(ret_request);
 }
 
@@ -33,9 +45,19 @@ static void page_take(struct asking *asking, const struct store_answer *answer) 
     asking->more = answer->more || count < answer->view_count;
 }
 
+/* After the goals: the desks of their owners, and of this host. */
+static bool desk_ask(struct asking *asking, struct store_request *request) {
+    if (asking->host_shown == asking->host_count)
+        return false;
+    asking->desk = desk_id(asking->hosts[asking->host_shown++]);
+    *request =
+        (struct store_request){.verb = STORE_SHOW, .ids = &asking->desk, .id_count = 1, .limit = 1};
+    return true;
+}
+
 static bool show_ask(struct asking *asking, struct store_request *request) {
     if (asking->shown == asking->count || asking->shown == asking->limit)
-        return false;
+        return desk_ask(asking, request);
     *request = (struct store_request){.verb = STORE_SHOW,
                                       .ids = &asking->goals[asking->shown].id,
                                       .id_count = 1,
@@ -51,6 +73,9 @@ bool asking_next(struct asking *asking, json_t *items, const struct store_answer
         json_t *item = asks_json(&answer->loaded[0], &answer->shown);
         if (item) /* it may have been answered since the list was read */
             json_array_append_new(items, item);
+        questions_append(items, &answer->loaded[0], &answer->shown);
+        if (answer->loaded[0].exists && !answer->loaded[0].goal.desk)
+            host_add(asking, answer->loaded[0].goal.owner);
         return show_ask(asking, ret_request);
     }
     page_take(asking, answer);

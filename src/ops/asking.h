@@ -5,7 +5,7 @@
 
 #include "ops/told.h"
 
-enum { ASKING_MOST = 1000, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
+enum { ASKING_HOSTS = 16, ASKING_MOST = 1000, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
 
 struct waiting_goal {
     struct id id;
@@ -15,6 +15,8 @@ struct waiting_goal {
 struct asking {
     struct waiting_goal *goals; /* ASKING_MOST */
     uint32_t count, shown, limit;
+    uint32_t hosts[ASKING_HOSTS], host_count, host_shown; /* whose desks may ask something too */
+    struct id desk;
     bool more; /* than were looked at */
     bool listed;
 };

@@ -12,6 +12,9 @@ static const struct op_member SHOWN[] = {
     {"settings", MEMBER_LIST, true,
      "name, value, default and whether it is policy; origin and line if asked"},
     {"agents", MEMBER_LIST, true, "the agents that are declared"},
+    {"channels", MEMBER_LIST, true, "the channels to people"},
+    {"budgets", MEMBER_LIST, true, "what may be spent"},
+    {"prices", MEMBER_LIST, true, "what models cost"},
 };
 
 const struct op OP_CONFIG_SHOW = {

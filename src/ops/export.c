@@ -156,6 +156,13 @@ static void goal_export(struct exporting *out, struct stream streams[GOAL_STREAM
     item_print(out, key, item);
 }
 
+/* A desk has collections of its own. */
+static void desk_pass(struct exporting *out, struct stream streams[GOAL_STREAMS], struct id desk) {
+    for (size_t i = 0; i < GOAL_STREAMS; i++)
+        while (stream_of(out, &streams[i], desk))
+            stream_step(&streams[i]);
+}
+
 static const enum store_table NODES = (enum store_table)(TABLE_PART + PART_NODE);
 
 static void goals_export(struct exporting *out) {
@@ -170,7 +177,10 @@ static void goals_export(struct exporting *out) {
                 walk_records(walk, RECORD_PLAN_CREATED, RECORD_PLAN_REJECTED));
     collection_begin(out, "goals", true);
     for (; goals.row && !out->failed; stream_step(&goals))
-        goal_export(out, streams, goals.row);
+        if (row_is_desk(goals.row))
+            desk_pass(out, streams, cell_id(goals.row, "goal_id"));
+        else
+            goal_export(out, streams, goals.row);
     collection_end(out, true, false);
     goals.row = NULL;
     stream_close(out, &goals);
@@ -256,6 +266,8 @@ static void rows_export(struct exporting *out, const struct item_kind *kind) {
     bool raw;
     stream_open(&rows, walk_rows(out->walk, kind->table, kind->order));
     for (; rows.row && !out->failed; stream_step(&rows)) {
+        if (kind->table == TABLE_GOAL && !row_is_desk(rows.row))
+            continue;
         const char *key = kind->keyed ? part_key(out, rows.row) : NULL;
         json_t *item = item_write(kind, rows.row, &out->arena, &raw);
         *(kind->table == TABLE_RECORD ? &out->report.events : &out->report.items) += 1;

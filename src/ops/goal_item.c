@@ -76,11 +76,6 @@ bool goal_rows_decode(const struct goal_rows *rows, struct goal *ret_goal, struc
 
 /* ---- its texts ---- */
 
-bool hash_is_zero(const struct hash *hash) {
-    static const struct hash ZERO;
-    return hash_equal(hash, &ZERO);
-}
-
 static bool body_is_shown(const struct shape *shape, struct str body, struct arena *arena,
                           void *ret) {
     return shape ? shape_is_whole(shape, body, arena, ret) : body.len > 0 && str_is_text(body);

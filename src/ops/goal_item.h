@@ -42,4 +42,3 @@ bool plan_item_read(struct reading *reading, const json_t *item, struct plan *re
 /* The body of a text that can be shown as this shape (NULL: as it is). False: it cannot. */
 bool text_shown(const struct goal_rows *rows, const struct hash *hash, const struct shape *shape,
                 void *ret, struct str *ret_body);
-bool hash_is_zero(const struct hash *hash);

@@ -144,10 +144,22 @@ static bool item_put(struct import *import, const struct item_kind *kind, const 
 
 static const struct item_kind GOALS = {.collection = "goals", .keyed = true};
 
+/* What belongs to a desk may stand before it: so desks are known before anything is checked. */
+static bool desk_survey(struct import *import, const struct item_kind *kind, const json_t *item) {
+    static char there;
+    struct table_row row;
+    return item_read(kind, &import->reading, item, &row) &&
+           (map_put(&import->goals, cell_id(&row, "goal_id"), &there) ||
+            reading_refuse(&import->reading, "there is no memory"));
+}
+
 static bool entry_handle(struct import *import, const struct item_kind *kind, const char *key) {
-    json_t *item = import->pass == PASS_SURVEY ? NULL : scan_parse(&import->scan);
-    bool good = item || import->pass == PASS_SURVEY;
-    if (import->pass == PASS_SURVEY)
+    bool surveyed = import->pass == PASS_SURVEY, desk = kind->table == TABLE_GOAL;
+    json_t *item = surveyed && !desk ? NULL : scan_parse(&import->scan);
+    bool good = item || (surveyed && !desk);
+    if (good && surveyed && desk)
+        good = desk_survey(import, kind, item);
+    else if (surveyed)
         import->events += kind->table == TABLE_RECORD && kind != &GOALS;
     else if (good && !import->plain)
         good = kind == &GOALS ? goal_put(import, key, item) : item_put(import, kind, item);

@@ -89,7 +89,7 @@ static void absorb(struct import *import, struct plain_goal *goal,
     goal->goal = decision->goal;
     goal->goal.seq = goal->seq;
     goal->goal.head = goal->head;
-    goal->plan = decision->plan;
+    goal->live = decision->live;
     goal->exists = true;
     if (decision->title.len > 0)
         goal->title = decision->title;
@@ -99,7 +99,7 @@ static void absorb(struct import *import, struct plain_goal *goal,
 
 static bool plain_step(struct import *import, struct plain_goal *goal, struct signal signal) {
     struct world world = {.goal = goal->exists ? &goal->goal : NULL,
-                          .plan = &goal->plan,
+                          .live = &goal->live,
                           .era = import->plain->era,
                           .level = SCHEMA_LEVEL};
     struct str number = arena_format(&import->kept, "%u", ++goal->steps);

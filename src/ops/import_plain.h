@@ -8,7 +8,10 @@
 
 struct plain_goal {
     struct goal goal;
-    struct plan plan;
+    union {
+        struct live live;
+        struct plan plan;
+    };
     bool exists;
     int64_t at; /* of everything that follows its creation */
     uint32_t steps;

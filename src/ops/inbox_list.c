@@ -10,7 +10,8 @@ static const struct field PARAMS[] = {
 
 static const struct op_member MEMBERS[] = {
     {"items", MEMBER_LIST, true,
-     "oldest first: goalId, title, kind, since, question, why, evidence, record, do"},
+     "oldest first: goalId, title, kind, since, question, why, evidence, record, do; of a question also questionId, "
+     "level, options, default, expiresAt, node"},
     {"count", MEMBER_NUMBER, true, "how many wait; at most 1000 are counted"},
     {"more", MEMBER_FLAG, true, "more wait than are shown"},
 };
@@ -37,7 +38,9 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
     json_t *json = call->result;
     call->result = NULL;
     asking_sort(json_object_get(json, "items"));
-    json_object_set_new(json, "count", json_integer(asking->count));
+    size_t items = json_array_size(json_object_get(json, "items"));
+    json_object_set_new(json, "count",
+                        json_integer((json_int_t)items + asking->count - asking->shown));
     json_object_set_new(json, "more", json_boolean(asking->more || asking->count > asking->shown));
     return view_checked(call, json);
 }
@@ -46,9 +49,12 @@ const struct op OP_INBOX_LIST = {
     .name = "inbox.list",
     .also = "inbox",
     .summary = "List what waits for you, oldest first: why, and what you can do about it.",
-    .help = "Example: overseer inbox",
+    .help =
+        "Questions have short ids such as Q1: `overseer answer Q1 a`, `approve`, `reject`, `ack`, `snooze`, `undo`.\n"
+        "Example: overseer inbox",
     .kind = OP_READS,
     .may = MAY_LOOK,
+    .wants_facts = true,
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .members = MEMBERS,

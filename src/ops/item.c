@@ -157,6 +157,65 @@ static bool part_read(struct reading *reading, const json_t *item, struct table_
     return true;
 }
 
+/* ---- live rows: open assignments, questions, messages; permits, accounts, budgets ---- */
+
+static json_t *live_write(const struct table_row *row, struct arena *arena) {
+    enum part_kind kind = (enum part_kind)(row->table - TABLE_PART);
+    const struct shape *shape = PART[kind].shape;
+    struct id goal = cell_id(row, "goal_id");
+    struct str body = cell_str(row, "body"), name = cell_str(row, "name");
+    void *part = arena_take(arena, shape->size, alignof(max_align_t));
+    json_t *item = json_object(), *rest = json_object();
+    json_object_set_new(item, "goalId", json_goal_id(goal));
+    if (row_unseal((uint32_t)ROW_PART + kind, goal, (uint32_t)cell_int(row, "n"), &body) &&
+        shape_decode_in(shape, body, arena, part)) {
+        fields_put(item, shape, FIELDS_SHOWN, part);
+        fields_put(rest, shape, FIELDS_HIDDEN, part);
+    }
+    json_object_set_new(item, "overseer",
+                        json_pack("{s:I, s:s%, s:o}", "n", (json_int_t)cell_int(row, "n"), "name",
+                                  name.at ? name.at : "", name.len, "rest", rest));
+    return item;
+}
+
+static bool live_read(struct reading *reading, const json_t *item, struct table_row *row) {
+    enum part_kind kind = (enum part_kind)(row->table - TABLE_PART);
+    const struct shape *shape = PART[kind].shape;
+    void *part = arena_take(reading->arena, shape->size, alignof(max_align_t));
+    const json_t *ours = json_object_get(item, "overseer"), *name = json_object_get(ours, "name");
+    struct id goal;
+    uint32_t n = 0;
+    if (!goal_take(reading, item, row, &goal) || !n_take(reading, ours, row, &n) ||
+        !fields_take(reading, item, shape, part))
+        return false;
+    size_t before = reading_enter(reading, "overseer.rest");
+    if (!fields_take(reading, json_object_get(ours, "rest"), shape, part))
+        return false;
+    reading_leave(reading, before);
+    if (!json_is_string(name))
+        return reading_refuse(reading, "\"overseer.name\" is missing");
+    struct str text = {json_string_value(name), json_string_length(name)};
+    struct str body = shape_encode(shape, part, reading->arena);
+    row_set(row, "name", cell_of_text(text));
+    row_set(row, "body",
+            cell_of_bytes(row_seal((uint32_t)ROW_PART + kind, goal, n, body, reading->arena)));
+    return true;
+}
+
+/* ---- desks ---- */
+
+bool row_is_desk(const struct table_row *row) {
+    struct goal goal = {.id = cell_id(row, "goal_id")};
+    struct str hot = cell_str(row, "hot");
+    return row->table == TABLE_GOAL && row_unseal(ROW_GOAL, goal.id, 0, &hot) &&
+           shape_decode(&GOAL_HOT, hot, &goal) && goal.desk != 0;
+}
+
+static bool desk_read(struct reading *reading, const json_t *item, struct table_row *row) {
+    return row_take(reading, item, row) &&
+           (row_is_desk(row) || reading_refuse(reading, "it is not the desk of a host"));
+}
+
 /* ---- effects ---- */
 
 static const struct names EFFECT_NAMES = NAMES_OF(EFFECTS);
@@ -217,6 +276,7 @@ static bool effect_read(struct reading *reading, const json_t *item, struct tabl
 
 /* ---- all of them ---- */
 
+#define LIVE_TABLE(kind) (enum store_table)(TABLE_PART + PART_##kind)
 const struct item_kind ITEMS[] = {
     {"assignments", false, true, (enum store_table)(TABLE_PART + PART_ASSIGNMENT), WALK_BY_NAME, "",
      part_write, part_read, "bindings between a node and an agent's session"},
@@ -240,6 +300,20 @@ const struct item_kind ITEMS[] = {
      "signals kept while their goal is quarantined"},
     {"milestones", true, false, TABLE_MILESTONE, WALK_BY_KEY, "", plain_write, plain_read,
      "what stands where records were dropped"},
+    {"charges", true, false, LIVE_TABLE(CHARGE), WALK_BY_KEY, "", live_write, live_read,
+     "assignments while they are open, with all that is decided from"},
+    {"questions", true, false, LIVE_TABLE(QUESTION), WALK_BY_KEY, "", live_write, live_read,
+     "what somebody is asked, until it is answered"},
+    {"letters", true, false, LIVE_TABLE(LETTER), WALK_BY_KEY, "", live_write, live_read,
+     "messages between those who work on a goal, until they are read"},
+    {"desks", true, false, TABLE_GOAL, WALK_BY_KEY, "", plain_write, desk_read,
+     "what each host decides for itself: the row of its desk, which is nobody's goal"},
+    {"permits", true, false, LIVE_TABLE(PERMIT), WALK_BY_KEY, "", live_write, live_read,
+     "of desks: who has begun, and who wants to"},
+    {"accounts", true, false, LIVE_TABLE(ACCOUNT), WALK_BY_KEY, "", live_write, live_read,
+     "of desks: quota with providers"},
+    {"budgets", true, false, LIVE_TABLE(BUDGET), WALK_BY_KEY, "", live_write, live_read,
+     "of desks: what was spent, and what is promised"},
     {"texts", true, false, TABLE_TEXT, WALK_BY_KEY, "", plain_write, plain_read,
      "texts that no goal and no node shows: earlier wordings, proposals, long evidence"},
 };

@@ -29,6 +29,9 @@ json_t *item_write(const struct item_kind *kind, const struct table_row *row, st
 bool item_read(const struct item_kind *kind, struct reading *reading, const json_t *item,
                struct table_row *ret_row);
 
+/* Is it the row of a host's desk? Nobody's goal, and in no list. */
+bool row_is_desk(const struct table_row *row);
+
 /* Raw rows, with the table's name: what goals have of them. */
 json_t *row_raw(const struct table_row *row);
 bool raw_take(struct reading *reading, const json_t *raw, struct table_row *ret_row);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/decision.h"
+#include "model/update.h"
 #include "ops/caller.h"
 #include "store/store.h"
 
@@ -33,6 +34,20 @@ struct op_args { /* what any operation may be given */
     uint64_t version;
     uint32_t limit;
     uint32_t origin; /* config.show */
+    struct str assignment;
+    struct update update;
+    struct crystal crystal;
+    struct texts set; /* settings as they would be: name=value */
+    uint32_t host;
+    uint32_t completion;                                          /* agent.complete */
+    struct str question, answer, fallback, who, until, cause, to; /* questions and mail */
+    struct texts options;
+    enum alarm level;
+    enum intervention intervention;
+    struct str detection, severity;
+    enum question_kind asks;
+    enum letter_kind letter;
+    uint32_t ack;
 };
 
 /* What the daemon knows of itself, for the operations that want to say it. */
@@ -55,8 +70,11 @@ struct op_call {
     const struct policy *policy;
     const struct caller *caller;
     const struct op_facts *facts; /* if the operation wants them */
-    uint32_t asked;               /* answers of the store so far */
-    void *own;                    /* what `next` keeps between two answers; in the arena */
+    /* a policy from its text; NULL: nobody can. See daemon/policy_text.h */
+    bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
+                        struct policy *ret, char *why, size_t why_size);
+    uint32_t asked; /* answers of the store so far */
+    void *own;      /* what `next` keeps between two answers; in the arena */
     int64_t at;
     enum error error; /* what came of it */
     char why[256];    /* and what is wrong with what */
@@ -122,6 +140,8 @@ struct op {
 
     /* What has to be read from the store first. False: nothing. Reads always have one. */
     bool (*request)(struct op_call *call, struct store_request *ret_request);
+    /* what `own` holds beyond the arena is let go of; once, when the call is freed */
+    void (*close)(struct op_call *call);
     bool wants_facts;
     /* reads that need more than one answer: what to ask after this one. What it needs of an answer it copies: the
      * next one takes its place. False: that was the last, and `result` is made of it. */

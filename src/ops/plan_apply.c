@@ -30,7 +30,7 @@ static bool draft(struct op_call *call, const struct store_answer *answer,
     const struct goal_loaded *loaded = &answer->loaded[0];
     if (!view_is_whole(call, answer))
         return false;
-    struct world world = {.goal = &loaded->goal, .plan = &loaded->plan, .era = loaded->goal.era};
+    struct world world = {.goal = &loaded->goal, .live = &loaded->live, .era = loaded->goal.era};
     struct signal as_human = *signal;
     as_human.by = WHO_HUMAN;
     as_human.at = call->at;

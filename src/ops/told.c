@@ -31,12 +31,37 @@ static bool given_up(const struct record *record, const struct evidence *evidenc
     return record->type == RECORD_EFFECT_ENDED && str_equal(evidence->rule, STR("goal.release"));
 }
 
+/* Effects that are no commands: their own records say what they were for. */
+bool record_is_inside(const struct record *record, const struct evidence *evidence) {
+    switch (record->type) {
+    case RECORD_EFFECT_DECIDED: return !str_equal(evidence->rule, STR("command.run"));
+    case RECORD_EFFECT_CLAIMED:
+    case RECORD_EFFECT_ENDED:
+    case RECORD_EFFECT_UNCONFIRMED:
+    case RECORD_EFFECT_WITHDRAWN: return evidence->to.len > 0;
+    default: return false;
+    }
+}
+
 enum told record_told(const struct record *record, const struct evidence *evidence) {
     if (record->type == RECORD_GOAL_REPORTED || is_said(evidence))
         return TOLD_SAID;
     switch (record->type) {
+    case RECORD_UPDATE_TAKEN:
+    case RECORD_UPDATE_HELD:
+    case RECORD_HANDOFF:
+    case RECORD_MAIL_SENT:
+    case RECORD_QUESTION_ANSWERED: return TOLD_SAID;
+    case RECORD_CHARGE_DISPATCHED:
+    case RECORD_QUESTION_SAID:
+    case RECORD_QUESTION_UNSAID:
     case RECORD_EFFECT_CLAIMED:
     case RECORD_EFFECT_WITHDRAWN: return TOLD_ACTED;
+    case RECORD_CHARGE_ACTIVE:
+    case RECORD_CHARGE_ACCEPTED:
+    case RECORD_AGENT_SEEN:
+    case RECORD_ACCOUNT_LIMITED:
+    case RECORD_PERMIT_SETTLED: return TOLD_MEASURED;
     case RECORD_EFFECT_ENDED: return given_up(record, evidence) ? TOLD_DECIDED : TOLD_MEASURED;
     default: return TOLD_DECIDED;
     }
@@ -50,7 +75,8 @@ static struct str brief(struct str text, size_t most) {
     return str_cut_utf8((struct str){text.at, len}, most);
 }
 
-/* How each type is told. %c is replaced: n node, f from, t to, x exit status, w text, r reason, h host, v plan version.
+/* How each type is told. %c is replaced: n node, f from, t to, x exit status, w text, r reason, h host, v plan version,
+ * a assignment, q question, c count, l the limit compared, u until when.
  * What is empty is left out with the words in its brackets. */
 static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_GOAL_CREATED] = "created[: %w]",
@@ -87,8 +113,71 @@ static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_SIGNAL_REFUSED] = "refused: %w[ (%r)]",
     [RECORD_WORK_HELD] = "%n stays %t[: %r]",
     [RECORD_WORK_FOLLOWS] = "%n follows its children again[: %r]",
+    [RECORD_CHARGE_QUEUED] = "%n: to be worked on[ by %w][: %r]",
+    [RECORD_CHARGE_DISPATCHED] = "%n: told its agent[: %w]",
+    [RECORD_CHARGE_ACTIVE] = "%n: progress was seen",
+    [RECORD_CHARGE_STALLED] = "%n: stalled[, limit %l][: %w]",
+    [RECORD_CHARGE_BLOCKED] = "%n: cannot go on[: %r][ (until %u)]",
+    [RECORD_CHARGE_DONE] = "%n: its agent is done[: %w]",
+    [RECORD_CHARGE_CANCELLED] = "%n: its agent was let go[: %r]",
+    [RECORD_CHARGE_ACCEPTED] = "%n: the message arrived[ (%t)]",
+    [RECORD_CHARGE_DOUBTED] = "%n: nobody can tell whether the message arrived",
+    [RECORD_CHARGE_WAITS] = "%n: waits[ until %u][: %r][ (%w)]",
+    [RECORD_CHARGE_DENIED] = "%n: denied for good[: %r]",
+    [RECORD_LADDER_CLIMBED] = "%n: next step: %t[, %c done][ of %l][ (%r)]",
+    [RECORD_LADDER_SKIPPED] = "%n: %t does not apply[: %r]",
+    [RECORD_LADDER_SUPPRESSED] = "%n: the same words not again within %l",
+    [RECORD_AGENT_SEEN] = "%n: looked at its agent[: %t][ (%w)]",
+    [RECORD_UPDATE_TAKEN] = "%n: says[ %t][: \"%w\"]",
+    [RECORD_UPDATE_REFUSED] = "%n: what it says is not taken[: %r][ (%t)]",
+    [RECORD_UPDATE_HELD] = "an update that belongs to nobody's work[: \"%w\"]",
+    [RECORD_HANDOFF] = "handoff[ of %n][: \"%w\"]",
+    [RECORD_QUESTION_ASKED] = "%q asked of the %t[: %w][ (%r)]",
+    [RECORD_QUESTION_SAID] = "%q said to a person[ by %w][ (%t)]",
+    [RECORD_QUESTION_UNSAID] = "%q could not be said[ by %w][: %r]",
+    [RECORD_QUESTION_SEEN] = "%q is in somebody's hands[: %r]",
+    [RECORD_QUESTION_SNOOZED] = "%q put off until %u[: %r]",
+    [RECORD_QUESTION_ANSWERED] = "%q answered[: %w][ (%r)]",
+    [RECORD_QUESTION_UNDONE] = "%q: the answer was taken back[: %r]",
+    [RECORD_QUESTION_APPLIED] = "%q: the answer takes effect[: %w]",
+    [RECORD_QUESTION_EXPIRED] = "%q expired[: %w]",
+    [RECORD_QUESTION_WITHDRAWN] = "%q need not be answered any more[: %r]",
+    [RECORD_QUESTION_RAISED] = "%q goes from %f to %t[: %r]",
+    [RECORD_PERMIT_GRANTED] = "permit granted[: %w][ (%r)]",
+    [RECORD_PERMIT_DENIED] = "permit denied[: %r][ until %u]",
+    [RECORD_PERMIT_SETTLED] = "settled[: %w]",
+    [RECORD_PERMIT_WAITS] = "a permit is asked for, and waits[: %r][ until %u]",
+    [RECORD_ACCOUNT_LIMITED] = "account[ %w] is at its limit[ until %u][: %r]",
+    [RECORD_ACCOUNT_OPEN] = "account[ %w] is open again",
+    [RECORD_BUDGET_USED_UP] = "budget[ %w] is used up[: %r]",
+    [RECORD_DESK_SUSPENDED] = "holds itself back[, %c at once][ of %l allowed][: %r]",
+    [RECORD_DESK_RELEASED] = "let go on by a person[: %r]",
+    [RECORD_DESK_OPENED] = "begins[: %w]",
+    [RECORD_MAIL_SENT] = "mail[: %w]",
+    [RECORD_MAIL_READ] = "mail read[: %w]",
+    [RECORD_WORK_RETRIED] = "%n: once more[: %r]",
 };
+static const char INSIDE[] = "%t[ on host %h][: %w]";
 static const char MOVED[] = "%n[: %f → %t][: %r][ (%w)]";
+
+/* Spans are microseconds: what is longer than a second is one. */
+static void limit_tell(int64_t limit, char number[24]) {
+    char span[SPAN_TEXT];
+    if (limit >= SECONDS(1)) {
+        span_format(limit, span);
+        snprintf(number, 24, "%.23s", span);
+    } else if (limit > 0)
+        snprintf(number, 24, "%lld", (long long)limit);
+}
+
+/* To the second, in UTC. */
+static void time_tell(int64_t at, char number[24]) {
+    char text[TIME_TEXT + 1];
+    if (at <= 0 || at == TIME_NEVER)
+        return;
+    time_format(at, text);
+    snprintf(number, 24, "%.19sZ", text);
+}
 
 static struct str word_of(char letter, const struct evidence *evidence, char number[24]) {
     number[0] = 0;
@@ -99,8 +188,19 @@ static struct str word_of(char letter, const struct evidence *evidence, char num
     case 'w': return brief(evidence->text, 160);
     case 'r': return brief(evidence->reason, 160);
     case 'x': snprintf(number, 24, "%lld", (long long)evidence->exit); break;
-    case 'h': snprintf(number, 24, "%u", evidence->host); break;
+    case 'h':
+        if (evidence->host > 0)
+            snprintf(number, 24, "%u", evidence->host);
+        break;
     case 'v': snprintf(number, 24, "%llu", (unsigned long long)evidence->plan_version); break;
+    case 'a': return evidence->assignment;
+    case 'q': return evidence->question;
+    case 'c':
+        if (evidence->count > 0)
+            snprintf(number, 24, "%llu", (unsigned long long)evidence->count);
+        break;
+    case 'l': limit_tell(evidence->threshold, number); break;
+    case 'u': time_tell(evidence->until, number); break;
     default: break;
     }
     return str_of(number);
@@ -131,6 +231,8 @@ void record_tell(const struct record *record, const struct evidence *evidence,
                  char text[TOLD_TEXT]) {
     struct teller teller = {.text = text};
     const char *form = record->type < RECORD_TYPES ? TELLING[record->type] : NULL;
+    if (record_is_inside(record, evidence))
+        form = INSIDE;
     if (given_up(record, evidence))
         form = "a person gave the command up: what came of it stays unknown[ (%r)]";
     if (!form)
@@ -169,6 +271,10 @@ json_t *record_line(const struct record *record) {
     member_put(json, "actor", evidence.actor);
     json_object_set_new(json, "by", json_string(name_of(&WHO_NAMES, evidence.by)));
     member_put(json, "node", evidence.node);
+    member_put(json, "assignment", evidence.assignment);
+    member_put(json, "question", evidence.question);
+    if (evidence.threshold)
+        json_object_set_new(json, "threshold", json_integer(evidence.threshold));
     member_put(json, "traceId", evidence.trace);
     return json;
 }

@@ -13,10 +13,12 @@ enum { TOLD_TEXT = 320 };
 /* False: its evidence is no longer kept, or cannot be read. */
 bool record_evidence(const struct record *record, struct evidence *ret);
 enum told record_told(const struct record *record, const struct evidence *evidence);
+/* Does it only say that something was carried out that other records are about? */
+bool record_is_inside(const struct record *record, const struct evidence *evidence);
 /* Where records are about the same command, the one that decided it says which command. */
 void record_tell(const struct record *record, const struct evidence *evidence,
                  char text[TOLD_TEXT]);
-/* {at, what, kind, type, rule, record, actor, by, node, traceId} */
+/* {at, what, kind, type, rule, record, actor, by, node, assignment, question, threshold, traceId} */
 json_t *record_line(const struct record *record);
 
 /* The newest record that fits; NULL: it is not among those that were read. */

@@ -4,7 +4,15 @@
 
 #include <stdio.h>
 
-static const struct { const char *tool, *op; } ALSO[] = {{"report_progress", "goal.report"}};
+static const struct {
+    const char *tool, *op;
+} ALSO[] = {
+    {"report_progress", "goal.report"},
+    {"request_orchestrator", "request.send"}, /* REQUEST-01 */
+    {"respond_orchestrator_request", "request.respond"},
+    {"overseer_update", "agent.update"},     /* UPDATE-11 */
+    {"report_completion", "agent.complete"}, /* API-07 */
+};
 
 void tool_name(const struct op *op, char name[TOOL_NAME]) {
     snprintf(name, TOOL_NAME, "%s", op->name);

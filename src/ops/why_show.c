@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why is it as it is? From the records alone: EVENT-05, CLI-15, OBSERVE-04.
  *
- *     of ──▶ an id ─────────────────────────▶ show ──▶ [ the record that decided, if it is older ] ──▶ the answer
+ *     of ──▶ an id, a desk ─────────────────▶ show ──▶ [ the record that decided, if it is older ] ──▶ [ replay ] ──▶ the answer
  *        ├─▶ the beginning of one ──▶ named ──┘ ▲
- *        └─▶ a node ──▶ find ───────────────────┘
+ *        └─▶ a node, A_n, Q_n ──▶ find ─────────┘
  */
 #include "ops/all.h"
+#include "ops/assignment.h"
+#include "ops/differ.h"
 #include "ops/json.h"
 #include "ops/told.h"
 
 #include <stdio.h>
 
-enum { WHY_DEFAULT = 20, WHY_RECORDS = LIMIT_LIST_PAGE };
+enum { WHY_DEFAULT = 20, WHY_RECORDS = LIMIT_LIST_PAGE, WHY_REPLAYED = 5000 };
 
 static const struct field PARAMS[] = {
-    PARAM("of", FIELD_TEXT, node, 64, FIELD_REQUIRED,
-          "a goal's id, the beginning of one, or a node such as S1.1.1"),
+    PARAM(
+        "of", FIELD_TEXT, node, 64, FIELD_REQUIRED,
+        "a goal's id or its beginning, a node such as S1.1.1, an assignment A_3, a question Q_1, or desk"),
     PARAM_GOAL(0),
     PARAM("limit", FIELD_U32, limit, 0, 0, "how many lines, at most 200; 20 if not said"),
 };
@@ -24,6 +27,8 @@ static const struct op_member MEMBERS[] = {
     {"goalId", MEMBER_TEXT, true, "the goal"},
     {"title", MEMBER_TEXT, true, "what is wanted, in a line"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
+    {"assignment", MEMBER_TEXT, false, "the assignment that it is about"},
+    {"question", MEMBER_TEXT, false, "the question that it is about"},
     {"state", MEMBER_TEXT, true, "the one word that people see"},
     {"status", MEMBER_TEXT, true, "where it stands"},
     {"since", MEMBER_TIME, true, "since when"},
@@ -37,16 +42,31 @@ static const struct op_member MEMBERS[] = {
     {"waitsFor", MEMBER_TEXT, true, "what it waits for"},
     {"policy", MEMBER_TEXT, false, "hash of the settings under which that was decided"},
     {"core", MEMBER_NUMBER, false, "version of the rules under which that was decided"},
+    {"wouldDiffer", MEMBER_LIST, false,
+     "settings that decided: setting, was, value, and what would have been decided instead"},
     {"do", MEMBER_LIST, true, "what can be typed next"},
 };
 
+enum about { ABOUT_GOAL, ABOUT_NODE, ABOUT_ASSIGNMENT, ABOUT_QUESTION, ABOUT_DESK };
+
 struct telling {
     struct id goal;
-    struct str node;
+    enum about about;
+    struct str node;     /* or the assignment, or the question */
     bool shown;          /* the goal has been read; what is asked now is the record that decided */
     bool decided_is_old; /* it is not among the newest */
     enum record_type first, last; /* of which type is it? */
+    struct replaying *replaying;  /* the decision is made again; NULL: it is not */
 };
+
+static bool is_about(const struct telling *it, const struct evidence *evidence) {
+    switch (it->about) {
+    case ABOUT_NODE: return str_equal(evidence->node, it->node);
+    case ABOUT_ASSIGNMENT: return str_equal(evidence->assignment, it->node);
+    case ABOUT_QUESTION: return str_equal(evidence->question, it->node);
+    default: return true;
+    }
+}
 
 /* ---- what is asked ---- */
 
@@ -61,21 +81,50 @@ static bool show_ask(struct telling *it, enum record_type first, enum record_typ
     return true;
 }
 
+/* Q1 is Q_1: so people write it. */
+static struct str name_whole(struct str of, struct arena *arena) {
+    bool short_id = of.len > 1 && of.len < 12 && (of.at[0] == 'Q' || of.at[0] == 'A');
+    for (size_t i = 1; short_id && i < of.len; i++)
+        short_id = of.at[i] >= '0' && of.at[i] <= '9';
+    return short_id ? arena_format(arena, "%c_%.*s", of.at[0], (int)of.len - 1, of.at + 1) : of;
+}
+
+/* A_3, Q_1: the rest is a number. */
+static enum about about_of(struct str of) {
+    bool numbered = of.len > 2 && of.at[1] == '_';
+    for (size_t i = 2; numbered && i < of.len; i++)
+        numbered = of.at[i] >= '0' && of.at[i] <= '9';
+    if (numbered && of.at[0] == 'A')
+        return ABOUT_ASSIGNMENT;
+    return numbered && of.at[0] == 'Q' ? ABOUT_QUESTION : ABOUT_NODE;
+}
+
 static bool find_ask(struct op_call *call, struct store_request *ret_request) {
+    static const enum part_kind PARTS_OF[] = {[ABOUT_NODE] = PART_NODE,
+                                              [ABOUT_ASSIGNMENT] = PART_CHARGE,
+                                              [ABOUT_QUESTION] = PART_QUESTION};
     struct telling *it = call->own;
     it->node = call->args.node;
+    it->about = about_of(it->node);
     *ret_request = (struct store_request){
-        .verb = STORE_FIND, .part = PART_NODE, .name = it->node, .limit = LIMIT_FOUND};
+        .verb = STORE_FIND, .part = PARTS_OF[it->about], .name = it->node, .limit = LIMIT_FOUND};
     return true;
 }
 
 static bool request(struct op_call *call, struct store_request *ret_request) {
     struct telling *it = arena_new(&call->arena, struct telling, 1);
-    struct str of = call->args.node;
+    struct str of = name_whole(call->args.node, &call->arena);
     call->own = it;
+    call->args.node = of;
+    if (str_equal(of, STR("desk"))) {
+        it->about = ABOUT_DESK;
+        it->goal = desk_id(call->facts ? call->facts->host : 0);
+        return show_ask(it, 0, 0, ret_request);
+    }
     if (call->args.goal.len > 0) {
         it->goal = call->args.goal_id;
         it->node = of;
+        it->about = about_of(of);
         return show_ask(it, 0, 0, ret_request);
     }
     if (goal_id_parse(of, &it->goal))
@@ -110,7 +159,10 @@ static bool found_next(struct op_call *call, const struct store_answer *answer,
         return refuse_several(call, answer);
     if (it->node.len == 0)
         return find_ask(call, ret_request);
-    return op_refuse(call, ERROR_NOT_FOUND, "No goal and no node is called %.*s.",
+    return op_refuse(call, ERROR_NOT_FOUND,
+                     it->about == ABOUT_NODE
+                         ? "No goal and no node is called %.*s."
+                         : "Nothing that is open is called %.*s; say of which goal.",
                      STR_ARG(call->args.node));
 }
 
@@ -127,14 +179,39 @@ static struct type_range face_types(const struct goal *goal) {
     case FACE_CANCELLED: return (struct type_range){RECORD_GOAL_CANCELLED, RECORD_GOAL_CANCELLED};
     case FACE_ARCHIVED: return (struct type_range){RECORD_GOAL_ARCHIVED, RECORD_GOAL_ARCHIVED};
     case FACE_NEEDS_YOU: {
-        enum record_type type = asks_record(goal_asks(goal));
+        enum asks asks = goal_asks(goal);
+        enum record_type type = asks ? asks_record(asks) : RECORD_QUESTION_ASKED;
         return (struct type_range){type, type};
     }
     case FACE_WORKING:
-        if (goal_has_effect(goal, EFFECT_RUNNING))
+        if (goal->plan_version == 0 && goal_has_effect(goal, EFFECT_RUNNING))
             return (struct type_range){RECORD_EFFECT_CLAIMED, RECORD_EFFECT_CLAIMED};
         return (struct type_range){RECORD_WORK_STARTED, RECORD_WORK_STARTED};
     default: return (struct type_range){RECORD_GOAL_RESUMED, RECORD_GOAL_RELEASED};
+    }
+}
+
+static const struct charge *charge_of(const struct telling *it, const struct live *live) {
+    uint32_t n;
+    bool named = it->about == ABOUT_ASSIGNMENT && assignment_parse(it->node, &n);
+    return named ? charges_find(&live->charges, n) : NULL;
+}
+
+/* Whatever brought it to where it is. */
+static struct type_range charge_types(const struct charge *charge) {
+    if (!charge)
+        return (struct type_range){RECORD_CHARGE_DONE, RECORD_CHARGE_CANCELLED};
+    enum record_type type = RECORD_CHARGE_QUEUED + charge->status;
+    return (struct type_range){type, type};
+}
+
+static struct type_range about_types(const struct telling *it, const struct goal_loaded *loaded) {
+    switch (it->about) {
+    case ABOUT_NODE: return (struct type_range){RECORD_WORK_TODO, RECORD_WORK_FOLLOWS};
+    case ABOUT_ASSIGNMENT: return charge_types(charge_of(it, &loaded->live));
+    case ABOUT_QUESTION: return (struct type_range){RECORD_QUESTION_ASKED, RECORD_QUESTION_RAISED};
+    case ABOUT_DESK: return (struct type_range){RECORD_PERMIT_GRANTED, RECORD_DESK_RELEASED};
+    default: return face_types(&loaded->goal);
     }
 }
 
@@ -144,16 +221,19 @@ static bool decides(const struct telling *it, const struct node *node,
     struct evidence evidence;
     if (record->type < it->first || record->type > it->last)
         return false;
-    if (it->node.len == 0)
+    if (it->about == ABOUT_GOAL || it->about == ABOUT_DESK)
         return true;
     record_evidence(record, &evidence);
-    return str_equal(evidence.node, it->node) &&
-           (record->type == RECORD_WORK_TODO + node->status || record->type == RECORD_WORK_FOLLOWS);
+    return is_about(it, &evidence) && (!node || record->type == RECORD_WORK_TODO + node->status ||
+                                       record->type == RECORD_WORK_FOLLOWS);
+}
+
+static const struct node *node_of(const struct telling *it, const struct goal_loaded *loaded) {
+    return it->about == ABOUT_NODE ? plan_find(&loaded->plan, it->node) : NULL;
 }
 
 static const struct record *decided(const struct telling *it, const struct store_answer *answer) {
-    const struct node *node =
-        it->node.len > 0 ? plan_find(&answer->loaded[0].plan, it->node) : NULL;
+    const struct node *node = node_of(it, &answer->loaded[0]);
     for (uint32_t i = 0; i < answer->shown.record_count; i++)
         if (decides(it, node, &answer->shown.records[i]))
             return &answer->shown.records[i];
@@ -165,7 +245,7 @@ static const struct record *decided_or_made(const struct telling *it,
                                             const struct store_answer *answer) {
     const struct record *record = decided(it, answer);
     struct evidence evidence;
-    if (record || it->node.len > 0 || goal_face(&answer->loaded[0].goal) != FACE_QUEUED)
+    if (record || it->about != ABOUT_GOAL || goal_face(&answer->loaded[0].goal) != FACE_QUEUED)
         return record;
     return record_newest(&answer->shown, RECORD_GOAL_CREATED, (struct str){0}, &evidence);
 }
@@ -181,7 +261,7 @@ static void lines_put(struct op_call *call, const struct store_answer *answer) {
     struct evidence evidence;
     for (uint32_t i = 0; i < shown->record_count && json_array_size(lines) < limit; i++) {
         record_evidence(&shown->records[i], &evidence);
-        if (it->node.len == 0 || str_equal(evidence.node, it->node))
+        if (is_about(it, &evidence) && !record_is_inside(&shown->records[i], &evidence))
             json_array_insert_new(lines, 0, record_line(&shown->records[i]));
     }
     json_object_set_new(call->result, "lines", lines);
@@ -234,8 +314,84 @@ static struct str goal_waits(const struct goal *goal) {
     }
 }
 
+/* ---- assignments and questions ---- */
+
+static const struct question *question_of(const struct telling *it, const struct live *live) {
+    for (uint32_t i = 0; it->about == ABOUT_QUESTION && i < live->questions.count; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "Q_%u", live->questions.at[i].n);
+        if (str_equal(str_of(id), it->node))
+            return &live->questions.at[i];
+    }
+    return NULL;
+}
+
+static struct str part_waits(const struct charge *charge, const struct question *question) {
+    static const char *const WAITS[WAITINGS] = {
+        [WAITS_FOR_NOTHING] = "its agent",
+        [WAITS_FOR_PERMIT] = "a permit of its host's desk: see overseer desk show",
+        [WAITS_FOR_QUOTA] = "its account's quota",
+        [WAITS_FOR_BACKOFF] = "the next try",
+        [WAITS_FOR_ANSWER] = "an answer: see overseer inbox",
+        [WAITS_FOR_PERSON] = "the person at its terminal",
+        [WAITS_FOR_RETRY] = "the agent's own retry",
+    };
+    if (charge)
+        return str_of(WAITS[charge->waiting]);
+    if (question)
+        return question->of == OF_PERSON ? STR("you") : STR("the agent that is asked");
+    return STR("nothing: it is over");
+}
+
+/* When something is done about it by itself; 0: as for the goal. */
+static int64_t charge_timer(const struct charge *charge) {
+    if (!charge)
+        return 0;
+    int64_t times[] = {charge->waits_until, charge->backoff_until, charge->expected_next_at};
+    for (size_t i = 0; i < count_of(times); i++)
+        if (times[i] > charge->updated_at)
+            return times[i];
+    return 0;
+}
+
+static const char *status_of(const struct telling *it, const struct goal_loaded *loaded) {
+    const struct charge *charge = charge_of(it, &loaded->live);
+    const struct question *question = question_of(it, &loaded->live);
+    const struct node *node = node_of(it, loaded);
+    if (it->about == ABOUT_DESK)
+        return loaded->goal.pace.suspended ? "suspended" : "open";
+    if (node)
+        return NODE_STATUS[node->status].name;
+    if (charge)
+        return CHARGE_STATUS[charge->status].name;
+    if (question)
+        return name_of(&QUESTION_STATE_NAMES, question->state);
+    return it->about == ABOUT_GOAL ? GOAL_STATUS[loaded->goal.status].name : "over";
+}
+
+static struct str waits_of(const struct telling *it, const struct goal_loaded *loaded,
+                           const struct goal_shown *shown, struct arena *arena) {
+    const struct node *node = node_of(it, loaded);
+    if (node)
+        return node_waits(loaded, shown, node, arena);
+    if (it->about == ABOUT_DESK)
+        return loaded->goal.pace.suspended ? STR("you: overseer desk release --reason \"…\"")
+                                           : STR("goals that want to begin something");
+    if (it->about == ABOUT_GOAL)
+        return goal_waits(&loaded->goal);
+    return part_waits(charge_of(it, &loaded->live), question_of(it, &loaded->live));
+}
+
+static json_t *desk_do(const struct goal *desk) {
+    return desk->pace.suspended
+               ? json_pack("[s, s]", "overseer desk show", "overseer desk release --reason \"…\"")
+               : json_pack("[s, s]", "overseer desk show", "overseer agents");
+}
+
 static json_t *do_json(const struct goal *goal, struct str node) {
     char id[GOAL_ID_TEXT + 1], line[160];
+    if (goal->desk)
+        return desk_do(goal);
     enum asks asks = goal_asks(goal);
     goal_id_format(goal->id, id);
     if (asks != ASKS_NOTHING) {
@@ -275,55 +431,37 @@ static void kept_put(json_t *json, const struct goal *goal) {
     json_object_set_new(json, "kept", json_string(text));
 }
 
+static void name_put(struct op_call *call) {
+    static const char *const NAMES[] = {
+        [ABOUT_NODE] = "node", [ABOUT_ASSIGNMENT] = "assignment", [ABOUT_QUESTION] = "question"};
+    const struct telling *it = call->own;
+    if (it->about != ABOUT_GOAL && it->about != ABOUT_DESK)
+        json_object_set_new(call->result, NAMES[it->about],
+                            json_stringn(it->node.at, it->node.len));
+}
+
 static void goal_put(struct op_call *call, const struct store_answer *answer) {
     const struct telling *it = call->own;
     const struct goal_loaded *loaded = &answer->loaded[0];
     const struct goal *goal = &loaded->goal;
     const struct goal_shown *shown = &answer->shown;
-    const struct node *node = it->node.len > 0 ? plan_find(&loaded->plan, it->node) : NULL;
     char id[GOAL_ID_TEXT + 1], due[TIME_TEXT + 1];
-    struct str waits = node ? node_waits(loaded, shown, node, &call->arena) : goal_waits(goal);
+    struct str waits = waits_of(it, loaded, shown, &call->arena);
+    struct str title = it->about == ABOUT_DESK ? STR("the desk of this host") : shown->title;
+    int64_t timer = charge_timer(charge_of(it, &loaded->live));
+    timer = timer ? timer : goal->due_at;
     goal_id_format(goal->id, id);
-    time_format(goal->due_at, due);
-    call->result = json_pack("{s:s, s:s%, s:s, s:s, s:s%, s:o, s:o}", "goalId", id, "title",
-                             shown->title.at ? shown->title.at : "", shown->title.len, "state",
-                             name_of(&FACE_NAMES, goal_face(goal)), "status",
-                             node ? NODE_STATUS[node->status].name : GOAL_STATUS[goal->status].name,
-                             "waitsFor", waits.at, waits.len, "nextTimer",
-                             goal->due_at == TIME_NEVER ? json_null() : json_string(due), "do",
-                             do_json(goal, it->node));
-    if (node)
-        json_object_set_new(call->result, "node", json_string(node->id));
+    time_format(timer, due);
+    call->result =
+        json_pack("{s:s, s:s%, s:s, s:s, s:s%, s:o, s:o}", "goalId", id, "title",
+                  title.at ? title.at : "", title.len, "state",
+                  goal->desk ? status_of(it, loaded) : name_of(&FACE_NAMES, goal_face(goal)),
+                  "status", status_of(it, loaded), "waitsFor", waits.at, waits.len, "nextTimer",
+                  timer == TIME_NEVER ? json_null() : json_string(due), "do",
+                  do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
+    name_put(call);
     kept_put(call->result, goal);
     lines_put(call, answer);
-}
-
-static bool shown_next(struct op_call *call, const struct store_answer *answer,
-                       struct store_request *ret_request) {
-    struct telling *it = call->own;
-    const struct goal_loaded *loaded = &answer->loaded[0];
-    if (it->shown)
-        return false;
-    json_ran_short();
-    it->shown = true;
-    if (!loaded->exists)
-        return op_refuse(call, ERROR_NOT_FOUND, "%s", "");
-    if (it->node.len > 0 && !plan_find(&loaded->plan, it->node))
-        return op_refuse(call, ERROR_NOT_FOUND, "The goal has no node %.*s.", STR_ARG(it->node));
-    struct type_range range = face_types(&loaded->goal);
-    if (it->node.len > 0)
-        range = (struct type_range){RECORD_WORK_TODO, RECORD_WORK_FOLLOWS};
-    it->first = range.first;
-    it->last = range.last;
-    goal_put(call, answer);
-    it->decided_is_old = !decided_or_made(it, answer) && answer->shown.record_count == WHY_RECORDS;
-    return it->decided_is_old && show_ask(it, it->first, it->last, ret_request);
-}
-
-static bool next(struct op_call *call, const struct store_answer *answer,
-                 struct store_request *ret_request) {
-    return answer->loaded ? shown_next(call, answer, ret_request)
-                          : found_next(call, answer, ret_request);
 }
 
 static void hash_text(const struct hash *hash, char text[65]) {
@@ -337,7 +475,7 @@ static void sentence_put(json_t *json, const struct telling *it, const char *sin
                *state = json_string_value(json_object_get(json, "state")),
                *status = json_string_value(json_object_get(json, "status"));
     char text[2 * TOLD_TEXT + LIMIT_TITLE];
-    int len = it->node.len > 0
+    int len = it->about != ABOUT_GOAL && it->about != ABOUT_DESK
                   ? snprintf(text, sizeof text, "%.*s of \"%s\" is %s since %s", STR_ARG(it->node),
                              title ? title : "", status ? status : "", since)
                   : snprintf(text, sizeof text, "\"%s\" %s%s since %s", title ? title : "",
@@ -349,15 +487,12 @@ static void sentence_put(json_t *json, const struct telling *it, const char *sin
     json_object_set_new(json, "sentence", json_string(text));
 }
 
-static json_t *result(struct op_call *call, const struct store_answer *answer) {
+static void decided_put(struct op_call *call, const struct store_answer *answer,
+                        const struct record *record) {
     const struct telling *it = call->own;
     json_t *json = call->result;
     char since[TIME_TEXT + 1], what[TOLD_TEXT] = "", policy[65];
     struct evidence evidence = {0};
-    if (call->error)
-        return NULL;
-    call->result = NULL;
-    const struct record *record = decided_or_made(it, answer);
     time_format(record ? record->at : answer->loaded[0].goal.updated_at, since);
     json_object_set_new(json, "since", json_string(since));
     if (record) {
@@ -371,16 +506,107 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
             json_object_set_new(json, "rule", json_stringn(evidence.rule.at, evidence.rule.len));
     }
     sentence_put(json, it, since, &evidence, what);
+}
+
+/* A limit was compared: the decision is made again with others, if its log is short enough. */
+static bool replay_ask(struct op_call *call, const struct record *record,
+                       struct store_request *ret_request) {
+    struct telling *it = call->own;
+    struct evidence evidence;
+    if (!record || !call->policy_read || record->seq > WHY_REPLAYED ||
+        !record_evidence(record, &evidence) || evidence.threshold <= 0)
+        return false;
+    it->replaying = replaying_new(call, it->goal, NULL);
+    it->replaying->until = record->seq;
+    replaying_ask(it->replaying, ret_request);
+    return true;
+}
+
+/* The record that decided is known, or known to be gone. */
+static bool told_next(struct op_call *call, const struct store_answer *answer,
+                      struct store_request *ret_request) {
+    const struct record *record = decided_or_made(call->own, answer);
+    decided_put(call, answer, record);
+    return replay_ask(call, record, ret_request);
+}
+
+static bool is_told_of(const struct telling *it, const struct goal_shown *shown) {
+    struct evidence evidence;
+    for (uint32_t i = 0; i < shown->record_count; i++)
+        if (record_evidence(&shown->records[i], &evidence) && is_about(it, &evidence))
+            return true;
+    return false;
+}
+
+static bool subject_is_there(struct op_call *call, const struct store_answer *answer) {
+    const struct telling *it = call->own;
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    if (!loaded->exists)
+        return op_refuse(call, ERROR_NOT_FOUND, "%s",
+                         it->about == ABOUT_DESK ? "This host has begun nothing yet." : "");
+    if (it->about == ABOUT_NODE && !plan_find(&loaded->plan, it->node))
+        return op_refuse(call, ERROR_NOT_FOUND, "The goal has no node %.*s.", STR_ARG(it->node));
+    bool is_part = it->about == ABOUT_ASSIGNMENT || it->about == ABOUT_QUESTION;
+    if (is_part && !is_told_of(it, &answer->shown))
+        return op_refuse(call, ERROR_NOT_FOUND,
+                         "The newest records of the goal say nothing of %.*s.", STR_ARG(it->node));
+    return true;
+}
+
+static bool shown_next(struct op_call *call, const struct store_answer *answer,
+                       struct store_request *ret_request) {
+    struct telling *it = call->own;
+    if (it->shown)
+        return told_next(call, answer, ret_request);
+    json_ran_short();
+    it->shown = true;
+    if (!subject_is_there(call, answer))
+        return false;
+    struct type_range range = about_types(it, &answer->loaded[0]);
+    it->first = range.first;
+    it->last = range.last;
+    goal_put(call, answer);
+    it->decided_is_old = !decided_or_made(it, answer) && answer->shown.record_count == WHY_RECORDS;
+    if (it->decided_is_old)
+        return show_ask(it, it->first, it->last, ret_request);
+    return told_next(call, answer, ret_request);
+}
+
+static bool next(struct op_call *call, const struct store_answer *answer,
+                 struct store_request *ret_request) {
+    struct telling *it = call->own;
+    if (it->replaying)
+        return replaying_next(it->replaying, answer, ret_request);
+    return answer->loaded ? shown_next(call, answer, ret_request)
+                          : found_next(call, answer, ret_request);
+}
+
+static json_t *result(struct op_call *call, const struct store_answer *answer) {
+    struct telling *it = call->own;
+    json_t *json = call->result;
+    (void)answer;
+    if (call->error)
+        return NULL;
+    call->result = NULL;
+    if (it->replaying)
+        differ_put(json, it->replaying);
     return view_checked(call, json);
+}
+
+static void close(struct op_call *call) {
+    struct telling *it = call->own;
+    if (it->replaying)
+        replaying_end(it->replaying);
 }
 
 const struct op OP_WHY_SHOW = {
     .name = "why.show",
     .also = "why",
-    .summary = "Explain why a goal or a node is as it is, from the records alone.",
+    .summary = "Explain why something is as it is, from the records alone.",
     .help =
         "Each line says what it rests on: measured, acted, decided, or said. What an agent said is shown, and is never\n"
         "the reason for anything.\n"
+        "Where a limit decided, the decision is made again with another one: would it have differed?\n"
         "Example: overseer why 01JC7Q4T9Z\n"
         "Example: overseer why S1.1.1",
     .kind = OP_READS,
@@ -390,7 +616,9 @@ const struct op OP_WHY_SHOW = {
     .positional = 1,
     .members = MEMBERS,
     .member_count = count_of(MEMBERS),
+    .wants_facts = true,
     .request = request,
     .next = next,
     .result = result,
+    .close = close,
 };

@@ -24,7 +24,7 @@ static const struct field OVERRIDE[] = {
     PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it is to be"),
     PARAM_REASON(FIELD_REQUIRED), REST};
 
-static const struct field UPDATE[] = {
+static const struct field UPDATES[] = {
     NODE_AND_GOAL,
     PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it becomes"),
     PARAM_REASON(0),
@@ -68,7 +68,9 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     bool is_told = overrides || call->op == &OP_WORK_UPDATE;
     if (!goal_is_clear(call, answer))
         return false;
-    ret->kind = call->op == &OP_WORK_FOLLOW ? SIGNAL_WORK_FOLLOW : SIGNAL_WORK_MOVE;
+    ret->kind = call->op == &OP_WORK_FOLLOW  ? SIGNAL_WORK_FOLLOW
+                : call->op == &OP_WORK_RETRY ? SIGNAL_WORK_RETRY
+                                             : SIGNAL_WORK_MOVE;
     ret->goal = args->goal_id;
     ret->node = args->node;
     ret->to = is_told ? args->status : call->op->to;
@@ -110,5 +112,10 @@ const struct op OP_WORK_FOLLOW =
          "Take an override back: the node follows its children again.", "");
 /* API-03: any move that the table allows, by the name of where it leads. */
 const struct op OP_WORK_UPDATE =
-    MOVE("update", NODE_STATUSES, UPDATE, MAY_MANAGE,
+    MOVE("update", NODE_STATUSES, UPDATES, MAY_MANAGE,
          "Move a node to a status that may follow its own.", " --status in_progress");
+/* RECOVER-11: whoever works on it is stopped, and it is begun anew. */
+const struct op OP_WORK_RETRY =
+    MOVE("retry", NODE_STATUSES, PARAMS, MAY_HUMAN,
+         "Begin a task once more, with a new attempt; what was tried before stays on the record.",
+         " --reason \"the key is there now\"");

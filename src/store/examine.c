@@ -68,10 +68,11 @@ static struct audit_effect *effect_find(struct audit *audit, uint32_t n) {
     return NULL;
 }
 
-static bool effect_open(struct audit *audit, uint32_t n) {
+static bool effect_open(struct audit *audit, uint32_t n, struct str rule) {
     if (audit->open_count == LIMIT_OPEN_EFFECTS || effect_find(audit, n))
         return false;
-    audit->open[audit->open_count++] = (struct audit_effect){.n = n};
+    audit->open[audit->open_count++] =
+        (struct audit_effect){.n = n, .command = str_equal(rule, STR("command.run"))};
     return true;
 }
 
@@ -90,10 +91,17 @@ static bool effect_close(struct audit *audit, uint32_t n) {
     return true;
 }
 
+/* A command that nobody knows about stays open until a person releases it. */
+static bool effect_doubt(struct audit *audit, uint32_t n) {
+    struct audit_effect *effect = effect_find(audit, n);
+    return effect && (effect->command || effect_close(audit, n));
+}
+
 /* P8, as the log tells it: decided, claimed once, ended. */
-static bool effect_follow(struct audit *audit, enum record_type type, uint32_t n) {
+static bool effect_follow(struct audit *audit, enum record_type type, uint32_t n, struct str rule) {
     switch (type) {
-    case RECORD_EFFECT_DECIDED: return effect_open(audit, n);
+    case RECORD_EFFECT_DECIDED: return effect_open(audit, n, rule);
+    case RECORD_EFFECT_UNCONFIRMED: return effect_doubt(audit, n);
     case RECORD_EFFECT_CLAIMED: return effect_claim(audit, n);
     case RECORD_EFFECT_ENDED:
     case RECORD_EFFECT_WITHDRAWN: return effect_close(audit, n);
@@ -113,7 +121,7 @@ static void body_follow(struct audit *audit, const struct record *record) {
     if (!shape_decode(&EVIDENCE, record->body, &evidence))
         audit_break(audit, record->seq, "its body cannot be read");
     else if (audit->bodies && evidence.effect > 0 &&
-             !effect_follow(audit, record->type, evidence.effect - 1))
+             !effect_follow(audit, record->type, evidence.effect - 1, evidence.rule))
         audit_break(audit, record->seq, "an effect moved in a way that no effect can");
     else if (str_equal(evidence.rule, STR("goal.create")) ||
              str_equal(evidence.rule, STR("goal.update")))

@@ -68,6 +68,7 @@ struct log_visitor;
 struct audit_effect {
     uint32_t n;
     bool claimed;
+    bool command; /* the others are over once nobody can tell what came of them */
 };
 
 struct audit {

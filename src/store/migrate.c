@@ -6,6 +6,8 @@
 
 int sqlite_from_1(struct sqlite_store *store);
 bool postgres_from_1(struct pg_store *store);
+int sqlite_from_3(struct sqlite_store *store);
+bool postgres_from_3(struct pg_store *store);
 
 const struct migration MIGRATIONS[] = {
     {.to = 2,
@@ -17,8 +19,12 @@ const struct migration MIGRATIONS[] = {
      .what = "orders to the whole fleet: stopped, and which policy a host has recorded",
      .sqlite = "ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB",
      .postgres = "ALTER TABLE store ADD stopped text; ALTER TABLE host ADD policy bytea"},
+    {.to = 4,
+     .what = "assignments while they are open, questions, messages; what a host may begin",
+     .sqlite_run = sqlite_from_3,
+     .postgres_run = postgres_from_3},
 #ifdef OVERSEER_TOMORROW
-    {.to = 4, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
+    {.to = 5, .what = "of the tests", .postgres = "ALTER TABLE goal ADD tomorrow int"},
 #endif
 };
 const uint32_t MIGRATION_COUNT = count_of(MIGRATIONS);

@@ -413,7 +413,7 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_SHOW] = {postgres_show, false},      [STORE_LIST] = {postgres_list, false},
     [STORE_ORDER] = {postgres_order, true},     [STORE_FIND] = {postgres_find, false},
     [STORE_TALLY] = {postgres_tally, false},    [STORE_NAMED] = {postgres_named, false},
-    [STORE_FOLLOW] = {postgres_follow, false},
+    [STORE_FOLLOW] = {postgres_follow, false},  [STORE_HISTORY] = {postgres_history, false},
 };
 
 /* An error in the middle of a pipeline skips its COMMIT too, and the transaction is left open. */

@@ -47,6 +47,11 @@ static struct hash hash_of(const PGresult *rows, int row, int column) {
 
 /* ---- looking ---- */
 
+/* A desk is open for ever and in no list: what it remembers goes as if it were over. */
+#define OPEN \
+    "CASE WHEN g.open THEN EXISTS (SELECT 1 FROM goal_view v WHERE v.goal_id = g.goal_id)" \
+    " ELSE g.open END"
+
 /* Day by day: a statement that names its day is about one partition, however many there are. */
 static const char NEXT_DAY[] =
     "SELECT coalesce(least((SELECT min(substr(c.relname, 8)::int) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
@@ -54,7 +59,8 @@ static const char NEXT_DAY[] =
     "  AND substr(c.relname, 8)::int >= $1::int8),"
     " (SELECT min(day) FROM record_other WHERE day >= $1::int8::int)), -1)::int8";
 static const char PAGE[] =
-    "SELECT r.day::int8, r.tx, r.n::int8, r.goal_id, r.seq, r.at, r.type::int8, r.hash, r.body, g.open, g.seq"
+    "SELECT r.day::int8, r.tx, r.n::int8, r.goal_id, r.seq, r.at, r.type::int8, r.hash, r.body, " OPEN
+    ", g.seq"
     " FROM record r LEFT JOIN goal g USING (goal_id)"
     " WHERE r.day = $1::int8::int AND (r.tx, r.n) > ($2::int8, $3::int8) ORDER BY r.tx, r.n LIMIT $4::int8";
 
@@ -165,7 +171,8 @@ static bool pg_touching(struct retain *retain, const struct milestone *runs, uin
 }
 
 static const char SEEN[] =
-    "SELECT s.goal_id, s.source, (s.at < $3::int8 AND g.open = false) IS TRUE FROM seen s LEFT JOIN goal g"
+    "SELECT s.goal_id, s.source, (s.at < $3::int8 AND (" OPEN
+    ") = false) IS TRUE FROM seen s LEFT JOIN goal g"
     " USING (goal_id) WHERE (s.goal_id, s.source) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT $4::int8";
 
 static bool pg_seen(struct retain *retain, struct source_key after, int64_t before, uint32_t limit,
@@ -196,7 +203,7 @@ static bool pg_text_goals(struct retain *retain, struct id after, uint32_t limit
     param_int(&params, limit);
     if (!ask(pg,
              "SELECT DISTINCT t.goal_id FROM text t JOIN goal g USING (goal_id)"
-             " WHERE t.goal_id > $1::uuid AND NOT g.open ORDER BY 1 LIMIT $2::int8",
+             " WHERE t.goal_id > $1::uuid AND NOT (" OPEN ") ORDER BY 1 LIMIT $2::int8",
              &params))
         return false;
     ret->count = (uint32_t)PQntuples(pg->result);

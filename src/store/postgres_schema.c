@@ -64,6 +64,17 @@ static const char PART_TABLE[] =
     "  WITH (fillfactor = 80);"
     "CREATE INDEX IF NOT EXISTS {part}_name ON {part} (name, goal_id);";
 
+/* ASSIGN-12: what was sent to agents is append-only, as the log is. ASSIGN-15: a body ends in the hash of its
+ * instruction, as 64 digits, and its check. */
+static const char DISPATCH_TABLES[] =
+    "CREATE FUNCTION dispatch_stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    "  IF current_setting('overseer.retaining', true) IS DISTINCT FROM 'on' THEN"
+    "    RAISE EXCEPTION 'dispatches are append-only' USING ERRCODE = 'restrict_violation'; END IF;"
+    "  IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$;"
+    "CREATE TRIGGER dispatch_stays BEFORE UPDATE OR DELETE ON dispatch"
+    "  FOR EACH ROW EXECUTE FUNCTION dispatch_stays();"
+    "CREATE INDEX dispatch_instruction ON dispatch (substr(body, octet_length(body) - 67, 64))";
+
 bool pg_execute(struct pg_store *store, const char *sql) {
     PGresult *result = PQexec(store->connection, sql);
     ExecStatusType status = PQresultStatus(result);
@@ -105,14 +116,22 @@ static bool mark_read(struct pg_store *store, struct schema_mark *ret) {
 
 /* ---- making them, and bringing them up to date ---- */
 
-static bool tables_make(struct pg_store *store) {
-    arena_reset(&store->scratch);
-    if (!pg_execute(store, sql_expand(TABLES, 0, &store->scratch)))
-        return false;
-    for (enum part_kind part = 0; part < PARTS; part++)
+static bool parts_make(struct pg_store *store, enum part_kind first, enum part_kind last) {
+    for (enum part_kind part = first; part <= last; part++)
         if (!pg_execute(store, sql_expand(PART_TABLE, part, &store->scratch)))
             return false;
     return true;
+}
+
+static bool tables_make(struct pg_store *store) {
+    arena_reset(&store->scratch);
+    return pg_execute(store, sql_expand(TABLES, 0, &store->scratch)) &&
+           parts_make(store, PART_NODE, PART_RUN);
+}
+
+bool postgres_from_3(struct pg_store *store) {
+    arena_reset(&store->scratch);
+    return parts_make(store, PART_CHARGE, PART_BUDGET) && pg_execute(store, DISPATCH_TABLES);
 }
 
 /* Tables as of version 2; what came later is in the rows of MIGRATIONS. */

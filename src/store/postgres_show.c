@@ -56,23 +56,13 @@ static void take_texts(struct pg_run *run, const PGresult *rows, struct goal_sho
     }
 }
 
-static void array_hash(struct pg_array *array, const struct hash *hash) {
-    static const struct hash NONE;
-    if (memcmp(hash, &NONE, sizeof NONE) != 0)
-        array_bytes(array, hash->bytes, sizeof hash->bytes);
-}
-
-/* Which texts the goal and its nodes name is known only once they have been decoded. */
-static void show_texts(struct pg_run *run, const struct goal_loaded *loaded) {
+/* Which texts are named is known only once what names them has been decoded. The end of the transaction. */
+static void show_texts(struct pg_run *run, struct id goal, struct text_names named) {
     struct pg_params params = {.arena = run->arena};
     struct pg_array hashes = array_open(run->arena, FIELD_BYTES);
-    array_hash(&hashes, &loaded->goal.text);
-    array_hash(&hashes, &loaded->goal.proposal);
-    for (uint32_t i = 0; i < loaded->plan.count; i++) {
-        array_hash(&hashes, &loaded->plan.nodes[i].text);
-        array_hash(&hashes, &loaded->plan.nodes[i].why);
-    }
-    param_id(&params, loaded->goal.id);
+    for (uint32_t i = 0; i < named.count; i++)
+        array_bytes(&hashes, named.at[i].bytes, sizeof named.at[i].bytes);
+    param_id(&params, goal);
     param_array(&params, &hashes);
     int first = run->store->result_count;
     pg_send(run, PG_SHOW_TEXTS, &params);
@@ -121,7 +111,27 @@ void postgres_show(struct pg_run *run, const struct store_request *request) {
     for (enum part_kind kind = 0; kind < PARTS; kind++)
         if (!PART[kind].live)
             take_shown_parts(run, request->ids[0], kind, *next++, shown);
-    show_texts(run, &run->answer->loaded[0]);
+    show_texts(
+        run, request->ids[0],
+        loaded_names(&run->answer->loaded[0], request->texts, request->text_count, run->arena));
+}
+
+/* One record more than asked for tells whether there are more. */
+void postgres_history(struct pg_run *run, const struct store_request *request) {
+    struct goal_shown *shown = &run->answer->shown;
+    struct pg_params params = {.arena = run->arena};
+    param_id(&params, request->ids[0]);
+    param_int(&params, (int64_t)request->after_seq);
+    param_int(&params, (int64_t)request->limit + 1);
+    pg_send(run, PG_BEGIN_READ, NULL);
+    pg_send(run, PG_HISTORY, &params);
+    if (!pg_receive(run))
+        return;
+    take_records(run, run->store->results[1], shown);
+    run->answer->more = shown->record_count > request->limit;
+    if (run->answer->more)
+        shown->record_count = request->limit;
+    show_texts(run, request->ids[0], records_name(shown->records, shown->record_count, run->arena));
 }
 
 /* ---- many ---- */
@@ -227,7 +237,7 @@ void postgres_find(struct pg_run *run, const struct store_request *request) {
     struct pg_params params = {.arena = run->arena};
     param_text(&params, request->name);
     param_int(&params, request->limit);
-    pg_send(run, PG_FIND + request->part, &params);
+    pg_send(run, request->instruction ? PG_FIND_INSTRUCTION : PG_FIND + request->part, &params);
     if (pg_receive(run))
         take_found(run, run->store->results[0]);
 }

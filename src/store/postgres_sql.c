@@ -300,6 +300,12 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_SHOW_RECORDS] =
         {"uiii", "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
                  " WHERE goal_id = $1 AND type BETWEEN $3 AND $4 ORDER BY seq DESC LIMIT $2"},
+    [PG_HISTORY] = {"uii", "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
+                           " WHERE goal_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"},
+    [PG_FIND_INSTRUCTION] =
+        {"ti",
+         "SELECT DISTINCT goal_id FROM dispatch WHERE substr(body, octet_length(body) - 67, 64)"
+         " = convert_to($1, 'UTF8') ORDER BY goal_id LIMIT $2"},
     [PG_LIST_ALL] = {LIST_TYPES, LIST(KEYS_ALL("201", ""))},
     [PG_LIST_FACES] = {LIST_TYPES, LIST(KEYS_FACES("201", ""))},
     [PG_LIST_TAG] = {LIST_TYPES, LIST(KEYS_TAG("201"))},
@@ -311,7 +317,7 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
                        SEARCH(WITH_WORDS(KEYS_TAG(SEARCHED_APART)),
                               ALL_SEEN(KEYS_TAG(SEARCHED_APART), SEARCHED_APART), OF_TAG)},
     [PG_TALLY] = {"", "SELECT face::int8, sum(n)::int8 FROM tally GROUP BY face ORDER BY face"},
-    [PG_NAMED] = {"uui", "SELECT goal_id FROM goal WHERE goal_id BETWEEN $1 AND $2"
+    [PG_NAMED] = {"uui", "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN $1 AND $2"
                          " ORDER BY goal_id LIMIT $3"},
     [PG_FOLLOW_MARK] = {"", "SELECT era, " SETTLED
                             ", EXISTS (SELECT FROM milestone)::int::int8 FROM store"},

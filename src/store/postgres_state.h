@@ -55,6 +55,8 @@ enum pg_sql {
     PG_SHOW_TAGS,
     PG_SHOW_ASIDE,
     PG_SHOW_RECORDS,
+    PG_HISTORY,
+    PG_FIND_INSTRUCTION,
     PG_SHOW_TEXTS,
     PG_LIST_ALL,
     PG_LIST_FACES,
@@ -77,7 +79,7 @@ enum pg_sql {
     PG_SQL_COUNT = PG_FIND + PARTS
 };
 
-enum { PG_MAX_PARAMS = 64, PG_MAX_RESULTS = 24 };
+enum { PG_MAX_PARAMS = 64, PG_MAX_RESULTS = 32 };
 
 /* What sessions are called in the server. Those of the first version were called just "overseer": a
  * migration tells them by that. */
@@ -187,6 +189,7 @@ void postgres_find(struct pg_run *, const struct store_request *);
 void postgres_tally(struct pg_run *, const struct store_request *);
 void postgres_order(struct pg_run *, const struct store_request *); /* postgres_order.c */
 void postgres_named(struct pg_run *, const struct store_request *);
+void postgres_history(struct pg_run *, const struct store_request *);
 void postgres_follow(struct pg_run *, const struct store_request *); /* postgres_follow.c */
 void postgres_join(struct pg_run *, const struct store_request *);
 void postgres_beat(struct pg_run *, const struct store_request *);

@@ -60,6 +60,7 @@ struct store_request *request_copy(const struct store_request *request, struct a
     to->ids = copy(arena, request->ids, sizeof *request->ids, request->id_count);
     to->keys = copy(arena, request->keys, sizeof *request->keys, request->key_count);
     to->marks = copy(arena, request->marks, sizeof *request->marks, request->mark_count);
+    to->texts = copy(arena, request->texts, sizeof *request->texts, request->text_count);
     to->name = arena_copy(arena, request->name);
     to->filter.tag = arena_copy(arena, request->filter.tag);
     to->filter.search = arena_copy(arena, request->filter.search);

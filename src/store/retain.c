@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What need not be kept any longer, and how does it go? */
 #include "store/retain_state.h"
+#include "store/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,21 +150,20 @@ static bool rows_step(struct retain *retain) {
 
 /* ---- texts ---- */
 
-static bool named_by_goal(const struct goal_loaded *loaded, const struct hash *hash) {
-    if (hash_equal(&loaded->goal.text, hash) || hash_equal(&loaded->goal.proposal, hash))
-        return true;
-    for (uint32_t i = 0; i < loaded->plan.count; i++)
-        if (hash_equal(&loaded->plan.nodes[i].text, hash) ||
-            hash_equal(&loaded->plan.nodes[i].why, hash))
-            return true;
-    return false;
+static int by_hash(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(struct hash));
+}
+
+static bool is_named(const struct text_names *named, const struct hash *hash) {
+    return named->count > 0 &&
+           bsearch(hash, named->at, named->count, sizeof *named->at, by_hash) != NULL;
 }
 
 static bool named_by_record(const struct retain_pages *records, const struct hash *hash) {
     for (uint32_t i = 0; i < records->count; i++) {
         struct evidence evidence = {0};
         if (!shape_decode(&EVIDENCE, records->bodies[i], &evidence) ||
-            hash_equal(&evidence.more, hash))
+            hash_equal(&evidence.more, hash) || hash_equal(&evidence.input_apart, hash))
             return true; /* one that cannot be read may name anything */
     }
     return false;
@@ -179,15 +179,15 @@ static bool texts_of(struct retain *retain, struct id goal, struct retain_work *
     if (answer.outcome != STORE_DONE)
         return retain_fail(retain, "retention", "a goal could not be loaded");
     const struct goal_loaded *loaded = &answer.loaded[0];
-    if (!loaded->exists || !loaded->whole || goal_is_open(&loaded->goal) ||
-        loaded->goal.quarantined)
+    bool open = goal_is_open(&loaded->goal) && !loaded->goal.desk;
+    if (!loaded->exists || !loaded->whole || open || loaded->goal.quarantined)
         return true;
     if (!retain->driver->texts(retain, goal, &texts) ||
         (texts.count > 0 && !retain->driver->bodies(retain, goal, &records)))
         return false;
+    struct text_names named = loaded_names(loaded, NULL, 0, &retain->arena);
     for (uint32_t i = 0; i < texts.count && work->texts_count < LIMIT_RETAIN_ROWS; i++)
-        if (!named_by_goal(loaded, &texts.hashes[i]) &&
-            !named_by_record(&records, &texts.hashes[i]))
+        if (!is_named(&named, &texts.hashes[i]) && !named_by_record(&records, &texts.hashes[i]))
             work->texts[work->texts_count++] =
                 (struct retain_text){goal, loaded->goal.version, texts.hashes[i]};
     return true;
@@ -226,7 +226,7 @@ static uint32_t goals_named(const struct retain_work *work, struct id *goals) {
         const struct retain_row *row = work->bodies[i];
         struct evidence evidence = {0};
         if (shape_decode(&EVIDENCE, row->record.body, &evidence) &&
-            !hash_equal(&evidence.more, &NONE) &&
+            (!hash_equal(&evidence.more, &NONE) || !hash_equal(&evidence.input_apart, &NONE)) &&
             (count == 0 || !id_equal(goals[count - 1], row->goal)))
             goals[count++] = row->goal;
     }

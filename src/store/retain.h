@@ -5,7 +5,7 @@
  * leave a milestone; sources that closed goals remember; texts that nothing names any more. Types that
  * RECORDS calls kept, the newest record of a goal, and whatever has no goal stay for ever. What stays past its
  * day is moved to day 0, so that a day that is over has no rows left: no pass looks at it again, and in
- * PostgreSQL its partition is dropped.
+ * PostgreSQL its partition is dropped. A desk, which is open for as long as its host, is treated as a closed goal.
  *
  * A pass is made of small steps, each one transaction that is planned before it begins. The size of a step
  * follows how long the last one took: the ledger never waits long for it. A step that was cut off is simply

@@ -2,6 +2,8 @@
 /* What do both drivers make of the rows they read and write? */
 #include "store/rows.h"
 
+#include <stdlib.h>
+
 /* ---- checks ---- */
 
 static void row_check(uint32_t table, struct id goal, uint32_t n, struct str body,
@@ -58,29 +60,110 @@ void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot) {
         goal->open[goal->open_count++] = slot;
 }
 
-/* Room for all nodes that the goal ever made: its own count says how many. */
-static void loaded_node(struct goal_loaded *loaded, uint32_t n, struct str body,
-                        struct arena *arena) {
-    struct plan *plan = &loaded->plan;
-    uint32_t room = loaded->goal.nodes_made;
-    if (room > LIMIT_NODES || plan->count >= room) {
+bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind) {
+    return loaded->exists && PART[kind].live && (loaded->goal.desk || kind < PART_PERMIT);
+}
+
+/* Rows come in order of n. Room doubles as they come: each time as many are there as fit. */
+static void loaded_row(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str body,
+                       struct arena *arena) {
+    struct live_rows *rows = live_rows(&loaded->live, kind);
+    size_t size = PART[kind].shape->size;
+    if (rows->count >= PART[kind].most) {
         loaded->whole = false;
         return;
     }
-    if (!plan->nodes)
-        plan->nodes = arena_new(arena, struct node, room);
-    struct node *node = &plan->nodes[plan->count++];
-    node->n = n;
-    loaded->whole = loaded->whole && shape_decode(&NODE, body, node);
+    if ((rows->count & (rows->count - 1)) == 0) {
+        void *grown =
+            arena_take(arena, size * (rows->count ? rows->count * 2 : 1), alignof(max_align_t));
+        if (rows->count > 0)
+            memcpy(grown, rows->at, size * rows->count);
+        rows->at = grown;
+    }
+    void *row = (char *)rows->at + size * rows->count++;
+    *(uint32_t *)row = n; /* every such struct begins with it */
+    loaded->whole = loaded->whole && shape_decode(PART[kind].shape, body, row);
 }
 
 void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str sealed,
                  struct arena *arena) {
     if (!row_unseal(ROW_PART + kind, loaded->goal.id, n, &sealed))
         loaded->whole = false;
-    else if (kind == PART_NODE)
-        loaded_node(loaded, n, sealed, arena);
+    else if (PART[kind].live)
+        loaded_row(loaded, kind, n, sealed, arena);
 }
+
+/* ---- which texts are named? ---- */
+
+static void name(struct text_names *named, const struct hash *hash) {
+    static const struct hash NONE;
+    if (!hash_equal(hash, &NONE))
+        named->at[named->count++] = *hash;
+}
+
+static uint32_t hashes_of(const struct shape *shape) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < shape->count; i++)
+        count += shape->fields[i].type == FIELD_HASH;
+    return count;
+}
+
+/* Whatever is a hash may name a text: those that do not are not found. */
+static void name_fields(struct text_names *named, const struct shape *shape, const void *row) {
+    for (size_t i = 0; i < shape->count; i++)
+        if (shape->fields[i].type == FIELD_HASH)
+            name(named, (const struct hash *)((const char *)row + shape->fields[i].offset));
+}
+
+static int by_hash(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(struct hash));
+}
+
+static void names_settle(struct text_names *named) {
+    uint32_t kept = 0;
+    if (named->count > 1)
+        qsort(named->at, named->count, sizeof *named->at, by_hash);
+    for (uint32_t i = 0; i < named->count; i++)
+        if (kept == 0 || !hash_equal(&named->at[kept - 1], &named->at[i]))
+            named->at[kept++] = named->at[i];
+    named->count = kept;
+}
+
+struct text_names loaded_names(const struct goal_loaded *loaded, const struct hash *more,
+                               uint32_t count, struct arena *arena) {
+    uint32_t room = hashes_of(&GOAL_HOT) + count;
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live)
+            room += hashes_of(PART[kind].shape) *
+                    live_rows_of(&loaded->live, (enum part_kind)kind)->count;
+    struct text_names named = {arena_new(arena, struct hash, room), 0};
+    name_fields(&named, &GOAL_HOT, &loaded->goal);
+    for (uint32_t kind = 0; kind < PARTS; kind++) {
+        if (!PART[kind].live)
+            continue;
+        const struct live_rows *rows = live_rows_of(&loaded->live, (enum part_kind)kind);
+        for (uint32_t i = 0; i < rows->count; i++)
+            name_fields(&named, PART[kind].shape,
+                        (const char *)rows->at + i * PART[kind].shape->size);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        name(&named, &more[i]);
+    names_settle(&named);
+    return named;
+}
+
+struct text_names records_name(const struct record *records, uint32_t count, struct arena *arena) {
+    struct text_names named = {arena_new(arena, struct hash, count), 0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct evidence evidence = {0};
+        if (records[i].body.len > 0 && shape_decode(&EVIDENCE, records[i].body, &evidence))
+            name(&named, &evidence.input_apart);
+    }
+    names_settle(&named);
+    return named;
+}
+
+/* ---- what lists show ---- */
 
 struct goal_view view_of(const struct goal_commit *commit) {
     const struct goal *goal = &commit->goal;

@@ -7,9 +7,9 @@
 /* The tables as this build makes them, and the oldest build that may still work on them. A change of the
  * tables is a new row in MIGRATIONS (see migrate.h), never an edit of an old one. */
 #ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
-enum { SCHEMA_VERSION = 4, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 4 };
+enum { SCHEMA_VERSION = 5, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 5 };
 #else
-enum { SCHEMA_VERSION = 3, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 3 };
+enum { SCHEMA_VERSION = 4, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 4 };
 #endif
 
 /* Every encoded body in goal, effect and the part tables ends in four bytes that say whether these are the
@@ -26,9 +26,23 @@ void loaded_hot(struct goal_loaded *loaded, struct str sealed);
 /* Add an open effect to a goal; effects come in order of n. */
 void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot);
 
-/* Add a part of a live kind to a goal; they come in order of n. `count` is how many there may be. */
+/* Add a part of a live kind to a goal; they come in order of n. */
 void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str sealed,
                  struct arena *arena);
+
+/* May a goal as it was loaded have rows of this kind? Only desks have permits, accounts and budgets. */
+bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind);
+
+/* The hashes of all texts that a goal and its live rows name now, and those of `more`: each once, in order. */
+struct text_names {
+    struct hash *at;
+    uint32_t count;
+};
+struct text_names loaded_names(const struct goal_loaded *loaded, const struct hash *more,
+                               uint32_t count, struct arena *arena);
+
+/* The same of records: the signals that are kept apart. */
+struct text_names records_name(const struct record *records, uint32_t count, struct arena *arena);
 
 /* What the row of goal_view has to be. */
 struct goal_view view_of(const struct goal_commit *commit);

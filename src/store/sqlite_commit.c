@@ -250,7 +250,7 @@ static void children_write(struct sqlite_run *run, const struct goal_commit *com
     for (uint32_t i = 0; i < commit->text_count; i++)
         sqlite_text_put(run, &commit->goal.id, &commit->texts[i]);
     sources_write(run, commit);
-    if (commit->view_changed || commit->expected == 0)
+    if (commit->view_changed)
         view_write(run, commit, writing->tally);
 }
 

@@ -210,8 +210,12 @@ void sqlite_list(struct sqlite_run *run, const struct store_request *request,
 void sqlite_find(struct sqlite_run *run, const struct store_request *request,
                  struct store_answer *answer, struct arena *arena) {
     answer->found = arena_new(arena, struct id, request->limit);
-    run_begin(run, sql_of_part(SQL_PART_FIND, request->part));
-    run_text(run, request->name);
+    run_begin(run, request->instruction ? SQL_FIND_INSTRUCTION
+                                        : sql_of_part(SQL_PART_FIND, request->part));
+    if (request->instruction)
+        run_blob(run, request->name.at, request->name.len);
+    else
+        run_text(run, request->name);
     run_int(run, request->limit);
     while (run_row(run))
         answer->found[answer->found_count++] = row_id(run);

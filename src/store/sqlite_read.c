@@ -56,7 +56,7 @@ void sqlite_load_goal(struct sqlite_run *run, struct id id, struct goal_loaded *
     run_end(run);
     load_effects(run, loaded, arena);
     for (size_t kind = 0; kind < PARTS; kind++)
-        if (PART[kind].live)
+        if (loaded_has(loaded, (enum part_kind)kind))
             load_parts(run, (enum part_kind)kind, loaded, arena);
 }
 

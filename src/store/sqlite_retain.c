@@ -32,20 +32,25 @@ enum sql {
     SQL_COUNT
 };
 
+/* A desk is open for ever and in no list: what it remembers goes as if it were over. */
+#define OPEN \
+    "CASE WHEN g.open THEN EXISTS (SELECT 1 FROM goal_view v WHERE v.goal_id = g.goal_id)" \
+    " ELSE g.open END"
 #define KEY " WHERE day = ?1 AND tx = ?2 AND n = ?3"
 static const char *const TEXT[SQL_COUNT] = {
     [SQL_PAGE] =
-        "SELECT r.day, r.tx, r.n, r.goal_id, r.seq, r.at, r.type, r.hash, r.body, g.open, g.seq"
+        "SELECT r.day, r.tx, r.n, r.goal_id, r.seq, r.at, r.type, r.hash, r.body, " OPEN ", g.seq"
         " FROM record r LEFT JOIN goal g USING (goal_id)"
         " WHERE (r.day, r.tx, r.n) > (?1, ?2, ?3) AND r.day < ?4 ORDER BY r.day, r.tx, r.n LIMIT ?5",
     [SQL_BEFORE] = "SELECT from_seq, to_seq, at, last_hash, body FROM milestone WHERE goal_id = ?1"
                    " AND from_seq < ?2 ORDER BY from_seq DESC LIMIT 1",
     [SQL_BEHIND] = "SELECT from_seq, to_seq, at, last_hash, body FROM milestone WHERE goal_id = ?1"
                    " AND from_seq = ?2",
-    [SQL_SEEN] = "SELECT s.goal_id, s.source, s.at < ?3 AND g.open = 0 FROM seen s LEFT JOIN goal g"
-                 " USING (goal_id) WHERE (s.goal_id, s.source) > (?1, ?2) ORDER BY 1, 2 LIMIT ?4",
+    [SQL_SEEN] =
+        "SELECT s.goal_id, s.source, s.at < ?3 AND (" OPEN ") = 0 FROM seen s LEFT JOIN goal g"
+        " USING (goal_id) WHERE (s.goal_id, s.source) > (?1, ?2) ORDER BY 1, 2 LIMIT ?4",
     [SQL_TEXT_GOALS] = "SELECT DISTINCT t.goal_id FROM text t JOIN goal g USING (goal_id)"
-                       " WHERE t.goal_id > ?1 AND g.open = 0 ORDER BY 1 LIMIT ?2",
+                       " WHERE t.goal_id > ?1 AND (" OPEN ") = 0 ORDER BY 1 LIMIT ?2",
     [SQL_TEXTS] = "SELECT hash FROM text WHERE goal_id = ?1 LIMIT ?2",
     [SQL_BODIES] = "SELECT body FROM record WHERE goal_id = ?1 AND body IS NOT NULL",
     [SQL_BEGIN] = "BEGIN IMMEDIATE",

@@ -385,7 +385,8 @@ static void goal_judge(void *with, const struct audit *audit, const struct goal 
         return;
     of_goal(s, "UPDATE goal SET open = ?2 WHERE goal_id = ?1", audit->goal, goal_is_open(goal));
     of_goal(s, "DELETE FROM goal_view WHERE goal_id = ?1", audit->goal, false);
-    view_make(s, audit, goal);
+    if (!goal->desk)
+        view_make(s, audit, goal);
 }
 
 /* Ids that some row names, though the goal's own row is gone. */
@@ -438,15 +439,26 @@ static void goals_judge(struct salvage *s) {
 /* ---- what is left ---- */
 
 /* P4, as if this host had taken itself over: what was open may have been done, so it is never done again by
- * itself. The ledger finds it unconfirmed, and asks a person. */
+ * itself. The ledger finds it unconfirmed, and asks a person. What may be repeated is left as it was. */
 static const char UNCONFIRM[] =
     "UPDATE goal SET fence = fence + 1, version = version + 1"
-    " WHERE goal_id IN (SELECT goal_id FROM effect WHERE state < 2);"
+    " WHERE goal_id IN (SELECT goal_id FROM effect WHERE state < 2 AND kind IN (SELECT kind FROM once));"
     "UPDATE effect SET state = 2, run_host = CASE run_host WHEN 0 THEN"
-    " (SELECT owner FROM goal WHERE goal.goal_id = effect.goal_id) ELSE run_host END WHERE state < 2;"
+    " (SELECT owner FROM goal WHERE goal.goal_id = effect.goal_id) ELSE run_host END"
+    " WHERE state < 2 AND kind IN (SELECT kind FROM once);"
     "DELETE FROM tally;"
     "INSERT INTO tally SELECT g.owner, v.face, count(*) FROM goal g JOIN goal_view v USING (goal_id)"
     " GROUP BY 1, 2;";
+
+static void once_note(struct salvage *s) {
+    char sql[64];
+    execute(s, "CREATE TEMP TABLE once (kind INTEGER PRIMARY KEY)");
+    for (int kind = EFFECT_NONE + 1; kind < EFFECT_KINDS; kind++) {
+        snprintf(sql, sizeof sql, "INSERT INTO once VALUES (%d)", kind);
+        if (EFFECTS[kind].promise == PROMISE_AT_MOST_ONCE)
+            execute(s, sql);
+    }
+}
 
 /* The log of the store itself: what the damaged one had, if it holds, and then what happened since. */
 static void system_keep(struct salvage *s) {
@@ -550,6 +562,7 @@ static void salvage_run(struct salvage *s, const char *place) {
     execute(s, "UPDATE store SET retaining = 1, era = era + 1," /* it has gone back in time */
                " tx = max(tx, (SELECT coalesce(max(tx), 0) FROM record))");
     goals_judge(s);
+    once_note(s);
     execute(s, "BEGIN");
     execute(s, UNCONFIRM);
     system_keep(s);

@@ -75,6 +75,16 @@ static const char *const PART_TABLES[] = {
     "CREATE INDEX @part_name ON @part (name)",
 };
 
+/* ASSIGN-12: the same for what was sent to agents. ASSIGN-15: a body ends in the hash of its instruction, as 64
+ * digits, and its check. */
+static const char *const DISPATCH_TABLES[] = {
+    "CREATE TRIGGER dispatch_update BEFORE UPDATE ON dispatch WHEN (SELECT retaining FROM store) = 0"
+    " BEGIN SELECT RAISE(ABORT, 'dispatches are append-only'); END",
+    "CREATE TRIGGER dispatch_delete BEFORE DELETE ON dispatch WHEN (SELECT retaining FROM store) = 0"
+    " BEGIN SELECT RAISE(ABORT, 'dispatches are append-only'); END",
+    "CREATE INDEX dispatch_instruction ON dispatch (substr(body, -68, 64))",
+};
+
 int64_t sqlite_drawer(int64_t created_at) {
     static const int64_t LAST = ((int64_t)1 << (63 - DRAWER_BITS)) - 1;
     int64_t drawer = created_at < 0 ? 0 : created_at / 1000;
@@ -86,15 +96,36 @@ static int make(struct sqlite_store *store, const char *form, const char *part) 
     return sqlite3_exec(store->db, sqlite_complete(form, part, text), NULL, NULL, NULL);
 }
 
+static int parts_make(struct sqlite_store *store, uint32_t first, uint32_t end) {
+    int code = SQLITE_OK;
+    for (uint32_t k = first; k < end; k++)
+        for (size_t i = 0; i < count_of(PART_TABLES) && !code; i++)
+            code = make(store, PART_TABLES[i], PART[k].table);
+    return code;
+}
+
+static int dispatch_make(struct sqlite_store *store) {
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < count_of(DISPATCH_TABLES) && !code; i++)
+        code = make(store, DISPATCH_TABLES[i], NULL);
+    return code;
+}
+
 /* Those that have not changed since version 1 may be there already. */
 static int tables_make(struct sqlite_store *store) {
     int code = SQLITE_OK;
     for (size_t i = 0; i < count_of(TABLES) && !code; i++)
         code = make(store, TABLES[i], NULL);
-    for (size_t k = 0; k < PARTS; k++)
-        for (size_t i = 0; i < count_of(PART_TABLES) && !code; i++)
-            code = make(store, PART_TABLES[i], PART[k].table);
-    return code;
+    if (!code)
+        code = parts_make(store, 0, PARTS);
+    return code ? code : dispatch_make(store);
+}
+
+/* ---- version 3 ---- */
+
+int sqlite_from_3(struct sqlite_store *store) {
+    int code = parts_make(store, PART_CHARGE, PART_BUDGET + 1);
+    return code ? code : dispatch_make(store);
 }
 
 /* ---- version 1 ---- */

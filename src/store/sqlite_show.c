@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the SQLite driver show of one goal? */
+/* What does the SQLite driver show of one goal, and of its history? */
 #include "store/sqlite_state.h"
-
-#include <stdlib.h>
 
 static struct str show_one(struct sqlite_run *run, enum sql sql, struct id goal,
                            struct arena *arena) {
@@ -27,6 +25,17 @@ static void show_tags(struct sqlite_run *run, struct id goal, struct goal_shown 
     shown->tags.at = tags;
 }
 
+static struct record row_record(struct sqlite_run *run, struct arena *arena) {
+    struct record record = {.seq = (uint64_t)row_int(run)};
+    record.at = row_int(run);
+    record.type = (enum record_type)row_int(run);
+    record.core = (uint32_t)row_int(run);
+    record.policy = row_hash(run);
+    record.hash = row_hash(run);
+    record.body = row_bytes(run, arena);
+    return record;
+}
+
 static void show_records(struct sqlite_run *run, const struct store_request *request,
                          struct goal_shown *shown, struct arena *arena) {
     shown->records = arena_new(arena, struct record, request->limit);
@@ -35,61 +44,21 @@ static void show_records(struct sqlite_run *run, const struct store_request *req
     run_int(run, request->limit);
     run_int(run, request->first_type);
     run_int(run, request->last_type ? request->last_type : UINT32_MAX);
-    while (run_row(run)) {
-        struct record *record = &shown->records[shown->record_count++];
-        record->seq = (uint64_t)row_int(run);
-        record->at = row_int(run);
-        record->type = (enum record_type)row_int(run);
-        record->core = (uint32_t)row_int(run);
-        record->policy = row_hash(run);
-        record->hash = row_hash(run);
-        record->body = row_bytes(run, arena);
-    }
+    while (run_row(run))
+        shown->records[shown->record_count++] = row_record(run, arena);
     run_end(run);
 }
 
-/* ---- texts ---- */
-
-struct named { /* hashes that are named now */
-    struct hash *hashes;
-    uint32_t count;
-};
-
-static void name(struct named *named, const struct hash *hash) {
-    static const struct hash NONE;
-    if (!hash_equal(hash, &NONE))
-        named->hashes[named->count++] = *hash;
-}
-
-static int by_hash(const void *a, const void *b) {
-    return memcmp(a, b, sizeof(struct hash));
-}
-
-static struct named named_by(const struct goal_loaded *loaded, struct arena *arena) {
-    struct named named = {arena_new(arena, struct hash, loaded->plan.count * 2 + 2), 0};
-    name(&named, &loaded->goal.text);
-    name(&named, &loaded->goal.proposal);
-    for (uint32_t i = 0; i < loaded->plan.count; i++) {
-        name(&named, &loaded->plan.nodes[i].text);
-        name(&named, &loaded->plan.nodes[i].why);
-    }
-    qsort(named.hashes, named.count, sizeof *named.hashes, by_hash);
-    return named;
-}
-
-static void show_texts(struct sqlite_run *run, const struct goal_loaded *loaded,
+static void show_texts(struct sqlite_run *run, struct id goal, struct text_names named,
                        struct goal_shown *shown, struct arena *arena) {
-    struct named named = named_by(loaded, arena);
     shown->texts = arena_new(arena, struct text_row, named.count);
     for (uint32_t i = 0; i < named.count; i++) {
-        if (i > 0 && hash_equal(&named.hashes[i], &named.hashes[i - 1]))
-            continue;
         run_begin(run, SQL_SHOW_TEXT);
-        run_id(run, loaded->goal.id);
-        run_blob(run, named.hashes[i].bytes, sizeof named.hashes[i].bytes);
+        run_id(run, goal);
+        run_blob(run, named.at[i].bytes, sizeof named.at[i].bytes);
         if (run_row(run))
             shown->texts[shown->text_count++] =
-                (struct text_row){.hash = named.hashes[i], .body = row_bytes(run, arena)};
+                (struct text_row){.hash = named.at[i], .body = row_bytes(run, arena)};
         run_end(run);
     }
 }
@@ -141,7 +110,28 @@ void sqlite_show(struct sqlite_run *run, const struct store_request *request,
     shown->title = show_one(run, SQL_SHOW_TITLE, goal, arena);
     shown->why_aside = show_one(run, SQL_SHOW_ASIDE, goal, arena);
     show_tags(run, goal, shown, arena);
-    show_texts(run, &answer->loaded[0], shown, arena);
+    struct text_names named =
+        loaded_names(&answer->loaded[0], request->texts, request->text_count, arena);
+    show_texts(run, goal, named, shown, arena);
     show_parts(run, &answer->loaded[0], shown, arena);
     show_records(run, request, shown, arena);
+}
+
+/* One record more than asked for tells whether there are more. */
+void sqlite_history(struct sqlite_run *run, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena) {
+    struct goal_shown *shown = &answer->shown;
+    shown->records = arena_new(arena, struct record, request->limit);
+    run_begin(run, SQL_HISTORY);
+    run_id(run, request->ids[0]);
+    run_int(run, (int64_t)request->after_seq);
+    run_int(run, (int64_t)request->limit + 1);
+    while (run_row(run)) {
+        answer->more = shown->record_count == request->limit;
+        if (!answer->more)
+            shown->records[shown->record_count++] = row_record(run, arena);
+    }
+    run_end(run);
+    show_texts(run, request->ids[0], records_name(shown->records, shown->record_count, arena),
+               shown, arena);
 }

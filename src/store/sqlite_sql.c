@@ -133,6 +133,10 @@ static const char *const STATEMENTS[SQL_COUNT] = {
     [SQL_SHOW_RECORDS] =
         "SELECT seq, at, type, core, policy, hash, body FROM record WHERE goal_id = ?1"
         " AND type BETWEEN ?3 AND ?4 ORDER BY seq DESC LIMIT ?2",
+    [SQL_HISTORY] = "SELECT seq, at, type, core, policy, hash, body FROM record WHERE goal_id = ?1"
+                    " AND seq > ?2 ORDER BY seq LIMIT ?3",
+    [SQL_FIND_INSTRUCTION] = "SELECT DISTINCT goal_id FROM dispatch"
+                             " WHERE substr(body, -68, 64) = ?1 ORDER BY goal_id LIMIT ?2",
 
     /* Each runs along an index, from where the page begins. In the second two the drawers are in order,
      * and what is in a drawer is not: whoever reads them sorts that. */
@@ -153,7 +157,7 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         " ORDER BY f.rowid DESC",
     [SQL_TALLY] = "SELECT face, sum(n) FROM tally GROUP BY face",
     [SQL_NAMED] =
-        "SELECT goal_id FROM goal WHERE goal_id BETWEEN ?1 AND ?2 ORDER BY goal_id LIMIT ?3",
+        "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN ?1 AND ?2 ORDER BY goal_id LIMIT ?3",
 
     /* Days are found by jumping from one to the next along the key; of each, only what is behind the place is read. */
     [SQL_FOLLOW_MARK] = "SELECT era, tx, EXISTS (SELECT 1 FROM milestone) FROM store",

@@ -65,6 +65,8 @@ enum sql {
     SQL_SHOW_TEXT,
     SQL_SHOW_ASIDE,
     SQL_SHOW_RECORDS,
+    SQL_HISTORY,
+    SQL_FIND_INSTRUCTION,
     SQL_LIST_ALL,
     SQL_LIST_FACE,
     SQL_LIST_TAG,
@@ -157,6 +159,7 @@ typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *req
 sqlite_verb sqlite_load, sqlite_poll, sqlite_owned;              /* sqlite_read.c */
 sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally; /* sqlite_show.c, sqlite_list.c */
 sqlite_verb sqlite_named;                                        /* sqlite_list.c */
+sqlite_verb sqlite_history;                                      /* sqlite_show.c */
 sqlite_verb sqlite_follow;                                       /* sqlite_follow.c */
 sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt; /* sqlite_write.c */
 sqlite_verb sqlite_resolve, sqlite_forward;

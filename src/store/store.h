@@ -88,7 +88,10 @@ struct goal_commit {
 
 struct goal_loaded {
     struct goal goal;
-    struct plan plan;
+    union {
+        struct live live;
+        struct plan plan;
+    };
     bool exists;
     bool whole;       /* every part of it could be decoded, and its checks hold */
     bool owner_lives; /* the owner's host row says live */
@@ -101,9 +104,10 @@ struct goal_shown {
     struct str why_aside;   /* why it was quarantined; empty: it is not */
     struct record *records; /* the newest, newest first */
     uint32_t record_count;
-    struct text_row *texts; /* those that the goal and its nodes name now, in order of hash */
+    struct text_row *texts; /* those that the goal and its live rows name now, in order of hash */
     uint32_t text_count;
-    struct part_shown *parts; /* all but nodes, in order of kind, n */
+    struct part_shown
+        *parts; /* of kinds that are not live, in order of kind, n; the others: loaded[0].live */
     uint32_t part_count;
 };
 
@@ -193,6 +197,7 @@ enum store_verb {
     STORE_FOLLOW,  /* what was recorded behind a place, in the order of commits */
     STORE_NAMED,   /* which goals have an id that begins like this? */
     STORE_ORDER,   /* an operator's order to the whole fleet; fenced as a commit is */
+    STORE_HISTORY, /* a page of one goal's records in order, with the signals that are kept apart */
     STORE_VERBS
 };
 
@@ -204,11 +209,11 @@ struct store_request {
     struct str build, addr; /* join */
     uint32_t speaks;        /* join: the highest level that this build knows */
     struct id after;        /* owned: the page begins behind this id */
-    uint32_t limit;         /* owned, adopt, poll, show: rows in a page */
+    uint32_t limit;         /* owned, adopt, poll, show, history: rows in a page */
     struct host_row victim; /* take: as last polled; adopt: its host and epoch now */
     const struct id *only;  /* adopt, owned: just these goals (else a page of all open ones) */
     uint32_t only_count;
-    const struct id *ids; /* load, show: in key order */
+    const struct id *ids; /* load, show, history: in key order */
     uint32_t id_count;
     const struct source_key *keys; /* load: have these sources been applied? in key order */
     uint32_t key_count;
@@ -221,8 +226,13 @@ struct store_request {
     uint32_t row_count;
     struct list_filter filter;      /* list */
     uint32_t first_type, last_type; /* show: only records of these types; 0: all */
-    enum part_kind part;            /* find */
+    const struct hash *texts;       /* show: these texts of the goal too, whoever names them */
+    uint32_t text_count;
+    uint64_t after_seq;  /* history: the page begins behind this record */
+    enum part_kind part; /* find */
     struct str name;
+    bool
+        instruction; /* find, of dispatches: the name is the hash of an instruction, as 64 digits. ASSIGN-15 */
     struct cursor cursor;        /* follow; `ids` with one goal: only its records; `limit` */
     int64_t since;               /* follow: what was recorded before is left out */
     const bool *types;           /* follow: RECORD_TYPES of them; NULL: all */
@@ -249,10 +259,11 @@ struct store_answer {
     struct goal_loaded *loaded; /* load: one for each id, in the same order */
     bool *seen;                 /* load: one for each key */
     bool *stands;               /* load: one for each mark */
-    struct goal_shown shown;    /* show: beside loaded[0] */
-    struct goal_view *views;    /* list */
-    uint32_t view_count;        /* and `more` */
-    struct id *found;           /* find, named: in order, at most `limit` */
+    struct goal_shown
+        shown; /* show: beside loaded[0]; history: records, oldest first, texts, and `more` */
+    struct goal_view *views; /* list */
+    uint32_t view_count;     /* and `more` */
+    struct id *found;        /* find, named: in order, at most `limit` */
     uint32_t found_count;
     int64_t tally[FACES]; /* tally */
     struct logged *log;   /* follow: in order */

@@ -36,6 +36,14 @@ WORLD = {"version": 1, "goals": {
 NODES = [{"id": "P1", "tier": "phase", "name": "Mail", "acceptanceCriteria": ["it arrives"]},
          {"id": "T1.1", "tier": "task", "parentId": "P1", "name": "Tokens", "acceptanceCriteria": ["they work once"]}]
 
+AGENTS = """[supervision]
+enabled = true
+[[agents]]
+id = "auto-1"
+driver = "pretend"
+behaviour = "silent"
+"""
+
 # A damaged index loses nothing: whoever rebuilds can read every row.
 INDEX_PAGE = ("SELECT pageno FROM dbstat WHERE pagetype = 'leaf' AND name IN (SELECT name FROM sqlite_master WHERE type = 'index')"
               " ORDER BY ncell DESC LIMIT 1")
@@ -122,6 +130,7 @@ class Desk:
         (self.repository / "tasks.md").write_text("- [ ] do this\n- [x] done that\n")
         (self.repository / "overseer.toml").write_text('[supervision]\ntick_every = "2m"\n')
         (self.repository / "approve.toml").write_text("[plans]\napprove = true\n")
+        (self.repository / "agents.toml").write_text(AGENTS)
         shutil.copytree(self.state, self.folder / "kept")
         shutil.copytree(self.repository, self.folder / "kept-repository")
 

@@ -44,6 +44,7 @@ class Follower:
         self.path, self.query = path, query
         self.seen, self.last, self.sock, self.buffer, self.gone = [], None, None, b"", 0
         self.ready, self.first = False, None
+        self.raw, self.body = b"", False
 
     def open(self, path=None, header=True):
         """Comes back where it was: by the header, or by what is asked for."""
@@ -58,15 +59,34 @@ class Follower:
         self.sock.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: overseer\r\n{extra}\r\n".encode())
         self.sock.setblocking(False)
         self.buffer, self.ready = b"", False
+        self.raw, self.body = b"", False
+
+    def unchunked(self, data):
+        """What the chunks hold: an event may begin in one and end in the next."""
+        self.raw += data
+        out = b""
+        if not self.body:
+            head, sep, rest = self.raw.partition(b"\r\n\r\n")
+            if not sep:
+                return out
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise Broken(f"not a stream: {head[:200]!r}")
+            self.raw, self.body = rest, True
+        while True:
+            line, sep, rest = self.raw.partition(b"\r\n")
+            if not sep:
+                return out
+            size = int(line or b"0", 16)
+            if len(rest) < size + 2:
+                return out
+            out, self.raw = out + rest[:size], rest[size + 2:]
 
     def take(self, data):
-        self.buffer += data
+        self.buffer += self.unchunked(data)
         end = self.buffer.rfind(b"\n\n")
         if end < 0:
             return
         whole, self.buffer = self.buffer[:end + 2], self.buffer[end + 2:]
-        if not self.ready and b"HTTP/1.1 200" not in whole and not self.seen and not self.last:
-            raise Broken(f"not a stream: {whole[:200]!r}")
         found = EVENT.findall(whole)
         for place, kind in found:
             if kind == b"gone":

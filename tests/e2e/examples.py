@@ -13,7 +13,7 @@ import sys
 
 import proof
 from desk import GOAL, Desk
-from world import TOP, Broken
+from world import TOP, Broken, wait_until
 
 ID = GOAL[5:15]
 
@@ -31,8 +31,28 @@ def proposed(desk):
     desk.well("overseer", "plan", "apply", ID, "--nodes", "@plan.json", "--version", "1", more={"OVERSEER_TOKEN": token})
 
 
+def staffed(desk):
+    """An agent works on the first task."""
+    desk.well("overseer up --config agents.toml")
+    desk.well("overseer", "goal", "report", ID, "who works on it?")
+    wait_until("an agent was told", lambda: [one for one in desk.json("overseer", "agents", ID)["assignments"]
+                                             if one.get("delivery") == "accepted"], 20)
+
+
 def nothing(desk):
     """The daemon has to be down."""
+
+
+def asked(*words):
+    """Two questions wait, Q0 and Q1; what else has to have happened."""
+    def before(desk):
+        desk.up()
+        for kind in ("alert", "approve" if "approve" in words else "decide"):
+            options = ["--options", "drop", "--options", "keep"] if kind == "decide" else []
+            desk.well("overseer", "question", "ask", ID, f"{kind}: drop the column?", "--kind", kind, *options)
+        if "answered" in words:
+            desk.well("overseer", "answer", "Q1", "a")
+    return before
 
 
 # How an example begins, and what has to have happened: commands, or a function that begins without a daemon.
@@ -41,6 +61,8 @@ BEFORE = {
     "overseer verify-log": nothing, "overseer admin examine": nothing, "overseer admin retain": nothing,
     "overseer admin forget": nothing,
     "overseer doctor --rebuild": damaged, "overseer admin rebuild": damaged, "overseer admin accept-empty": damaged,
+    "overseer assignment show": staffed, "overseer agent": staffed, "overseer desk release": staffed,
+    "overseer handoff show": f'overseer handoff add {ID} "tokens work" --node S1.1.1',
     "overseer plan approve": proposed, "overseer plan reject": proposed,
     "overseer goal resume": f"overseer goal pause {ID}",
     "overseer goal reopen": f"overseer goal complete {ID} --reason done",
@@ -50,6 +72,9 @@ BEFORE = {
     "overseer resume": "overseer stop --yes",
     "overseer backup": "rm -f overnight.db",
     "overseer init": "rm -f .overseer.toml",
+    "overseer question show": asked(), "overseer answer": asked(), "overseer approve": asked("approve"),
+    "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
+    "overseer question withdraw": asked(),
 }
 # These go on until somebody ends them; a while is enough.
 ENDLESS = ("--follow", "--watch")

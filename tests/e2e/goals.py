@@ -7,11 +7,13 @@ and started again in between, so that whatever is compared afterwards has been s
 """
 import argparse
 import concurrent.futures
+import os
 import sys
+import time
 import traceback
 
 import proof
-from world import Client, Daemon, folder_make, store_make, under_postgres
+from world import Client, Daemon, folder_make, store_make, under_postgres, wait_until
 
 CHECKS = []
 
@@ -417,6 +419,25 @@ def the_collections_are_tables(shop, quick):
 
 
 # ---- lists ----
+
+@check("TICK-19")
+def what_runs_keeps_nobody_waiting(shop, quick):
+    """No lock of the store is held while something is done outside: it hangs, and others write meanwhile."""
+    path = shop.folder / "hangs"
+    os.mkfifo(path)
+    slow = shop.goal("hangs", command=f"cat {path}")
+    wait_until("it hangs", lambda: shop.do("goal.show", goal=slow)["effects"][0]["state"] == "running", 10)
+    longest = 0.0
+    for i in range(20 if quick else 200):
+        begin = time.monotonic()
+        shop.goal(f"beside it {i}")
+        longest = max(longest, time.monotonic() - begin)
+    still = shop.do("goal.show", goal=slow)["effects"][0]["state"]
+    with open(path, "w"):
+        pass  # its end
+    assert still == "running", f"it was {still}: nothing was shown"
+    assert longest < 1, f"a write took {longest:.2f} s beside a command that hangs"
+
 
 @check("STORE-20")
 def lists_find_what_is_there(shop, quick):

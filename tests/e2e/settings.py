@@ -123,7 +123,7 @@ def policy_is_on_the_record(world):
     assert len(world.orders(POLICY_CHANGED)) == len(first)
 
 
-@check("CONFIG-14 CONFIG-13")
+@check("CONFIG-14 CONFIG-13 TICK-27")
 def reload_is_all_or_nothing(world):
     """G-28: checked whole, then replaced; what only a start reads waits for one."""
     before = len(world.orders(POLICY_CHANGED))
@@ -254,6 +254,58 @@ def agents_may_not(world):
     overseer = as_role(world, "overseer")
     assert overseer("config.reload") == "E_UNAUTHORIZED"
     assert overseer("fleet.stop") is None and overseer("fleet.resume") is None
+
+
+BOUNDS = """
+[supervision]
+enabled = true
+[escalation]
+desktop = false
+[caps]
+at_once = 2
+[[agents]]
+id = "coder"
+team = "web"
+driver = "pretend"
+behaviour = "silent"
+reserve = "$1.50"
+[[budgets]]
+scope = "team/web"
+most = "$400"
+window = "1d"
+[[budgets]]
+scope = "fleet"
+most = "3 starts"
+"""
+
+
+def desk_of(world):
+    shown = world.do("desk.show")
+    return shown["runningCount"], shown["waitingCount"]
+
+
+@check("")
+def bounds_hold(world):
+    """As many agents work as may, the others wait; what is reserved outlives a crash, and goes back when it is not wanted any more."""
+    world.write(BOUNDS)
+    world.do("config.reload")
+    goal = world.do("goal.create", title="four pieces of work")["goalId"]
+    nodes = [{"id": "P1", "tier": "phase", "name": "one", "acceptanceCriteria": ["it can be seen"]}]
+    nodes += [{"id": f"T{n}", "parentId": "P1", "tier": "task", "name": f"task {n}", "acceptanceCriteria": ["it works"]}
+              for n in range(4)]
+    world.do("plan.apply", goal=goal, nodes=nodes)
+    wait_until("two of them work", lambda: desk_of(world) == (2, 2), 10)
+    budgets = {row["scope"]: row for row in world.do("budget.show")["budgets"]}
+    assert budgets["team/web"]["reserved"] == 3000000 and budgets["team/web"]["spent"] == 0, budgets
+    assert budgets["fleet"]["spent"] == 2 and budgets["fleet"]["left"] == 1, budgets
+    world.restart(world.daemons[0])
+    wait_until("the desk is there again", lambda: desk_of(world) == (2, 2), 10)
+    world.do("goal.cancel", goal=goal, reason="nobody wants it")
+    wait_until("everything was given back", lambda: desk_of(world) == (0, 0), 10)
+    budgets = {row["scope"]: row for row in world.do("budget.show")["budgets"]}
+    assert budgets["team/web"]["reserved"] == 0 and budgets["fleet"]["spent"] == 2, budgets
+    world.write('[supervision]\ntick_every = "5m"\n')
+    world.do("config.reload")
 
 
 @check("CONFIG-12")

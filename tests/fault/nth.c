@@ -295,6 +295,7 @@ static bool try_nth(struct backend *postgres, const struct course *course, uint6
     else
         sqlite_begin(world, n);
     world->act_within = SECONDS(60);
+    world->policy = policy_of(world->act_within);
     world->checkpoint_every = 10;
     world->script = script;
     world->with = &path;

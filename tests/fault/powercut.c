@@ -136,6 +136,7 @@ static void disk_live(uint64_t seed, uint32_t cuts, bool lies, struct sum *sum) 
     world->disk = sqlite_backend_disk(world->backend);
     world->backend->host_died(world->backend, 0);
     world->act_within = SECONDS(60);
+    world->policy = policy_of(world->act_within);
     world->checkpoint_every =
         lies ? NEVER : 3; /* a checkpoint that lies tears the database itself */
     world->wal_pages = lies ? NEVER : WAL_PAGES;

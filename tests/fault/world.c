@@ -117,7 +117,7 @@ static struct ledger *ledger_of(const struct world *world) {
                                    .beat_every = lease / 4,
                                    .poll_every = lease ? lease / 8 : SECONDS(1),
                                    .retry_every = MILLISECONDS(100),
-                                   .policy = policy_of(world->act_within),
+                                   .policy = world->policy,
                                    .build = STR("fault"),
                                    .addr = STR("")};
     return ledger_create(&config);
@@ -140,8 +140,8 @@ static bool parts_open(struct world *world, char *error, size_t error_size) {
         (struct keeper_ports){.answer = answer_given, .act = act_given, .with = world};
     world->keeper.pulse = &world->hands.pulse;
     keeper_prepare(&world->keeper);
-    hands_start(&world->hands, &world->loop, &world->keeper);
     world->house = (struct house){.keeper = &world->keeper, .lookups = &world->lookups};
+    hands_start(&world->hands, &world->loop, &world->keeper, &world->house);
     world->door = door_open(&world->house, DOOR_UNIX, &(struct door_rules){.socket = socket_path()},
                             error, error_size);
     return world->door && keeper_start(&world->keeper);

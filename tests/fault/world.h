@@ -22,7 +22,8 @@ struct world {
     struct memdisk *disk;    /* NULL: PostgreSQL */
     const char *uri;
     int64_t act_within;
-    int wal_pages; /* not 0: a checkpoint whenever the log has so many */
+    struct policy policy; /* made before anything fails */
+    int wal_pages;        /* not 0: a checkpoint whenever the log has so many */
     int checkpoint_every;
 
     void (*script)(struct world *); /* runs whenever the ledger has nothing to do */

@@ -56,25 +56,39 @@ static struct dump_life *life_of(struct replay *replay, uint32_t n) {
     return life;
 }
 
+/* A command of which nobody knows stays open, for a person. What was said to an agent is over for the effect then, and
+ * its assignment goes on. */
+static uint32_t life_lost(const struct dump_life *life) {
+    return life->kind == EFFECT_SPAWN || life->kind == EFFECT_SEND ? life->unconfirmed : 0;
+}
+
+static bool life_in_order(const struct dump_life *life) {
+    bool begun = life->claimed + life->restored > 0;
+    uint32_t lost = life_lost(life);
+    if (EFFECTS[life->kind].promise == PROMISE_REPEAT) /* without a claim */
+        return life->decided == 1 && life->claimed == 0 && life->ended + life->withdrawn <= 1;
+    return life->decided == 1 && life->claimed <= 1 && life->ended + life->withdrawn + lost <= 1 &&
+           (begun || (life->ended == 0 && life->unconfirmed == lost)) &&
+           (!begun || life->withdrawn == 0);
+}
+
 /* Decided, claimed at most once, ended at most once; or withdrawn, which nobody has claimed. GOAL-11: none is
  * claimed while its goal is paused. */
 static const char *effect_next(struct replay *replay, const struct record *record,
                                const struct evidence *evidence) {
     struct dump_life *life = life_of(replay, evidence->effect - 1);
+    if (record->type == RECORD_EFFECT_DECIDED)
+        life->kind = effect_kind_of(evidence->rule);
     life->decided += record->type == RECORD_EFFECT_DECIDED;
     life->claimed += record->type == RECORD_EFFECT_CLAIMED;
     life->ended += record->type == RECORD_EFFECT_ENDED;
     life->unconfirmed += record->type == RECORD_EFFECT_UNCONFIRMED;
     life->withdrawn += record->type == RECORD_EFFECT_WITHDRAWN;
     life->restored += str_equal(evidence->rule, STR("store.restored"));
-    bool begun = life->claimed + life->restored > 0;
-    bool in_order =
-        life->decided == 1 && life->claimed <= 1 && life->ended + life->withdrawn <= 1 &&
-        (begun || (life->ended == 0 && life->unconfirmed == 0)) && (!begun || life->withdrawn == 0);
     if (record->type == RECORD_EFFECT_CLAIMED && (replay->status == GOAL_PAUSED || life->restored))
         return SAY(replay->arena, "effect %u was claimed while its goal is paused or in doubt",
                    life->n);
-    if (in_order)
+    if (life_in_order(life))
         return NULL;
     return SAY(replay->arena, "effect %u was decided %u, claimed %u, ended %u, withdrawn %u times",
                life->n, life->decided, life->claimed, life->ended, life->withdrawn);
@@ -187,7 +201,7 @@ static const char *effects_against(const struct replay *replay, const struct goa
     for (uint32_t i = 0; i < replay->life_count; i++) {
         const struct dump_life *life = &replay->lives[i];
         const struct effect_slot *slot = goal_effect((struct goal *)(uintptr_t)goal, life->n);
-        bool over = life->ended + life->withdrawn > 0;
+        bool over = life->ended + life->withdrawn + life_lost(life) > 0;
         bool begun = life->claimed + life->restored > 0;
         if (over == (slot != NULL) || life->n >= goal->effects_made)
             return SAY(replay->arena, "effect %u is open and has ended, or neither", life->n);
@@ -280,8 +294,27 @@ static const char *texts_differ(struct replay *replay, const struct dump_text *t
     return NULL;
 }
 
+static const char *live_texts_broken(const struct dump *dump, struct id goal,
+                                     const struct live *live, struct arena *arena) {
+    const char *broken = NULL;
+    for (uint32_t i = 0; i < live->charges.count && !broken; i++) {
+        const struct charge *charge = &live->charges.at[i];
+        broken = text_missing(dump, goal, &charge->handoff, &CRYSTAL, arena);
+        if (!broken)
+            broken = text_missing(dump, goal, &charge->said, NULL, arena);
+    }
+    for (uint32_t i = 0; i < live->questions.count && !broken; i++) {
+        broken = text_missing(dump, goal, &live->questions.at[i].text, &QUESTION_TEXT, arena);
+        if (!broken)
+            broken = text_missing(dump, goal, &live->questions.at[i].said, NULL, arena);
+    }
+    for (uint32_t i = 0; i < live->letters.count && !broken; i++)
+        broken = text_missing(dump, goal, &live->letters.at[i].text, &LETTER_TEXT, arena);
+    return broken;
+}
+
 static const char *texts_broken(const struct dump *dump, const struct goal *goal,
-                                const struct plan *plan, struct replay *replay,
+                                const struct live *live, struct replay *replay,
                                 struct arena *arena) {
     uint32_t from, to = DUMP_RANGE(dump->texts, dump->text_count, goal->id, &from);
     const char *broken = texts_differ(replay, dump->texts + from, to - from);
@@ -289,8 +322,10 @@ static const char *texts_broken(const struct dump *dump, const struct goal *goal
         broken = text_missing(dump, goal->id, &goal->text, &GOAL_TEXT, arena);
     if (!broken)
         broken = text_missing(dump, goal->id, &goal->proposal, &PLAN_TEXT, arena);
-    for (uint32_t i = 0; i < plan->count && !broken; i++) {
-        const struct node *node = &plan->nodes[i];
+    if (!broken)
+        broken = live_texts_broken(dump, goal->id, live, arena);
+    for (uint32_t i = 0; i < live->plan.count && !broken; i++) {
+        const struct node *node = &live->plan.nodes[i];
         broken = text_missing(dump, goal->id, &node->text, &NODE_TEXT, arena);
         if (!broken)
             broken = text_missing(dump, goal->id, &node->why, NULL, arena);
@@ -311,6 +346,8 @@ static bool face_may_lag(const struct goal *goal) {
 static const char *view_broken(const struct dump *dump, const struct goal *goal,
                                struct arena *arena) {
     const struct goal_view *view = dump_view(dump, goal->id);
+    if (goal->desk)
+        return view ? "a desk is in a list" : NULL;
     if (!view)
         return "a goal is in no list";
     if (view->face != goal_face(goal) && !face_may_lag(goal))
@@ -363,29 +400,35 @@ static const char *parts_broken(const struct dump *dump, struct id goal, struct 
 const char *goal_check(const struct dump *dump, const struct dump_goal *row, struct replay *replay,
                        struct arena *arena) {
     struct goal goal;
-    struct plan plan = {0};
+    struct live live = {0};
     if (row->aside) {
-        goal =
-            (struct goal){.id = row->id, .seq = row->seq, .head = row->head, .quarantined = true};
-        const char *broken = replay_against(replay, &goal, &plan);
+        bool whole = dump_live(dump, row, arena, &goal, &live);
+        goal = (struct goal){.id = row->id,
+                             .seq = row->seq,
+                             .head = row->head,
+                             .desk = whole ? goal.desk : 0,
+                             .quarantined = true};
+        const char *broken = replay_against(replay, &goal, &live.plan);
         return broken ? broken : view_broken(dump, &goal, arena);
     }
-    if (!dump_whole(dump, row, arena, &goal, &plan))
-        return "a goal, an effect or a node cannot be decoded, or its check does not hold";
+    if (!dump_live(dump, row, arena, &goal, &live))
+        return "a goal, an effect or a row of it cannot be decoded, or its check does not hold";
     const char *broken = goal_broken(&goal);
     if (!broken)
-        broken = plan_broken(&plan, &goal);
+        broken = plan_broken(&live.plan, &goal);
+    if (!broken)
+        broken = live_broken(&live, &goal);
     if (!broken && row->open != goal_is_open(&goal))
         broken = "a goal's open column is wrong";
     if (!broken)
-        broken = replay_against(replay, &goal, &plan);
+        broken = replay_against(replay, &goal, &live.plan);
     if (!broken)
-        broken = texts_broken(dump, &goal, &plan, replay, arena);
+        broken = texts_broken(dump, &goal, &live, replay, arena);
     if (!broken)
         broken = parts_broken(dump, goal.id, arena);
     if (!broken)
         broken = view_broken(dump, &goal, arena);
-    return broken ? broken : tags_broken(dump, goal.id);
+    return broken || goal.desk ? broken : tags_broken(dump, goal.id);
 }
 
 static const char *goal_whole_check(const struct dump *dump, const struct dump_goal *row,

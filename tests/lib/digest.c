@@ -76,12 +76,15 @@ static uint64_t mix_leases(uint64_t d, const struct ledger *l, int64_t now) {
 
 static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     d = mix(mix(mix(d, l->joined), l->self.epoch), l->batch_number);
-    d = mix_inputs(mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting),
-                   &l->claims);
+    d = mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting);
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        d = mix_inputs(d, &l->claims[lane]);
     for (const struct warm *warm = l->oldest; warm; warm = warm->newer)
         d = mix_goal(d, &warm->goal);
     d = mix(mix(d, l->due.count), l->due.count ? (uint64_t)(l->due.entries[0].at - now) : 0);
-    d = mix(mix(mix(d, l->reading * 2u + l->read_again), l->acting), l->known.count);
+    d = mix(mix(mix(d, l->reading * 2u + l->read_again),
+                l->acting[LANE_COMMANDS] + l->acting[LANE_AGENTS]),
+            l->known.count);
     for (uint32_t i = 0; i < l->meet_count; i++)
         d = mix_id(d, l->meet[i]);
     return mix_leases(d, l, now);

@@ -320,6 +320,13 @@ bool dump_refused(const struct dump *dump, struct id goal, struct id source) {
     return false;
 }
 
+uint32_t effect_kind_of(struct str rule) {
+    for (uint32_t kind = 0; kind < EFFECT_KINDS; kind++)
+        if (EFFECTS[kind].name && str_equal(rule, str_of(EFFECTS[kind].name)))
+            return kind;
+    return EFFECT_COMMAND;
+}
+
 struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) {
     struct dump_life life = {.n = n};
     uint32_t from, to = DUMP_RANGE(dump->records, dump->record_count, goal, &from);
@@ -328,6 +335,8 @@ struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) 
         struct evidence evidence = evidence_at(dump, i);
         if (evidence.effect != n + 1)
             continue;
+        if (record->type == RECORD_EFFECT_DECIDED)
+            life.kind = effect_kind_of(evidence.rule);
         life.decided += record->type == RECORD_EFFECT_DECIDED;
         life.claimed += record->type == RECORD_EFFECT_CLAIMED;
         life.ended += record->type == RECORD_EFFECT_ENDED;
@@ -338,26 +347,31 @@ struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) 
     return life;
 }
 
-static bool nodes_take(const struct dump *dump, struct id goal, struct arena *arena,
-                       struct plan *plan) {
+/* Parts of one goal are in order of kind and n. */
+static bool rows_take(const struct dump *dump, struct id goal, enum part_kind kind,
+                      struct arena *arena, struct live_rows *rows) {
     uint32_t from, to = DUMP_RANGE(dump->parts, dump->part_count, goal, &from);
-    plan->nodes = arena_new(arena, struct node, to - from);
-    for (uint32_t i = from; i < to && dump->parts[i].kind == PART_NODE; i++) {
+    const struct shape *shape = PART[kind].shape;
+    rows->at = arena_take(arena, shape->size * (to - from + 1), alignof(max_align_t));
+    for (uint32_t i = from; i < to; i++) {
         const struct dump_part *part = &dump->parts[i];
         struct str body = part->body;
-        struct node *node = &plan->nodes[plan->count++];
-        if (!row_unseal(ROW_PART + part->kind, goal, part->n, &body) ||
-            !shape_decode_in(&NODE, body, arena, node))
+        void *row = (char *)rows->at + shape->size * rows->count;
+        if (part->kind != kind)
+            continue;
+        if (!row_unseal(ROW_PART + kind, goal, part->n, &body) ||
+            !shape_decode_in(shape, body, arena, row))
             return false;
-        node->n = part->n;
-        if (!str_equal(node_id(node), part->name))
+        *(uint32_t *)row = part->n;
+        rows->count++;
+        if (kind == PART_NODE && !str_equal(node_id(row), part->name))
             return false;
     }
     return true;
 }
 
-bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
-                struct goal *ret_goal, struct plan *ret_plan) {
+bool dump_live(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
+               struct goal *ret_goal, struct live *ret_live) {
     struct goal goal = {.id = row->id,
                         .owner = row->owner,
                         .fence = row->fence,
@@ -366,11 +380,13 @@ bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct are
                         .head = row->head,
                         .due_at = row->due_at,
                         .quarantined = row->aside};
-    struct plan plan = {0};
+    struct live live = {0};
     struct str hot = row->hot;
-    if (!row_unseal(ROW_GOAL, row->id, 0, &hot) || !shape_decode(&GOAL_HOT, hot, &goal) ||
-        !nodes_take(dump, row->id, arena, &plan))
+    if (!row_unseal(ROW_GOAL, row->id, 0, &hot) || !shape_decode(&GOAL_HOT, hot, &goal))
         return false;
+    for (enum part_kind kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live && !rows_take(dump, row->id, kind, arena, live_rows(&live, kind)))
+            return false;
     uint32_t from, to = DUMP_RANGE(dump->effects, dump->effect_count, row->id, &from);
     for (uint32_t i = from; i < to; i++) {
         struct str body = dump->effects[i].body;
@@ -380,6 +396,15 @@ bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct are
         goal.open[goal.open_count++] = dump->effects[i].slot;
     }
     *ret_goal = goal;
-    *ret_plan = plan;
+    *ret_live = live;
+    return true;
+}
+
+bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
+                struct goal *ret_goal, struct plan *ret_plan) {
+    struct live live;
+    if (!dump_live(dump, row, arena, ret_goal, &live))
+        return false;
+    *ret_plan = live.plan;
     return true;
 }

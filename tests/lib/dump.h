@@ -181,10 +181,16 @@ struct dump_life {
     uint32_t n;
     uint32_t decided, claimed, ended, unconfirmed, withdrawn;
     uint32_t restored; /* doubted because the store was put back: it may have been claimed since */
+    uint32_t kind;     /* as its first record says */
 };
+uint32_t effect_kind_of(struct str rule); /* that decided it */
 struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n);
 
-/* A whole goal with its plan, from its rows. False: a seal or an encoding does not hold. */
+/* A whole goal with its rows, from the store's. False: a seal or an encoding does not hold. */
+bool dump_live(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
+               struct goal *ret_goal, struct live *ret_live);
+
+/* The same of the plan alone. */
 bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
                 struct goal *ret_goal, struct plan *ret_plan);
 

@@ -13,6 +13,7 @@ static const char *const ATOM_NAMES[ATOM_KINDS] = {
     [ATOM_CHECK] = "may I act?",
     [ATOM_ACT] = "ACTS",
     [ATOM_OUTCOME] = "outcome",
+    [ATOM_SENSE] = "hears of an agent",
     [ATOM_ASK] = "is asked",
     [ATOM_MEDDLE] = "(somebody else changes the goal)",
     [ATOM_TIME] = "time passes",
@@ -83,6 +84,13 @@ static bool verb_writes(enum store_verb verb) {
 
 /* ---- hosts ---- */
 
+/* What its agents show at a goal's due time. */
+static struct str host_sees(void *with, struct id goal, const struct charges *charges,
+                            struct instant now, struct arena *arena) {
+    const struct fleet_host *host = with;
+    return cast_see(host->fleet->cast, goal, charges, host->since, now.wall, arena);
+}
+
 struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
     const struct fleet_host *host = &fleet->hosts[index];
     return (struct ledger_config){.host = host->id,
@@ -92,6 +100,8 @@ struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
                                   .poll_every = fleet->tick,
                                   .retry_every = 0,
                                   .policy = fleet->policy,
+                                  .see = fleet->cast ? host_sees : NULL,
+                                  .see_with = (void *)(uintptr_t)host,
                                   .build = STR("test"),
                                   .addr = STR("")};
 }
@@ -104,6 +114,15 @@ static void host_start(struct fleet *fleet, uint32_t index) {
     must(host->ledger != NULL);
     host->up = true;
     host->answered = false;
+    host->since = fleet->clock;
+}
+
+static void told_free(struct told *told) {
+    while (told) {
+        struct told *next = told->next;
+        free(told);
+        told = next;
+    }
 }
 
 static void acts_free(struct act *act) {
@@ -122,6 +141,10 @@ static void host_stop(struct fleet *fleet, struct fleet_host *host) {
     acts_free(host->acts);
     acts_free(host->checked);
     host->acts = host->checked = NULL;
+    told_free(host->told);
+    host->told = NULL;
+    for (struct told *told = fleet->senses; told; told = told->next)
+        told->host = told->host == host->id ? 0 : told->host;
     host->outcome_count = 0;
     arena_free(&host->answer_arena);
     if (host->session) {
@@ -141,8 +164,10 @@ struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t leas
     fleet->tick = tick;
     fleet->clock = SECONDS(1700000000);
     fleet->policy = policy_of(lease * 50);
+    fleet->careful = 1;
     for (uint32_t i = 0; i < hosts; i++) {
         fleet->hosts[i].id = i + 1;
+        fleet->hosts[i].fleet = fleet;
         host_start(fleet, i);
     }
     return fleet;
@@ -165,9 +190,44 @@ void fleet_free(struct fleet *fleet) {
     }
     while (fleet->sessions)
         session_free(fleet, fleet->sessions);
+    told_free(fleet->senses);
+    if (fleet->cast)
+        cast_free(fleet->cast);
+    arena_free(&fleet->cast_arena);
     arena_free(&fleet->view_arena);
     fleet->backend->free(fleet->backend);
     free(fleet);
+}
+
+/* Is anybody still to work on this? As the store has it. */
+static bool node_is_wanted(void *with, struct id goal, const char *node) {
+    struct fleet *fleet = with;
+    struct arena arena = {0};
+    struct goal whole = {0};
+    struct plan plan = {0};
+    fleet_look(fleet);
+    const struct dump_goal *row = dump_goal(&fleet->view, goal);
+    bool there = row && dump_whole(&fleet->view, row, &arena, &whole, &plan);
+    const struct node *found = there ? plan_find(&plan, str_of(node)) : NULL;
+    bool wanted = found && whole.status == GOAL_ACTIVE && !found->retired && !node_is_over(found);
+    arena_free(&arena);
+    return wanted;
+}
+
+void fleet_agents(struct fleet *fleet, uint64_t seed) {
+    must(!fleet->cast);
+    fleet->cast = cast_create(seed, &fleet->policy);
+    fleet->cast->wanted = node_is_wanted;
+    fleet->cast->with = fleet;
+    fleet_policy(fleet, fleet->policy); /* whoever runs has to see them */
+}
+
+void fleet_sleep(struct fleet *fleet, int64_t span) {
+    if (fleet->cast)
+        cast_sleep(fleet->cast, fleet->clock, fleet->clock + span);
+    fleet->clock += span;
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        fleet->hosts[i].since = fleet->clock;
 }
 
 static struct instant host_now(struct fleet *fleet, struct fleet_host *host) {
@@ -243,9 +303,37 @@ static void answer_judge(struct fleet *fleet, const struct asked *asked,
                  ERRORS[op->expect].code, input->why);
 }
 
+/* What was not taken is offered again; what was refused is over. */
+static void told_answered(struct fleet *fleet, struct told *told, const struct input *input) {
+    bool over = input->error == ERROR_NONE || input->error == ERROR_QUARANTINED ||
+                error_refuses(input->error);
+    if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
+        violated(fleet, "a goal was quarantined: %s", input->why);
+    tell(fleet, "      %s: %s %s", SIGNALS[told->signal.kind].name, ERRORS[input->error].code,
+         input->why);
+    told->host = 0;
+    if (!over)
+        return;
+    struct told **link = &fleet->senses;
+    while (*link != told)
+        link = &(*link)->next;
+    *link = told->next;
+    free(told);
+}
+
+static bool is_asked(const struct fleet *fleet, const void *waiter) {
+    return waiter >= (const void *)fleet->asked &&
+           waiter < (const void *)(fleet->asked + FLEET_ASKED);
+}
+
 static void answers_take(struct fleet *fleet, struct fleet_host *host) {
     for (struct input *input; (input = ledger_take_answered(host->ledger));) {
         struct asked *asked = input->waiter;
+        if (!is_asked(fleet, asked)) {
+            told_answered(fleet, input->waiter, input);
+            input_free(input);
+            continue;
+        }
         asked->answered = true;
         asked->acknowledged = asked->acknowledged || input->error == ERROR_NONE;
         asked->applied = asked->applied || (input->applied && input->error == ERROR_NONE);
@@ -350,14 +438,107 @@ static void hands_check(struct fleet *fleet, struct fleet_host *host) {
     free(act);
 }
 
+/* Whoever acts at most once must have a committed claim behind it. */
+static void claim_judge(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
+    struct arena arena = {0};
+    struct dump dump;
+    if (EFFECTS[act->effect.kind].promise != PROMISE_AT_MOST_ONCE || fleet->careful == 0 ||
+        fleet->carried % fleet->careful != 0)
+        return;
+    fleet->backend->dump(fleet->backend, &dump, &arena);
+    if (dump_life(&dump, act->effect.goal, act->effect.n).claimed == 0)
+        violated(fleet, "host %u acted on effect %u without a committed claim", host->id,
+                 act->effect.n);
+    arena_free(&arena);
+}
+
+static struct told *told_make(const struct signal *signal) {
+    struct told *told = malloc(sizeof *told + signal_text_size(signal));
+    must(told != NULL);
+    told->next = NULL;
+    told->host = 0;
+    signal_copy(&told->signal, signal, (char *)(told + 1));
+    return told;
+}
+
+static void told_push(struct told **list, struct told *told) {
+    while (*list)
+        list = &(*list)->next;
+    *list = told;
+}
+
+void fleet_tell(struct fleet *fleet, const struct signal *signal) {
+    told_push(&fleet->senses, told_make(signal));
+}
+
+static void agents_act(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
+    fleet->carried++;
+    claim_judge(fleet, host, act);
+    arena_reset(&fleet->cast_arena);
+    struct signal ended =
+        cast_carry(fleet->cast, &act->effect, host->id, fleet->clock, &fleet->cast_arena);
+    told_push(&host->told, told_make(&ended));
+    tell(fleet, "      %s %s to %.*s, for %.*s", EFFECTS[act->effect.kind].name,
+         name_of(&WORDS_NAMES, act->effect.words), STR_ARG(act->effect.agent),
+         STR_ARG(act->effect.node));
+    if (fleet->cast->violation[0])
+        violated(fleet, "%s", fleet->cast->violation);
+}
+
 static void hands_act(struct fleet *fleet, struct fleet_host *host) {
     struct act *act = host->checked;
     host->checked = act->next;
-    act_judge(fleet, host, act);
+    if (act->effect.kind == EFFECT_COMMAND)
+        act_judge(fleet, host, act);
+    else if (fleet->cast)
+        agents_act(fleet, host, act);
     free(act);
 }
 
+static void signal_offer(struct fleet_host *host, const struct signal *signal, void *waiter) {
+    struct input *input = input_make(signal, waiter);
+    must(input != NULL);
+    if (!ledger_offer(host->ledger, input))
+        input_free(input);
+}
+
+static void told_offer(struct fleet *fleet, struct fleet_host *host) {
+    struct told *told = host->told;
+    host->told = told->next;
+    told->signal.at = fleet->clock;
+    signal_offer(host, &told->signal, NULL);
+    free(told);
+}
+
+static bool sense_waits(const struct fleet *fleet) {
+    for (const struct told *told = fleet->senses; told; told = told->next)
+        if (told->host == 0)
+            return true;
+    return fleet->cast && cast_next(fleet->cast) <= fleet->clock;
+}
+
+/* The order of what one agent shows is kept: what is not acknowledged holds back what came after it. */
+static void sense(struct fleet *fleet, struct fleet_host *host) {
+    struct signal signals[CAST_SIGNALS];
+    arena_reset(&fleet->cast_arena);
+    uint32_t count =
+        fleet->cast ? cast_happens(fleet->cast, fleet->clock, signals, &fleet->cast_arena) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        fleet_tell(fleet, &signals[i]);
+    for (struct told *told = fleet->senses; told; told = told->next)
+        if (told->host == 0) {
+            told->host = host->id;
+            told->signal.at = fleet->clock;
+            signal_offer(host, &told->signal, told);
+            return;
+        }
+}
+
 static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
+    if (host->told) {
+        told_offer(fleet, host);
+        return;
+    }
     struct acted *acted = host->outcomes[0];
     memmove(host->outcomes, host->outcomes + 1, --host->outcome_count * sizeof host->outcomes[0]);
     acted->reported = true;
@@ -444,6 +625,7 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     case ATOM_CHECK: hands_check(fleet, host); break;
     case ATOM_ACT: hands_act(fleet, host); break;
     case ATOM_OUTCOME: outcome_offer(fleet, host); break;
+    case ATOM_SENSE: sense(fleet, host); break;
     case ATOM_ASK:
         tell(fleet, "      for %s %u", SIGNALS[fleet->asked[atom->arg].kind].name, atom->arg);
         ask(fleet, host, &fleet->asked[atom->arg]);
@@ -460,6 +642,8 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     case ATOM_CRASH:
         host_stop(fleet, host);
         fleet->backend->host_died(fleet->backend, host->id);
+        if (fleet->cast)
+            cast_host_dies(fleet->cast, host->id, fleet->clock);
         fleet->crashes++;
         break;
     case ATOM_RESTART: host_start(fleet, atom->host); break;
@@ -496,8 +680,10 @@ static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *ato
         ADD(ATOM_CHECK);
     if (host->checked)
         ADD(ATOM_ACT);
-    if (host->outcome_count > 0)
+    if (host->outcome_count > 0 || host->told)
         ADD(ATOM_OUTCOME);
+    if (sense_waits(fleet))
+        ADD(ATOM_SENSE);
     if (host->session)
         ADD(ATOM_LOSE);
     if (host->session && !host->session->done && host->session->place == 0)
@@ -706,6 +892,7 @@ static bool atom_heals(const struct atom *atom) {
     case ATOM_CHECK:
     case ATOM_ACT:
     case ATOM_OUTCOME:
+    case ATOM_SENSE:
     case ATOM_RESTART: return true;
     case ATOM_ROLLBACK: return atom->session->stuck;
     default: return false;
@@ -724,8 +911,8 @@ static bool fleet_is_busy(const struct fleet *fleet) {
     for (uint32_t i = 0; i < fleet->host_count; i++) {
         const struct fleet_host *host = &fleet->hosts[i];
         struct ledger_view view = ledger_view(host->ledger);
-        if (host->acts || host->checked || host->outcome_count || !view.joined || view.waiting ||
-            view.claims)
+        if (host->acts || host->checked || host->outcome_count || host->told || !view.joined ||
+            view.waiting || view.claims)
             return true;
     }
     return false;

@@ -6,7 +6,7 @@
 
 #include "daemon/ledger.h"
 #include "lib/backend.h"
-#include "lib/gen.h"
+#include "lib/cast.h"
 
 #include <stdio.h>
 
@@ -18,6 +18,7 @@ enum atom_kind {
     ATOM_CHECK,     /* hands ask whether they may act */
     ATOM_ACT,       /* hands act */
     ATOM_OUTCOME,   /* what came of it reaches the ledger */
+    ATOM_SENSE,     /* something that an agent shows or a person says reaches a ledger */
     ATOM_ASK,       /* a client asks for a goal, or reports */
     ATOM_MEDDLE,    /* somebody else changes a goal in the store */
     ATOM_TIME,      /* a little time passes */
@@ -62,6 +63,13 @@ struct acted { /* what was really done outside */
     bool reported;
 };
 
+/* What an agent showed, or what came of something done to one: a signal on its way to a ledger. */
+struct told {
+    struct told *next;
+    uint32_t host;        /* offered there; 0: not yet */
+    struct signal signal; /* its texts follow in the same block */
+};
+
 struct fleet_host {
     uint32_t id;
     bool up;
@@ -76,6 +84,9 @@ struct fleet_host {
     struct act *checked; /* may be done now */
     struct acted *outcomes[FLEET_ACTED];
     uint32_t outcome_count;
+    struct told *told; /* outcomes of what was done to agents; gone with its process */
+    int64_t since;     /* it watches its agents without a gap */
+    struct fleet *fleet;
     uint64_t pulse;
     bool frozen; /* the simulator does not let it run */
 };
@@ -102,6 +113,13 @@ struct fleet {
     FILE *story; /* every atom in words, when wanted */
     uint64_t steps;
     uint32_t crashes, faults, meddled;
+
+    struct cast *cast;   /* who plays the agents; NULL: there are none */
+    struct told *senses; /* shown, and not yet acknowledged by a ledger */
+    struct arena cast_arena;
+    uint64_t carried; /* effects on agents and messages to people that were carried out */
+    uint32_t
+        careful; /* every so many of them the store is asked whether they were claimed; 0: never */
 };
 
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick);
@@ -109,6 +127,15 @@ void fleet_free(struct fleet *fleet);
 
 /* For hosts that start from now on, and those that stand. */
 void fleet_policy(struct fleet *fleet, struct policy policy);
+
+/* Agents work from now on: pretend ones, by seed. */
+void fleet_agents(struct fleet *fleet, uint64_t seed);
+
+/* Something is to reach a ledger, sooner or later, once. */
+void fleet_tell(struct fleet *fleet, const struct signal *signal);
+
+/* The machines sleep: nothing happens to anybody until then. */
+void fleet_sleep(struct fleet *fleet, int64_t span);
 
 /* What can happen now, faults and all. */
 uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]);

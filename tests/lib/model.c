@@ -565,6 +565,7 @@ static void part_apply(struct model *model, struct id goal, const struct part_ch
         if (id_equal(model->now.parts[i].goal, goal) && model->now.parts[i].kind == change->kind &&
             model->now.parts[i].n == change->n)
             row = &model->now.parts[i];
+    must(!row || change->kind != PART_DISPATCH); /* ASSIGN-12: the database would refuse it */
     if (change->gone) {
         if (row)
             row_remove(model, DUMP_PARTS, row);
@@ -908,13 +909,45 @@ static enum session_state order(struct model *model, struct session *session) {
     return SESSION_DONE;
 }
 
+/* ---- history: one snapshot ---- */
+
+static int by_seq(const void *a, const void *b) {
+    const struct record *x = a, *y = b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static enum session_state history(struct model *model, struct session *session) {
+    const struct store_request *request = session->request;
+    struct goal_shown *shown = &session->answer.shown;
+    shown->records = arena_new(&session->arena, struct record, model->now.record_count + 1);
+    for (uint32_t i = 0; i < model->now.record_count; i++) {
+        const struct dump_record *row = &model->now.records[i];
+        if (id_equal(row->goal, request->ids[0]) && row->record.seq > request->after_seq)
+            shown->records[shown->record_count++] = row->record;
+    }
+    if (shown->record_count > 0)
+        qsort(shown->records, shown->record_count, sizeof *shown->records, by_seq);
+    session->answer.more = shown->record_count > request->limit;
+    if (session->answer.more)
+        shown->record_count = request->limit;
+    struct text_names named = records_name(shown->records, shown->record_count, &session->arena);
+    shown->texts = arena_new(&session->arena, struct text_row, named.count + 1);
+    for (uint32_t i = 0; i < named.count; i++)
+        for (uint32_t k = 0; k < model->now.text_count; k++)
+            if (id_equal(model->now.texts[k].goal, request->ids[0]) &&
+                hash_equal(&model->now.texts[k].hash, &named.at[i]))
+                shown->texts[shown->text_count++] =
+                    (struct text_row){named.at[i], model->now.texts[k].body};
+    return SESSION_DONE;
+}
+
 /* ---- the backend ---- */
 
 static enum session_state (*const VERBS[STORE_VERBS])(struct model *, struct session *) = {
     [STORE_JOIN] = join,       [STORE_OWNED] = owned,   [STORE_BEAT] = beat,
     [STORE_POLL] = poll_all,   [STORE_TAKE] = take,     [STORE_ADOPT] = adopt,
     [STORE_LOAD] = load,       [STORE_COMMIT] = commit, [STORE_RESOLVE] = resolve,
-    [STORE_FORWARD] = forward, [STORE_ORDER] = order,
+    [STORE_FORWARD] = forward, [STORE_ORDER] = order,   [STORE_HISTORY] = history,
 };
 
 static enum session_state advance(struct backend *backend, struct session *session) {

@@ -7,10 +7,10 @@
 #include "unit/unit.h"
 
 /* What must never be in a plan of a list: reading everything, or sorting what was read. */
-static const enum sql LISTS[] = {SQL_LIST_ALL,     SQL_LIST_FACE,   SQL_LIST_TAG,
-                                 SQL_LIST_SEARCH,  SQL_PART_FIND,   SQL_OWNED,
-                                 SQL_SHOW_RECORDS, SQL_NAMED,       SQL_FOLLOW_HEAD,
-                                 SQL_FOLLOW_DAY,   SQL_FOLLOW_GOAL, SQL_FOLLOW_OLDEST};
+static const enum sql LISTS[] = {
+    SQL_LIST_ALL,    SQL_LIST_FACE,    SQL_LIST_TAG,    SQL_LIST_SEARCH,      SQL_PART_FIND,
+    SQL_OWNED,       SQL_SHOW_RECORDS, SQL_HISTORY,     SQL_FIND_INSTRUCTION, SQL_NAMED,
+    SQL_FOLLOW_HEAD, SQL_FOLLOW_DAY,   SQL_FOLLOW_GOAL, SQL_FOLLOW_OLDEST};
 
 static void plan_print(FILE *out, sqlite3 *db, enum sql sql) {
     char text[SQL_TEXT], explain[SQL_TEXT + 32];

@@ -115,10 +115,17 @@ static void part_add(struct asker *asker, struct goal_commit *commit, enum part_
                      uint32_t n, bool gone) {
     struct node node = {.status = (enum node_status)ask_pick(asker, NODE_STATUSES)};
     struct run run = {.exit = (int64_t)asker->number};
-    struct str name = arena_format(asker->arena, "%c%u", kind == PART_NODE ? 'N' : 'R', n);
+    struct dispatch dispatch = {.at = (int64_t)asker->number};
+    struct charge charge = {.n = n, .status = (enum charge_status)ask_pick(asker, CHARGE_DONE)};
+    struct question question = {.n = n, .times = (uint32_t)asker->number};
+    struct letter letter = {.n = n, .at = (int64_t)asker->number};
+    const void *rows[PARTS] = {
+        [PART_NODE] = &node,     [PART_RUN] = &run,           [PART_DISPATCH] = &dispatch,
+        [PART_CHARGE] = &charge, [PART_QUESTION] = &question, [PART_LETTER] = &letter};
+    struct str name =
+        arena_format(asker->arena, "%s%u", kind == PART_NODE ? "N" : PART[kind].prefix, n);
     memcpy(node.id, name.at, name.len);
-    struct str body = kind == PART_NODE ? shape_encode(&NODE, &node, asker->arena)
-                                        : shape_encode(&RUN, &run, asker->arena);
+    struct str body = shape_encode(PART[kind].shape, rows[kind], asker->arena);
     commit->parts[commit->part_count++] = (struct part_change){
         .kind = kind,
         .gone = gone,
@@ -127,19 +134,26 @@ static void part_add(struct asker *asker, struct goal_commit *commit, enum part_
         .body = row_seal(ROW_PART + kind, commit->goal.id, n, body, asker->arena)};
 }
 
-/* Nodes change, join and, now and then, go; runs are put down again and again. */
+/* Nodes change, join and, now and then, go; runs are put down again and again; a dispatch is written once; what is live
+ * comes and goes. */
 static void parts_change(struct asker *asker, struct goal_commit *commit) {
     struct goal *goal = &commit->goal;
     uint32_t fresh = goal->nodes_made < 6 ? ask_pick(asker, 3) : 0;
-    commit->parts = arena_new(asker->arena, struct part_change, goal->nodes_made + fresh + 4);
+    commit->parts = arena_new(asker->arena, struct part_change, goal->nodes_made + fresh + 12);
     for (uint32_t n = 0; n < goal->nodes_made; n++)
         if (ask_chance(asker, 30))
             part_add(asker, commit, PART_NODE, n, ask_chance(asker, 15));
     for (uint32_t i = 0; i < fresh; i++)
         part_add(asker, commit, PART_NODE, goal->nodes_made++, false);
+    if (ask_chance(asker, 20))
+        part_add(asker, commit, PART_DISPATCH, (uint32_t)asker->number, false);
     for (uint32_t n = 0; n < 2; n++)
         if (ask_chance(asker, 20))
             part_add(asker, commit, PART_RUN, n, ask_chance(asker, 10));
+    for (enum part_kind kind = PART_CHARGE; kind <= PART_LETTER; kind++)
+        for (uint32_t n = 0; n < 2; n++)
+            if (ask_chance(asker, 15))
+                part_add(asker, commit, kind, n, ask_chance(asker, 30));
 }
 
 static void texts_add(struct asker *asker, struct goal_commit *commit) {

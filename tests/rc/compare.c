@@ -54,7 +54,6 @@ static const struct dump_column SLOT[] = {
     COLUMN(effect_slot, U32, state), COLUMN(effect_slot, U32, run_host),
     COLUMN(effect_slot, INT, until),
 };
-static const struct dump_column NODE_ROW[] = {COLUMN(node, U32, n)};
 static const struct dump_column OK[] = {COLUMN(goal_commit, BOOL, ok)};
 static const struct dump_column FLAG[] = {{"flag", COLUMN_BOOL, 0, false}};
 
@@ -63,8 +62,7 @@ static const struct dump_table HEADS = ROWS(store_answer, HEAD, 0), HOSTS = ROWS
                                EFFECTS_IN = ROWS(effect_entry, EFFECT, 2),
                                LOADS = ROWS(goal_loaded, LOADED, 0),
                                WHOLES = ROWS(goal_loaded, WHOLE, 0),
-                               SLOTS = ROWS(effect_slot, SLOT, 1), NODES = ROWS(node, NODE_ROW, 1),
-                               OKS = ROWS(goal_commit, OK, 0),
+                               SLOTS = ROWS(effect_slot, SLOT, 1), OKS = ROWS(goal_commit, OK, 0),
                                FLAGS = {NULL, 0, 0, sizeof(bool), FLAG, 1, 0};
 
 static const char *lists_differ(const char *name, const struct dump_table *table, const void *a,
@@ -87,6 +85,22 @@ static bool shapes_differ(const struct shape *shape, const void *a, const void *
     return !str_equal(shape_encode(shape, a, arena), shape_encode(shape, b, arena));
 }
 
+static const char *rows_of_kind_differ(enum part_kind kind, const struct live_rows *a,
+                                       const struct live_rows *b, struct arena *arena) {
+    const struct shape *shape = PART[kind].shape;
+    if (a->count != b->count)
+        return arena_format(arena, "%s: model %u, PostgreSQL %u", PART[kind].table, a->count,
+                            b->count)
+            .at;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const void *x = (const char *)a->at + i * shape->size,
+                   *y = (const char *)b->at + i * shape->size;
+        if (*(const uint32_t *)x != *(const uint32_t *)y || shapes_differ(shape, x, y, arena))
+            return PART[kind].table;
+    }
+    return NULL;
+}
+
 static const char *loads_differ(const struct goal_loaded *a, const struct goal_loaded *b,
                                 struct arena *arena) {
     const char *what = lists_differ("loaded", &LOADS, a, 1, b, 1, arena);
@@ -99,12 +113,10 @@ static const char *loads_differ(const struct goal_loaded *a, const struct goal_l
         return "loaded.hot";
     what = lists_differ("open", &SLOTS, a->goal.open, a->goal.open_count, b->goal.open,
                         b->goal.open_count, arena);
-    if (!what)
-        what = lists_differ("node", &NODES, a->plan.nodes, a->plan.count, b->plan.nodes,
-                            b->plan.count, arena);
-    for (uint32_t i = 0; i < a->plan.count && !what; i++)
-        if (shapes_differ(&NODE, &a->plan.nodes[i], &b->plan.nodes[i], arena))
-            what = "node";
+    for (enum part_kind kind = 0; kind < PARTS && !what; kind++)
+        if (PART[kind].live)
+            what = rows_of_kind_differ(kind, live_rows_of(&a->live, kind),
+                                       live_rows_of(&b->live, kind), arena);
     return what;
 }
 

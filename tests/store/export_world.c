@@ -2,6 +2,8 @@
 /* How do the tests of export and import come by a store in which a lot has happened? */
 #include "store/export_world.h"
 
+#include "store/rows.h"
+
 enum { HOST = 1 };
 
 void world_begin(struct export_world *world, const char *where, uint64_t seed) {
@@ -109,4 +111,200 @@ void world_live(struct export_world *world, uint32_t operations) {
         world_signal(world, op.signal);
         arena_reset(&world->arena);
     }
+}
+
+/* ---- live rows and a desk, with every field that they have ---- */
+
+static void field_fill(struct dice *dice, const struct field *field, void *row) {
+    static const char *const NAMES[] = {"", "auto-1", "größer", "agent:auto-1:main", "\"x\" 東京"};
+    void *at = (char *)row + field->offset;
+    switch (field->type) {
+    case FIELD_TIME: *(int64_t *)at = (int64_t)(dice_next(dice) >> 13); break; /* until 2041 */
+    case FIELD_INT:
+    case FIELD_UINT:
+        *(int64_t *)at = (int64_t)(dice_next(dice) >> (2 + dice_pick(dice, 60)));
+        break;
+    case FIELD_U32: *(uint32_t *)at = dice_pick(dice, 5); break;
+    case FIELD_FLAG: *(uint32_t *)at = dice_pick(dice, 2); break;
+    case FIELD_ENUM: *(uint32_t *)at = dice_pick(dice, (uint32_t)field->names->count); break;
+    case FIELD_ID: *(struct id *)at = dice_id(dice); break;
+    case FIELD_NAME:
+        snprintf(at, field->cap + 1, "%s", NAMES[dice_pick(dice, count_of(NAMES))]);
+        break;
+    case FIELD_U32S:
+        *(uint32_t *)(void *)((char *)row + field->cap) = field->most;
+        for (uint32_t i = 0; i < field->most; i++)
+            ((uint32_t *)at)[i] = 1 + dice_pick(dice, 9);
+        break;
+    default: break; /* texts stand apart, under hashes that the test chooses */
+    }
+}
+
+static void row_fill(struct dice *dice, enum part_kind kind, uint32_t n, void *row) {
+    for (size_t i = 0; i < PART[kind].shape->count; i++)
+        field_fill(dice, &PART[kind].shape->fields[i], row);
+    *(uint32_t *)row = n;
+}
+
+struct furnishing {
+    struct export_world *world;
+    struct goal_commit commit;
+    struct part_change parts[16];
+    struct text_row texts[16];
+    struct record record;
+};
+
+static void part_add(struct furnishing *f, enum part_kind kind, uint32_t n, const void *row) {
+    struct arena *arena = &f->world->arena;
+    struct str body = shape_encode(PART[kind].shape, row, arena);
+    f->parts[f->commit.part_count++] =
+        (struct part_change){.kind = kind,
+                             .n = n,
+                             .name = arena_format(arena, "%s%u", PART[kind].prefix, n),
+                             .body = row_seal(ROW_PART + kind, f->commit.goal.id, n, body, arena)};
+}
+
+static struct hash text_add(struct furnishing *f, struct str body) {
+    struct text_row *text = &f->texts[f->commit.text_count++];
+    *text = (struct text_row){sha256(body), body};
+    return text->hash;
+}
+
+static void charge_add(struct furnishing *f, const struct node *node, uint32_t n) {
+    struct charge charge = {0};
+    struct crystal crystal = {.id = STR("C_1"), .summary = STR("what happened")};
+    row_fill(&f->world->gen.dice, PART_CHARGE, n, &charge);
+    charge.node = node->n;
+    charge.status = CHARGE_STALLED;
+    charge.question = 0;
+    snprintf(charge.agent, sizeof charge.agent, "auto-1");
+    charge.handoff = text_add(f, shape_encode(&CRYSTAL, &crystal, &f->world->arena));
+    charge.said = text_add(f, STR("it said so"));
+    part_add(f, PART_CHARGE, n, &charge);
+}
+
+static void question_add(struct furnishing *f, uint32_t n) {
+    struct question question = {0};
+    struct question_text text = {.title = STR("which colour?"), .text = STR("rot oder grün")};
+    row_fill(&f->world->gen.dice, PART_QUESTION, n, &question);
+    question.text = text_add(f, shape_encode(&QUESTION_TEXT, &text, &f->world->arena));
+    question.said = text_add(f, STR("grün"));
+    f->commit.goal.questions += question_counts(&question);
+    part_add(f, PART_QUESTION, n, &question);
+}
+
+static void letter_add(struct furnishing *f, uint32_t n) {
+    struct letter letter = {0};
+    struct letter_text text = {.subject = STR("on the colour"), .body = STR("grün")};
+    row_fill(&f->world->gen.dice, PART_LETTER, n, &letter);
+    letter.text = text_add(f, shape_encode(&LETTER_TEXT, &text, &f->world->arena));
+    part_add(f, PART_LETTER, n, &letter);
+}
+
+static void desk_rows(struct furnishing *f) {
+    struct dice *dice = &f->world->gen.dice;
+    struct permit permit = {0};
+    struct account account = {0};
+    struct budget budget = {0};
+    row_fill(dice, PART_PERMIT, 1, &permit);
+    row_fill(dice, PART_ACCOUNT, 2, &account);
+    row_fill(dice, PART_BUDGET, 3, &budget);
+    permit.state = PERMIT_GRANTED;
+    permit.wants = PERMIT_NONE;
+    snprintf(permit.agent, sizeof permit.agent, "auto-1");
+    part_add(f, PART_PERMIT, 1, &permit);
+    part_add(f, PART_ACCOUNT, 2, &account);
+    part_add(f, PART_BUDGET, 3, &budget);
+    text_add(f, STR("of a desk"));
+}
+
+/* The next version of the goal, with one record, as a ledger would commit it. */
+static void furnish(struct furnishing *f, struct store_self *self, uint64_t batch) {
+    struct goal *goal = &f->commit.goal;
+    struct arena *arena = &f->world->arena;
+    struct evidence evidence = {.rule = STR("test"), .input_apart = f->texts[0].hash};
+    f->commit.expected = goal->version++;
+    f->commit.view_changed = !goal->desk;
+    goal->shown = goal->desk ? 0 : goal_face(goal) + 1;
+    f->record =
+        (struct record){.type = f->commit.expected ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED,
+                        .at = goal->updated_at,
+                        .core = 1,
+                        .body = shape_encode(&EVIDENCE, &evidence, arena)};
+    record_seal(&f->record, goal->id, goal->seq, &goal->head);
+    goal->seq = f->record.seq;
+    goal->head = f->record.hash;
+    f->commit.hot = row_seal(ROW_GOAL, goal->id, 0, shape_encode(&GOAL_HOT, goal, arena), arena);
+    f->commit.parts = f->parts;
+    f->commit.texts = f->texts;
+    f->commit.records = &f->record;
+    f->commit.record_count = 1;
+    struct store_request request = {.verb = STORE_COMMIT,
+                                    .self = *self,
+                                    .at = f->world->now.wall,
+                                    .batch = batch,
+                                    .commits = &f->commit,
+                                    .commit_count = 1};
+    struct store_answer answer;
+    store_perform(f->world->store, &request, &answer, arena);
+    check(answer.outcome == STORE_DONE && answer.held && f->commit.ok, "%.*s",
+          STR_ARG(answer.error));
+}
+
+static bool goal_find(struct export_world *world, struct goal_loaded *ret) {
+    for (uint32_t i = 0; i < world->goal_count; i++) {
+        struct store_request request = {
+            .verb = STORE_LOAD, .at = world->now.wall, .ids = &world->goals[i], .id_count = 1};
+        struct store_answer answer;
+        store_perform(world->store, &request, &answer, &world->arena);
+        *ret = answer.loaded[0];
+        if (ret->exists && ret->whole && !ret->goal.quarantined &&
+            ret->goal.status == GOAL_ACTIVE && ret->plan.count > 0 &&
+            ret->live.charges.count + ret->live.questions.count == 0)
+            return true;
+    }
+    return false;
+}
+
+bool world_furnish(struct export_world *world) {
+    struct goal_loaded loaded = {0};
+    struct store_request request = {.verb = STORE_JOIN,
+                                    .self = {.host = HOST, .instance = 99},
+                                    .at = world->now.wall,
+                                    .build = STR("test"),
+                                    .addr = STR("")};
+    struct store_answer joined;
+    store_perform(world->store, &request, &joined, &world->arena);
+    check(joined.outcome == STORE_DONE, "%.*s", STR_ARG(joined.error));
+    request.self.epoch = joined.epoch;
+    struct goal desk = {.id = desk_id(HOST),
+                        .owner = HOST,
+                        .fence = 1,
+                        .due_at = TIME_NEVER,
+                        .created_at = world->now.wall,
+                        .updated_at = world->now.wall,
+                        .era = joined.mark.era,
+                        .desk = HOST};
+    request.ids = &desk.id;
+    request.id_count = 1;
+    request.verb = STORE_LOAD;
+    struct store_answer before;
+    store_perform(world->store, &request, &before, &world->arena);
+    uint64_t batch = joined.batch;
+    if (!before.loaded[0].exists) {
+        struct furnishing f = {.world = world, .commit = {.goal = desk}};
+        desk_rows(&f);
+        furnish(&f, &request.self, ++batch);
+    }
+    if (!goal_find(world, &loaded))
+        return false;
+    struct furnishing f = {.world = world, .commit = {.goal = loaded.goal}};
+    uint32_t n = f.commit.goal.parts_made;
+    charge_add(&f, &loaded.plan.nodes[0], n);
+    question_add(&f, n + 1);
+    question_add(&f, n + 2);
+    letter_add(&f, n + 3);
+    f.commit.goal.parts_made = n + 4;
+    furnish(&f, &request.self, ++batch);
+    return true;
 }

@@ -27,5 +27,9 @@ void world_end(struct export_world *world);
 enum error world_signal(struct export_world *world, struct signal signal);
 void world_live(struct export_world *world, uint32_t operations);
 
+/* Rows of every live kind, with chance in every field: a desk, and if a goal has a plan, an open assignment, questions
+ * and a message. False: no goal has one. After this the ledger is not asked any more. */
+bool world_furnish(struct export_world *world);
+
 /* export_check.c: a SQLite store holds nothing that contradicts itself. */
 void store_judge(const char *path);

@@ -239,6 +239,24 @@ static void chains_hold(const char *where, uint64_t records) {
 
 /* ---- tests ---- */
 
+static uint32_t furnished; /* worlds with assignments, questions and messages */
+
+/* A desk is in no collection that people read as goals, and all of it is there. */
+static void desk_is_apart(const struct document *document, const struct row_sum *sums) {
+    json_t *json = json_loadb(document->at, document->len, 0, NULL);
+    json_t *ours = json_object_get(json, "overseer"), *goals = json_object_get(json, "goals");
+    size_t desks = json_array_size(json_object_get(ours, "desks"));
+    check(desks > 0 && sums[TABLE_GOAL].count == json_object_size(goals) + desks, "%zu desks",
+          desks);
+    for (enum part_kind kind = PART_CHARGE; kind <= PART_BUDGET; kind++) {
+        char name[32];
+        snprintf(name, sizeof name, "%ss", PART[kind].table);
+        check(json_array_size(json_object_get(ours, name)) == sums[TABLE_PART + kind].count,
+              "not all %s are there", name);
+    }
+    json_decref(json);
+}
+
 /* One store after the other: from SQLite to the other engine and back. */
 static void world_travels(uint64_t seed, bool postgres) {
     struct export_world world;
@@ -248,9 +266,11 @@ static void world_travels(uint64_t seed, bool postgres) {
     const char *home = fresh("home", postgres && seed % 2);
     world_begin(&world, home, seed);
     world_live(&world, 40);
+    furnished += world_furnish(&world);
     world_end(&world);
     struct document one = exported(home, &first);
     sums_of(home, before);
+    desk_is_apart(&one, before);
     check(first.raw == 0 && first.orphans == 0, "%llu items raw, %llu orphans in world %llu",
           (unsigned long long)first.raw, (unsigned long long)first.orphans,
           (unsigned long long)seed);
@@ -286,6 +306,7 @@ static void test_worlds(void **state) {
     (void)state;
     for (unsigned seed = 0; seed < world_count; seed++)
         world_travels(seed, server());
+    check(furnished > 0, "no world has an open assignment");
     print_message("export: %u worlds%s\n", world_count,
                   server() ? ", from one engine to the other" : "");
 }

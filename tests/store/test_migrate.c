@@ -222,13 +222,13 @@ static void open_refused(const char *words) {
     free(after.at);
 }
 
-static void version_1_becomes_3(void **state) {
+static void version_1_becomes_4(void **state) {
     (void)state;
     file_remove();
     fixture_make(NULL, "");
     open_must();
     struct dump migrated = dump_of(NULL);
-    golden_check("store-3.from-1.txt", (struct str){migrated.at, migrated.len});
+    golden_check("store-4.from-1.txt", (struct str){migrated.at, migrated.len});
     struct file before = file_read(path);
     open_must();
     struct file after = file_read(path);
@@ -237,7 +237,7 @@ static void version_1_becomes_3(void **state) {
     free(before.at);
     free(after.at);
     free(migrated.at);
-    proof_passed("store", "version_1_becomes_3 [sqlite]", "STORE-04 STORE-05 STORE-18");
+    proof_passed("store", "version_1_becomes_4 [sqlite]", "STORE-04 STORE-05 STORE-18");
 }
 
 static void goals_of_version_1_are_whole(void **state) {
@@ -282,24 +282,67 @@ static void upgraded_equals_new(void **state) {
     }
 }
 
-/* Nothing but the new columns, and the version, is another. */
-static void version_2_becomes_3(void **state) {
-    (void)state;
+/* Nothing but the new columns, the new tables and the version is another. */
+static void version_becomes_4(uint32_t version, const char *by_hand, const char *words) {
+    static const char TABLES[] =
+        "CREATE TABLE charge (goal_id, n, name, body); CREATE TABLE question (goal_id, n, name, body);"
+        "CREATE TABLE letter (goal_id, n, name, body); CREATE TABLE permit (goal_id, n, name, body);"
+        "CREATE TABLE account (goal_id, n, name, body); CREATE TABLE budget (goal_id, n, name, body);"
+        "UPDATE store SET version = 4";
     file_remove();
-    fixture_of(2, NULL, "");
-    raw_change("ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB;"
-               "UPDATE store SET version = 3");
+    fixture_of(version, NULL, by_hand);
+    raw_change(TABLES);
     struct dump wanted = dump_of(NULL);
     file_remove();
-    fixture_of(2, NULL, "");
+    fixture_of(version, NULL, "");
     open_must();
     struct dump migrated = dump_of(NULL);
     dump_same(&wanted, &migrated);
-    check(strstr(migrated.at, "a command that runs") && strstr(migrated.at, "stopped none"), "%s",
+    check(strstr(migrated.at, "a command that runs") && strstr(migrated.at, words), "%s",
           migrated.at);
     free(wanted.at);
     free(migrated.at);
-    proof_passed("store", "version_2_becomes_3 [sqlite]", "STORE-04 STORE-18");
+}
+
+static void version_2_becomes_4(void **state) {
+    (void)state;
+    version_becomes_4(2, "ALTER TABLE store ADD stopped TEXT; ALTER TABLE host ADD policy BLOB",
+                      "stopped none");
+    proof_passed("store", "version_2_becomes_4 [sqlite]", "STORE-04 STORE-18");
+}
+
+static void version_3_becomes_4(void **state) {
+    (void)state;
+    version_becomes_4(3, "", "for the night");
+    proof_passed("store", "version_3_becomes_4 [sqlite]", "STORE-04 STORE-18");
+}
+
+/* ASSIGN-12: what an older build put down is history as well. */
+static void dispatches_stay(void **state) {
+    (void)state;
+    static const char *const FORBIDDEN[] = {"UPDATE dispatch SET body = x'00'",
+                                            "UPDATE dispatch SET name = 'D_2'",
+                                            "DELETE FROM dispatch"};
+    file_remove();
+    fixture_of(3, NULL, "");
+    open_must();
+    struct dump before = dump_of(NULL);
+    sqlite3 *db = raw_open(NULL);
+    for (size_t i = 0; i < count_of(FORBIDDEN); i++) {
+        int code = sqlite3_exec(db, FORBIDDEN[i], NULL, NULL, NULL);
+        check(code == SQLITE_CONSTRAINT && strstr(sqlite3_errmsg(db), "append-only"), "%s: %s",
+              FORBIDDEN[i], sqlite3_errmsg(db));
+    }
+    raw_run(db, "INSERT INTO dispatch SELECT goal_id, n + 1, 'D_2', body FROM dispatch");
+    raw_run(db, "UPDATE store SET retaining = 1; DELETE FROM dispatch WHERE name = 'D_2';"
+                "UPDATE store SET retaining = 0");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    struct dump after = dump_of(NULL);
+    check(strstr(before.at, "D_1"), "the fixture has no dispatch");
+    dump_same(&before, &after);
+    free(before.at);
+    free(after.at);
+    proof_passed("store", "dispatches_stay [sqlite]", "ASSIGN-12");
 }
 
 static void newer_is_refused(void **state) {
@@ -308,11 +351,11 @@ static void newer_is_refused(void **state) {
     open_must();
     raw_change("UPDATE store SET version = 99, oldest = 99, level = 99");
     open_refused(
-        "This store was written by a newer Overseer (tables 99; this build knows 3). Update this "
+        "This store was written by a newer Overseer (tables 99; this build knows 4). Update this "
         "build; nothing was changed.");
     raw_change("UPDATE store SET oldest = 2, level = 99");
     open_refused("newer Overseer (level 99");
-    raw_change("UPDATE store SET level = 3");
+    raw_change("UPDATE store SET level = 4");
     struct dump before = dump_of(NULL);
     open_must();
     struct dump after = dump_of(NULL);
@@ -440,8 +483,10 @@ static void failure_leaves_it_whole(void **state) {
 int main(void) {
     snprintf(path, sizeof path, "/tmp/overseer-migrate-%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_1_becomes_3),
-        cmocka_unit_test(version_2_becomes_3),
+        cmocka_unit_test(version_1_becomes_4),
+        cmocka_unit_test(version_2_becomes_4),
+        cmocka_unit_test(version_3_becomes_4),
+        cmocka_unit_test(dispatches_stay),
         cmocka_unit_test(goals_of_version_1_are_whole),
         cmocka_unit_test(upgraded_equals_new),
         cmocka_unit_test(newer_is_refused),

@@ -53,10 +53,15 @@ static void empty(void) {
     sql("SET client_min_messages = error; DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }
 
-static void fixture_load(void) {
+static void fixture_of(uint32_t version) {
     empty();
-    free(output_of("%s/psql -q -v ON_ERROR_STOP=1 -d '%s' -f %s/fixtures/store-1.postgres.sql",
-                   getenv("PGBIN"), where(), getenv("OVERSEER_TESTS")));
+    free(output_of("%s/psql -q -v ON_ERROR_STOP=1 -d '%s' -f %s/fixtures/store-%u.postgres.sql"
+                   " > /dev/null",
+                   getenv("PGBIN"), where(), getenv("OVERSEER_TESTS"), version));
+}
+
+static void fixture_load(void) {
+    fixture_of(1);
 }
 
 /* Days differ, and are made in passing. */
@@ -178,7 +183,7 @@ static void the_fixture_becomes_a_store_of_today(void **state) {
     fixture_load();
     store_close(opened());
     char *words = store_in_words();
-    golden_check("store-3.from-1.postgres.txt", str_of(words));
+    golden_check("store-4.from-1.postgres.txt", str_of(words));
     free(words);
 }
 
@@ -196,18 +201,63 @@ static void a_second_open_changes_nothing(void **state) {
 
 static void upgraded_and_new_tables_are_the_same(void **state) {
     (void)state;
-    fixture_load();
-    store_close(opened());
-    days_drop();
-    char *upgraded = dump("--schema-only");
+    static const uint32_t VERSIONS[] = {1, 3};
     empty();
     store_close(opened());
     days_drop();
     char *fresh = dump("--schema-only");
-    assert_string_equal(upgraded, fresh);
     assert_non_null(strstr(fresh, "goal_tag"));
-    free(upgraded);
+    for (size_t i = 0; i < count_of(VERSIONS); i++) {
+        fixture_of(VERSIONS[i]);
+        store_close(opened());
+        days_drop();
+        char *upgraded = dump("--schema-only");
+        assert_string_equal(upgraded, fresh);
+        free(upgraded);
+    }
     free(fresh);
+}
+
+/* Nothing but the version is another; the new tables are empty. */
+static void version_3_keeps_what_it_has(void **state) {
+    (void)state;
+    fixture_of(3);
+    sql("UPDATE store SET version = 4");
+    char *before = dump("--inserts --data-only");
+    fixture_of(3);
+    store_close(opened());
+    char *after = dump("--inserts --data-only");
+    assert_string_equal(before, after);
+    assert_non_null(strstr(after, "for the night"));
+    free(before);
+    free(after);
+}
+
+static void sql_refused(const char *text, const char *words) {
+    PGconn *connection = PQconnectdb(where());
+    PGresult *result = PQexec(connection, text);
+    assert_int_equal(PQresultStatus(result), PGRES_FATAL_ERROR);
+    assert_non_null(strstr(PQerrorMessage(connection), words));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+/* ASSIGN-12: what an older build put down is history as well. */
+static void dispatches_stay(void **state) {
+    (void)state;
+    fixture_of(3);
+    store_close(opened());
+    char *before = dump("--inserts -t dispatch");
+    sql_refused("UPDATE dispatch SET body = ''", "append-only");
+    sql_refused("DELETE FROM dispatch", "append-only");
+    sql("INSERT INTO dispatch SELECT goal_id, n + 1, 'D_2', body FROM dispatch");
+    sql("BEGIN; SET LOCAL overseer.retaining = 'on'; DELETE FROM dispatch WHERE name = 'D_2'; COMMIT");
+    char *after = dump("--inserts -t dispatch");
+    assert_string_equal(before, after);
+    assert_non_null(strstr(after, "D_1"));
+    free(before);
+    free(after);
+    proof_passed("store", "dispatches_stay [postgres]", "ASSIGN-12");
 }
 
 /* The last statement fails: nothing of what went before it stays. */
@@ -337,6 +387,8 @@ int main(void) {
         cmocka_unit_test(the_fixture_becomes_a_store_of_today),
         cmocka_unit_test(a_second_open_changes_nothing),
         cmocka_unit_test(upgraded_and_new_tables_are_the_same),
+        cmocka_unit_test(version_3_keeps_what_it_has),
+        cmocka_unit_test(dispatches_stay),
         cmocka_unit_test(a_migration_that_fails_changes_nothing),
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(of_several_daemons_one_migrates),

@@ -28,6 +28,9 @@ static const char FILL[] =
     "INSERT INTO effect SELECT goal_id, 0, 1, 1, 1, 0, '\\x00' FROM goal WHERE open;"
     "INSERT INTO seen SELECT goal_id, goal_id, 0 FROM goal;"
     "INSERT INTO inbox SELECT goal_id, 1, goal_id, '\\x00' FROM goal LIMIT 100;"
+    "INSERT INTO dispatch SELECT goal_id, n, 'D_' || goal_id || n,"
+    "  convert_to('x' || encode(sha256(convert_to(goal_id::text || n, 'UTF8')), 'hex') || 'seal', 'UTF8')"
+    "  FROM goal, generate_series(1, 5) n;"
     "INSERT INTO text SELECT goal_id, '\\x00', '\\x00' FROM goal;"
     "INSERT INTO host SELECT i, 1, 1, 1, 0, 0, '', '', 2 FROM generate_series(1, 3) i;"
     "INSERT INTO tally SELECT i, f, 1 FROM generate_series(1, 3) i, generate_series(0, 6) f";
@@ -127,8 +130,9 @@ static void plans_are_known(void **state) {
 /* Nothing reads a whole table that grows. */
 static void no_statement_reads_everything(void **state) {
     (void)state;
-    static const char *const GROWING[] = {"goal",         "goal_view", "goal_tag", "node",
-                                          "record_other", "effect",    "seen",     "text"};
+    static const char *const GROWING[] = {"goal", "goal_view",    "goal_tag",
+                                          "node", "record_other", "effect",
+                                          "seen", "text",         "dispatch"};
     struct store *store;
     PGconn *connection = world_make(&store);
     for (enum pg_sql sql = 0; sql < PG_SQL_COUNT; sql++) {
@@ -151,6 +155,30 @@ static void no_statement_reads_everything(void **state) {
     store_close(store);
 }
 
+/* ASSIGN-15: with 100,000 of them. */
+static void dispatches_are_found_by_index(void **state) {
+    (void)state;
+    static const struct {
+        enum pg_sql sql;
+        const char *index;
+    } FOUND[] = {{PG_FIND + PART_DISPATCH, "dispatch_name"},
+                 {PG_FIND_INSTRUCTION, "dispatch_instruction"}};
+    struct store *store;
+    PGconn *connection = world_make(&store);
+    for (size_t i = 0; i < count_of(FOUND); i++) {
+        char *text;
+        size_t len;
+        FILE *out = open_memstream(&text, &len);
+        plan_print(out, connection, FOUND[i].sql);
+        fclose(out);
+        check(strstr(text, FOUND[i].index) && !strstr(text, "Seq Scan"), "%s", text);
+        free(text);
+    }
+    PQfinish(connection);
+    store_close(store);
+    proof_passed("store", "dispatches_are_found_by_index [postgres]", "ASSIGN-15");
+}
+
 int main(void) {
     if (!getenv("OVERSEER_TEST_PG")) {
         fputs("run this inside tests/lib/with-postgres\n", stderr);
@@ -159,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_known),
         cmocka_unit_test(no_statement_reads_everything),
+        cmocka_unit_test(dispatches_are_found_by_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

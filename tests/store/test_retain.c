@@ -78,11 +78,12 @@ static const char *place_new(const char *where) {
 
 struct past {
     struct ware ware;
-    bool closed;
+    bool closed; /* or a desk, which is treated as such */
+    struct part_change part;
     struct record records[MOST_RECORDS];
     struct str bodies[MOST_RECORDS];
     struct hash named, unnamed,
-        dropped;      /* texts: by the goal, by nobody, by the body of a report */
+        dropped;      /* texts: by the goal or its question, by nobody, by the body of a report */
     struct id source; /* remembered since the first day */
 };
 
@@ -117,7 +118,7 @@ static void records_make(struct world *world, struct past *past, struct chance *
     for (uint32_t i = 0; i < count; i++) {
         struct evidence evidence = {.rule = STR("test"), .text = str_of(past->ware.title)};
         if (i == 2)
-            evidence.more = past->dropped;
+            *(chance_in(chance, 2) ? &evidence.more : &evidence.input_apart) = past->dropped;
         struct record *record = &past->records[i];
         *record = (struct record){
             .type = i == 2 ? RECORD_GOAL_REPORTED : type_any(chance, i + 1), .at = at, .core = 1};
@@ -129,6 +130,24 @@ static void records_make(struct world *world, struct past *past, struct chance *
         at += chance_in(chance, 9) ? -(int64_t)chance_below(chance, 9) * DAY
                                    : chance_below(chance, 8) * DAY;
     }
+}
+
+/* A desk is open, in no list, and asks a person. */
+static void desk_make(struct world *world, struct past *past, struct goal_commit *commit) {
+    struct goal *goal = &past->ware.goal;
+    struct question question = {.text = past->named};
+    goal->desk = SHOP_HOST;
+    goal->status = GOAL_ACTIVE;
+    goal->ended_at = 0;
+    goal->text = (struct hash){0};
+    *commit = ware_commit(&past->ware, &world->arena);
+    struct str body = shape_encode(&QUESTION, &question, &world->arena);
+    past->part = (struct part_change){
+        .kind = PART_QUESTION,
+        .name = STR("Q_0"),
+        .body = row_seal((uint32_t)ROW_PART + PART_QUESTION, goal->id, 0, body, &world->arena)};
+    commit->parts = &past->part;
+    commit->part_count = 1;
 }
 
 static void past_make(struct world *world, struct past *past, struct chance *chance,
@@ -151,7 +170,10 @@ static void past_make(struct world *world, struct past *past, struct chance *cha
     goal->due_at = TIME_NEVER;
     records_make(world, past, chance);
     *commit = ware_commit(&past->ware, &world->arena);
-    commit->title = str_of(past->ware.title);
+    if (past->closed && chance_in(chance, 3))
+        desk_make(world, past, commit);
+    else
+        commit->title = str_of(past->ware.title);
     commit->records = past->records;
     commit->record_count = (uint32_t)goal->seq;
     commit->texts = texts;

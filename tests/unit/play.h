@@ -8,7 +8,10 @@
 struct play {
     struct goal goal;
     bool exists;
-    struct plan plan;
+    union {
+        struct live live;
+        struct plan plan;
+    };
     struct node nodes[LIMIT_NODES];
     struct policy policy;
     uint64_t era, sources;
@@ -172,7 +175,7 @@ static inline enum error play(struct play *p, struct signal signal) {
                                                           : "bot");
     p->said = signal;
     struct stepping s = {
-        .world = {.goal = p->exists ? &p->goal : NULL, .plan = &p->plan, .era = p->era},
+        .world = {.goal = p->exists ? &p->goal : NULL, .live = &p->live, .era = p->era},
         .signal = &p->said,
         .policy = p->policy,
         .arena = &p->arena};

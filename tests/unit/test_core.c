@@ -722,8 +722,9 @@ static void effects_are_new(struct being *being, const struct decision *decision
 /* Goals with more than one effect come from no rule yet, so some are put into the world by hand. */
 static void being_put(struct life *life, struct being *being) {
     *being = (struct being){.exists = true};
-    uint32_t count = 2 + chance_below(&life->chance, LIMIT_OPEN_EFFECTS - 1);
-    being->goal = goal_with(&"rrrrrrrr"[LIMIT_OPEN_EFFECTS - count], GOAL_ACTIVE, NEED_NOTHING);
+    static const char READY[] = "rrrrrrrr";
+    uint32_t count = 2 + chance_below(&life->chance, sizeof READY - 2);
+    being->goal = goal_with(&READY[sizeof READY - 1 - count], GOAL_ACTIVE, NEED_NOTHING);
     being->goal.id = (struct id){{0xFF}};
     memcpy(being->goal.id.bytes + 8, &life->names, sizeof life->names);
     life->names++;

@@ -3,6 +3,7 @@
 #include "chain.h"
 
 #include "model/decision.h"
+#include "model/update.h"
 
 /* ---- the field codec, on a shape with every type ---- */
 
@@ -214,6 +215,19 @@ union thing {
     struct dispatch dispatch;
     struct crystal crystal;
     struct run run;
+    struct charge charge;
+    struct sighting sighting;
+    struct sightings sightings;
+    struct question question;
+    struct question_text question_text;
+    struct letter letter;
+    struct letter_text letter_text;
+    struct permit permit;
+    struct account account;
+    struct budget budget;
+    struct policy policy;
+    struct update update;
+    struct notice notice;
 };
 
 /* Of a shape, or of a signal: then `kind` is its own. */
@@ -223,6 +237,12 @@ struct coding {
 
 static const struct coding OF_SIGNAL = {NULL};
 static const struct coding OF_EFFECT = {&EFFECTS[EFFECT_COMMAND].shape};
+static const struct coding OF_SPAWN = {&EFFECTS[EFFECT_SPAWN].shape};
+static const struct coding OF_SEND = {&EFFECTS[EFFECT_SEND].shape};
+static const struct coding OF_LOOK = {&EFFECTS[EFFECT_LOOK].shape};
+static const struct coding OF_STOP = {&EFFECTS[EFFECT_STOP].shape};
+static const struct coding OF_TELL = {&EFFECTS[EFFECT_TELL].shape};
+static const struct coding OF_SAY = {&EFFECTS[EFFECT_SAY].shape};
 static const struct coding OF_HOT = {&GOAL_HOT};
 static const struct coding OF_EVIDENCE = {&EVIDENCE};
 static const struct coding OF_GOAL_TEXT = {&GOAL_TEXT};
@@ -234,9 +254,26 @@ static const struct coding OF_ASSIGNMENT = {&ASSIGNMENT};
 static const struct coding OF_DISPATCH = {&DISPATCH};
 static const struct coding OF_CRYSTAL = {&CRYSTAL};
 static const struct coding OF_RUN = {&RUN};
+static const struct coding OF_CHARGE = {&CHARGE};
+static const struct coding OF_SIGHTING = {&SIGHTING};
+static const struct coding OF_SIGHTINGS = {&SIGHTINGS};
+static const struct coding OF_QUESTION = {&QUESTION};
+static const struct coding OF_QUESTION_TEXT = {&QUESTION_TEXT};
+static const struct coding OF_LETTER = {&LETTER};
+static const struct coding OF_LETTER_TEXT = {&LETTER_TEXT};
+static const struct coding OF_PERMIT = {&PERMIT};
+static const struct coding OF_ACCOUNT = {&ACCOUNT};
+static const struct coding OF_BUDGET = {&BUDGET};
+static const struct coding OF_POLICY = {&POLICY};
+static const struct coding OF_UPDATE = {&UPDATE};
+static const struct coding OF_NOTICE = {&NOTICE};
 static const struct coding *const CODINGS[] = {
-    &OF_SIGNAL,    &OF_EFFECT, &OF_HOT,        &OF_EVIDENCE, &OF_GOAL_TEXT, &OF_NODE, &OF_NODE_TEXT,
-    &OF_PLAN_TEXT, &OF_TAGS,   &OF_ASSIGNMENT, &OF_DISPATCH, &OF_CRYSTAL,   &OF_RUN};
+    &OF_SIGNAL,    &OF_EFFECT,      &OF_SPAWN,    &OF_SEND,       &OF_LOOK,      &OF_STOP,
+    &OF_TELL,      &OF_SAY,         &OF_HOT,      &OF_EVIDENCE,   &OF_GOAL_TEXT, &OF_NODE,
+    &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,     &OF_ASSIGNMENT, &OF_DISPATCH,  &OF_CRYSTAL,
+    &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING, &OF_SIGHTINGS,  &OF_QUESTION,  &OF_QUESTION_TEXT,
+    &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,   &OF_ACCOUNT,    &OF_BUDGET,    &OF_POLICY,
+    &OF_UPDATE,    &OF_NOTICE};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -316,6 +353,8 @@ static bool signal_same(const struct signal *a, const struct signal *b) {
            a->host == b->host && a->exit == b->exit && hash_equal(&a->base, &b->base) &&
            a->why == b->why && a->blocked == b->blocked && a->priority == b->priority &&
            a->to == b->to && a->override == b->override && a->expected == b->expected &&
+           a->charge == b->charge && a->question == b->question && a->desk == b->desk &&
+           a->until == b->until && a->cost == b->cost && a->tokens == b->tokens &&
            signal_words_same(a, b);
 }
 
@@ -378,8 +417,34 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
-/* One row for each label of a file. `full` and `minimal` were written by the first version; `every` has all fields
- * that there are now. */
+#define SIGHTING_SAMPLE \
+    { \
+        .charge = 1, .event = AGENT_LIMITED, .at = AT, .process = SURE_YES, .turn = SURE_NO, \
+        .delivered = SURE_YES, .active_at = AT + 1, .tool_since = AT + 2, .chatter_at = AT + 3, \
+        .limited_until = AT + 4, .fingerprint = UINT64_MAX, .tokens = 5, .cost = 6, .context = 70, \
+        .sampled = SAMPLED_WAITS_FOR_PERSON, .dispatch = 8, .exit = -9 \
+    }
+static const struct sighting SIGHTING_ROWS[] = {{.charge = 4}, SIGHTING_SAMPLE};
+
+static const struct policy_agent POLICY_AGENTS[] = {{.id = "auto-2"},
+                                                    {.id = "auto-1",
+                                                     .role = "coder",
+                                                     .account = "ours",
+                                                     .model = "large",
+                                                     .team = "one",
+                                                     .most = 2,
+                                                     .reserve = 3,
+                                                     .reserve_tokens = 4,
+                                                     .dedupes = 1,
+                                                     .price = 5}};
+static const struct policy_budget POLICY_BUDGETS[] = {
+    {.scope = "agent/auto-1", .unit = UNIT_STARTS, .most = 300, .window = 86400000000}};
+static const struct policy_channel POLICY_CHANNELS[] = {
+    {.id = "desk"},
+    {.id = "pager", .kind = CHANNEL_PAGERDUTY, .least = 3, .quiet = 1, .origins = "chat mail"}};
+
+/* One row for each label of a file. `full` and `minimal` were written by the first version; of those that begin with
+ * `every` the last has all fields that there are now, and the others those that there once were; `before` is in an order that is read, and not written any more. */
 static const struct golden {
     const char *name, *label;
     const struct coding *coding;
@@ -403,6 +468,8 @@ static const struct golden {
     {"signal.goal.due", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_GOAL_DUE, .exit = 0)},
     {"signal.goal.due", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_DUE)},
     {"signal.goal.due", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_GOAL_DUE, .exit = 0)},
+    {"signal.goal.due", "every.2", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_GOAL_DUE, .body = STR("\x01\x04\x02"))},
     {"signal.effect.claim", "full", &OF_SIGNAL,
      SIGNAL_SAMPLE(SIGNAL_EFFECT_CLAIM, .effect = 300, .host = UINT32_MAX)},
     {"signal.effect.claim", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_CLAIM)},
@@ -413,6 +480,10 @@ static const struct golden {
     {"signal.effect.ended", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_ENDED)},
     {"signal.effect.ended", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"))},
+    {"signal.effect.ended", "every.2", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"),
+                  .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
+                  .title = STR("agent:auto-1:main"))},
     {"signal.effect.lost", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_EFFECT_LOST, .effect = 127)},
     {"signal.effect.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_LOST)},
     {"signal.effect.lost", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3)},
@@ -462,12 +533,88 @@ static const struct golden {
     {"signal.fleet.resume", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_FLEET_RESUME, .text = STR("everything"), .reason = STR("it is paid"))},
     {"signal.fleet.resume", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_FLEET_RESUME)},
+#define AGENT_SAMPLE(k) \
+    EVERY_SIGNAL(k, .charge = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
+                 .reason = STR("it said so"), .to = 1, .until = AT + 8)
+#define ASK_SAMPLE(k) \
+    EVERY_SIGNAL(k, .question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
+                 .reason = STR("it is late"), .charge = 4, .body = STR("\x01\x03\x01p"), \
+                 .node = STR("T1.1"))
+#define DESK_SAMPLE(k) \
+    EVERY_SIGNAL(k, .charge = 5, .body = STR("\x01\x02\x07"), .desk = 6, .until = AT + 10, \
+                 .cost = 1ull << 40, .tokens = 300, .to = 1, .reason = STR("used up"))
+    {"signal.agent.seen", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_SEEN)},
+    {"signal.agent.seen", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_SEEN)},
+    {"signal.agent.update", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_UPDATE)},
+    {"signal.agent.update", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_UPDATE)},
+    {"signal.agent.ask", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_ASK)},
+    {"signal.agent.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_ASK)},
+    {"signal.question.ask", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_QUESTION_ASK)},
+    {"signal.question.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_QUESTION_ASK)},
+    {"signal.question.answer", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_QUESTION_ANSWER)},
+    {"signal.question.answer", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_QUESTION_ANSWER)},
+    {"signal.question.move", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_QUESTION_MOVE)},
+    {"signal.question.move", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_QUESTION_MOVE)},
+    {"signal.permit.ask", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_ASK)},
+    {"signal.permit.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_ASK)},
+    {"signal.permit.settle", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_SETTLE)},
+    {"signal.permit.settle", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_SETTLE)},
+    {"signal.permit.granted", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_GRANTED)},
+    {"signal.permit.granted", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_GRANTED)},
+    {"signal.permit.denied", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_DENIED)},
+    {"signal.permit.denied", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_DENIED)},
+    {"signal.account.limited", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_ACCOUNT_LIMITED)},
+    {"signal.account.limited", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_ACCOUNT_LIMITED)},
+    {"signal.desk.release", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_DESK_RELEASE)},
+    {"signal.desk.release", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_DESK_RELEASE)},
+    {"signal.mail.send", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_MAIL_SEND)},
+    {"signal.mail.send", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_MAIL_SEND)},
+    {"signal.mail.ack", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_MAIL_ACK)},
+    {"signal.mail.ack", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_MAIL_ACK)},
+    {"signal.handoff", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_HANDOFF)},
+    {"signal.handoff", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_HANDOFF)},
+    {"signal.work.retry", "every", &OF_SIGNAL, WORK_SAMPLE(SIGNAL_WORK_RETRY)},
+    {"signal.work.retry", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_WORK_RETRY)},
     {"effect.command",
      "full",
      &OF_EFFECT,
      {.effect = {.command = STR("make check"), .within = 1800000000}}},
     {"effect.command", "minimal", &OF_EFFECT, {.effect = {.within = 0}}},
     {"effect.command", "every", &OF_EFFECT, {.effect = {.command = STR("make"), .within = 5}}},
+#define AGENT_EFFECT(w) \
+    { \
+        .effect = { \
+            .within = 5, \
+            .charge = 6, \
+            .agent = STR("auto-1"), \
+            .session = STR("agent:auto-1:main"), \
+            .model = STR("large"), \
+            .account = STR("ours"), \
+            .run = 7, \
+            .dispatch = 300, \
+            .sample = 20, \
+            .text = HASH_BYTES, \
+            .handoff = HASH_BYTES, \
+            .said = HASH_BYTES, \
+            .words = (w), \
+            .node = STR("S1.1.1") \
+        } \
+    }
+    {"effect.spawn", "every", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK)},
+    {"effect.spawn", "minimal", &OF_SPAWN, {.effect = {.within = 0}}},
+    {"effect.send", "every", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN)},
+    {"effect.send", "minimal", &OF_SEND, {.effect = {.within = 0}}},
+    {"effect.look", "every", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE)},
+    {"effect.look", "minimal", &OF_LOOK, {.effect = {.within = 0}}},
+    {"effect.stop", "every", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER)},
+    {"effect.stop", "minimal", &OF_STOP, {.effect = {.within = 0}}},
+    {"effect.tell", "every", &OF_TELL, {.effect = {.to = GOAL_BYTES, .body = STR("\x01\x1b")}}},
+    {"effect.tell", "minimal", &OF_TELL, {.effect = {.within = 0}}},
+    {"effect.say",
+     "every",
+     &OF_SAY,
+     {.effect = {.within = 600000000, .body = STR("\x01\x08\x02")}}},
+    {"effect.say", "minimal", &OF_SAY, {.effect = {.within = 0}}},
     {"goal.hot",
      "full",
      &OF_HOT,
@@ -504,6 +651,46 @@ static const struct golden {
                .shown = 10,
                .succeeded = 1,
                .reopened = 1}}},
+    {"goal.hot",
+     "every.2",
+     &OF_HOT,
+     {.goal = {.status = GOAL_ARCHIVED,
+               .need = NEED_UNCONFIRMED,
+               .created_at = AT,
+               .updated_at = AT + 5,
+               .reports = 1,
+               .effects_made = 2,
+               .last_exit = 3,
+               .priority = PRIORITY_HIGH,
+               .text = HASH_BYTES,
+               .plan_version = 4,
+               .nodes_made = 5,
+               .percent = 66,
+               .proposal = HASH_BYTES,
+               .proposal_base = 6,
+               .review = 1,
+               .ended_at = AT + 6,
+               .era = 7,
+               .working = 8,
+               .parts_made = 9,
+               .shown = 10,
+               .succeeded = 1,
+               .reopened = 1,
+               .desk = 11,
+               .questions = 12,
+               .said = 13,
+               .said_since = AT + 7,
+               .wants_at = AT + 8,
+               .pace = {.next = AT + 9,
+                        .since = AT + 10,
+                        .struck = 14,
+                        .suspended = 1,
+                        .released_at = AT + 11,
+                        .alone_at = AT + 12},
+               .origin = HASH_BYTES,
+               .cost = 15,
+               .tokens = 16,
+               .starts = 17}}},
     {"evidence",
      "full",
      &OF_EVIDENCE,
@@ -543,6 +730,39 @@ static const struct golden {
                    .trace = STR("trace-7"),
                    .blocked = BLOCKED_BY_PERSON,
                    .assignment = STR("A_1")}}},
+    {"evidence",
+     "every.2",
+     &OF_EVIDENCE,
+     {.evidence = {.rule = STR("work.block"),
+                   .signal = SIGNAL_WORK_MOVE,
+                   .source = SOURCE_BYTES,
+                   .actor = STR("agnes"),
+                   .effect = 1,
+                   .host = 2,
+                   .fence = 3,
+                   .exit = 4,
+                   .threshold = 5,
+                   .text = STR("text"),
+                   .node = STR("S1.1.1"),
+                   .from = STR("queued"),
+                   .to = STR("blocked"),
+                   .reason = STR("needs a key"),
+                   .by = WHO_HUMAN,
+                   .override = 1,
+                   .plan_version = 6,
+                   .why = REASON_REPLAN,
+                   .more = HASH_BYTES,
+                   .trace = STR("trace-7"),
+                   .blocked = BLOCKED_BY_PERSON,
+                   .assignment = STR("A_1"),
+                   .owner = 8,
+                   .input = STR("\x01\x03"),
+                   .input_apart = HASH_BYTES,
+                   .question = STR("Q_1"),
+                   .until = AT,
+                   .count = 9,
+                   .era = 10,
+                   .level = 4}}},
     {"goal_text",
      "every",
      &OF_GOAL_TEXT,
@@ -582,6 +802,30 @@ static const struct golden {
                .why = HASH_BYTES,
                .depends = {0, 1, 300},
                .depend_count = 3}}},
+    {"node",
+     "every.2",
+     &OF_NODE,
+     {.node = {.id = "S1.1.1",
+               .parent = 2,
+               .tier = TIER_SUBTASK,
+               .status = NODE_BLOCKED,
+               .place = 3,
+               .pinned = 1,
+               .retired = 1,
+               .blocked = BLOCKED_BY_FAILURE,
+               .effort = 90,
+               .created_at = AT,
+               .updated_at = AT + 1,
+               .started_at = AT + 2,
+               .ended_at = AT + 3,
+               .queued_at = AT + 4,
+               .text = HASH_BYTES,
+               .why = HASH_BYTES,
+               .depends = {0, 1, 300},
+               .depend_count = 3,
+               .agent = "auto-1",
+               .role = "coder",
+               .attempts = 5}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -637,6 +881,18 @@ static const struct golden {
                    .result = STR("accepted"),
                    .run = STR("R_1"),
                    .notes = STR("first")}}},
+    {"dispatch",
+     "before",
+     &OF_DISPATCH,
+     {.dispatch = {.id = STR("D_1"),
+                   .at = AT,
+                   .assignment = STR("A_1"),
+                   .mode = STR("prompt"),
+                   .target = STR("auto-1"),
+                   .instruction_hash = STR("ab12"),
+                   .result = STR("accepted"),
+                   .run = STR("R_1"),
+                   .notes = STR("first")}}},
     {"dispatch", "minimal", &OF_DISPATCH, {.dispatch = {.at = 0}}},
     {"crystallization",
      "every",
@@ -672,6 +928,288 @@ static const struct golden {
               .ended_at = AT + 1,
               .exit = -1}}},
     {"run", "minimal", &OF_RUN, {.run = {.exit = 0}}},
+    {"charge",
+     "every",
+     &OF_CHARGE,
+     {.charge = {.n = 1,
+                 .node = 2,
+                 .status = CHARGE_BLOCKED,
+                 .agent = "auto-1",
+                 .session = "agent:auto-1:main",
+                 .account = "ours",
+                 .run = 3,
+                 .ended = 1,
+                 .handoff = HASH_BYTES,
+                 .said = HASH_BYTES,
+                 .instruction = HASH_BYTES,
+                 .words = WORDS_ANSWER,
+                 .dispatch = 4,
+                 .delivery = DELIVERY_TIMEOUT,
+                 .effect = 5,
+                 .first = RUNG_RESEND,
+                 .rung = RUNG_ASK,
+                 .retries = 6,
+                 .attempts = 7,
+                 .restarts = 8,
+                 .asked = 1,
+                 .restart_since = AT,
+                 .created_at = AT + 1,
+                 .updated_at = AT + 2,
+                 .last_dispatch_at = AT + 3,
+                 .last_activity_at = AT + 4,
+                 .expected_next_at = AT + 5,
+                 .idle_after = 900000000,
+                 .last_retry_at = AT + 6,
+                 .backoff_until = AT + 7,
+                 .waits_until = AT + 8,
+                 .waiting = WAITS_FOR_RETRY,
+                 .question = 9,
+                 .attached = 1,
+                 .fingerprint = UINT64_MAX,
+                 .context = 85,
+                 .tokens = 10,
+                 .cost = 11,
+                 .run_tokens = 12,
+                 .run_cost = 13,
+                 .desk = 14,
+                 .turn = 15,
+                 .crystal = 16,
+                 .reason = "needs a key",
+                 .allowed = 1,
+                 .looked_at = AT + 9,
+                 .unseen = 17,
+                 .moves = 18,
+                 .handover = 1,
+                 .settled_cost = 19,
+                 .settled_tokens = 20,
+                 .parent = 21,
+                 .request_count = 3,
+                 .requests = {0, 1, 300}}}},
+    {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
+    {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE}},
+    {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},
+    {"sightings", "every", &OF_SIGHTINGS, {.sightings = {{SIGHTING_ROWS, 2}, AT + 5}}},
+    {"sightings", "minimal", &OF_SIGHTINGS, {.sightings = {{NULL, 0}, 0}}},
+    {"question",
+     "every",
+     &OF_QUESTION,
+     {.question = {.n = 1,
+                   .kind = QUESTION_REQUEST,
+                   .state = QUESTION_OVER,
+                   .of = OF_OVERSEER,
+                   .alarm = ALARM_EMERGENCY,
+                   .cause = "stalled/A_1",
+                   .node = 2,
+                   .charge = 3,
+                   .parent = 4,
+                   .text = HASH_BYTES,
+                   .options = 5,
+                   .fallback = 6,
+                   .asked_at = AT,
+                   .expires_at = AT + 1,
+                   .applies_at = AT + 2,
+                   .snoozed_until = AT + 3,
+                   .acknowledged = 1,
+                   .answer = 7,
+                   .said = HASH_BYTES,
+                   .fallback_said = HASH_BYTES,
+                   .holds = 1,
+                   .who = "agnes bert",
+                   .say_at = AT + 4,
+                   .times = 8,
+                   .channels = 2,
+                   .keys = {UINT32_MAX, 9},
+                   .failures = {0, 10},
+                   .again = {11, 300},
+                   .arrived = {12, 0},
+                   .effects = {13, 14},
+                   .began = {15, 16},
+                   .unsure = {0, 1},
+                   .references = {"#0", "#1", "#2", "#3", "#4", "#5", "#6", "#7"}}}},
+    {"question", "minimal", &OF_QUESTION, {.question = {.n = 0}}},
+    {"question_text",
+     "every",
+     &OF_QUESTION_TEXT,
+     {.question_text = {.title = STR("go on?"),
+                        .text = STR("nobody knows"),
+                        .options = {LINES, 2},
+                        .rule = STR("ladder.ask"),
+                        .reason = STR("no progress"),
+                        .evidence = STR("{}"),
+                        .who = STR("agnes"),
+                        .detection = STR("stalled"),
+                        .severity = STR("high"),
+                        .intervention = STR("pause"),
+                        .recommendations = {LINES, 1},
+                        .iteration = 300,
+                        .level = STR("critical")}}},
+    {"question_text", "minimal", &OF_QUESTION_TEXT, {.question_text = {.iteration = 0}}},
+    {"letter",
+     "every",
+     &OF_LETTER,
+     {.letter = {.n = 1,
+                 .kind = LETTER_ALERT,
+                 .to = 2,
+                 .recipient = "auto-1",
+                 .sender = "agnes",
+                 .ack_required = 1,
+                 .at = AT,
+                 .text = HASH_BYTES}}},
+    {"letter", "minimal", &OF_LETTER, {.letter = {.n = 0}}},
+    {"letter_text",
+     "every",
+     &OF_LETTER_TEXT,
+     {.letter_text = {.subject = STR("the key"), .body = STR("it is\nhere")}}},
+    {"letter_text", "minimal", &OF_LETTER_TEXT, {.letter_text = {.body = {0}}}},
+    {"permit",
+     "every",
+     &OF_PERMIT,
+     {.permit = {.n = 1,
+                 .goal = GOAL_BYTES,
+                 .charge = 2,
+                 .turn = 3,
+                 .state = PERMIT_GRANTED,
+                 .wants = PERMIT_STRIKE,
+                 .granted = PERMIT_BEGIN,
+                 .again = 1,
+                 .stopped = 1,
+                 .agent = "auto-1",
+                 .repository = UINT64_MAX,
+                 .score = 4,
+                 .asked_at = AT,
+                 .wanted_at = AT + 1,
+                 .granted_at = AT + 2,
+                 .reserved = 5,
+                 .tokens = 6,
+                 .settled_cost = 7,
+                 .settled_tokens = 8,
+                 .goal_cost = 9,
+                 .goal_tokens = 10,
+                 .goal_starts = 11}}},
+    {"permit", "minimal", &OF_PERMIT, {.permit = {.n = 0}}},
+    {"account",
+     "every",
+     &OF_ACCOUNT,
+     {.account = {.n = 1,
+                  .name = "ours",
+                  .limited_until = AT,
+                  .guessed = 1,
+                  .tried = 2,
+                  .probe = 3,
+                  .probe_until = AT + 1}}},
+    {"account", "minimal", &OF_ACCOUNT, {.account = {.n = 0}}},
+    {"budget",
+     "every",
+     &OF_BUDGET,
+     {.budget = {.n = 1,
+                 .scope = "team/one",
+                 .unit = UNIT_TOKENS,
+                 .window = 3600000000,
+                 .since = AT,
+                 .spent = 2,
+                 .reserved = 3,
+                 .told = 1}}},
+    {"budget", "minimal", &OF_BUDGET, {.budget = {.n = 0}}},
+    {"policy",
+     "every",
+     &OF_POLICY,
+     {.policy = {.act_within = 1,
+                 .approve_plans = 2,
+                 .plan_agents = STR("auto-1 auto-2"),
+                 .agents = POLICY_AGENTS,
+                 .agent_count = 2,
+                 .most_at_once = 3,
+                 .most_per_goal = 4,
+                 .most_per_model = 5,
+                 .most_per_repository = 6,
+                 .most_per_account = 7,
+                 .most_per_team = 8,
+                 .allow_reassign = 9,
+                 .verify_by_person = 10,
+                 .allow_agents = STR("*"),
+                 .tick_every = 11,
+                 .idle_after = 12,
+                 .idle_in_tool = 13,
+                 .chatter_most = 14,
+                 .turn_most = 15,
+                 .context_most = 16,
+                 .first_rung = RUNG_REASSIGN,
+                 .max_retries = 17,
+                 .max_attempts = 18,
+                 .backoff_base = 19,
+                 .backoff_max = 20,
+                 .min_resend = 21,
+                 .planner = 22,
+                 .max_restarts = 23,
+                 .restart_window = 24,
+                 .actions_per_minute = 25,
+                 .blast_share = 26,
+                 .blast_least = 27,
+                 .budgets = POLICY_BUDGETS,
+                 .budget_count = 1,
+                 .quota_guess = 28,
+                 .channels = POLICY_CHANNELS,
+                 .channel_count = 2,
+                 .auto_escalate = 29,
+                 .notify_below = 30,
+                 .say_again = 31,
+                 .say_again_most = 32,
+                 .say_most = 33,
+                 .quiet_from = 34,
+                 .quiet_to = 35,
+                 .expires_after = 36,
+                 .undo_for = 37,
+                 .request_raise = 38,
+                 .messages_per_hour = 39}}},
+    {"policy", "minimal", &OF_POLICY, {.policy = {.act_within = 0}}},
+    {"update",
+     "every",
+     &OF_UPDATE,
+     {.update = {.goal = STR("G_1"),
+                 .node = STR("S1.1.1"),
+                 .status = STR("done"),
+                 .summary = STR("it is seen"),
+                 .next = STR("the next one"),
+                 .blockers = {LINES, 1},
+                 .files = {LINES, 2},
+                 .tests = {LINES, 1},
+                 .commits = {LINES, 1}}}},
+    {"update", "minimal", &OF_UPDATE, {.update = {.next = {0}}}},
+    {"notice",
+     "every",
+     &OF_NOTICE,
+     {.notice = {.id = SOURCE_BYTES,
+                 .goal = GOAL_BYTES,
+                 .channel = STR("pager"),
+                 .alarm = ALARM_CRITICAL,
+                 .kind = NOTICE_APPROVAL,
+                 .question = STR("Q1"),
+                 .cause = STR("stalled/A_1"),
+                 .title = STR("go on?"),
+                 .text = STR("nobody knows"),
+                 .task = STR("to see"),
+                 .options = {LINES, 2},
+                 .fallback = STR("no"),
+                 .expires_at = AT,
+                 .node = STR("S1.1.1"),
+                 .assignment = STR("A_1"),
+                 .iteration = 1,
+                 .rule = STR("ladder.ask"),
+                 .reason = STR("no progress"),
+                 .detection_type = STR("stalled"),
+                 .detection_severity = STR("high"),
+                 .detection_message = STR("nothing moves"),
+                 .evidence = STR("{}"),
+                 .recommendations = {LINES, 1},
+                 .intervention_level = STR("pause"),
+                 .intervention_reason = STR("to be safe"),
+                 .at = AT + 1,
+                 .times = 2,
+                 .earlier = STR("#7"),
+                 .unsure = 1,
+                 .origin = {STR("chat"), STR("room 7"), STR("t1"), STR("a1")},
+                 .url = STR("https://example.org/q/1")}}},
+    {"notice", "minimal", &OF_NOTICE, {.notice = {.times = 0}}},
 };
 
 /* The lines of hexadecimal after a label, joined; the bytes stand in a block of their own. */
@@ -701,8 +1239,9 @@ static void golden_holds(const struct golden *golden) {
     struct str bytes = golden_read(golden->name, golden->label);
     const char *stored = hex_of(bytes),
                *encoded = hex_of(thing_encode(golden->coding, &golden->thing, &arena));
-    check(strcmp(stored, encoded) == 0, "%s, %s:\n  %s\n  %s", golden->name, golden->label, stored,
-          encoded);
+    bool before = strcmp(golden->label, "before") == 0;
+    check(before || strcmp(stored, encoded) == 0, "%s, %s:\n  %s\n  %s", golden->name,
+          golden->label, stored, encoded);
     union thing back;
     memset(&back, 0, sizeof back);
     check(thing_decode(golden->coding, bytes, &arena, &back), "%s, %s", golden->name,
@@ -713,19 +1252,47 @@ static void golden_holds(const struct golden *golden) {
     arena_free(&arena);
 }
 
-/* A number that is given twice makes the second field unreadable. */
+/* A number that is given twice makes the second field unreadable; a member that is given twice is stored twice. */
+static void fields_are_once(const char *name, const struct shape *shape,
+                            const struct shape *beside) {
+    for (size_t i = 0; i < shape->count; i++) {
+        const struct field *field = &shape->fields[i];
+        for (size_t k = 0; k < i; k++) {
+            const struct field *other = &shape->fields[k];
+            check(field->number == 0 || other->number != field->number, "%s: %s and %s have %u",
+                  name, other->name, field->name, field->number);
+            check(other->offset != field->offset, "%s: %s and %s are the same member", name,
+                  other->name, field->name);
+            check(strcmp(other->name, field->name) != 0, "%s: %s twice", name, field->name);
+        }
+        for (size_t k = 0; beside && k < beside->count; k++)
+            check(beside->fields[k].number != field->number &&
+                      beside->fields[k].offset != field->offset,
+                  "%s: %s is common", name, field->name);
+        if (field->of)
+            fields_are_once(field->of->name, field->of, NULL);
+    }
+}
+
 static void test_signals_give_each_number_once(void **state) {
     (void)state;
-    for (size_t kind = 1; kind < SIGNAL_KINDS; kind++)
-        for (size_t i = 0; i < SIGNALS[kind].count; i++) {
-            const struct field *field = &SIGNALS[kind].fields[i];
-            for (size_t k = 0; k < i; k++)
-                check(SIGNALS[kind].fields[k].number != field->number, "%s, %s", SIGNALS[kind].name,
-                      field->name);
-            for (size_t k = 0; k < SIGNAL_COMMON.count; k++)
-                check(SIGNAL_COMMON.fields[k].number != field->number, "%s, %s", SIGNALS[kind].name,
-                      field->name);
-        }
+    for (size_t kind = 1; kind < SIGNAL_KINDS; kind++) {
+        const struct shape own = {.fields = SIGNALS[kind].fields, .count = SIGNALS[kind].count};
+        fields_are_once(SIGNALS[kind].name, &own, &SIGNAL_COMMON);
+    }
+}
+
+static void test_shapes_give_each_number_once(void **state) {
+    (void)state;
+    static const struct shape *const MORE[] = {&SIGNAL_COMMON, &GOAL_VIEW, &RISK_ROW, &PLAN_ROW};
+    for (size_t i = 1; i < count_of(CODINGS); i++)
+        fields_are_once(CODINGS[i]->shape->name, CODINGS[i]->shape, NULL);
+    for (size_t i = 0; i < count_of(MORE); i++)
+        fields_are_once(MORE[i]->name, MORE[i], NULL);
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        fields_are_once(PART[kind].table, PART[kind].shape, NULL);
+    for (uint32_t kind = EFFECT_NONE + 1; kind < EFFECT_KINDS; kind++)
+        fields_are_once(EFFECTS[kind].name, &EFFECTS[kind].shape, NULL);
 }
 
 static void test_golden_bytes_are_written_and_read(void **state) {
@@ -746,56 +1313,97 @@ static size_t fields_in(struct str bytes, size_t head) {
     return count;
 }
 
-static size_t fields_declared(const struct golden *golden) {
-    enum { COMMON = 7 };
-    if (golden->coding == &OF_SIGNAL)
-        return COMMON + SIGNALS[golden->thing.signal.kind].count;
+static size_t fields_declared(const struct shape *shape) {
     size_t count = 0;
-    for (size_t i = 0; i < golden->coding->shape->count; i++)
-        count += golden->coding->shape->fields[i].number != 0;
+    for (size_t i = 0; i < shape->count; i++)
+        count += shape->fields[i].number != 0;
     return count;
 }
 
+static size_t fields_expected(const struct golden *golden) {
+    if (golden->coding == &OF_SIGNAL)
+        return SIGNAL_COMMON.count + SIGNALS[golden->thing.signal.kind].count;
+    return fields_declared(golden->coding->shape);
+}
+
+/* The last one of its kind that has every field. */
 static const struct golden *golden_every(const struct coding *coding, uint32_t kind) {
+    const struct golden *last = NULL;
     for (size_t i = 0; i < count_of(GOLDEN); i++)
-        if (GOLDEN[i].coding == coding && strcmp(GOLDEN[i].label, "every") == 0 &&
+        if (GOLDEN[i].coding == coding && strncmp(GOLDEN[i].label, "every", 5) == 0 &&
             (coding != &OF_SIGNAL || GOLDEN[i].thing.signal.kind == kind))
-            return &GOLDEN[i];
-    return NULL;
+            last = &GOLDEN[i];
+    return last;
+}
+
+static bool golden_has(const char *name, const char *label) {
+    for (size_t i = 0; i < count_of(GOLDEN); i++)
+        if (strcmp(GOLDEN[i].name, name) == 0 && strcmp(GOLDEN[i].label, label) == 0)
+            return true;
+    return false;
+}
+
+/* The last row of a list has every field of its own shape. */
+static void golden_rows_are_filled(const struct golden *golden, struct arena *arena) {
+    for (size_t i = 0; golden->coding->shape && i < golden->coding->shape->count; i++) {
+        const struct field *field = &golden->coding->shape->fields[i];
+        if (field->type != FIELD_ROWS)
+            continue;
+        const struct rows *rows =
+            (const void *)((const char *)&golden->thing + field->offset); /* at least one */
+        const char *row = (const char *)rows->at + (rows->count - 1) * field->of->size;
+        size_t count = fields_in(shape_encode(field->of, row, arena), 1);
+        check(count == fields_declared(field->of), "%s of %s has %zu fields of %zu", field->name,
+              golden->name, count, fields_declared(field->of));
+    }
+}
+
+static void golden_is_whole(const struct golden *golden) {
+    struct arena arena = {0};
+    struct str bytes = golden_read(golden->name, golden->label);
+    size_t count = fields_in(bytes, golden->coding == &OF_SIGNAL ? 2 : 1);
+    bytes_free(bytes);
+    check(count == fields_expected(golden), "%s has %zu fields of %zu", golden->name, count,
+          fields_expected(golden));
+    golden_rows_are_filled(golden, &arena);
+    check(golden_has(golden->name, "minimal"), "%s has no minimal", golden->name);
+    arena_free(&arena);
+}
+
+static bool shape_has_example(const struct shape *shape) {
+    for (size_t i = 1; i < count_of(CODINGS); i++)
+        if (CODINGS[i]->shape == shape)
+            return true;
+    return false;
 }
 
 static void test_golden_covers_every_kind_and_every_field(void **state) {
     (void)state;
-    for (size_t i = 0; i < count_of(GOLDEN); i++) {
-        if (strcmp(GOLDEN[i].label, "every") != 0)
-            continue;
-        struct str bytes = golden_read(GOLDEN[i].name, "every");
-        size_t count = fields_in(bytes, GOLDEN[i].coding == &OF_SIGNAL ? 2 : 1);
-        bytes_free(bytes);
-        check(count == fields_declared(&GOLDEN[i]), "%s has %zu fields of %zu", GOLDEN[i].name,
-              count, fields_declared(&GOLDEN[i]));
-    }
     for (uint32_t kind = SIGNAL_NONE + 1; kind < SIGNAL_KINDS; kind++) {
         const struct golden *golden = golden_every(&OF_SIGNAL, kind);
         check(golden != NULL, "signal %u has no example", kind);
+        golden_is_whole(golden);
         assert_string_equal(golden->name + strlen("signal."), SIGNALS[kind].name);
         assert_string_equal(SIGNALS[kind].name, name_of(&SIGNAL_NAMES, kind));
     }
-    for (size_t i = 1; i < count_of(CODINGS); i++)
-        check(golden_every(CODINGS[i], 0), "%s has no example", CODINGS[i]->shape->name);
-    for (uint32_t kind = 0; kind < PARTS; kind++) {
-        bool found = false;
-        for (size_t i = 1; i < count_of(CODINGS); i++)
-            found = found || CODINGS[i]->shape == PART[kind].shape;
-        check(found, "part %s has no example", PART[kind].table);
+    for (size_t i = 1; i < count_of(CODINGS); i++) {
+        const struct golden *golden = golden_every(CODINGS[i], 0);
+        check(golden != NULL, "%s has no example", CODINGS[i]->shape->name);
+        golden_is_whole(golden);
+    }
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        check(shape_has_example(PART[kind].shape), "part %s has no example", PART[kind].table);
+    for (uint32_t kind = EFFECT_NONE + 1; kind < EFFECT_KINDS; kind++) {
+        check(shape_has_example(&EFFECTS[kind].shape), "effect %s has none", EFFECTS[kind].name);
+        assert_string_equal(EFFECTS[kind].shape.name + strlen("effect."), EFFECTS[kind].name);
     }
     assert_int_equal(SIGNAL_NAMES.count, SIGNAL_KINDS);
-    assert_int_equal(EFFECT_KINDS, EFFECT_COMMAND + 1);
 }
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0115",
+    assert_int_equal(SIGNAL_KINDS, 0x25); /* the first that is none */
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0125",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct signal signal;
@@ -831,6 +1439,12 @@ static void test_signals_end_at_their_limits(void **state) {
             {.kind = SIGNAL_GOAL_MOVE, .reason = {long_text, LIMIT_REASON + more}},
             {.kind = SIGNAL_WORK_MOVE, .node = {long_text, LIMIT_NODE_ID + more}},
             {.kind = SIGNAL_PLAN_APPLY, .body = {long_text, LIMIT_BODY + more}},
+            {.kind = SIGNAL_GOAL_DUE, .body = {long_text, LIMIT_BODY + more}},
+            {.kind = SIGNAL_EFFECT_ENDED, .title = {long_text, LIMIT_SESSION + more}},
+            {.kind = SIGNAL_AGENT_UPDATE, .node = {long_text, LIMIT_NODE_ID + more}},
+            {.kind = SIGNAL_AGENT_ASK, .body = {long_text, LIMIT_BODY + more}},
+            {.kind = SIGNAL_QUESTION_ANSWER, .text = {long_text, LIMIT_REPORT + more}},
+            {.kind = SIGNAL_PERMIT_DENIED, .reason = {long_text, LIMIT_REASON + more}},
             {.kind = SIGNAL_GOAL_DUE, .trace = {long_text, LIMIT_KEY + more}},
             {.kind = SIGNAL_GOAL_DUE, .actor = {long_text, LIMIT_ACTOR + more}},
         };
@@ -905,6 +1519,16 @@ static bool thing_is_kept(const struct coding *coding, const union thing *thing,
            text_is_kept(signal->trace, LIMIT_KEY, bytes) && shape_is_kept(&own, signal, bytes);
 }
 
+/* Lists with one count between them: where one was written, all are. */
+static bool shape_shares_counts(const struct shape *shape) {
+    for (size_t i = 0; shape && i < shape->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (shape->fields[i].type == FIELD_U32S && shape->fields[k].type == FIELD_U32S &&
+                shape->fields[i].cap == shape->fields[k].cap)
+                return true;
+    return false;
+}
+
 /* Whatever is accepted is whole, and its own encoding says the same. */
 static bool strange_decodes(const struct coding *coding, struct str bytes, struct arena *arena) {
     union thing thing, again;
@@ -914,7 +1538,8 @@ static bool strange_decodes(const struct coding *coding, struct str bytes, struc
         return false;
     check(thing_is_kept(coding, &thing, bytes), "%s", hex_of(bytes));
     struct str encoded = thing_encode(coding, &thing, arena);
-    check(encoded.len <= bytes.len, "%s became longer", hex_of(bytes));
+    check(encoded.len <= bytes.len || shape_shares_counts(coding->shape), "%s became longer",
+          hex_of(bytes));
     check(thing_decode(coding, encoded, arena, &again) && thing_same(coding, &thing, &again), "%s",
           hex_of(bytes));
     return true;
@@ -978,7 +1603,8 @@ static void test_strange_bytes_never_do_harm(void **state) {
         free(exact);
         arena_reset(&arena);
     }
-    assert_true(decoded > STRANGE / 10 && decoded < STRANGE * 6); /* some of both */
+    int most = STRANGE * (int)count_of(CODINGS);
+    assert_true(decoded > most / 100 && decoded < most / 2); /* some of both */
     for (size_t i = 0; i < count_of(GOLDEN); i++)
         bytes_free(golden[i]);
     arena_free(&arena);
@@ -1031,17 +1657,43 @@ static void test_an_effect_of_no_kind_decodes_to_nothing(void **state) {
     struct effect effect = {.n = 9};
     assert_false(effect_decode(EFFECT_NONE, STR("\x01"), &effect));
     assert_false(effect_decode(EFFECT_KINDS, STR("\x01"), &effect));
-    assert_true(effect_decode(EFFECT_COMMAND, STR("\x01"), &effect));
+    for (uint32_t kind = EFFECT_NONE + 1; kind < EFFECT_KINDS; kind++)
+        assert_true(effect_decode((enum effect_kind)kind, STR("\x01"), &effect));
     assert_int_equal(effect.n, 9);
 }
 
+/* Decisions of long ago name their policy so: the bytes that are hashed never change. */
 static void test_a_policy_is_named_by_its_hash(void **state) {
     (void)state;
+    struct policy bare = policy_seal((struct policy){.act_within = 1800000000});
+    assert_string_equal(hex_of(hash_str(&bare.hash)),
+                        "f5c1f7e293aff31b898ac1c7db9294be298c849b046e0b549d460b18c170189a");
+    struct policy every = policy_seal(golden_every(&OF_POLICY, 0)->thing.policy);
+    struct str bytes = golden_read("policy", "every");
+    struct hash stored = sha256(bytes);
+    bytes_free(bytes);
+    assert_true(hash_equal(&every.hash, &stored));
     struct policy policy = policy_of(1800000000), other = policy_of(1800000001);
     assert_int_equal(policy.act_within, 1800000000);
-    assert_string_equal(hex_of(hash_str(&policy.hash)),
-                        "68f3b4c946fbc707cf02abaa9e12c361aeb62402563bb78b69942ef393626e5c");
     assert_false(hash_equal(&policy.hash, &other.hash));
+    struct policy again = policy_seal(policy);
+    assert_true(hash_equal(&policy.hash, &again.hash));
+}
+
+static void test_every_field_of_a_policy_counts(void **state) {
+    (void)state;
+    struct policy every = policy_seal(golden_every(&OF_POLICY, 0)->thing.policy);
+    for (size_t i = 0; i < POLICY.count; i++) {
+        const struct field *field = &POLICY.fields[i];
+        size_t size = field->type == FIELD_TEXT   ? sizeof(struct str)
+                      : field->type == FIELD_ROWS ? sizeof(void *) + sizeof(uint32_t)
+                      : field->type == FIELD_INT  ? sizeof(int64_t)
+                                                  : sizeof(uint32_t);
+        struct policy other = every;
+        memset((char *)&other + field->offset, 0, size);
+        other = policy_seal(other);
+        check(!hash_equal(&every.hash, &other.hash), "%s does not count", field->name);
+    }
 }
 
 static void test_names_are_found_whole(void **state) {
@@ -1104,6 +1756,15 @@ static const struct machine_row NODES[NODE_STATUSES] = {
     [NODE_CANCELLED] = {"cancelled", "------"},
 };
 
+/* ASSIGN-04, ASSIGN-05. */
+static const struct machine_row CHARGES[CHARGE_STATUSES] = {
+    /* to: queued dispatched active stalled blocked done cancelled */
+    [CHARGE_QUEUED] = {"queued", "-x----x"},       [CHARGE_DISPATCHED] = {"dispatched", "--xxxxx"},
+    [CHARGE_ACTIVE] = {"active", "---xxxx"},       [CHARGE_STALLED] = {"stalled", "--x-xxx"},
+    [CHARGE_BLOCKED] = {"blocked", "x-x--xx"},     [CHARGE_DONE] = {"done", "-------"},
+    [CHARGE_CANCELLED] = {"cancelled", "-------"},
+};
+
 static const char *const ROLLUPS[NODE_STATUSES] = {"xxxxxx", "xxxxxx", "xxxxxx",
                                                    "xxxxxx", "xxxx-x", "------"};
 
@@ -1125,6 +1786,11 @@ static void test_states_follow_each_other_as_drawn(void **state) {
     machine_is(EFFECT_STATE, EFFECT_ROWS, EFFECT_STATES);
     machine_is(HOST_STATE, HOSTS, HOST_STATES);
     machine_is(NODE_STATUS, NODES, NODE_STATUSES);
+    machine_is(CHARGE_STATUS, CHARGES, CHARGE_STATUSES);
+    for (uint32_t from = 0; from < CHARGE_STATUSES; from++)
+        for (uint32_t to = 0; to < CHARGE_STATUSES; to++)
+            check(charge_status_may_become(from, to) == (CHARGES[from].next[to] == 'x'), "%s to %s",
+                  CHARGES[from].name, CHARGES[to].name);
     for (uint32_t from = 0; from < NODE_STATUSES; from++)
         for (uint32_t to = 0; to < NODE_STATUSES; to++) {
             check(node_status_may_become(from, to) == (NODES[from].next[to] == 'x'), "%s to %s",
@@ -1154,6 +1820,48 @@ static void test_states_have_one_name_everywhere(void **state) {
     assert_int_equal(FACE_NAMES.count, FACES);
     assert_string_equal(name_of(&FACE_NAMES, FACE_NEEDS_YOU), "needs you");
     assert_string_equal(name_of(&NEED_NAMES, NEED_UNCONFIRMED), "unconfirmed");
+}
+
+/* Each value has a name, and no two have the same. */
+static void test_names_are_whole_and_differ(void **state) {
+    (void)state;
+    static const struct {
+        const struct names *names;
+        uint32_t count;
+    } ROWS[] = {
+        {&SIGNAL_NAMES, SIGNAL_KINDS},
+        {&RECORD_NAMES, RECORD_TYPES},
+        {&WORDS_NAMES, WORDSES},
+        {&CHARGE_STATUS_NAMES, CHARGE_STATUSES},
+        {&RUNG_NAMES, RUNGS},
+        {&DELIVERY_NAMES, DELIVERIES},
+        {&SURE_NAMES, SURES},
+        {&WAITING_NAMES, WAITINGS},
+        {&AGENT_EVENT_NAMES, AGENT_EVENTS},
+        {&SAMPLED_NAMES, SAMPLEDS},
+        {&QUESTION_KIND_NAMES, QUESTION_KINDS},
+        {&QUESTION_STATE_NAMES, QUESTION_STATES},
+        {&ASKED_OF_NAMES, ASKED_OFS},
+        {&HEARD_NAMES, HEARDS},
+        {&INTERVENTION_NAMES, INTERVENTIONS},
+        {&LETTER_KIND_NAMES, LETTER_KINDS},
+        {&PERMIT_STATE_NAMES, PERMIT_STATES},
+        {&PERMIT_KIND_NAMES, PERMIT_KINDS},
+        {&BUDGET_UNIT_NAMES, BUDGET_UNITS},
+        {&ALARM_NAMES, ALARMS},
+        {&NOTICE_KIND_NAMES, NOTICE_KINDS},
+        {&CHANNEL_KIND_NAMES, CHANNEL_KINDS},
+        {&LEAST_NAMES, ALARMS + 1},
+    };
+    for (size_t row = 0; row < count_of(ROWS); row++) {
+        assert_int_equal(ROWS[row].names->count, ROWS[row].count);
+        for (uint32_t i = 0; i < ROWS[row].count; i++) {
+            const char *name = name_of(ROWS[row].names, i);
+            check(name && *name, "row %zu, value %u has no name", row, i);
+            for (uint32_t k = 0; k < i; k++)
+                check(strcmp(name, name_of(ROWS[row].names, k)) != 0, "%s twice", name);
+        }
+    }
 }
 
 /* ---- errors ---- */
@@ -1227,6 +1935,7 @@ static void test_error_codes_on_the_wire_are_stable(void **state) {
         {ERROR_NOT_JSON, "E_NOT_JSON", 2, 400},
         {ERROR_INTERNAL, "E_INTERNAL", 1, 500},
         {ERROR_NO_DAEMON, "E_NO_DAEMON", 7, 503},
+        {ERROR_LIMITED, "E_LIMITED", 6, 429},
     };
     assert_int_equal(count_of(ROWS), ERROR_COUNT - 1);
     for (size_t i = 0; i < count_of(ROWS); i++) {
@@ -1285,6 +1994,8 @@ static void test_a_goal_says_which_promise_is_broken(void **state) {
     BREAKS("too many nodes", goal.plan_version = 1; goal.nodes_made = LIMIT_NODES + 1);
     BREAKS("due later than its earliest deadline", goal.due_at = 901);
     BREAKS("due later than its earliest deadline", goal.due_at = TIME_NEVER);
+    BREAKS("due later than its earliest deadline", goal.wants_at = 699);
+    BREAKS("due later than its earliest deadline", goal.open[1].until = 699);
     BREAKS("an open effect has ended", goal.open[1].state = EFFECT_ENDED);
     BREAKS("an open effect has ended", goal.open[2].state = EFFECT_STATES);
     BREAKS("an effect was never made", goal.effects_made = 4);
@@ -1308,6 +2019,12 @@ static void test_a_whole_goal_breaks_nothing(void **state) {
     struct goal done = {
         .version = 1, .seq = 1, .due_at = TIME_NEVER, .status = GOAL_COMPLETED, .ended_at = 5};
     assert_null(goal_broken(&done));
+    done.open[0] = (struct effect_slot){.n = 0, .kind = EFFECT_SAY}; /* ESCALATE-07 */
+    done.open[1] = (struct effect_slot){.n = 1, .kind = EFFECT_TELL};
+    done.open_count = done.effects_made = 2;
+    assert_null(goal_broken(&done));
+    done.open[1].kind = EFFECT_LOOK;
+    assert_string_equal(goal_broken(&done), "completed with something open");
     struct goal full = {.version = 1,
                         .seq = 1,
                         .effects_made = LIMIT_OPEN_EFFECTS,
@@ -1333,6 +2050,12 @@ static void test_a_goal_finds_its_effects_and_its_deadline(void **state) {
     assert_null(goal_effect(&goal, 4));
     goal.open[0].state = EFFECT_UNCONFIRMED;
     assert_true(goal_due(&goal) == TIME_NEVER);
+    goal.open[0] = (struct effect_slot){.n = 1, .kind = EFFECT_LOOK, .until = 850};
+    assert_true(goal_due(&goal) == 850); /* without a claim it has to end too */
+    goal.wants_at = 840;
+    assert_true(goal_due(&goal) == 840);
+    goal.wants_at = 860;
+    assert_true(goal_due(&goal) == 850);
 }
 
 static void test_a_goal_shows_one_word_to_people(void **state) {
@@ -1377,6 +2100,8 @@ static void test_a_goal_shows_one_word_to_people(void **state) {
     assert_int_equal(goal_face(&working), FACE_WORKING);
     assert_int_equal(goal_face(&asked), FACE_NEEDS_YOU);
     assert_int_equal(goal_face(&proposed), FACE_NEEDS_YOU);
+    struct goal questioned = {.questions = 1};
+    assert_int_equal(goal_face(&questioned), FACE_NEEDS_YOU);
     struct goal ended = {.status = GOAL_CANCELLED};
     assert_false(goal_is_open(&ended));
     ended.status = GOAL_ARCHIVED;
@@ -1490,6 +2215,7 @@ int main(void) {
         cmocka_unit_test(test_bytes_end_at_their_cap),
         cmocka_unit_test(test_every_cut_of_an_encoding_is_refused_or_a_prefix),
         cmocka_unit_test(test_signals_give_each_number_once),
+        cmocka_unit_test(test_shapes_give_each_number_once),
         cmocka_unit_test(test_golden_bytes_are_written_and_read),
         cmocka_unit_test(test_golden_covers_every_kind_and_every_field),
         cmocka_unit_test(test_signals_refuse_what_is_none),
@@ -1500,9 +2226,11 @@ int main(void) {
         cmocka_unit_test(test_an_effect_has_one_id_for_ever),
         cmocka_unit_test(test_an_effect_of_no_kind_decodes_to_nothing),
         cmocka_unit_test(test_a_policy_is_named_by_its_hash),
+        cmocka_unit_test(test_every_field_of_a_policy_counts),
         cmocka_unit_test(test_names_are_found_whole),
         cmocka_unit_test(test_states_follow_each_other_as_drawn),
         cmocka_unit_test(test_states_have_one_name_everywhere),
+        cmocka_unit_test(test_names_are_whole_and_differ),
         cmocka_unit_test(test_errors_say_what_happened_and_what_to_do_next),
         cmocka_unit_test(test_error_codes_on_the_wire_are_stable),
         cmocka_unit_test(test_a_goal_says_which_promise_is_broken),

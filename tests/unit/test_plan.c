@@ -1044,7 +1044,7 @@ static void test_long_words_do_not_break_a_record(void **state) {
     for (size_t i = 0; i < count_of(signals); i++) {
         struct signal signal = signals[i];
         signal.at = p->now;
-        struct stepping s = {.world = {.goal = &p->goal, .plan = &p->plan},
+        struct stepping s = {.world = {.goal = &p->goal, .live = &p->live},
                              .signal = &signal,
                              .policy = p->policy,
                              .arena = &arena};
@@ -1054,7 +1054,7 @@ static void test_long_words_do_not_break_a_record(void **state) {
     }
     struct signal unknown = {
         .kind = SIGNAL_WORK_MOVE, .by = WHO_OVERSEER, .node = words, .at = p->now};
-    struct stepping s = {.world = {.goal = &p->goal, .plan = &p->plan},
+    struct stepping s = {.world = {.goal = &p->goal, .live = &p->live},
                          .signal = &unknown,
                          .policy = p->policy,
                          .arena = &arena};

@@ -397,6 +397,46 @@ static void test_agents(void **state) {
     proof_passed("unit", "agents", "CONFIG-17");
 }
 
+/* Those of escalation.* first; a path may begin at home; secrets are not shown, and are no part of the policy. */
+static void test_channels(void **state) {
+    (void)state;
+    static const char TEXT[] =
+        "[escalation]\nrepo = \"a/b\"\ngiteaUrl = \"https://git.example\"\n"
+        "gitea_token_path = \"/tracker\"\n"
+        "[[channels]]\nid = \"chat\"\ntype = \"slack\"\nlevel = \"warning\"\n"
+        "url = \"https://hooks.example/secret\"\norigins = [\"*\"]\n"
+        "[[channels]]\nid = \"hook\"\nurl = \"https://hook.example/secret\"\n"
+        "secret_path = \"~/hook\"\nquiet = false\ntimeoutMs = 1500\n";
+    setenv("HOME", "/somebody", 1);
+    struct settings *settings = load(TEXT, &ALONE);
+    const struct setting_list *list = &SETTING_LIST[LIST_CHANNELS];
+    assert_int_equal(list_count(settings, list), 4);
+    const struct channel *tracker = &settings->channels[1], *chat = list_entry(settings, list, 2),
+                         *hook = list_entry(settings, list, 3);
+    check(settings->channels[0].kind == CHANNEL_DESKTOP && tracker->kind == CHANNEL_GITEA &&
+              str_equal(tracker->token_path, STR("/tracker")),
+          "of escalation.*");
+    check(chat->kind == CHANNEL_SLACK && chat->least == ALARM_WARNING + 1 && chat->quiet &&
+              chat->origins.count == 1,
+          "the chat");
+    check(hook->kind == CHANNEL_WEBHOOK && hook->least == LEAST_USUAL && !hook->quiet &&
+              hook->within == MILLISECONDS(1500) &&
+              str_equal(hook->secret_path, STR("/somebody/hook")),
+          "the hook");
+    struct str policy = settings_policy(settings, &settings->arena);
+    check(memmem(policy.at, policy.len, "channels.3.least = \"warning\"", 28) &&
+              !memmem(policy.at, policy.len, "secret", 6),
+          "%.*s", STR_ARG(policy));
+    for (size_t i = 0; i < list->count; i++) {
+        struct str shown = setting_show(chat, &list->rows[i], &settings->arena);
+        check(!memmem(shown.at, shown.len, "secret", 6), "%s is shown", list->rows[i].name);
+    }
+    config_free(settings);
+    settings = load("[escalation]\ndesktop = false\n", &ALONE);
+    assert_int_equal(settings->channel_count, 0);
+    config_free(settings);
+}
+
 /* Each broken file says in its first lines what has to be said about it, all of it and in this order. */
 static void broken_holds(const char *name) {
     static char path[1024], line[512];
@@ -483,9 +523,13 @@ static void test_policy(void **state) {
     static const char *const SAME[] = {"tickEvery = \"120s\"", "[log]\nlevel = \"debug\"",
                                        "[server]\nlisten = \"127.0.0.1:1\"",
                                        "# a remark\n[supervision]\n"};
-    static const char *const OTHER[] = {
-        "tickEvery = \"121s\"",   "preset = \"ci\"",         "[policy]\nallow_agents = [\"*\"]",
-        "[[agents]]\nid = \"a\"", "[plans]\napprove = true", "[verify]\ncommand = \"true\""};
+    static const char *const OTHER[] = {"tickEvery = \"121s\"",
+                                        "preset = \"ci\"",
+                                        "[policy]\nallow_agents = [\"*\"]",
+                                        "[[channels]]\nid = \"a\"\nkind = \"desktop\"",
+                                        "[[agents]]\nid = \"a\"",
+                                        "[plans]\napprove = true",
+                                        "[verify]\ncommand = \"true\""};
     struct hash plain = policy_of_text("");
     for (size_t i = 0; i < count_of(SAME); i++) {
         struct hash hash = policy_of_text(SAME[i]);
@@ -503,13 +547,13 @@ static void test_policy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spans),         cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_shown_is_written),
-        cmocka_unit_test(test_presets),       cmocka_unit_test(test_each_layer_wins),
-        cmocka_unit_test(test_aliases),       cmocka_unit_test(test_older_files),
-        cmocka_unit_test(test_agents),        cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_many_problems), cmocka_unit_test(test_example),
-        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_spans),        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_shown_is_written),
+        cmocka_unit_test(test_presets),      cmocka_unit_test(test_each_layer_wins),
+        cmocka_unit_test(test_aliases),      cmocka_unit_test(test_older_files),
+        cmocka_unit_test(test_agents),       cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_broken_files), cmocka_unit_test(test_many_problems),
+        cmocka_unit_test(test_example),      cmocka_unit_test(test_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

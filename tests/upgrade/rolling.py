@@ -85,7 +85,7 @@ class Fleet:
 
     def refuse_today(self, host, name):
         """Started, it stops by itself with the sentence, or stays without a ledger; it does not join."""
-        hosts = self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 4 OR host_id > 3")
+        hosts = self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 5 OR host_id > 3")
         late = daemon_of(self.folder, self.store, host, OVERSEERD, name)
         late.start()
 
@@ -103,7 +103,7 @@ class Fleet:
         elif late.process.returncode <= 0:
             raise Broken(f"it ended with {late.process.returncode}: {late.log_tail()}")
         STARTED.remove(late.process)
-        if hosts != self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 4 OR host_id > 3"):
+        if hosts != self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 5 OR host_id > 3"):
             raise Broken("today's build has written to a store of tomorrow")
 
     def field_is_kept(self):
@@ -141,21 +141,21 @@ class Fleet:
             daemon.wait_joined()
         self.load.start()
         self.work()
-        self.expect(3, 3)
+        self.expect(4, 4)
         self.replace(1, TOMORROW)
         self.work()
-        self.expect(4, 3)
+        self.expect(5, 4)
         self.replace(1, OVERSEERD)  # and back
         self.work()
-        self.expect(4, 3)
+        self.expect(5, 4)
         self.replace(1, TOMORROW)
         self.work()
         self.replace(2, TOMORROW, kill=True)
         self.work()
-        self.expect(4, 3)
+        self.expect(5, 4)
         self.nothing_of_tomorrow()
         self.replace(3, TOMORROW)
-        wait_until("the level is raised", lambda: self.level() == (4, 4), 15, 0.1)
+        wait_until("the level is raised", lambda: self.level() == (5, 5), 15, 0.1)
         self.work()
         self.refuse_today(4, "late")
         counted = self.field_is_kept()
@@ -188,7 +188,7 @@ def migrate_at_once():
         thread.join()
     for daemon in daemons:
         daemon.wait_joined()
-    wait_until("the level is raised", lambda: store.run("SELECT version, level FROM store") == [["4", "4"]], 15, 0.1)
+    wait_until("the level is raised", lambda: store.run("SELECT version, level FROM store") == [["5", "5"]], 15, 0.1)
     if store.count("goal") != 6 or store.count("goal_view") != 6:
         raise Broken("goals were lost on the way")
     wait_until("what ran when the first version was killed is unconfirmed",

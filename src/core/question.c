@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is a person asked, when is it said, and what does the answer do? */
+#include "core/route.h"
+
+static const int64_t MINUTE = MINUTES(1);
+static const int64_t SNOOZE_MOST = MINUTES(30 * 1440);
+
+static struct str question_id(const struct deciding *d, const struct question *question) {
+    return arena_format(d->out, "Q_%u", question->n);
+}
+
+/* The goal knows how many wait for a person. */
+static void question_becomes(struct deciding *d, struct question *question,
+                             enum question_state state, enum asked_of of) {
+    struct goal *goal = &d->decision->goal;
+    goal->questions -= question_counts(question);
+    question->state = state;
+    question->of = of;
+    goal->questions += question_counts(question);
+    live_touch(d, PART_QUESTION, question);
+}
+
+static void question_record(struct deciding *d, enum record_type type,
+                            const struct question *question, struct evidence evidence) {
+    const struct node *node =
+        question->node ? plan_node(&d->decision->plan, question->node - 1) : NULL;
+    evidence.question = question_id(d, question);
+    if (node)
+        evidence.node = arena_copy(d->out, node_id(node));
+    if (question->charge)
+        evidence.assignment = arena_format(d->out, "A_%u", question->charge - 1);
+    decide_record(d, type, evidence);
+}
+
+/* ---- asking ---- */
+
+static struct question_text text_whole(struct question_text text, enum question_kind kind) {
+    static const struct str YES_NO[] = {{"yes", 3}, {"no", 2}};
+    if (kind == QUESTION_APPROVE)
+        text.options = (struct texts){YES_NO, 2};
+    if (text.options.count > LIMIT_CHOICES)
+        text.options.count = LIMIT_CHOICES;
+    text.title = str_cut_utf8(text.title, LIMIT_TITLE);
+    text.text = str_cut_utf8(text.text, LIMIT_PROSE);
+    text.reason = str_cut_utf8(text.reason, LIMIT_REASON);
+    return text;
+}
+
+/* The words of all options are put down now: which of them counts may be decided when nobody has them at hand. */
+static void words_keep(struct deciding *d, struct question *question,
+                       const struct question_text *text) {
+    question->text = decide_text(d, shape_encode(&QUESTION_TEXT, text, d->out));
+    question->options = text->options.count;
+    if (question->fallback > question->options)
+        question->fallback = 0;
+    if (question->fallback)
+        question->fallback_said = decide_text(d, text->options.at[question->fallback - 1]);
+}
+
+/* A charge that is held is neither nudged nor moved until this is answered. */
+static void charge_hold(struct deciding *d, const struct question *question) {
+    live_edit(d, PART_CHARGE, 0);
+    struct charge *charge = charges_find(&d->decision->live.charges, question->charge - 1);
+    must(charge != NULL);
+    charge->question = question->n + 1;
+    charge_touch(d, charge);
+}
+
+static struct question *question_make(struct deciding *d, const struct asking *asking,
+                                      uint32_t node) {
+    struct question_text text = text_whole(asking->text, asking->kind);
+    uint32_t charge = asking->charge ? asking->charge->n + 1 : 0;
+    bool answerable = asking->kind == QUESTION_DECIDE || asking->kind == QUESTION_APPROVE;
+    struct question *question = live_add(d, PART_QUESTION, d->decision->goal.parts_made++);
+    question->kind = asking->kind;
+    question->of = asking->of;
+    question->alarm = asking->alarm;
+    name_put(question->cause, sizeof question->cause, asking->cause);
+    name_put(question->who, sizeof question->who, text.who);
+    question->node = asking->charge ? asking->charge->node + 1 : node;
+    question->charge = charge;
+    question->parent = asking->parent;
+    question->fallback = asking->fallback;
+    question->asked_at = question->say_at = d->signal->at;
+    question->expires_at = asking->expires_at;
+    if (!question->expires_at && d->policy->expires_after && answerable)
+        question->expires_at = d->signal->at + d->policy->expires_after;
+    question->holds = asking->holds && charge;
+    words_keep(d, question, &text);
+    d->decision->goal.questions += question_counts(question);
+    question_record(d, RECORD_QUESTION_ASKED, question,
+                    (struct evidence){.rule = text.rule.len ? text.rule : STR("question.ask"),
+                                      .text = text.title,
+                                      .reason = text.reason,
+                                      .from = str_of(name_of(&ALARM_NAMES, question->alarm)),
+                                      .to = str_of(name_of(&ASKED_OF_NAMES, question->of)),
+                                      .until = question->expires_at,
+                                      .more = question->text});
+    if (question->holds)
+        charge_hold(d, question);
+    return question;
+}
+
+/* The same trouble again says nothing new, unless it has become worse: then it is said at once. */
+static void question_worsens(struct deciding *d, struct question *question, enum alarm alarm) {
+    if (question->state != QUESTION_OPEN || alarm <= question->alarm)
+        return;
+    question_record(d, RECORD_QUESTION_RAISED, question,
+                    (struct evidence){.rule = STR("question.worse"),
+                                      .from = str_of(name_of(&ALARM_NAMES, question->alarm)),
+                                      .to = str_of(name_of(&ALARM_NAMES, alarm))});
+    question->alarm = alarm;
+    question->acknowledged = 0;
+    question->snoozed_until = 0;
+    question->say_at = d->signal->at;
+    live_touch(d, PART_QUESTION, question);
+    route_say(d, question);
+}
+
+/* The one that ended longest ago is not worth more than a new one. */
+static bool room_make(struct deciding *d) {
+    struct questions *questions = &d->decision->live.questions;
+    for (uint32_t i = 0; i < questions->count && questions->count >= LIMIT_QUESTIONS; i++)
+        if (questions->at[i].state == QUESTION_OVER)
+            live_remove(d, PART_QUESTION, &questions->at[i--]);
+    return questions->count < LIMIT_QUESTIONS;
+}
+
+static struct question *question_ask_at(struct deciding *d, const struct asking *asking,
+                                        uint32_t node) {
+    live_edit(d, PART_QUESTION, 1);
+    struct question *question = questions_about(&d->decision->live.questions, asking->cause);
+    if (question) {
+        question_worsens(d, question, asking->alarm);
+        return question;
+    }
+    if (!room_make(d))
+        return NULL;
+    question = question_make(d, asking, node);
+    route_say(d, question);
+    return question;
+}
+
+/* ESCALATE-15: one open question for each cause, however often it is asked. */
+struct question *question_ask(struct deciding *d, struct asking asking) {
+    asking.cause = str_cut_utf8(asking.cause, LIMIT_CAUSE);
+    return question_ask_at(d, &asking, 0);
+}
+
+/* ---- over ---- */
+
+static const struct question *held_by(const struct deciding *d, uint32_t charge) {
+    const struct questions *questions = &d->decision->live.questions;
+    for (uint32_t i = 0; i < questions->count; i++)
+        if (questions->at[i].charge == charge && questions->at[i].holds &&
+            questions->at[i].state != QUESTION_OVER)
+            return &questions->at[i];
+    return NULL;
+}
+
+static void charge_free(struct deciding *d, uint32_t n, uint32_t question) {
+    live_edit(d, PART_CHARGE, 0);
+    struct charge *charge = n ? charges_find(&d->decision->live.charges, n - 1) : NULL;
+    if (!charge || charge->question != question)
+        return;
+    const struct question *other = held_by(d, n);
+    charge->question = other ? other->n + 1 : 0;
+    charge_touch(d, charge);
+}
+
+/* Nobody waits for it any more. It goes when those who were told of it know that, too. */
+static void question_end(struct deciding *d, struct question *question) {
+    uint32_t charge = question->charge, n = question->n + 1;
+    question_becomes(d, question, QUESTION_OVER, question->of);
+    charge_free(d, charge, n);
+    if (route_close(d, question))
+        route_say(d, question);
+    else if (!route_pends(d->policy, &d->decision->goal, question))
+        live_remove(d, PART_QUESTION, question);
+}
+
+static void answer_follow(struct deciding *d, const struct question *was, struct str words) {
+    if (d->decision->goal.desk)
+        desk_answered(d, was);
+    else
+        charge_answered(d, was, words);
+}
+
+/* ESCALATE-14: the answer takes effect. */
+static void question_apply(struct deciding *d, struct question *question, struct str words) {
+    struct question was = *question;
+    question_record(d, RECORD_QUESTION_APPLIED, question,
+                    (struct evidence){.rule = STR("question.applied"),
+                                      .count = question->answer,
+                                      .text = words,
+                                      .more = question->said});
+    question_end(d, question);
+    answer_follow(d, &was, words);
+}
+
+static void questions_let_go(struct deciding *d, uint32_t charge, struct str rule) {
+    live_edit(d, PART_QUESTION, 0);
+    struct questions *questions = &d->decision->live.questions;
+    for (uint32_t i = questions->count; i-- > 0;) {
+        struct question *question = &questions->at[i];
+        if (question->state == QUESTION_OVER)
+            continue;
+        if (charge && question->parent == charge && question->of == OF_PARENT) {
+            question_record(d, RECORD_QUESTION_RAISED, question,
+                            (struct evidence){.rule = STR("request.parent-gone"),
+                                              .from = STR("parent"),
+                                              .to = STR("overseer")});
+            question_becomes(d, question, question->state, OF_OVERSEER); /* REQUEST-09 */
+        } else if (!charge || question->charge == charge) {
+            question_record(d, RECORD_QUESTION_WITHDRAWN, question,
+                            (struct evidence){.rule = rule});
+            question_end(d, question);
+        }
+    }
+}
+
+void question_settle(struct deciding *d, struct str cause, struct str rule) {
+    cause = str_cut_utf8(cause, LIMIT_CAUSE);
+    if (!questions_about(&d->decision->live.questions, cause))
+        return;
+    live_edit(d, PART_QUESTION, 0);
+    struct question *question = questions_about(&d->decision->live.questions, cause);
+    question_record(d, RECORD_QUESTION_WITHDRAWN, question, (struct evidence){.rule = rule});
+    question_end(d, question);
+}
+
+void questions_drop(struct deciding *d, uint32_t charge, struct str rule) {
+    questions_let_go(d, charge + 1, rule);
+}
+
+void questions_end(struct deciding *d, struct str rule) {
+    questions_let_go(d, 0, rule);
+}
+
+/* ---- agents ask: REQUEST ---- */
+
+/* REQUEST-02: the times stand in the row, so that a restart forgets none of them (reference fault 19). Whole seconds:
+ * never more than five in a minute. */
+static bool asks_too_often(const struct deciding *d, const struct charge *charge) {
+    int64_t now = (d->signal->at - charge->created_at) / SECONDS(1);
+    return charge->request_count == LIMIT_REQUESTS &&
+           now - charge->requests[0] <= MINUTE / SECONDS(1);
+}
+
+static void request_note(struct deciding *d, struct charge *charge) {
+    int64_t now = (d->signal->at - charge->created_at) / SECONDS(1);
+    if (charge->request_count == LIMIT_REQUESTS)
+        memmove(charge->requests, charge->requests + 1,
+                (LIMIT_REQUESTS - 1) * sizeof *charge->requests);
+    else
+        charge->request_count++;
+    charge->requests[charge->request_count - 1] = now < 0 ? 0 : (uint32_t)now;
+    charge_touch(d, charge);
+}
+
+/* What the agent itself asked, of whomever: not what was asked about it. */
+static bool is_asked_by(const struct question *question, uint32_t charge) {
+    return question->charge == charge && memcmp(question->cause, "agent.", 6) == 0;
+}
+
+static uint32_t pending_of(const struct deciding *d, uint32_t charge, uint32_t parent) {
+    const struct questions *questions = &d->decision->live.questions;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < questions->count; i++) {
+        const struct question *question = &questions->at[i];
+        if (question->state == QUESTION_OPEN)
+            count += charge ? is_asked_by(question, charge) : question->parent == parent;
+    }
+    return count;
+}
+
+static const char *request_is_wrong(const struct deciding *d, const struct charge *charge,
+                                    uint32_t parent) {
+    if (asks_too_often(d, charge))
+        return "an agent asks at most five times a minute";
+    if (pending_of(d, charge->n + 1, 0) >= LIMIT_PENDING)
+        return "an agent waits for at most three answers";
+    return parent && pending_of(d, 0, parent) >= LIMIT_PENDING_PARENT
+               ? "one parent is asked at most twenty things at once"
+               : NULL;
+}
+
+/* REQUEST-01: whoever asked for its work; else the nearest node above that somebody works on. */
+static uint32_t parent_of(const struct deciding *d, const struct charge *charge) {
+    const struct plan *plan = &d->decision->plan;
+    if (charge->parent && charges_find(&d->decision->live.charges, charge->parent - 1))
+        return charge->parent;
+    const struct node *node = plan_node(plan, charge->node);
+    while (node && (node = plan_parent(plan, node))) {
+        const struct charge *above = charges_of_node(&d->decision->live.charges, node->n);
+        if (above)
+            return above->n + 1;
+    }
+    return 0;
+}
+
+static bool text_read(struct deciding *d, struct question_text *ret) {
+    uint32_t entry;
+    if (shape_decode_in(&QUESTION_TEXT, d->signal->body, d->out, ret) &&
+        !fields_broken(QUESTION_TEXT.fields, QUESTION_TEXT.count, ret, &entry) &&
+        ret->title.len > 0)
+        return true;
+    decide_refuse_because(d, ERROR_INVALID,
+                          STR("a question needs a title, and nothing of it may be too long"));
+    return false;
+}
+
+static void charge_block(struct deciding *d, const struct charge *held, struct str why) {
+    struct charge *charge = charges_find(&d->decision->live.charges, held->n);
+    if (!charge_status_may_become(charge->status, CHARGE_BLOCKED))
+        return;
+    charge->waiting = WAITS_FOR_ANSWER;
+    name_put(charge->reason, sizeof charge->reason, why);
+    charge_move(d, charge, CHARGE_BLOCKED,
+                (struct evidence){.rule = STR("question.holds"), .reason = why});
+}
+
+static struct str cause_of(struct deciding *d, const char *kind, const struct question_text *text) {
+    struct str words =
+        arena_format(d->out, "%.*s\n%.*s", STR_ARG(text->title), STR_ARG(text->text));
+    struct hash hash = sha256(words);
+    return arena_format(d->out, "%s.%02x%02x%02x%02x%02x%02x", kind, hash.bytes[0], hash.bytes[1],
+                        hash.bytes[2], hash.bytes[3], hash.bytes[4], hash.bytes[5]);
+}
+
+static void too_many(struct deciding *d) {
+    decide_refuse_because(d, ERROR_LIMITED, STR("too many questions of this goal are open"));
+}
+
+/* REQUEST-01 to REQUEST-04. A parent is asked first, C-45; where there is none, the overseer; a person when the agent
+ * says so, and later in any case: REQUEST-09. */
+void rule_agent_ask(struct deciding *d) {
+    struct question_text text = {0};
+    struct charge *charge = charge_in_hand(d);
+    bool of_person = d->signal->to == OF_PERSON;
+    if (!charge) {
+        decide_refuse_because(d, ERROR_NOT_FOUND, STR("whoever asks has no open assignment here"));
+        return;
+    }
+    if (!text_read(d, &text))
+        return;
+    uint32_t parent = of_person ? 0 : parent_of(d, charge);
+    struct asking asking = {.kind = of_person ? QUESTION_DECIDE : QUESTION_REQUEST,
+                            .of = of_person ? OF_PERSON
+                                  : parent  ? OF_PARENT
+                                            : OF_OVERSEER,
+                            .alarm = ALARM_WARNING,
+                            .charge = charge,
+                            .parent = parent,
+                            .text = text,
+                            .holds = true};
+    asking.cause =
+        cause_of(d, arena_cstr(d->out, arena_format(d->out, "agent.A_%u", charge->n)), &text);
+    if (questions_about(&d->decision->live.questions, asking.cause))
+        return; /* asked before, word for word */
+    const char *wrong = request_is_wrong(d, charge, parent);
+    if (wrong) {
+        decide_refuse_because(d, ERROR_LIMITED, str_of(wrong));
+        return;
+    }
+    request_note(d, charge);
+    if (!question_ask(d, asking))
+        too_many(d);
+    else
+        charge_block(d, charge, text.title);
+}
+
+/* A person, or a program of theirs, puts something into the inbox. `text` is its cause, `question` the option that counts
+ * when it expires at `until`; how urgent it is stands in the words. */
+void rule_ask(struct deciding *d) {
+    struct question_text text = {0};
+    uint32_t alarm = ALARM_WARNING;
+    if (d->signal->by == WHO_AGENT) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    if (!text_read(d, &text))
+        return;
+    const struct node *node = plan_find(&d->decision->plan, d->signal->node);
+    if (d->signal->node.len > 0 && !node) {
+        decide_refuse_because(d, ERROR_NOT_FOUND, STR("the plan has no such node"));
+        return;
+    }
+    names_find(&ALARM_NAMES, text.level, &alarm);
+    live_edit(d, PART_CHARGE, 0);
+    const struct charge *charge =
+        node ? charges_of_node(&d->decision->live.charges, node->n) : NULL;
+    bool answerable = d->signal->to == QUESTION_DECIDE || d->signal->to == QUESTION_APPROVE;
+    struct asking asking = {.kind = d->signal->to < QUESTION_REQUEST
+                                        ? (enum question_kind)d->signal->to
+                                        : QUESTION_DECIDE,
+                            .alarm = (enum alarm)alarm,
+                            .charge = charge,
+                            .text = text,
+                            .fallback = d->signal->question,
+                            .expires_at = d->signal->until,
+                            .holds = answerable};
+    asking.cause = d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_CAUSE)
+                                           : cause_of(d, "asked", &text);
+    if (!question_ask_at(d, &asking, node ? node->n + 1 : 0))
+        too_many(d);
+    else if (charge && answerable && d->decision->verdict == VERDICT_CHANGE)
+        charge_block(d, charge, text.title);
+}
+
+/* ---- answering ---- */
+
+/* The question that the signal names; otherwise it is refused here. */
+static struct question *question_in_hand(struct deciding *d) {
+    live_edit(d, PART_QUESTION, 0);
+    struct question *question =
+        d->signal->question ? questions_find(&d->decision->live.questions, d->signal->question - 1)
+                            : NULL;
+    if (question && question->state != QUESTION_OVER)
+        return question;
+    decide_refuse_because(
+        d, ERROR_NOT_FOUND,
+        STR("that question is not open: it was answered, has expired, or never was"));
+    return NULL;
+}
+
+/* G-24: agents answer only what they are asked as a parent, the overseer only requests; of people those who are named. */
+static bool may_answer(const struct deciding *d, const struct question *question) {
+    bool request = question->kind == QUESTION_REQUEST;
+    switch (d->signal->by) {
+    case WHO_HUMAN: return question_is_for(question, d->signal->actor);
+    case WHO_OVERSEER: return request;
+    default:
+        return request && question->of == OF_PARENT && question->parent &&
+               d->signal->charge == question->parent;
+    }
+}
+
+static const char *answer_is_wrong(const struct deciding *d, const struct question *question) {
+    if (question->kind == QUESTION_ALERT)
+        return "an alert has no answer: acknowledge it";
+    if (d->signal->to > question->options)
+        return "there is no such option";
+    if (question->kind == QUESTION_APPROVE && d->signal->to == 0)
+        return "yes or no?";
+    return d->signal->to == 0 && d->signal->text.len == 0 ? "an answer is an option or words"
+                                                          : NULL;
+}
+
+static bool answer_is_refused(struct deciding *d, const struct question *question) {
+    if (!may_answer(d, question)) {
+        decide_refuse_because(d, ERROR_UNAUTHORIZED,
+                              d->signal->by == WHO_HUMAN
+                                  ? arena_format(d->out, "only %s may answer this", question->who)
+                                  : STR("this is not for you to answer"));
+        return true;
+    }
+    if (question->state == QUESTION_ANSWERED) {
+        decide_refuse_because(d, ERROR_CONFLICT,
+                              STR("it is answered already; it can be taken back for a moment"));
+        return true;
+    }
+    if (question->expires_at && question->expires_at <= d->signal->at) {
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it has expired"));
+        return true;
+    }
+    const char *wrong = answer_is_wrong(d, question);
+    if (wrong)
+        decide_refuse_because(d, ERROR_INVALID, str_of(wrong));
+    return wrong != NULL;
+}
+
+static struct str answer_words(struct deciding *d, const struct question *question) {
+    if (d->signal->text.len > 0)
+        return d->signal->text;
+    if (question->kind == QUESTION_APPROVE)
+        return d->signal->to == 1 ? STR("yes") : STR("no");
+    return arena_format(d->out, "option %u", d->signal->to);
+}
+
+/* ESCALATE-14. What a person answers can be taken back for a while; nothing is done about it before. */
+void rule_answer(struct deciding *d) {
+    struct question *question = question_in_hand(d);
+    if (!question || answer_is_refused(d, question))
+        return;
+    bool at_once = d->signal->by != WHO_HUMAN || d->policy->undo_for <= 0;
+    struct str words = answer_words(d, question);
+    question->answer = d->signal->to;
+    question->said = decide_text(d, words);
+    question->applies_at = d->signal->at + (at_once ? 0 : d->policy->undo_for);
+    route_hush(question);
+    question_becomes(d, question, QUESTION_ANSWERED, question->of);
+    question_record(d, RECORD_QUESTION_ANSWERED, question,
+                    (struct evidence){.rule = STR("question.answer"),
+                                      .text = words,
+                                      .reason = d->signal->reason,
+                                      .count = question->answer,
+                                      .until = question->applies_at,
+                                      .more = question->said});
+    if (at_once)
+        question_apply(d, question, words);
+}
+
+/* ---- seen, put off, taken back ---- */
+
+static void question_seen(struct deciding *d, struct question *question) {
+    if (question->acknowledged)
+        return;
+    question->acknowledged = 1;
+    route_hush(question);
+    live_touch(d, PART_QUESTION, question);
+    question_record(d, RECORD_QUESTION_SEEN, question,
+                    (struct evidence){.rule = STR("question.seen"), .reason = d->signal->reason});
+    if (question->kind == QUESTION_ALERT)
+        question_end(d, question);
+}
+
+static void question_snooze(struct deciding *d, struct question *question) {
+    int64_t until = d->signal->until;
+    if (until <= d->signal->at || until > d->signal->at + SNOOZE_MOST) {
+        decide_refuse_because(d, ERROR_INVALID, STR("it can be put off for up to 30 days"));
+        return;
+    }
+    route_hush(question);
+    question->snoozed_until = question->say_at = until;
+    question->acknowledged = 0;
+    live_touch(d, PART_QUESTION, question);
+    question_record(d, RECORD_QUESTION_SNOOZED, question,
+                    (struct evidence){.rule = STR("question.snooze"),
+                                      .until = until,
+                                      .reason = d->signal->reason});
+}
+
+static void question_undo(struct deciding *d, struct question *question) {
+    if (question->state != QUESTION_ANSWERED || question->applies_at <= d->signal->at) {
+        decide_refuse_because(d, ERROR_CONFLICT, STR("there is no answer that can be taken back"));
+        return;
+    }
+    question->answer = 0;
+    question->said = (struct hash){0};
+    question->applies_at = 0;
+    question->say_at = d->signal->at + d->policy->say_again;
+    question_becomes(d, question, QUESTION_OPEN, question->of);
+    question_record(d, RECORD_QUESTION_UNDONE, question,
+                    (struct evidence){.rule = STR("question.undo"), .reason = d->signal->reason});
+}
+
+/* Whoever waits for the answer goes on without one. */
+static void question_withdraw(struct deciding *d, struct question *question) {
+    struct question was = *question;
+    was.said = (struct hash){0};
+    was.answer = 0;
+    question_record(
+        d, RECORD_QUESTION_WITHDRAWN, question,
+        (struct evidence){.rule = STR("question.withdraw"), .reason = d->signal->reason});
+    question_end(d, question);
+    answer_follow(d, &was, (struct str){0});
+}
+
+/* An agent takes back its own questions, and nothing else. */
+static bool may_move(const struct deciding *d, const struct question *question) {
+    if (d->signal->by == WHO_HUMAN)
+        return d->signal->to == QUESTION_SEEN || d->signal->to == QUESTION_SNOOZE ||
+               question_is_for(question, d->signal->actor);
+    return d->signal->to == QUESTION_WITHDRAW &&
+           (d->signal->by == WHO_OVERSEER
+                ? question->kind == QUESTION_REQUEST
+                : question->charge != 0 && d->signal->charge == question->charge);
+}
+
+void rule_question(struct deciding *d) {
+    struct question *question = question_in_hand(d);
+    if (!question)
+        return;
+    if (!may_move(d, question)) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    if (question->state == QUESTION_ANSWERED && d->signal->to != QUESTION_UNDO) {
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it is answered already"));
+        return;
+    }
+    switch (d->signal->to) {
+    case QUESTION_SEEN: question_seen(d, question); break;
+    case QUESTION_SNOOZE: question_snooze(d, question); break;
+    case QUESTION_UNDO: question_undo(d, question); break;
+    case QUESTION_WITHDRAW: question_withdraw(d, question); break;
+    default: decide_refuse(d, ERROR_INVALID); break;
+    }
+}
+
+/* ---- what becomes due ---- */
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* REQUEST-09: nobody below a person stays silent for ever. */
+static int64_t raise_next(const struct policy *policy, const struct question *question) {
+    bool waits = question->kind == QUESTION_REQUEST && question->of != OF_PERSON &&
+                 question->state == QUESTION_OPEN && policy->request_raise > 0;
+    return waits ? question->asked_at + policy->request_raise : TIME_NEVER;
+}
+
+/* Something is being said to the agent: its answer comes when that is over, and an outcome is a step. */
+static bool charge_is_busy(const struct live *live, const struct question *question) {
+    const struct charge *charge =
+        question->charge ? charges_find(&live->charges, question->charge - 1) : NULL;
+    return charge && charge->effect != 0;
+}
+
+static int64_t question_next(const struct live *live, const struct goal *goal,
+                             const struct policy *policy, const struct question *question,
+                             int64_t now) {
+    int64_t next = route_next(policy, goal, question, now);
+    if (question->state == QUESTION_ANSWERED)
+        return charge_is_busy(live, question) ? next : earlier(next, question->applies_at);
+    if (question->state == QUESTION_OVER)
+        return route_pends(policy, goal, question) ? next : now;
+    if (question->expires_at)
+        next = earlier(next, question->expires_at);
+    return earlier(next, raise_next(policy, question));
+}
+
+int64_t questions_next(const struct live *live, const struct goal *goal,
+                       const struct policy *policy, int64_t now) {
+    int64_t next = TIME_NEVER;
+    for (uint32_t i = 0; i < live->questions.count; i++)
+        next = earlier(next, question_next(live, goal, policy, &live->questions.at[i], now));
+    return next;
+}
+
+/* Nobody answered. What was said to count then, counts. Without that an approval is refused, and whoever waits for
+ * anything else goes on waiting: it is said anew, one step more urgent. */
+static void question_expire(struct deciding *d, struct question *question) {
+    bool refuses = question->kind == QUESTION_APPROVE && !question->fallback;
+    uint32_t option = refuses ? 2 : question->fallback;
+    question_record(d, RECORD_QUESTION_EXPIRED, question,
+                    (struct evidence){.rule = STR("question.expired"),
+                                      .count = option,
+                                      .until = question->expires_at});
+    question->expires_at = 0;
+    if (option) {
+        question->answer = option;
+        question->said = refuses ? decide_text(d, STR("no")) : question->fallback_said;
+        question_apply(d, question, (struct str){0});
+    } else if (question->holds) {
+        enum alarm alarm = question->alarm < ALARM_CRITICAL ? question->alarm + 1 : question->alarm;
+        if (alarm > question->alarm)
+            question_worsens(d, question, alarm);
+        live_touch(d, PART_QUESTION, question);
+    } else
+        question_end(d, question);
+}
+
+static void request_raise(struct deciding *d, struct question *question) {
+    question_record(d, RECORD_QUESTION_RAISED, question,
+                    (struct evidence){.rule = STR("request.unanswered"),
+                                      .from = str_of(name_of(&ASKED_OF_NAMES, question->of)),
+                                      .to = STR("person"),
+                                      .threshold = d->policy->request_raise});
+    question->say_at = d->signal->at;
+    question_becomes(d, question, QUESTION_OPEN, OF_PERSON);
+    route_say(d, question);
+}
+
+static void question_forget(struct deciding *d, struct question *question) {
+    question_record(d, RECORD_QUESTION_UNSAID, question,
+                    (struct evidence){.rule = STR("route.gone"),
+                                      .text = STR("the channel is no longer set up")});
+    live_remove(d, PART_QUESTION, question);
+}
+
+/* One thing that is due of this question. */
+static void question_due(struct deciding *d, struct question *question) {
+    int64_t now = d->signal->at;
+    bool open = question->state == QUESTION_OPEN;
+    if (question->state == QUESTION_ANSWERED && question->applies_at <= now)
+        question_apply(d, question, (struct str){0});
+    else if (question->state == QUESTION_OVER &&
+             !route_pends(d->policy, &d->decision->goal, question))
+        question_forget(d, question);
+    else if (open && question->expires_at && question->expires_at <= now)
+        question_expire(d, question);
+    else if (raise_next(d->policy, question) <= now)
+        request_raise(d, question);
+    else
+        route_say(d, question);
+}
+
+/* Rows come and go while they are dealt with: each time the first that is due is looked for anew. */
+int64_t questions_due(struct deciding *d) {
+    struct live *live = &d->decision->live;
+    const struct goal *goal = &d->decision->goal;
+    int64_t now = d->signal->at;
+    for (uint32_t round = 0; round < 4 * LIMIT_QUESTIONS; round++) {
+        uint32_t i = 0;
+        while (i < live->questions.count &&
+               question_next(live, goal, d->policy, &live->questions.at[i], now) > now)
+            i++;
+        if (i == live->questions.count)
+            break;
+        live_edit(d, PART_QUESTION, 0);
+        question_due(d, &live->questions.at[i]);
+    }
+    return questions_next(live, goal, d->policy, now);
+}
+
+/* ---- what came of a message ---- */
+
+void say_ended(struct deciding *d, const struct effect_slot *slot) {
+    live_edit(d, PART_QUESTION, 0);
+    struct questions *questions = &d->decision->live.questions;
+    for (uint32_t k = 0; k < questions->count; k++) {
+        struct question *question = &questions->at[k];
+        for (uint32_t i = 0; i < question->channels; i++) {
+            if (question->effects[i] != slot->n + 1)
+                continue;
+            route_heard(d, question, i);
+            if (question->state == QUESTION_OVER &&
+                !route_pends(d->policy, &d->decision->goal, question))
+                live_remove(d, PART_QUESTION, question);
+            else
+                route_say(d, question);
+            return;
+        }
+    }
+}

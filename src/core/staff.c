@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who works on what next? ASSIGN-17, ASSIGN-20, G-14, G-15; docs/decisions/0006 and 0009. */
+#include "core/graph.h"
+#include "core/rules.h"
+
+/* ---- whom to give it to ---- */
+
+/* POLICY-01. */
+bool agent_is_allowed(const struct deciding *d, const struct policy_agent *agent) {
+    struct str allowed = d->policy->allow_agents;
+    return allowed.len == 0 || str_equal(allowed, STR("*")) ||
+           list_has_word(allowed, str_of(agent->id));
+}
+
+/* ASSIGN-20: the one that the plan names, else the first of the role that it names, else the first. */
+static const struct policy_agent *agent_for(const struct deciding *d, const struct node *node) {
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < d->policy->agent_count; i++) {
+            const struct policy_agent *agent = &d->policy->agents[i];
+            bool named = node->agent[0] && str_equal(str_of(agent->id), str_of(node->agent));
+            bool fits = !node->role[0] || str_equal(str_of(agent->role), str_of(node->role));
+            if (agent_is_allowed(d, agent) && (pass == 0 ? named : fits))
+                return agent;
+        }
+    return NULL;
+}
+
+/* ---- giving it out ---- */
+
+/* ASSIGN-02: to a task or a subtask that has no children. */
+struct charge *charge_add(struct deciding *d, const struct node *node,
+                          const struct policy_agent *agent) {
+    struct goal *goal = &d->decision->goal;
+    must(!charges_of_node(&d->decision->live.charges, node->n));
+    struct charge *charge = live_add(d, PART_CHARGE, goal->parts_made++);
+    charge->node = node->n;
+    charge->first = charge->rung = (enum rung)d->policy->first_rung;
+    charge->created_at = charge->updated_at = d->signal->at;
+    charge->waiting = WAITS_FOR_PERMIT;
+    name_put(charge->agent, sizeof charge->agent, str_of(agent->id));
+    name_put(charge->account, sizeof charge->account,
+             str_of(agent->account[0] ? agent->account : agent->id));
+    decide_record(d, RECORD_CHARGE_QUEUED,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = STR("staff"),
+                                                    .text = str_of(charge->agent),
+                                                    .to = str_of("queued")}));
+    return charge;
+}
+
+static bool wants_staff(const struct deciding *d, const struct node *node) {
+    const struct plan *plan = &d->decision->plan;
+    return node->status == NODE_QUEUED && !node->retired && node->tier != TIER_PHASE &&
+           !plan_has_children(plan, node) &&
+           !charges_of_node(&d->decision->live.charges, node->n) &&
+           node->attempts < d->policy->max_attempts;
+}
+
+static bool anybody_is_wanted(const struct deciding *d) {
+    for (uint32_t i = 0; i < d->decision->plan.count; i++)
+        if (wants_staff(d, &d->decision->plan.nodes[i]))
+            return true;
+    return false;
+}
+
+/* Work that nobody may do does not wait unseen: one question for each node, withdrawn when somebody may after all. */
+static struct str nobody_cause(struct deciding *d, const struct node *node) {
+    return arena_format(d->out, "nobody.%s", node->id);
+}
+
+static void nobody_ask(struct deciding *d, const struct node *node) {
+    static const struct str OPTIONS[] = {{"look again", 10}};
+    const char *wanted = node->agent[0] ? node->agent : node->role;
+    struct str why = wanted[0] ? arena_format(d->out, "none that may be given work is %s", wanted)
+                               : STR("policy.allow_agents names none of them");
+    question_ask(
+        d, (struct asking){
+               .kind = QUESTION_DECIDE,
+               .alarm = ALARM_CRITICAL,
+               .cause = nobody_cause(d, node),
+               .text = {.title = arena_format(d->out, "%s: no agent may work on it", node->id),
+                        .text = arena_format(
+                            d->out,
+                            "%s is ready, and no agent may work on it: %.*s. See [[agents]], "
+                            "policy.allow_agents and policy.allow_cross_agent.",
+                            node->id, STR_ARG(why)),
+                        .options = {OPTIONS, count_of(OPTIONS)},
+                        .rule = STR("staff.nobody"),
+                        .reason = why}});
+}
+
+static void staff_ready(struct deciding *d) {
+    uint32_t most = d->policy->most_per_goal ? d->policy->most_per_goal : LIMIT_CHARGES;
+    struct graph_picks picks =
+        graph_recommend(&d->decision->plan, &d->decision->goal, d->signal->at, d->out);
+    if (most > LIMIT_CHARGES)
+        most = LIMIT_CHARGES;
+    for (uint32_t i = 0; i < picks.count; i++) {
+        const struct node *node = picks.at[i].node;
+        const struct policy_agent *agent = agent_for(d, node);
+        if (!wants_staff(d, node) || d->decision->live.charges.count >= most ||
+            !dispatch_has_room(d))
+            continue;
+        if (!agent) {
+            nobody_ask(d, node);
+            continue;
+        }
+        question_settle(d, nobody_cause(d, node), STR("staff"));
+        permit_ask(d, charge_add(d, node, agent));
+    }
+}
+
+/* ---- what is not wanted any more ---- */
+
+/* Nobody starts anew beside a run that may still be there. */
+void charge_run_end(struct deciding *d, struct charge *charge) {
+    if (charge->run == 0 || charge->ended || d->decision->goal.open_count >= LIMIT_OPEN_EFFECTS)
+        return;
+    effect_make(d, (struct effect){.kind = EFFECT_STOP,
+                                   .within = d->policy->act_within,
+                                   .charge = charge->n,
+                                   .agent = str_of(charge->agent),
+                                   .session = str_of(charge->session),
+                                   .run = charge->run});
+    charge->ended = 1;
+}
+
+void charge_stop(struct deciding *d, struct charge *charge, struct str rule, struct str reason) {
+    uint32_t n = charge->n;
+    charge_run_end(d, charge);
+    permit_return(d, charge, true);
+    questions_drop(d, n, rule);
+    charge = charges_find(&d->decision->live.charges, n);
+    charge_move(d, charge, CHARGE_CANCELLED, (struct evidence){.rule = rule, .reason = reason});
+}
+
+static bool is_unwanted(const struct deciding *d, const struct charge *charge) {
+    const struct node *node = plan_node(&d->decision->plan, charge->node);
+    enum goal_status status = d->decision->goal.status;
+    return (status != GOAL_ACTIVE && status != GOAL_PAUSED) || !node || node->retired ||
+           node_is_over(node) || plan_has_children(&d->decision->plan, node);
+}
+
+/* Pain 16: whoever works on what is over or was taken out of the plan is stopped. */
+static void staff_release(struct deciding *d) {
+    struct charges *charges = &d->decision->live.charges;
+    for (uint32_t i = charges->count; i-- > 0;)
+        if (is_unwanted(d, &charges->at[i]) &&
+            d->decision->goal.open_count + 2 <= LIMIT_OPEN_EFFECTS) {
+            live_edit(d, PART_CHARGE, 0);
+            charge_stop(d, &charges->at[i], STR("work.over"), STR("nobody wants it any more"));
+        }
+}
+
+void charges_stop(struct deciding *d, struct str rule) {
+    struct charges *charges = &d->decision->live.charges;
+    for (uint32_t i = charges->count;
+         i-- > 0 && d->decision->goal.open_count + 2 <= LIMIT_OPEN_EFFECTS;) {
+        live_edit(d, PART_CHARGE, 0);
+        charge_stop(d, &charges->at[i], rule, d->signal->reason);
+    } /* the rest follows as room comes: staff_release() */
+}
+
+void staff(struct deciding *d) {
+    const struct goal *goal = &d->decision->goal;
+    permits_catch_up(d);
+    if (d->decision->live.charges.count > 0)
+        staff_release(d);
+    if (goal->status != GOAL_ACTIVE || d->policy->agent_count == 0 || goal->plan_version == 0 ||
+        d->world->level < LEVEL_SUPERVISION || !anybody_is_wanted(d))
+        return;
+    staff_ready(d);
+}
+
+/* ---- what the desk says ---- */
+
+static void node_begin(struct deciding *d, const struct charge *charge) {
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (node->status == NODE_QUEUED)
+        node_move(d, node, NODE_IN_PROGRESS, BY_WORK,
+                  (struct evidence){.rule = STR("staff.begin"), .text = str_of(charge->agent)});
+}
+
+/* It may begin, and cannot just now: what it got is given back, and asked for again. */
+static void begin_later(struct deciding *d, struct charge *charge) {
+    permit_return(d, charge, true);
+    charge->waiting = WAITS_FOR_BACKOFF;
+    charge->waits_until = time_after(d->signal->at, d->policy->tick_every);
+    charge_touch(d, charge);
+    decide_record(d, RECORD_CHARGE_WAITS,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = STR("staff.not-now"),
+                                                    .until = charge->waits_until}));
+}
+
+static void charge_begin(struct deciding *d, struct charge *charge) {
+    bool waits = charge->waiting == WAITS_FOR_PERMIT || charge->waiting == WAITS_FOR_QUOTA;
+    if (!waits || (charge->status != CHARGE_QUEUED && charge->status != CHARGE_BLOCKED))
+        return;
+    if (charge->status == CHARGE_BLOCKED)
+        charge_move(d, charge, CHARGE_QUEUED, (struct evidence){.rule = STR("account.open")});
+    if (d->decision->goal.status != GOAL_ACTIVE || !dispatch_has_room(d) || charge->effect) {
+        begin_later(d, charge);
+        return;
+    }
+    node_begin(d, charge);
+    charge->waiting = WAITS_FOR_NOTHING;
+    charge->instruction =
+        (struct hash){0}; /* somebody allowed it: the same words are not too soon */
+    charge_dispatch(d, charge, charge->attempts == 0 ? WORDS_TASK : WORDS_AGAIN,
+                    STR("staff.begin"));
+    plan_settle(d);
+}
+
+void rule_granted(struct deciding *d) {
+    struct charge *charge = charge_in_hand(d);
+    if (!charge) {
+        permit_decline(d); /* whoever asked is over by now */
+        return;
+    }
+    switch (permit_answer(d, charge)) {
+    case PERMIT_BEGIN: charge_begin(d, charge); break;
+    case PERMIT_ACT:
+    case PERMIT_STRIKE: ladder_granted(d, charge); break;
+    default: break;
+    }
+}
+
+/* Terminal for this dispatch: nothing asks again by itself. A person decides. */
+static void begin_denied(struct deciding *d, struct charge *charge) {
+    static const struct str OPTIONS[] = {{"try again", 9}, {"stop working on it", 18}};
+    struct str reason = str_cut_utf8(d->signal->reason, LIMIT_REASON);
+    uint32_t at_node = charge->node;
+    decide_record(d, RECORD_CHARGE_DENIED,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = STR("permit.denied"),
+                                                    .reason = reason,
+                                                    .until = d->signal->until}));
+    charge_stop(d, charge, STR("permit.denied"), reason);
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, at_node);
+    if (node_status_may_become(node->status, NODE_BLOCKED)) {
+        node_move(d, node, NODE_BLOCKED, BY_WORK,
+                  (struct evidence){.rule = STR("permit.denied"), .reason = reason});
+        node->blocked = BLOCKED_BY_EXTERNAL;
+        node->why = decide_text(d, reason);
+    }
+    question_ask(
+        d, (struct asking){.kind = QUESTION_DECIDE,
+                           .alarm = ALARM_CRITICAL,
+                           .cause = arena_format(d->out, "denied.%s", node->id),
+                           .text = {.title = arena_format(d->out, "%s may not go on", node->id),
+                                    .text = reason,
+                                    .options = {OPTIONS, count_of(OPTIONS)},
+                                    .rule = STR("permit.denied"),
+                                    .reason = reason}});
+    plan_settle(d);
+}
+
+void rule_denied(struct deciding *d) {
+    struct charge *charge = charge_in_hand(d);
+    enum permit_kind kind = charge ? permit_answer(d, charge) : PERMIT_NONE;
+    if (kind == PERMIT_BEGIN)
+        begin_denied(d, charge);
+    else if (kind != PERMIT_NONE && charge->status == CHARGE_STALLED)
+        ladder_ask(d, charge, STR("permit.denied"), str_cut_utf8(d->signal->reason, LIMIT_BLOCKED));
+}
+
+/* ---- again, and done ---- */
+
+/* It wants to begin once more, and asks for a permit again. */
+void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
+    charge->waiting = WAITS_FOR_PERMIT;
+    charge->waits_until = charge->backoff_until = 0;
+    if (charge->status == CHARGE_BLOCKED)
+        charge_move(d, charge, CHARGE_QUEUED, (struct evidence){.rule = rule});
+    else
+        charge_touch(d, charge);
+    permit_ask(d, charge);
+}
+
+/* Promise 3: it is done on evidence, and called unverified until something else has checked it. */
+void charge_done(struct deciding *d, struct charge *charge, struct str rule, struct str evidence) {
+    uint32_t n = charge->n, at_node = charge->node;
+    charge_run_end(d, charge); /* pain 20: nothing that it started stays */
+    permit_return(d, charge, true);
+    questions_drop(d, n, rule);
+    charge = charges_find(&d->decision->live.charges, n);
+    charge_move(d, charge, CHARGE_DONE, (struct evidence){.rule = rule, .text = evidence});
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, at_node);
+    if (node->status == NODE_QUEUED || node->status == NODE_BLOCKED)
+        return; /* somebody moved it meanwhile */
+    if (!node_is_over(node))
+        node_move(d, node, NODE_DONE, BY_WORK,
+                  (struct evidence){.rule = rule, .text = evidence, .reason = STR("unverified")});
+    plan_settle(d);
+}
+
+static void work_give_up(struct deciding *d, uint32_t at_node, struct str rule) {
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, at_node);
+    if (node_status_may_become(node->status, NODE_CANCELLED))
+        node_move(d, node, NODE_CANCELLED, BY_WORK,
+                  (struct evidence){.rule = rule, .reason = d->signal->reason});
+    plan_settle(d);
+}
+
+/* A person has given it new chances. */
+static void chances_renew(struct deciding *d, uint32_t at_node) {
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, at_node);
+    node->attempts = 0;
+    node_touch(d, node);
+}
+
+static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
+    uint32_t at_node = charge->node;
+    charge->question = 0;
+    charge->waiting = WAITS_FOR_NOTHING;
+    if (option == 3) {
+        charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
+        work_give_up(d, at_node, STR("answer.stop"));
+        return;
+    }
+    charge->rung = charge->first;
+    charge->moves = charge->retries = charge->restarts = 0;
+    chances_renew(d, at_node);
+    if (option == 2 && ladder_reassign(d, charge))
+        return;
+    uint32_t n = charge->n;
+    questions_drop(d, n, STR("answer.again")); /* whatever else was asked about it */
+    charge = charges_find(&d->decision->live.charges, n);
+    charge->question = 0;
+    charge_run_end(d, charge); /* what is wanted now is said from the beginning */
+    if (charge->status == CHARGE_BLOCKED || charge->status == CHARGE_QUEUED) {
+        permit_return(d, charge, true);
+        charge_again(d, charge, STR("answer.again"));
+    }
+}
+
+/* The work waits as a node, with nobody on it. */
+static void denied_answered(struct deciding *d, const struct question *question) {
+    plan_edit(d, 0);
+    struct node *node = plan_find(&d->decision->plan, str_of(question->cause + 7));
+    if (!node || node->status != NODE_BLOCKED)
+        return;
+    if (question->answer == 2) {
+        work_give_up(d, node->n, STR("answer.stop"));
+        return;
+    }
+    node->attempts = 0;
+    node_move(d, node, NODE_QUEUED, BY_WORK, (struct evidence){.rule = STR("answer.again")});
+    plan_settle(d);
+}
+
+/* "done.": a person has looked. */
+static bool done_answered(struct deciding *d, struct charge *charge,
+                          const struct question *question) {
+    if (!str_begins(str_of(question->cause), STR("done.")) || question->answer != 1)
+        return false;
+    charge->question = 0;
+    charge_done(d, charge, STR("answer.accepted"), STR("a person accepted it"));
+    return true;
+}
+
+/* ESCALATE-14: the answer goes with the next instruction, and the charge goes on. */
+void charge_answered(struct deciding *d, const struct question *question, const struct str words) {
+    struct charge *charge = NULL;
+    (void)words;
+    live_edit(d, PART_CHARGE, 0);
+    if (str_begins(str_of(question->cause), STR("denied.")))
+        denied_answered(d, question);
+    if (question->charge)
+        charge = charges_find(&d->decision->live.charges, question->charge - 1);
+    if (!charge)
+        return;
+    if (!hash_is_zero(
+            &question->said)) /* the words themselves are there only when it is applied at once */
+        charge->said = question->said;
+    if (done_answered(d, charge, question))
+        return;
+    if (str_begins(str_of(question->cause), STR("stalled."))) {
+        ladder_answered(d, charge, question->answer);
+        return;
+    }
+    if (question->of == OF_PERSON)
+        chances_renew(d, charge->node);
+    if (charge->waiting == WAITS_FOR_QUOTA || charge->status == CHARGE_QUEUED) {
+        charge_touch(d, charge); /* it goes with what is said when it goes on */
+        return;
+    }
+    bool hears = charge->run && !charge->ended && charge->effect == 0 && dispatch_has_room(d);
+    charge->waiting = WAITS_FOR_NOTHING;
+    charge->expected_next_at = 0;
+    if (charge->status != CHARGE_BLOCKED && (!hears || hash_is_zero(&question->said))) {
+        charge_touch(d, charge);
+        return;
+    }
+    if (hears) { /* REQUEST-01: also the second answer of several, when it works again */
+        charge->last_activity_at = d->signal->at;
+        if (charge->status == CHARGE_BLOCKED)
+            charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
+        charge_dispatch(d, charge, WORDS_ANSWER, STR("answer.given"));
+    } else {
+        permit_return(d, charge, true);
+        charge_again(d, charge, STR("answer.given"));
+    }
+}
+
+/* RECOVER-11: a person wants it once more: a new dispatch, a new run. */
+void rule_retry(struct deciding *d) {
+    if (d->signal->by == WHO_AGENT) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    plan_edit(d, 0);
+    live_edit(d, PART_CHARGE, 0);
+    struct node *node = plan_find(&d->decision->plan, d->signal->node);
+    if (!node || node->retired || node->tier == TIER_PHASE ||
+        plan_has_children(&d->decision->plan, node)) {
+        decide_refuse_because(d, ERROR_NOT_FOUND, STR("there is no such piece of work"));
+        return;
+    }
+    if (d->decision->goal.status != GOAL_ACTIVE || node->status == NODE_TODO ||
+        node->status == NODE_CANCELLED) {
+        decide_refuse_because(d, ERROR_CONFLICT, STR("it cannot be begun now"));
+        return;
+    }
+    struct charge *charge = charges_of_node(&d->decision->live.charges, node->n);
+    if (charge)
+        charge_stop(d, charge, STR("work.retry"), d->signal->reason);
+    node->attempts = 0;
+    decide_record(d, RECORD_WORK_RETRIED,
+                  (struct evidence){.rule = STR("work.retry"),
+                                    .node = arena_copy(d->out, node_id(node)),
+                                    .reason = d->signal->reason});
+    if (node->status != NODE_QUEUED)
+        node_move(d, node, NODE_QUEUED, BY_OVERRIDE,
+                  (struct evidence){.rule = STR("work.retry"), .reason = d->signal->reason});
+    node_touch(d, node);
+    plan_settle(d);
+}

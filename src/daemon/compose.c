@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does an effect that speaks to an agent get its words? */
+#include "daemon/compose.h"
+
+#include "daemon/guard.h"
+#include "ops/instruction.h"
+
+#include <stdlib.h>
+
+struct composing {
+    struct lookup lookup;
+    struct instruction about;
+    char node[LIMIT_NODE_ID + 1];
+    struct hash named[3]; /* of the node, the handoff, and what somebody said */
+    const struct store_answer *answer;
+    struct arena arena;
+    struct str text;
+    composed *done;
+    void *with;
+};
+
+static void text_make(void *with) {
+    struct composing *it = with;
+    it->text = instruction_text(&it->about, &it->answer->shown, &it->arena);
+}
+
+static void composing_end(struct composing *it, struct str text, struct str why) {
+    it->done(it->with, text, why);
+    arena_free(&it->arena);
+    free(it);
+}
+
+static void looked_up(struct lookup *lookup, const struct store_answer *answer) {
+    struct composing *it =
+        (struct composing *)((char *)lookup - offsetof(struct composing, lookup));
+    struct guard_report report;
+    it->answer = answer;
+    if (answer->outcome != STORE_DONE)
+        composing_end(it, (struct str){0}, answer->error);
+    else if (guard_run(text_make, it, &report) != GUARD_WHOLE)
+        composing_end(it, (struct str){0}, str_of(report.why));
+    else if (it->text.len == 0)
+        composing_end(it, (struct str){0}, STR("a text that it is made of is not kept any more"));
+    else
+        composing_end(it, it->text, (struct str){0});
+}
+
+static void composing_fill(struct composing *it, const struct effect *effect) {
+    struct str node = str_cut(effect->node, LIMIT_NODE_ID);
+    if (node.len > 0)
+        memcpy(it->node, node.at, node.len);
+    it->about = (struct instruction){.goal = effect->goal,
+                                     .node = {it->node, node.len},
+                                     .text = effect->text,
+                                     .handoff = effect->handoff,
+                                     .said = effect->said,
+                                     .words = effect->words};
+    it->named[0] = effect->text;
+    it->named[1] = effect->handoff;
+    it->named[2] = effect->said;
+    it->lookup.done = looked_up;
+    it->lookup.request = (struct store_request){.verb = STORE_SHOW,
+                                                .ids = &it->about.goal,
+                                                .id_count = 1,
+                                                .limit = 1,
+                                                .texts = it->named,
+                                                .text_count = count_of(it->named)};
+}
+
+void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with) {
+    struct composing *it = calloc(1, sizeof *it);
+    if (!it) {
+        done(with, (struct str){0}, STR("there is no memory"));
+        return;
+    }
+    it->done = done;
+    it->with = with;
+    composing_fill(it, effect);
+    if (!lookups_ask(lookups, &it->lookup))
+        composing_end(it, (struct str){0}, STR("the daemon stops"));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does an effect that speaks to an agent get its words? The texts that it names are read by hash on a reader's
+ * connection; core/words.h puts them together. */
+#pragma once
+
+#include "daemon/lookup.h"
+
+/* `text` is empty when it could not be made: `why` says why, and nothing was sent. From the lookups' thread; the text is
+ * the caller's for the time of the call. */
+typedef void composed(void *with, struct str text, struct str why);
+
+/* For EFFECT_SPAWN and EFFECT_SEND. `done` comes exactly once, also where nobody answers any more: then before this
+ * returns. The effect is not needed any longer once it has returned. */
+void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with);

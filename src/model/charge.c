@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who works on what? The rows of charges and sightings. */
+#include "model/charge.h"
+
+#define TO(state) (1u << (state))
+
+/* ASSIGN-05: exactly these. */
+const struct status_row CHARGE_STATUS[CHARGE_STATUSES] = {
+    [CHARGE_QUEUED] = {"queued", TO(CHARGE_DISPATCHED) | TO(CHARGE_CANCELLED), 0},
+    [CHARGE_DISPATCHED] = {"dispatched",
+                           TO(CHARGE_ACTIVE) | TO(CHARGE_STALLED) | TO(CHARGE_BLOCKED) |
+                               TO(CHARGE_DONE) | TO(CHARGE_CANCELLED),
+                           0},
+    [CHARGE_ACTIVE] = {"active",
+                       TO(CHARGE_STALLED) | TO(CHARGE_BLOCKED) | TO(CHARGE_DONE) |
+                           TO(CHARGE_CANCELLED),
+                       0},
+    [CHARGE_STALLED] = {"stalled",
+                        TO(CHARGE_ACTIVE) | TO(CHARGE_BLOCKED) | TO(CHARGE_DONE) |
+                            TO(CHARGE_CANCELLED),
+                        0},
+    [CHARGE_BLOCKED] = {"blocked",
+                        TO(CHARGE_QUEUED) | TO(CHARGE_ACTIVE) | TO(CHARGE_DONE) |
+                            TO(CHARGE_CANCELLED),
+                        0},
+    [CHARGE_DONE] = {"done", 0, 0},
+    [CHARGE_CANCELLED] = {"cancelled", 0, 0},
+};
+
+static const char *const RUNG[RUNGS] = {"nudge", "resend_last", "replan", "reassign", "escalate"};
+static const char *const DELIVERY[DELIVERIES] = {"none", "accepted", "ok", "timeout", "error"};
+static const char *const SURE[SURES] = {"unknown", "yes", "no"};
+static const char *const WAITING[WAITINGS] = {"nothing", "permit", "quota", "backoff",
+                                              "answer",  "person", "retry"};
+static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started", "accepted", "ended",
+                                                "failed",   "exited",  "limited",  "asks",
+                                                "attached", "detached"};
+static const char *const SAMPLED[SAMPLEDS] = {"nothing", "slow", "waits for a person", "failed"};
+
+const struct names CHARGE_STATUS_NAMES = NAMES_OF(CHARGE_STATUS);
+const struct names RUNG_NAMES = NAMES_OF(RUNG);
+const struct names DELIVERY_NAMES = NAMES_OF(DELIVERY);
+const struct names SURE_NAMES = NAMES_OF(SURE);
+const struct names WAITING_NAMES = NAMES_OF(WAITING);
+const struct names AGENT_EVENT_NAMES = NAMES_OF(EVENT);
+const struct names SAMPLED_NAMES = NAMES_OF(SAMPLED);
+
+#define F(name, type, number, of, member, cap, names, text) \
+    { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
+
+static const struct field CHARGE_FIELDS[] = {
+    F("n", FIELD_U32, 1, charge, n, 0, NULL, "its ordinal"),
+    F("node", FIELD_U32, 2, charge, node, 0, NULL, "of its node"),
+    F("status", FIELD_ENUM, 3, charge, status, 0, &CHARGE_STATUS_NAMES, "where it stands"),
+    F("agentId", FIELD_NAME, 4, charge, agent, LIMIT_AGENT, NULL, "who works on it"),
+    F("sessionKey", FIELD_NAME, 5, charge, session, LIMIT_SESSION, NULL, "and where"),
+    F("account", FIELD_NAME, 6, charge, account, LIMIT_AGENT, NULL, "whose quota it uses"),
+    F("run", FIELD_U32, 7, charge, run, 0, NULL, "the effect that started it, from 1"),
+    F("ended", FIELD_FLAG, 8, charge, ended, 0, NULL, "its run is over"),
+    F("handoff", FIELD_HASH, 9, charge, handoff, 0, NULL, "the handoff that goes with it"),
+    F("said", FIELD_HASH, 10, charge, said, 0, NULL, "words that go with it"),
+    F("instruction", FIELD_HASH, 11, charge, instruction, 0, NULL, "of what was last asked for"),
+    F("dispatch", FIELD_U32, 12, charge, dispatch, 0, NULL, "the effect that carried it, from 1"),
+    F("delivery", FIELD_ENUM, 13, charge, delivery, 0, &DELIVERY_NAMES, "what came of that"),
+    F("effect", FIELD_U32, 14, charge, effect, 0, NULL, "the effect that is open for it, from 1"),
+    F("first", FIELD_ENUM, 15, charge, first, 0, &RUNG_NAMES, "where recovery starts"),
+    F("rung", FIELD_ENUM, 16, charge, rung, 0, &RUNG_NAMES, "and where it is"),
+    F("retries", FIELD_U32, 17, charge, retries, 0, NULL, "how often on this rung"),
+    F("attempts", FIELD_U32, 18, charge, attempts, 0, NULL, "how often altogether"),
+    F("restarts", FIELD_U32, 19, charge, restarts, 0, NULL, "runs that died lately"),
+    F("asked", FIELD_FLAG, 20, charge, asked, 0, NULL, "it was asked for a structured update"),
+    F("restartSince", FIELD_TIME, 21, charge, restart_since, 0, NULL, "since when those count"),
+    F("createdAt", FIELD_TIME, 22, charge, created_at, 0, NULL, "when it was made"),
+    F("updatedAt", FIELD_TIME, 23, charge, updated_at, 0, NULL, "when it last changed"),
+    F("lastDispatchAt", FIELD_TIME, 24, charge, last_dispatch_at, 0, NULL,
+      "when something was last sent"),
+    F("lastObservedActivityAt", FIELD_TIME, 25, charge, last_activity_at, 0, NULL,
+      "when it last showed life"),
+    F("expectedNextUpdateAt", FIELD_TIME, 26, charge, expected_next_at, 0, NULL,
+      "when it should show life"),
+    F("idleAfter", FIELD_INT, 27, charge, idle_after, 0, NULL, "silence that it may keep"),
+    F("lastRetryAt", FIELD_TIME, 28, charge, last_retry_at, 0, NULL,
+      "when it was last tried again"),
+    F("backoffUntil", FIELD_TIME, 29, charge, backoff_until, 0, NULL, "before when it will not be"),
+    F("waitsUntil", FIELD_TIME, 30, charge, waits_until, 0, NULL, "until when it waits"),
+    F("waiting", FIELD_ENUM, 31, charge, waiting, 0, &WAITING_NAMES, "for what it waits"),
+    F("question", FIELD_U32, 32, charge, question, 0, NULL, "the question that holds it, from 1"),
+    F("attached", FIELD_FLAG, 33, charge, attached, 0, NULL, "a person is at its terminal"),
+    F("fingerprint", FIELD_UINT, 34, charge, fingerprint, 0, NULL, "of its own last words"),
+    F("context", FIELD_U32, 35, charge, context, 0, NULL, "of its window that is used, in percent"),
+    F("tokens", FIELD_UINT, 36, charge, tokens, 0, NULL, "used so far"),
+    F("cost", FIELD_UINT, 37, charge, cost, 0, NULL, "so far, in millionths"),
+    F("desk", FIELD_U32, 38, charge, desk, 0, NULL, "whose permit it holds"),
+    F("crystal", FIELD_U32, 39, charge, crystal, 0, NULL, "its newest handoff, from 1"),
+    F("blockedReason", FIELD_NAME, 40, charge, reason, LIMIT_BLOCKED, NULL, "why it is blocked"),
+    F("lookedAt", FIELD_TIME, 60, charge, looked_at, 0, NULL, "when somebody last went to see"),
+    F("allowed", FIELD_FLAG, 62, charge, allowed, 0, NULL, "the desk allows the next rung"),
+    F("unseen", FIELD_U32, 61, charge, unseen, 0, NULL, "looks in a row that saw nothing"),
+    F("moves", FIELD_U32, 41, charge, moves, 0, NULL, "how often the work was moved"),
+    F("handover", FIELD_FLAG, 42, charge, handover, 0, NULL, "it was asked to hand over"),
+    F("settledCost", FIELD_UINT, 43, charge, settled_cost, 0, NULL, "of its cost, settled"),
+    F("words", FIELD_U32, 45, charge, words, 0, NULL, "what kind of words was last said"),
+    F("settledTokens", FIELD_UINT, 44, charge, settled_tokens, 0, NULL, "of its tokens, settled"),
+    F("turn", FIELD_U32, 46, charge, turn, 0, NULL, "its newest ask for a permit"),
+    F("parent", FIELD_U32, 71, charge, parent, 0, NULL, "the assignment that asked for it, from 1"),
+    F("runCost", FIELD_UINT, 72, charge, run_cost, 0, NULL, "of the run at hand"),
+    F("runTokens", FIELD_UINT, 73, charge, run_tokens, 0, NULL, "of the run at hand"),
+    {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
+     FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
+};
+const struct shape CHARGE = SHAPE_OF(charge, "charge", 1, CHARGE_FIELDS);
+
+static const struct field SIGHTING_FIELDS[] = {
+    F("charge", FIELD_U32, 1, sighting, charge, 0, NULL, "which"),
+    F("event", FIELD_ENUM, 2, sighting, event, 0, &AGENT_EVENT_NAMES, "what happened"),
+    F("at", FIELD_TIME, 3, sighting, at, 0, NULL, "when it was looked at"),
+    F("process", FIELD_ENUM, 4, sighting, process, 0, &SURE_NAMES, "is it there?"),
+    F("turn", FIELD_ENUM, 5, sighting, turn, 0, &SURE_NAMES, "is it working on something?"),
+    F("delivered", FIELD_ENUM, 6, sighting, delivered, 0, &SURE_NAMES, "did it arrive?"),
+    F("activeAt", FIELD_TIME, 7, sighting, active_at, 0, NULL, "newest progress"),
+    F("toolSince", FIELD_TIME, 8, sighting, tool_since, 0, NULL, "a tool call is open since"),
+    F("chatterAt", FIELD_TIME, 9, sighting, chatter_at, 0, NULL, "output that is no progress"),
+    F("limitedUntil", FIELD_TIME, 10, sighting, limited_until, 0, NULL, "at its limit until"),
+    F("fingerprint", FIELD_UINT, 11, sighting, fingerprint, 0, NULL, "of its own last words"),
+    F("tokens", FIELD_UINT, 12, sighting, tokens, 0, NULL, "used so far"),
+    F("cost", FIELD_UINT, 13, sighting, cost, 0, NULL, "so far, in millionths"),
+    F("context", FIELD_U32, 14, sighting, context, 0, NULL, "of its window, in percent"),
+    F("sampled", FIELD_ENUM, 15, sighting, sampled, 0, &SAMPLED_NAMES, "what its messages say"),
+    F("dispatch", FIELD_U32, 16, sighting, dispatch, 0, NULL, "which dispatch, from 1"),
+    F("exit", FIELD_INT, 17, sighting, exit, 0, NULL, "its exit status"),
+};
+const struct shape SIGHTING = SHAPE_OF(sighting, "sighting", 1, SIGHTING_FIELDS);
+
+static const struct field SIGHTINGS_FIELDS[] = {
+    {"sightings", FIELD_ROWS, 1, FIELD_OF(sightings, rows), 0, 0, NULL, "one for each agent",
+     LIMIT_CHARGES, &SIGHTING},
+    F("since", FIELD_TIME, 2, sightings, since, 0, NULL, "watched without a gap since"),
+};
+const struct shape SIGHTINGS = SHAPE_OF(sightings, "sightings", 1, SIGHTINGS_FIELDS);
+
+bool charge_status_may_become(enum charge_status from, enum charge_status to) {
+    return CHARGE_STATUS[from].next & TO(to);
+}
+
+bool charge_is_over(const struct charge *charge) {
+    return charge->status == CHARGE_DONE || charge->status == CHARGE_CANCELLED;
+}
+
+struct charge *charges_find(const struct charges *charges, uint32_t n) {
+    for (uint32_t i = 0; i < charges->count; i++)
+        if (charges->at[i].n == n)
+            return &charges->at[i];
+    return NULL;
+}
+
+struct charge *charges_of_node(const struct charges *charges, uint32_t node) {
+    for (uint32_t i = 0; i < charges->count; i++)
+        if (charges->at[i].node == node && !charge_is_over(&charges->at[i]))
+            return &charges->at[i];
+    return NULL;
+}

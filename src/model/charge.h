@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who works on what, how is it going, and how far has it been helped? A charge is an assignment while it is open.
+ *
+ * Fixed size, loaded with its goal. What people read of it is the row PART_ASSIGNMENT under the same ordinal, written in
+ * the same commit; when it is over, that row is all that is left. docs/decisions/0009. */
+#pragma once
+
+#include "model/plan.h"
+
+enum charge_status { /* ASSIGN-04 */
+                     CHARGE_QUEUED,
+                     CHARGE_DISPATCHED, /* something was sent, and no progress seen since */
+                     CHARGE_ACTIVE,     /* progress was seen after the last dispatch */
+                     CHARGE_STALLED,
+                     CHARGE_BLOCKED, /* waits for somebody; neither nudged nor moved */
+                     CHARGE_DONE,
+                     CHARGE_CANCELLED,
+                     CHARGE_STATUSES
+};
+
+/* RECOVER-01: in this order. What does not apply is skipped, with a reason on the record. */
+enum rung { RUNG_NUDGE, RUNG_RESEND, RUNG_REPLAN, RUNG_REASSIGN, RUNG_ASK, RUNGS };
+
+/* ASSIGN-13, and what is not known. */
+enum delivery {
+    DELIVERY_NONE,     /* nothing was sent yet, or no answer yet */
+    DELIVERY_ACCEPTED, /* a receipt was seen */
+    DELIVERY_OK,       /* and the turn ended well */
+    DELIVERY_TIMEOUT,  /* no receipt: it may or may not have arrived */
+    DELIVERY_ERROR,    /* certainly not delivered */
+    DELIVERIES
+};
+
+/* Three values, always: what is not known justifies nothing that hurts. */
+enum sure { SURE_UNKNOWN, SURE_YES, SURE_NO, SURES };
+
+/* Why nothing is done about a charge now. */
+enum charge_wait {
+    WAITS_FOR_NOTHING,
+    WAITS_FOR_PERMIT,  /* the desk has not said yes yet */
+    WAITS_FOR_QUOTA,   /* its account is at a limit until waits_until */
+    WAITS_FOR_BACKOFF, /* until waits_until */
+    WAITS_FOR_ANSWER,  /* a question is open */
+    WAITS_FOR_PERSON,  /* somebody is attached */
+    WAITS_FOR_RETRY,   /* an inner retry is under way */
+    WAITINGS
+};
+
+struct charge {
+    uint32_t n;    /* ordinal among the goal's parts: A_n */
+    uint32_t node; /* n of its node */
+    enum charge_status status;
+    char agent[LIMIT_AGENT + 1];     /* who; empty: nobody yet */
+    char session[LIMIT_SESSION + 1]; /* ASSIGN-16: canonical key; empty: none yet */
+    char account[LIMIT_AGENT + 1];   /* whose quota it uses */
+    uint32_t run;                    /* ordinal + 1 of the effect that started it: names the run */
+    uint32_t ended;                  /* 1: that run is over, the next dispatch starts a new one */
+
+    /* what was last asked for: ASSIGN-08, ASSIGN-19 */
+    struct hash handoff; /* CRYSTAL-06: of the encoded crystal that goes with it; zero: none */
+    struct hash said;    /* of words that go with it: an answer, why it failed before; zero: none */
+    struct hash instruction; /* of all of it */
+    uint32_t words;          /* enum wording: what kind of words they were */
+    uint32_t dispatch;       /* ordinal + 1 of the effect that carried it */
+    enum delivery delivery;  /* what came of that */
+    uint32_t effect;         /* ordinal + 1 of the effect that is open for it; 0: none */
+
+    /* the ladder */
+    enum rung first, rung;
+    uint32_t retries;  /* ASSIGN-10: of this rung */
+    uint32_t attempts; /* sent altogether, for the cap per node */
+    uint32_t restarts; /* runs that died, within the window that began at restart_since */
+    uint32_t asked;    /* 1: it was asked once for the block that its words lacked */
+    int64_t restart_since;
+
+    /* life */
+    int64_t created_at, updated_at, last_dispatch_at, last_activity_at, expected_next_at,
+        idle_after, last_retry_at, backoff_until, waits_until;
+    enum charge_wait waiting;
+    uint32_t question;     /* n + 1 of the open question that holds it; 0: none */
+    uint32_t attached;     /* 1: a person is at its terminal */
+    uint64_t fingerprint;  /* of the agent's own last words, as last sampled */
+    uint32_t context;      /* of its window that is used, in hundredths */
+    uint64_t tokens, cost; /* measured so far; cost in millionths of the currency */
+    uint64_t run_tokens,
+        run_cost;     /* of them, by the run at hand: what is seen of a run begins at 0 */
+    uint32_t desk;    /* host whose desk was asked for a permit, or granted it; 0: neither */
+    uint32_t turn;    /* of the newest ask: an answer to another one means nothing */
+    uint32_t crystal; /* n + 1 of its newest handoff */
+    char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
+    uint32_t allowed;  /* 1: the desk allows the rung; it is looked at once more before */
+    int64_t looked_at; /* when somebody last went to see */
+    uint32_t unseen;   /* looks in a row that saw nothing */
+    uint32_t moves;    /* how often the work was moved to another agent */
+    uint32_t handover; /* 1: it was asked to write down where things stand */
+    uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
+    uint32_t
+        parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
+    uint32_t request_count,
+        requests[LIMIT_REQUESTS]; /* REQUEST-02: when it last asked, seconds after created_at */
+};
+
+struct charges {
+    struct charge *at; /* in order of n */
+    uint32_t count;
+};
+
+extern const struct shape CHARGE;
+extern const struct status_row CHARGE_STATUS[CHARGE_STATUSES];
+extern const struct names CHARGE_STATUS_NAMES, RUNG_NAMES, DELIVERY_NAMES, SURE_NAMES,
+    WAITING_NAMES;
+
+bool charge_status_may_become(enum charge_status from, enum charge_status to);
+bool charge_is_over(const struct charge *charge);
+struct charge *charges_find(const struct charges *charges, uint32_t n);
+struct charge *charges_of_node(const struct charges *charges, uint32_t node); /* the open one */
+
+/* ---- what was seen of an agent ---- */
+
+/* What happened to it, where that alone is a reason to decide. */
+enum agent_event {
+    AGENT_SEEN,     /* nothing special: a sample */
+    AGENT_STARTED,  /* TICK-08 */
+    AGENT_ACCEPTED, /* the receipt of a dispatch */
+    AGENT_ENDED,    /* its turn is over */
+    AGENT_FAILED,   /* it ended with an error */
+    AGENT_EXITED,   /* its process is gone */
+    AGENT_LIMITED,  /* its account is at a limit until limited_until; 0: it did not say */
+    AGENT_ASKS,     /* it shows a dialog or asks for permission */
+    AGENT_ATTACHED, /* a person is at its terminal */
+    AGENT_DETACHED,
+    AGENT_EVENTS
+};
+
+/* TICK-07: what a sample of its messages says. */
+enum sampled { SAMPLED_NOTHING, SAMPLED_SLOW, SAMPLED_WAITS_FOR_PERSON, SAMPLED_FAILED, SAMPLEDS };
+
+/* One look at one agent. Kept in memory; stored only with the decision that used it. */
+struct sighting {
+    uint32_t charge;
+    enum agent_event event;
+    int64_t at;              /* when it was looked at; 0: never */
+    enum sure process, turn; /* is it there? is it working on something? */
+    enum sure delivered;     /* of a look for a dispatch: did it arrive? */
+    int64_t active_at;       /* newest progress: a message of its own, tokens, a changed file */
+    int64_t tool_since;      /* a tool call is open since then; 0: none */
+    int64_t chatter_at;      /* output that is no progress: a spinner, a heartbeat, a log line */
+    int64_t limited_until;
+    uint64_t fingerprint, tokens, cost;
+    uint32_t context;
+    enum sampled sampled;
+    uint32_t dispatch; /* ordinal + 1 of the dispatch that it is about; 0: none */
+    int64_t exit;
+};
+
+/* What comes with a goal's due time. Silence counts only while somebody listened: `since` is when this host
+ * began to watch without a gap. A start, a suspend or a leap of the clock begins it anew. */
+struct sightings {
+    struct rows rows; /* struct sighting */
+    int64_t since;
+};
+
+extern const struct shape SIGHTING, SIGHTINGS;
+extern const struct names AGENT_EVENT_NAMES, SAMPLED_NAMES;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said to a person outside of Overseer, and on which channels? */
+#include "model/notice.h"
+
+static const char *const ALARM[ALARMS] = {"info", "warning", "critical", "emergency"};
+const struct names ALARM_NAMES = NAMES_OF(ALARM);
+static const char *const LEAST[] = {"usual", "info", "warning", "critical", "emergency"};
+const struct names LEAST_NAMES = NAMES_OF(LEAST);
+static const char *const KIND[NOTICE_KINDS] = {"alert", "question", "approval", "resolved", "test"};
+const struct names NOTICE_KIND_NAMES = NAMES_OF(KIND);
+
+#define F(name, type, number, member, cap, text) \
+    { name, type, number, FIELD_OF(notice, member), cap, 0, NULL, text, 0, NULL }
+#define T(name, number, member, cap, text) \
+    { name, FIELD_TEXT, number, FIELD_OF(notice, member), cap, FIELD_CUT, NULL, text, 0, NULL }
+#define E(name, number, member, names, text) \
+    { name, FIELD_ENUM, number, FIELD_OF(notice, member), 0, 0, names, text, 0, NULL }
+#define L(name, number, member, text) \
+    { \
+        name, FIELD_TEXTS, number, FIELD_OF(notice, member), LIMIT_CHOICE, FIELD_CUT, NULL, text, \
+            LIMIT_CHOICES, NULL \
+    }
+
+static const struct field FIELDS[] = {
+    F("id", FIELD_ID, 1, id, 0, "names this message for ever"),
+    F("goal", FIELD_ID, 2, goal, 0, "of which goal"),
+    F("channel", FIELD_TEXT, 3, channel, LIMIT_AGENT, "who says it"),
+    E("alarm", 4, alarm, &ALARM_NAMES, "how urgent it is"),
+    E("kind", 5, kind, &NOTICE_KIND_NAMES, "what is wanted of the person"),
+    F("question", FIELD_TEXT, 6, question, LIMIT_NODE_ID, "short id of a question"),
+    F("cause", FIELD_TEXT, 7, cause, LIMIT_CAUSE, "the same cause is the same trouble"),
+    T("title", 8, title, LIMIT_TITLE, "in one line"),
+    T("text", 9, text, LIMIT_NOTICE_TEXT, "in full"),
+    T("task", 10, task, LIMIT_TITLE, "what is being worked at"),
+    L("options", 11, options, "answers to choose from"),
+    F("fallback", FIELD_TEXT, 12, fallback, LIMIT_CHOICE, "the answer when nobody gives one"),
+    F("expiresAt", FIELD_TIME, 13, expires_at, 0, "when it counts"),
+    F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
+    F("assignmentId", FIELD_TEXT, 15, assignment, LIMIT_TAG, "which assignment"),
+    F("iteration", FIELD_U32, 16, iteration, 0, "which iteration"),
+    F("rule", FIELD_TEXT, 17, rule, LIMIT_TAG, "the rule that decided"),
+    T("reason", 18, reason, LIMIT_REASON, "why"),
+    F("detectionType", FIELD_TEXT, 19, detection_type, LIMIT_TAG, "what was detected"),
+    F("detectionSeverity", FIELD_TEXT, 20, detection_severity, LIMIT_TAG, "how severe it is"),
+    T("detectionMessage", 21, detection_message, LIMIT_REASON, "in words"),
+    F("evidence", FIELD_TEXT, 22, evidence, LIMIT_RECORD_BODY, "JSON"),
+    L("recommendations", 23, recommendations, "what a person could do"),
+    F("interventionLevel", FIELD_TEXT, 24, intervention_level, LIMIT_TAG, "what was done"),
+    T("interventionReason", 25, intervention_reason, LIMIT_REASON, "and why"),
+    F("at", FIELD_TIME, 26, at, 0, "when"),
+    F("times", FIELD_U32, 27, times, 0, "how often this cause was said before"),
+    F("earlier", FIELD_TEXT, 28, earlier, LIMIT_REFERENCE, "reference of what was said before"),
+    F("unsure", FIELD_FLAG, 29, unsure, 0, "an earlier try has an unknown outcome"),
+    F("originChannel", FIELD_TEXT, 30, origin.channel, LIMIT_TAG, "where the goal came from"),
+    F("originTo", FIELD_TEXT, 31, origin.to, LIMIT_NAME, "whom it was said to there"),
+    F("originThread", FIELD_TEXT, 32, origin.thread, LIMIT_KEY, "in which thread"),
+    F("originAccount", FIELD_TEXT, 33, origin.account, LIMIT_KEY, "by which account"),
+    F("url", FIELD_TEXT, 34, url, LIMIT_URL, "where a person can read on"),
+};
+const struct shape NOTICE = SHAPE_OF(notice, "notice", 1, FIELDS);
+
+/* Texts and lists at their caps, and 16 bytes for each field's tag, length or number. */
+_Static_assert(2 * LIMIT_TITLE + LIMIT_NOTICE_TEXT + 2 * LIMIT_CHOICES * (LIMIT_CHOICE + 2) +
+                       LIMIT_CHOICE + LIMIT_CAUSE + LIMIT_RECORD_BODY + 3 * LIMIT_REASON +
+                       LIMIT_NAME + LIMIT_REFERENCE + 2 * LIMIT_KEY + 7 * LIMIT_TAG +
+                       2 * LIMIT_NODE_ID + LIMIT_URL + 18 * (int)count_of(FIELDS) <=
+                   LIMIT_NOTICE,
+               "a notice fits into an effect");
+
+/* ---- channels ---- */
+
+enum {
+    NEEDS_URL = 1,
+    NEEDS_REPO = 2,
+    NEEDS_TOKEN = 4,
+    NEEDS_COMMAND = 8,
+    NEEDS_ADDRESS = 16,
+    NEEDS_TO = 32
+};
+
+static const struct channel_row {
+    const char *name;
+    enum channel_sort sort;
+    int needs;
+} CHANNELS[CHANNEL_KINDS] = {
+    [CHANNEL_DESKTOP] = {"desktop", SORT_DESKTOP, 0},
+    [CHANNEL_GITEA] = {"gitea", SORT_TRACKER, NEEDS_URL | NEEDS_REPO | NEEDS_TOKEN},
+    [CHANNEL_GITHUB] = {"github", SORT_TRACKER, NEEDS_REPO | NEEDS_TOKEN},
+    [CHANNEL_GITLAB] = {"gitlab", SORT_TRACKER, NEEDS_REPO | NEEDS_TOKEN},
+    [CHANNEL_WEBHOOK] = {"webhook", SORT_HOOK, NEEDS_URL},
+    [CHANNEL_SLACK] = {"slack", SORT_HOOK, NEEDS_ADDRESS},
+    [CHANNEL_DISCORD] = {"discord", SORT_HOOK, NEEDS_ADDRESS},
+    [CHANNEL_PAGERDUTY] = {"pagerduty", SORT_HOOK, NEEDS_TOKEN},
+    [CHANNEL_NTFY] = {"ntfy", SORT_HOOK, NEEDS_URL | NEEDS_TO},
+    [CHANNEL_COMMAND] = {"command", SORT_HOOK, NEEDS_COMMAND},
+};
+const struct names CHANNEL_KIND_NAMES = NAMES_OF(CHANNELS);
+
+enum channel_sort channel_sort(enum channel_kind kind) {
+    must(kind < CHANNEL_KINDS);
+    return CHANNELS[kind].sort;
+}
+
+bool alarm_reaches(enum alarm alarm, enum channel_kind kind) {
+    static const enum alarm FROM[] = {[SORT_DESKTOP] = ALARM_INFO,
+                                      [SORT_TRACKER] = ALARM_CRITICAL,
+                                      [SORT_HOOK] = ALARM_EMERGENCY};
+    return alarm >= FROM[channel_sort(kind)];
+}
+
+static bool begins(struct str text, struct str with) {
+    return text.len > with.len && memcmp(text.at, with.at, with.len) == 0;
+}
+
+static struct str after(struct str text, size_t len) {
+    return (struct str){text.at + len, text.len - len};
+}
+
+/* Host of an address without a user in it; empty: there is none. */
+static struct str url_host(struct str rest) {
+    size_t len = 0;
+    bool bracket = rest.len > 0 && rest.at[0] == '[';
+    while (len < rest.len && !strchr(bracket ? "]/?#@" : ":/?#@", rest.at[len]))
+        len++;
+    return len < rest.len && rest.at[len] == '@' ? STR("") : str_cut(rest, len + bracket);
+}
+
+static bool host_is_here(struct str host) {
+    return str_equal(host, STR("localhost")) || str_equal(host, STR("127.0.0.1")) ||
+           str_equal(host, STR("[::1]"));
+}
+
+/* Tokens and questions are not to be read on the way: plain HTTP goes to this machine, or where the operator insists. */
+static const char *url_broken(const struct channel *channel) {
+    struct str url = channel->url, https = STR("https://"), http = STR("http://");
+    if (begins(url, https))
+        return url_host(after(url, https.len)).len > 0 ? NULL : "has a \"url\" without a host";
+    if (!begins(url, http) || url_host(after(url, http.len)).len == 0)
+        return "has a \"url\" that is no address of a web server";
+    if (channel->insecure || host_is_here(url_host(after(url, http.len))))
+        return NULL;
+    return "has a \"url\" without TLS: https://, or \"insecure = true\"";
+}
+
+const char *channel_broken(const struct channel *channel) {
+    int needs = CHANNELS[channel->kind].needs;
+    if (channel->id.len == 0 || channel->id.len > LIMIT_AGENT)
+        return "has to have an \"id\" of at most 63 bytes";
+    if (needs & NEEDS_URL && channel->url.len == 0)
+        return "needs \"url\"";
+    if (channel->url.len > 0 && url_broken(channel))
+        return url_broken(channel);
+    if (needs & NEEDS_REPO && channel->repo.len == 0)
+        return "needs \"repo\"";
+    if (needs & NEEDS_TOKEN && channel->token_path.len == 0)
+        return "needs \"token_path\"";
+    if (needs & NEEDS_ADDRESS && channel->url.len == 0 && channel->token_path.len == 0)
+        return "needs \"url\", or \"token_path\" of a file with it";
+    if (needs & NEEDS_TO && channel->to.len == 0)
+        return "needs \"to\", the topic";
+    if (needs & NEEDS_COMMAND && channel->command.len == 0)
+        return "needs \"command\"";
+    return NULL;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Under which policy was it decided? */
+#include "model/policy.h"
+
+#include "base/time.h"
+
+#define F(name, type, number, of, member, cap, names, text) \
+    { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
+#define ROWS(name, number, member, of, most, text) \
+    { name, FIELD_ROWS, number, FIELD_OF(policy, member), 0, 0, NULL, text, most, of }
+
+static const struct field AGENT_FIELDS[] = {
+    F("id", FIELD_NAME, 1, policy_agent, id, LIMIT_AGENT, NULL, "its name"),
+    F("role", FIELD_NAME, 2, policy_agent, role, LIMIT_AGENT, NULL, "what it is for"),
+    F("account", FIELD_NAME, 3, policy_agent, account, LIMIT_AGENT, NULL, "whose quota it uses"),
+    F("model", FIELD_NAME, 4, policy_agent, model, LIMIT_AGENT, NULL, "its model"),
+    F("team", FIELD_NAME, 5, policy_agent, team, LIMIT_AGENT, NULL, "who pays"),
+    F("most", FIELD_U32, 6, policy_agent, most, 0, NULL, "at once"),
+    F("reserve", FIELD_UINT, 7, policy_agent, reserve, 0, NULL, "money for one attempt"),
+    F("reserveTokens", FIELD_UINT, 8, policy_agent, reserve_tokens, 0, NULL, "tokens for one"),
+    F("dedupes", FIELD_FLAG, 9, policy_agent, dedupes, 0, NULL, "drops what it has seen"),
+    F("price", FIELD_UINT, 10, policy_agent, price, 0, NULL, "money for a million tokens"),
+};
+static const struct shape AGENT = SHAPE_OF(policy_agent, "policy_agent", 1, AGENT_FIELDS);
+
+static const struct field BUDGET_FIELDS[] = {
+    F("scope", FIELD_NAME, 1, policy_budget, scope, LIMIT_SCOPE, NULL, "for whom"),
+    F("unit", FIELD_ENUM, 2, policy_budget, unit, 0, &BUDGET_UNIT_NAMES, "of what"),
+    F("most", FIELD_UINT, 3, policy_budget, most, 0, NULL, "how much"),
+    F("window", FIELD_INT, 4, policy_budget, window, 0, NULL, "in which time"),
+};
+static const struct shape BUDGET_ROW = SHAPE_OF(policy_budget, "policy_budget", 1, BUDGET_FIELDS);
+
+static const struct field CHANNEL_FIELDS[] = {
+    F("id", FIELD_NAME, 1, policy_channel, id, LIMIT_AGENT, NULL, "its name"),
+    F("kind", FIELD_U32, 2, policy_channel, kind, 0, NULL, "which service"),
+    F("least", FIELD_U32, 3, policy_channel, least, 0, NULL, "from which level on"),
+    F("quiet", FIELD_FLAG, 4, policy_channel, quiet, 0, NULL, "obeys quiet hours"),
+    F("origins", FIELD_NAME, 5, policy_channel, origins, LIMIT_NAME, NULL, "for goals from there"),
+};
+static const struct shape CHANNEL_ROW =
+    SHAPE_OF(policy_channel, "policy_channel", 1, CHANNEL_FIELDS);
+
+#define N(name, number, member, text) F(name, FIELD_U32, number, policy, member, 0, NULL, text)
+#define T(name, number, member, text) F(name, FIELD_INT, number, policy, member, 0, NULL, text)
+static const struct field POLICY_FIELDS[] = {
+    T("act_within", 1, act_within, "how long an outcome may take"),
+    N("approve_plans", 2, approve_plans, "plans wait for a person"),
+    F("plan_agents", FIELD_TEXT, 3, policy, plan_agents, LIMIT_PROSE, NULL, "who may plan"),
+    ROWS("agents", 4, agents, &AGENT, LIMIT_POLICY_AGENTS, "who works"),
+    N("most_at_once", 5, most_at_once, "on one host"),
+    N("most_per_goal", 6, most_per_goal, "on one goal"),
+    N("most_per_model", 7, most_per_model, "with one model"),
+    N("most_per_repository", 8, most_per_repository, "in one repository"),
+    N("most_per_account", 9, most_per_account, "on one account"),
+    N("most_per_team", 10, most_per_team, "for one team"),
+    N("allow_reassign", 11, allow_reassign, "work may be moved"),
+    N("verify_by_person", 12, verify_by_person, "done waits for a person"),
+    F("allow_agents", FIELD_TEXT, 13, policy, allow_agents, LIMIT_PROSE, NULL, "who may work"),
+    T("tick_every", 14, tick_every, "a sweep"),
+    T("idle_after", 15, idle_after, "silence"),
+    T("idle_in_tool", 16, idle_in_tool, "silence inside a tool call"),
+    T("chatter_most", 17, chatter_most, "chatter"),
+    T("turn_most", 18, turn_most, "a turn without progress"),
+    N("context_most", 19, context_most, "of its window"),
+    N("first_rung", 20, first_rung, "where recovery starts"),
+    N("max_retries", 21, max_retries, "nudges"),
+    N("max_attempts", 22, max_attempts, "sends for one node"),
+    T("backoff_base", 23, backoff_base, "before the first retry"),
+    T("backoff_max", 24, backoff_max, "at most"),
+    T("min_resend", 25, min_resend, "between two equal sends"),
+    N("planner", 26, planner, "there is one"),
+    N("max_restarts", 27, max_restarts, "runs that die"),
+    T("restart_window", 28, restart_window, "within this time"),
+    N("actions_per_minute", 29, actions_per_minute, "of the supervisor"),
+    N("blast_share", 30, blast_share, "of the fleet in a minute"),
+    N("blast_least", 31, blast_least, "always allowed"),
+    ROWS("budgets", 32, budgets, &BUDGET_ROW, LIMIT_POLICY_BUDGETS, "how much may be spent"),
+    T("quota_guess", 33, quota_guess, "how long an account rests"),
+    ROWS("channels", 34, channels, &CHANNEL_ROW, LIMIT_CHANNELS, "how people are reached"),
+    N("auto_escalate", 35, auto_escalate, "people are told by themselves"),
+    N("notify_below", 36, notify_below, "also of little things"),
+    T("say_again", 37, say_again, "until it is said again"),
+    T("say_again_most", 38, say_again_most, "at most"),
+    N("say_most", 39, say_most, "rounds"),
+    T("quiet_from", 40, quiet_from, "after midnight"),
+    T("quiet_to", 41, quiet_to, "after midnight"),
+    T("expires_after", 42, expires_after, "a question"),
+    T("undo_for", 43, undo_for, "an answer can be taken back"),
+    T("request_raise", 44, request_raise, "a request goes to a person"),
+    N("messages_per_hour", 45, messages_per_hour, "to people"),
+};
+const struct shape POLICY = SHAPE_OF(policy, "policy", 1, POLICY_FIELDS);
+
+/* Equal policies have equal hashes. */
+struct policy policy_seal(struct policy policy) {
+    struct arena arena = {0};
+    policy.hash = sha256(shape_encode(&POLICY, &policy, &arena));
+    arena_free(&arena);
+    return policy;
+}
+
+struct policy policy_default(void) {
+    return (struct policy){
+        .act_within = MINUTES(30),
+        .most_at_once = 50,
+        .allow_reassign = 1,
+        .tick_every = MINUTES(2),
+        .idle_after = MINUTES(15),
+        .idle_in_tool = MINUTES(60),
+        .chatter_most = MINUTES(15),
+        .turn_most = MINUTES(30),
+        .context_most = 85,
+        .max_retries = 2,
+        .max_attempts = 12,
+        .backoff_base = MINUTES(2),
+        .backoff_max = MINUTES(30),
+        .min_resend = MINUTES(5),
+        .max_restarts = 3,
+        .restart_window = MINUTES(60),
+        .actions_per_minute = 60,
+        .blast_share = 30,
+        .blast_least = 5,
+        .quota_guess = MINUTES(15),
+        .auto_escalate = 1,
+        .say_again = MINUTES(30),
+        .say_again_most = MINUTES(480),
+        .say_most = 6,
+        .undo_for = SECONDS(30),
+        .request_raise = MINUTES(15),
+        .messages_per_hour = 12,
+    };
+}
+
+struct policy policy_of(int64_t act_within) {
+    struct policy policy = policy_default();
+    policy.act_within = act_within;
+    return policy_seal(policy);
+}
+
+const struct policy_agent *policy_agent(const struct policy *policy, struct str id) {
+    for (uint32_t i = 0; i < policy->agent_count; i++)
+        if (str_equal(str_of(policy->agents[i].id), id))
+            return &policy->agents[i];
+    return NULL;
+}

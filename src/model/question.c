@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is somebody asked? The rows of questions and of mail. */
+#include "model/question.h"
+
+static const char *const KIND[QUESTION_KINDS] = {"decide", "approve", "alert", "request"};
+static const char *const STATE[QUESTION_STATES] = {"open", "answered", "over"};
+static const char *const OF[ASKED_OFS] = {"person", "parent", "overseer"};
+static const char *const INTERVENTION[INTERVENTIONS] = {"none",     "log",   "warn",
+                                                        "redirect", "pause", "abort"};
+static const char *const HEARD[HEARDS] = {"said", "later", "refused", "unknown"};
+static const char *const LETTER_KIND[LETTER_KINDS] = {"instruction", "info", "alert"};
+
+const struct names QUESTION_KIND_NAMES = NAMES_OF(KIND);
+const struct names QUESTION_STATE_NAMES = NAMES_OF(STATE);
+const struct names ASKED_OF_NAMES = NAMES_OF(OF);
+const struct names INTERVENTION_NAMES = NAMES_OF(INTERVENTION);
+const struct names HEARD_NAMES = NAMES_OF(HEARD);
+const struct names LETTER_KIND_NAMES = NAMES_OF(LETTER_KIND);
+
+#define F(name, type, number, of, member, cap, names, text) \
+    { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
+#define EACH(name, number, member, text) \
+    { \
+        name, FIELD_U32S, number, FIELD_OF(question, member), FIELD_OF(question, channels), \
+            FIELD_HIDDEN, NULL, text, LIMIT_CHANNELS, NULL \
+    }
+#define REFERENCE(i) \
+    { \
+        "reference" #i, FIELD_NAME, 40 + (i), FIELD_OF(question, references[i]), LIMIT_ISSUE, \
+            FIELD_HIDDEN, NULL, "what the service calls it", 0, NULL \
+    }
+_Static_assert(LIMIT_CHANNELS == 8, "a row for the reference of each channel");
+#define LIST(name, number, of, member, cap, text) \
+    { name, FIELD_TEXTS, number, FIELD_OF(of, member), cap, 0, NULL, text, LIMIT_LINES, NULL }
+
+static const struct field QUESTION_FIELDS[] = {
+    F("n", FIELD_U32, 1, question, n, 0, NULL, "its ordinal"),
+    F("kind", FIELD_ENUM, 2, question, kind, 0, &QUESTION_KIND_NAMES, "what is wanted"),
+    F("state", FIELD_ENUM, 3, question, state, 0, &QUESTION_STATE_NAMES, "is it answered?"),
+    F("of", FIELD_ENUM, 4, question, of, 0, &ASKED_OF_NAMES, "who is asked"),
+    F("level", FIELD_ENUM, 5, question, alarm, 0, &ALARM_NAMES, "how urgent it is"),
+    F("cause", FIELD_NAME, 6, question, cause, LIMIT_CAUSE, NULL, "what it is about, as a key"),
+    F("node", FIELD_U32, 7, question, node, 0, NULL, "its node, from 1"),
+    F("charge", FIELD_U32, 8, question, charge, 0, NULL, "its assignment, from 1"),
+    F("parent", FIELD_U32, 9, question, parent, 0, NULL, "the assignment that is asked, from 1"),
+    F("text", FIELD_HASH, 10, question, text, 0, NULL, "of its words"),
+    F("options", FIELD_U32, 11, question, options, 0, NULL, "how many answers there are"),
+    F("fallback", FIELD_U32, 12, question, fallback, 0, NULL, "the answer when none comes, from 1"),
+    F("askedAt", FIELD_TIME, 13, question, asked_at, 0, NULL, "when it was asked"),
+    F("expiresAt", FIELD_TIME, 14, question, expires_at, 0, NULL, "until when it can be answered"),
+    F("appliesAt", FIELD_TIME, 15, question, applies_at, 0, NULL, "when the answer takes effect"),
+    F("snoozedUntil", FIELD_TIME, 16, question, snoozed_until, 0, NULL, "until when it is quiet"),
+    F("acknowledged", FIELD_FLAG, 17, question, acknowledged, 0, NULL, "somebody has seen it"),
+    F("answer", FIELD_U32, 18, question, answer, 0, NULL, "the option, from 1"),
+    F("said", FIELD_HASH, 19, question, said, 0, NULL, "of the words of the answer"),
+    F("holds", FIELD_FLAG, 20, question, holds, 0, NULL, "its assignment waits for the answer"),
+    F("sayAt", FIELD_TIME, 21, question, say_at, 0, NULL, "when it is said next"),
+    F("times", FIELD_U32, 22, question, times, 0, NULL, "how often it was said"),
+    EACH("failures", 23, failures, "of each channel"),
+    EACH("again", 24, again, "when each channel is tried again"),
+    EACH("arrived", 25, arrived, "how often on each channel"),
+    EACH("effects", 26, effects, "under way on each channel"),
+    EACH("keys", 28, keys, "which channels"),
+    EACH("began", 29, began, "the message on each channel"),
+    EACH("unsure", 30, unsure, "whose outcome is unknown on each channel"),
+    F("fallbackSaid", FIELD_HASH, 31, question, fallback_said, 0, NULL,
+      "of the words of the answer when none comes"),
+    F("who", FIELD_NAME, 32, question, who, LIMIT_NAME, NULL, "who may answer"),
+    REFERENCE(0),
+    REFERENCE(1),
+    REFERENCE(2),
+    REFERENCE(3),
+    REFERENCE(4),
+    REFERENCE(5),
+    REFERENCE(6),
+    REFERENCE(7),
+};
+const struct shape QUESTION = SHAPE_OF(question, "question", 1, QUESTION_FIELDS);
+
+static const struct field TEXT_FIELDS[] = {
+    F("title", FIELD_TEXT, 1, question_text, title, LIMIT_TITLE, NULL, "in a line"),
+    F("text", FIELD_TEXT, 2, question_text, text, LIMIT_PROSE, NULL, "in full"),
+    LIST("options", 3, question_text, options, LIMIT_LINE, "what can be answered"),
+    F("rule", FIELD_TEXT, 4, question_text, rule, LIMIT_TAG, NULL, "which rule asks"),
+    F("reason", FIELD_TEXT, 5, question_text, reason, LIMIT_REASON, NULL, "why it is asked"),
+    F("evidence", FIELD_TEXT, 6, question_text, evidence, LIMIT_SNAPSHOT, NULL, "as JSON"),
+    F("who", FIELD_TEXT, 7, question_text, who, LIMIT_LINE, NULL, "who may answer"),
+    F("detection", FIELD_TEXT, 8, question_text, detection, LIMIT_LINE, NULL, "what was detected"),
+    F("severity", FIELD_TEXT, 9, question_text, severity, LIMIT_TAG, NULL, "how bad it is"),
+    F("intervention", FIELD_TEXT, 10, question_text, intervention, LIMIT_TAG, NULL,
+      "what was done about it"),
+    LIST("recommendations", 11, question_text, recommendations, LIMIT_LINE, "what could be done"),
+    F("iteration", FIELD_UINT, 12, question_text, iteration, 0, NULL, "of the loop"),
+    F("level", FIELD_TEXT, 13, question_text, level, LIMIT_TAG, NULL, "how urgent it is"),
+};
+const struct shape QUESTION_TEXT = SHAPE_OF(question_text, "question_text", 1, TEXT_FIELDS);
+
+static const struct field LETTER_FIELDS[] = {
+    F("n", FIELD_U32, 1, letter, n, 0, NULL, "its ordinal"),
+    F("kind", FIELD_ENUM, 2, letter, kind, 0, &LETTER_KIND_NAMES, "instruction, info or alert"),
+    F("charge", FIELD_U32, 3, letter, to, 0, NULL, "the assignment it is for, from 1"),
+    F("to", FIELD_NAME, 4, letter, recipient, LIMIT_ACTOR, NULL, "whom it is for"),
+    F("sender", FIELD_NAME, 5, letter, sender, LIMIT_ACTOR, NULL, "who sent it"),
+    F("ack_required", FIELD_FLAG, 6, letter, ack_required, 0, NULL,
+      "it is delivered until it is acknowledged"),
+    F("at", FIELD_TIME, 7, letter, at, 0, NULL, "when it was sent"),
+    F("text", FIELD_HASH, 8, letter, text, 0, NULL, "of its words"),
+};
+const struct shape LETTER = SHAPE_OF(letter, "letter", 1, LETTER_FIELDS);
+
+static const struct field LETTER_TEXT_FIELDS[] = {
+    F("subject", FIELD_TEXT, 1, letter_text, subject, LIMIT_NAME, NULL, "what it is about"),
+    F("body", FIELD_TEXT, 2, letter_text, body, LIMIT_MAIL, NULL, "what it says"),
+};
+const struct shape LETTER_TEXT = SHAPE_OF(letter_text, "letter_text", 1, LETTER_TEXT_FIELDS);
+
+struct question *questions_find(const struct questions *questions, uint32_t n) {
+    for (uint32_t i = 0; i < questions->count; i++)
+        if (questions->at[i].n == n)
+            return &questions->at[i];
+    return NULL;
+}
+
+struct question *questions_about(const struct questions *questions, struct str cause) {
+    for (uint32_t i = 0; i < questions->count; i++)
+        if (questions->at[i].state != QUESTION_OVER &&
+            str_equal(str_of(questions->at[i].cause), cause))
+            return &questions->at[i];
+    return NULL;
+}
+
+bool question_counts(const struct question *question) {
+    return question->of == OF_PERSON && question->state == QUESTION_OPEN;
+}
+
+static bool word_is_in(struct str list, struct str word) {
+    for (size_t i = 0; word.len > 0 && i + word.len <= list.len; i++) {
+        bool begins = i == 0 || list.at[i - 1] == ' ';
+        bool ends = i + word.len == list.len || list.at[i + word.len] == ' ';
+        if (begins && ends && memcmp(list.at + i, word.at, word.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool question_is_for(const struct question *question, struct str actor) {
+    struct str who = str_of(question->who), human = STR("human:");
+    bool is_human = actor.len > human.len && memcmp(actor.at, human.at, human.len) == 0;
+    struct str name = {actor.at + human.len, actor.len - human.len};
+    return who.len == 0 || word_is_in(who, actor) || (is_human && word_is_in(who, name));
+}
+
+enum alarm intervention_alarm(enum intervention intervention, bool critical) {
+    static const enum alarm ALARM_OF[INTERVENTIONS][2] = {
+        [INTERVENTION_NONE] = {ALARM_WARNING, ALARM_WARNING},
+        [INTERVENTION_LOG] = {ALARM_INFO, ALARM_INFO},
+        [INTERVENTION_WARN] = {ALARM_WARNING, ALARM_WARNING},
+        [INTERVENTION_REDIRECT] = {ALARM_WARNING, ALARM_CRITICAL},
+        [INTERVENTION_PAUSE] = {ALARM_CRITICAL, ALARM_CRITICAL},
+        [INTERVENTION_ABORT] = {ALARM_EMERGENCY, ALARM_EMERGENCY},
+    };
+    must(intervention < INTERVENTIONS);
+    return ALARM_OF[intervention][critical];
+}
+
+uint32_t channel_key(struct str name) {
+    struct hash hash = sha256(name);
+    uint32_t key = (uint32_t)hash.bytes[0] << 24 | (uint32_t)hash.bytes[1] << 16 |
+                   (uint32_t)hash.bytes[2] << 8 | hash.bytes[3];
+    return key ? key : 1;
+}

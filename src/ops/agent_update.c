@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does an agent say where it stands, without any text to be parsed? UPDATE-11: the same as its block in a reply. */
+#include "ops/all.h"
+#include "ops/assignment.h"
+#include "ops/update.h"
+
+enum completion { COMPLETION_COMPLETE, COMPLETION_PARTIAL, COMPLETION_FAILED, COMPLETIONS };
+static const char *const COMPLETION[COMPLETIONS] = {"complete", "partial", "failed"};
+static const struct names COMPLETION_NAMES = NAMES_OF(COMPLETION);
+
+#define WHICH \
+    PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0, \
+          "which, such as A_3; of a run: its own")
+#define UPDATE_LIST(name, member, text) \
+    { \
+        name, FIELD_TEXTS, 0, offsetof(struct op_args, update.member), LIMIT_LINE, 0, NULL, text, \
+            LIMIT_LINES, NULL \
+    }
+#define EVIDENCE_LISTS \
+    UPDATE_LIST("filesTouched", files, "evidence: files"), \
+        UPDATE_LIST("testsRun", tests, "evidence: tests and what came of them"), \
+        UPDATE_LIST("commits", commits, "evidence: commits")
+
+static const struct field UPDATES[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    WHICH,
+    PARAM("goalId", FIELD_TEXT, update.goal, LIMIT_NAME, 0, "as the block has it; the same goal"),
+    PARAM("workNodeId", FIELD_TEXT, update.node, LIMIT_NODE_ID, 0,
+          "which node; that of the assignment, if not said"),
+    PARAM("status", FIELD_TEXT, update.status, LIMIT_TAG, 0, "in_progress, blocked or done"),
+    PARAM("summary", FIELD_TEXT, update.summary, LIMIT_PROSE, 0, "what changed"),
+    PARAM("next", FIELD_TEXT, update.next, LIMIT_PROSE, 0, "the next concrete action"),
+    UPDATE_LIST("blockers", blockers, "what is in the way"),
+    EVIDENCE_LISTS,
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static const struct field COMPLETES[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("summary", FIELD_TEXT, update.summary, LIMIT_PROSE, FIELD_REQUIRED, "what was done"),
+    WHICH,
+    PARAM_ENUM("status", completion, &COMPLETION_NAMES, 0,
+               "complete, partial or failed; complete if not said"),
+    UPDATE_LIST("blockers", blockers, "what is in the way"),
+    EVIDENCE_LISTS,
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static bool is_about(struct op_call *call) {
+    struct str said = call->args.update.goal;
+    struct id named;
+    if (said.len == 0 || (goal_id_parse(said, &named) && id_equal(named, call->args.goal_id)))
+        return true;
+    return op_refuse(call, ERROR_INVALID, "\"goalId\" is another goal.");
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    struct update *update = &call->args.update;
+    (void)answer;
+    if (!assignment_named(call, &ret->charge) || !is_about(call))
+        return false;
+    if (!update_clean(update, &call->arena))
+        return op_refuse(call, ERROR_INVALID, "An update that says nothing changes nothing.");
+    ret->kind = SIGNAL_AGENT_UPDATE;
+    ret->goal = call->args.goal_id;
+    ret->node = update->node;
+    ret->to = 1;
+    ret->body = shape_encode(&UPDATE, update, &call->arena);
+    return true;
+}
+
+/* The words of an end in the words of an update. */
+static bool complete_signal(struct op_call *call, const struct store_answer *answer,
+                            struct signal *ret) {
+    static const struct str STATUS[COMPLETIONS] = {
+        [COMPLETION_COMPLETE] = {"done", 4},
+        [COMPLETION_PARTIAL] = {"in_progress", 11},
+        [COMPLETION_FAILED] = {"blocked", 7},
+    };
+    call->args.update.status = STATUS[call->args.completion];
+    return signal(call, answer, ret);
+}
+
+const struct op OP_AGENT_UPDATE = {
+    .name = "agent.update",
+    .summary =
+        "Say how the work goes: what changed, what is next, what is in the way, what shows it.",
+    .help =
+        "What is not said stays as it was. The same as the overseerUpdate block at the end of a reply.\n"
+        "Example: overseer agent update 01JC7Q4T9Z --assignment A_0 --summary \"half of it works\"",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .for_agents = true,
+    .params = UPDATES,
+    .param_count = count_of(UPDATES),
+    .positional = 1,
+    .signal = signal,
+};
+
+const struct op OP_AGENT_COMPLETE = {
+    .name = "agent.complete",
+    .summary = "Say that the work is at an end: complete, partial or failed, with what shows it.",
+    .help =
+        "Nothing is called done on an agent's word: it is checked, or shown as unverified.\n"
+        "Example: overseer agent complete 01JC7Q4T9Z \"tokens expire now\" --assignment A_0 --commits 3fa2c1d",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .for_agents = true,
+    .params = COMPLETES,
+    .param_count = count_of(COMPLETES),
+    .positional = 2,
+    .signal = complete_signal,
+};

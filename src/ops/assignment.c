@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who works on what, how is it going, and what were they told? ASSIGN-01 to ASSIGN-16, REQUEST-06, REQUEST-07. */
+#include "ops/assignment.h"
+
+#include "ops/all.h"
+#include "ops/instruction.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+#include <stdio.h>
+
+enum { LIST_GOALS = 200, LIST_DEFAULT = 50, LIST_MOST = 1000 };
+
+/* ---- which ---- */
+
+bool assignment_parse(struct str text, uint32_t *ret_n) {
+    uint64_t n = 0;
+    if (text.len < 3 || text.len > 12 || memcmp(text.at, "A_", 2) != 0)
+        return false;
+    for (size_t i = 2; i < text.len; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    *ret_n = (uint32_t)n;
+    return n < UINT32_MAX;
+}
+
+bool assignment_named(struct op_call *call, uint32_t *ret_charge) {
+    const struct caller *caller = call->caller;
+    uint32_t n;
+    *ret_charge = caller->role == ROLE_RUN ? caller->charge : 0;
+    if (call->args.assignment.len == 0)
+        return true;
+    if (!assignment_parse(call->args.assignment, &n))
+        return op_refuse(call, ERROR_INVALID, "\"assignment\" looks like A_3.");
+    if (caller->role == ROLE_RUN && n + 1 != caller->charge)
+        return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no assignment but its own.");
+    *ret_charge = n + 1;
+    return true;
+}
+
+/* ---- one ---- */
+
+static uint32_t requests_of(const struct goal_loaded *loaded, const struct charge *charge) {
+    const struct questions *questions = &loaded->live.questions;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < questions->count; i++)
+        count += questions->at[i].kind == QUESTION_REQUEST &&
+                 questions->at[i].state == QUESTION_OPEN &&
+                 questions->at[i].charge == charge->n + 1;
+    return count;
+}
+
+/* REQUEST-07 */
+static const char *run_status(const struct charge *charge, uint32_t requests) {
+    if (charge->run == 0)
+        return "queued";
+    if (charge->ended)
+        return "ended";
+    return requests > 0 ? "blocked" : "running";
+}
+
+static void hash_hex(const struct hash *hash, char text[65]) {
+    text[0] = 0;
+    for (size_t i = 0; !hash_is_zero(hash) && i < sizeof hash->bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", hash->bytes[i]);
+}
+
+static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_TEXT + 1]) {
+    text[0] = 0;
+    if (effect)
+        id_format(effect_id(goal->id, effect - 1), text);
+}
+
+/* The fields that a finished one has too. */
+static void row_put(json_t *json, const struct goal_loaded *loaded, const struct charge *charge) {
+    const struct node *node = plan_node(&loaded->plan, charge->node);
+    char hash[65], id[16], run[ID_TEXT + 1];
+    hash_hex(&charge->instruction, hash);
+    effect_name(&loaded->goal, charge->run, run);
+    snprintf(id, sizeof id, "A_%u", charge->n);
+    struct assignment row = {.id = str_of(id),
+                             .node = node ? node_id(node) : STR(""),
+                             .agent = str_of(charge->agent),
+                             .session = str_of(charge->session),
+                             .status = str_of(CHARGE_STATUS[charge->status].name),
+                             .instruction_hash = str_of(hash),
+                             .run = str_of(run),
+                             .recovery = str_of(name_of(&RUNG_NAMES, charge->first)),
+                             .blocked_reason = str_of(charge->reason),
+                             .created_at = charge->created_at,
+                             .updated_at = charge->updated_at,
+                             .last_dispatch_at = charge->last_dispatch_at,
+                             .last_activity_at = charge->last_activity_at,
+                             .expected_next_at = charge->expected_next_at,
+                             .idle_after = charge->idle_after,
+                             .last_retry_at = charge->last_retry_at,
+                             .backoff_until = charge->backoff_until,
+                             .retries = charge->retries};
+    json_put_fields(json, ASSIGNMENT.fields, ASSIGNMENT.count, &row);
+    json_object_del(json, "lastInstructionText"); /* see assignment_words() */
+}
+
+static json_t *time_json(int64_t at) {
+    char text[TIME_TEXT + 1];
+    if (at == 0 || at == TIME_NEVER)
+        return json_null();
+    time_format(at, text);
+    return json_string(text);
+}
+
+json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *charge,
+                        struct arena *scratch) {
+    char goal[GOAL_ID_TEXT + 1], dispatch[ID_TEXT + 1];
+    uint32_t requests = requests_of(loaded, charge);
+    (void)scratch;
+    goal_id_format(loaded->goal.id, goal);
+    effect_name(&loaded->goal, charge->dispatch, dispatch);
+    json_t *json = json_object();
+    row_put(json, loaded, charge);
+    json_t *more =
+        json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:s, s:b, s:b}",
+                  "goalId", goal, "runStatus", run_status(charge, requests), "pendingRequestCount",
+                  (int)requests, "waitsFor", name_of(&WAITING_NAMES, charge->waiting), "delivery",
+                  name_of(&DELIVERY_NAMES, charge->delivery), "rung",
+                  name_of(&RUNG_NAMES, charge->rung), "attempts", (int)charge->attempts, "moves",
+                  (int)charge->moves, "contextPercent", (int)charge->context, "tokens",
+                  (json_int_t)charge->tokens, "cost", (json_int_t)charge->cost, "dispatchId",
+                  dispatch, "attached", (int)charge->attached, "over", 0);
+    json_object_update(json, more);
+    json_decref(more);
+    json_object_set_new(json, "waitsUntil", time_json(charge->waits_until));
+    if (charge->question) {
+        char question[16];
+        snprintf(question, sizeof question, "Q_%u", charge->question - 1);
+        json_object_set_new(json, "question", json_string(question));
+    }
+    return json;
+}
+
+json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                         const struct charge *charge, struct arena *scratch) {
+    const struct node *node = plan_node(&loaded->plan, charge->node);
+    if (!node || charge->dispatch == 0)
+        return json_null();
+    struct instruction about = {.goal = loaded->goal.id,
+                                .node = node_id(node),
+                                .text = node->text,
+                                .handoff = charge->handoff,
+                                .said = charge->said,
+                                .words = charge->words};
+    struct str text = instruction_text(&about, shown, scratch);
+    return text.len > 0 ? json_stringn(text.at, text.len) : json_null();
+}
+
+/* ASSIGN-03: whom a question about it reaches beside the operator; null: nobody is asked, or nobody else. */
+static json_t *delivery_context(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                                const struct charge *charge, struct arena *scratch) {
+    struct goal_text text = {0};
+    struct str body = shown_text(shown, &loaded->goal.text);
+    if (charge->question == 0 || body.len == 0 ||
+        !shape_decode_in(&GOAL_TEXT, body, scratch, &text) || text.channel.len == 0)
+        return json_null();
+    return json_pack("{s:s%, s:s%, s:s%, s:s%}", "channel", text.channel.at, text.channel.len, "to",
+                     text.to.at ? text.to.at : "", text.to.len, "thread",
+                     text.thread.at ? text.thread.at : "", text.thread.len, "account",
+                     text.account.at ? text.account.at : "", text.account.len);
+}
+
+/* ---- all of a goal ---- */
+
+static json_t *over_json(const struct goal_loaded *loaded, const struct part_shown *part,
+                         struct arena *scratch) {
+    char goal[GOAL_ID_TEXT + 1];
+    struct assignment row = {0};
+    json_t *json = json_object();
+    goal_id_format(loaded->goal.id, goal);
+    if (shape_decode_in(&ASSIGNMENT, part->body, scratch, &row))
+        json_put_fields(json, ASSIGNMENT.fields, ASSIGNMENT.count, &row);
+    json_object_set_new(json, "goalId", json_string(goal));
+    json_object_set_new(json, "over", json_true());
+    return json;
+}
+
+json_t *assignments_json(const struct goal_loaded *loaded, const struct goal_shown *shown, bool all,
+                         struct arena *scratch) {
+    const struct charges *charges = &loaded->live.charges;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < charges->count; i++)
+        json_array_append_new(list, assignment_json(loaded, &charges->at[i], scratch));
+    for (uint32_t i = shown->part_count; all && i-- > 0;)
+        if (shown->parts[i].kind == PART_ASSIGNMENT && !charges_find(charges, shown->parts[i].n))
+            json_array_append_new(list, over_json(loaded, &shown->parts[i], scratch));
+    return list;
+}
+
+/* ---- assignment.list ---- */
+
+struct listing {
+    struct id goals[LIST_GOALS];
+    uint32_t count, shown, limit;
+    bool one, listed, more;
+};
+
+static bool goal_ask(struct listing *it, struct store_request *ret) {
+    if (it->shown == it->count)
+        return false;
+    *ret = (struct store_request){
+        .verb = STORE_SHOW, .ids = &it->goals[it->shown++], .id_count = 1, .limit = 1};
+    return true;
+}
+
+static bool list_request(struct op_call *call, struct store_request *ret) {
+    static const struct id NONE;
+    struct listing *it = arena_new(&call->arena, struct listing, 1);
+    uint32_t limit = call->args.limit ? call->args.limit : LIST_DEFAULT;
+    call->own = it;
+    it->limit = limit < LIST_MOST ? limit : LIST_MOST;
+    it->one = !id_equal(call->args.goal_id, NONE);
+    if (it->one) {
+        it->goals[it->count++] = call->args.goal_id;
+        it->listed = true;
+        return goal_ask(it, ret);
+    }
+    *ret = (struct store_request){.verb = STORE_LIST, .limit = LIST_GOALS};
+    ret->filter.by_status = true;
+    ret->filter.status = GOAL_ACTIVE;
+    return true;
+}
+
+static void goal_take(struct op_call *call, const struct store_answer *answer) {
+    struct listing *it = call->own;
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    json_t *list = json_object_get(call->result, "assignments");
+    if (!loaded->exists && it->one)
+        op_refuse(call, ERROR_NOT_FOUND, "%s", "");
+    if (!loaded->exists || !loaded->whole)
+        return;
+    json_t *these = assignments_json(loaded, &answer->shown, it->one, &call->arena);
+    json_array_extend(list, these);
+    json_decref(these);
+}
+
+static bool list_next(struct op_call *call, const struct store_answer *answer,
+                      struct store_request *ret) {
+    struct listing *it = call->own;
+    if (!call->result) {
+        json_ran_short();
+        call->result = json_pack("{s:[]}", "assignments");
+    }
+    if (it->listed)
+        goal_take(call, answer);
+    else {
+        it->listed = true;
+        it->more = answer->more;
+        for (uint32_t i = 0; i < answer->view_count && i < LIST_GOALS; i++)
+            it->goals[it->count++] = answer->views[i].id;
+    }
+    bool enough = json_array_size(json_object_get(call->result, "assignments")) >= it->limit;
+    return !call->error && !enough && goal_ask(it, ret);
+}
+
+static json_t *list_result(struct op_call *call, const struct store_answer *answer) {
+    const struct listing *it = call->own;
+    json_t *json = call->result;
+    (void)answer;
+    call->result = NULL;
+    json_object_set_new(json, "more", json_boolean(it->more || it->shown < it->count));
+    return view_checked(call, json);
+}
+
+static const struct field LIST[] = {
+    PARAM_GOAL(0),
+    PARAM("limit", FIELD_U32, limit, 0, 0, "how many, at most 1000; 50 if not said"),
+};
+
+static const struct op_member LISTED[] = {
+    {"assignments", MEMBER_LIST, true,
+     "assignmentId, goalId, workNodeId, agentId, status, runStatus, pendingRequestCount, blockedReason, waitsFor …"},
+    {"more", MEMBER_FLAG, true, "there are goals that were not looked at"},
+};
+
+const struct op OP_ASSIGNMENT_LIST = {
+    .name = "assignment.list",
+    .summary = "List the agents at work: on what, how it goes, and what they wait for.",
+    .help = "Of one goal also those whose work is over.\n"
+            "Example: overseer agents\n"
+            "Example: overseer agents 01JC7Q4T9Z",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .params = LIST,
+    .param_count = count_of(LIST),
+    .positional = 1,
+    .members = LISTED,
+    .member_count = count_of(LISTED),
+    .request = list_request,
+    .next = list_next,
+    .result = list_result,
+};
+
+/* ---- assignment.show, agent.status ---- */
+
+static const struct field SHOW[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0,
+          "which, such as A_3; of a run: its own"),
+};
+
+#define T(name, text) \
+    { name, MEMBER_TEXT, false, text }
+#define N(name, text) \
+    { name, MEMBER_NUMBER, false, text }
+#define AT(name, text) \
+    { name, MEMBER_TIME, false, text }
+static const struct op_member SHOWN[] = {
+    {"assignmentId", MEMBER_TEXT, true, "which"},
+    {"goalId", MEMBER_TEXT, true, "of which goal"},
+    T("workNodeId", "what it works on"),
+    T("agentId", "who"),
+    T("sessionKey", "where"),
+    {"deliveryContext", MEMBER_ANY, false,
+     "channel, to, thread and account of whoever a question about it is for; null: nobody but the operator"},
+    {"status", MEMBER_TEXT, true,
+     "queued, dispatched, active, stalled, blocked, done or cancelled"},
+    T("runStatus", "running, blocked by a request of its own, queued or ended"),
+    N("pendingRequestCount", "requests of its own that nobody has answered"),
+    T("blockedReason", "why it does not go on"),
+    T("waitsFor", "nothing, permit, quota, backoff, answer, person or retry"),
+    AT("waitsUntil", "until when"),
+    T("question", "the question that holds it"),
+    T("delivery", "what is known about the last thing that was sent"),
+    T("dispatchId", "its id"),
+    T("instructionHash", "of what was sent"),
+    {"lastInstructionText", MEMBER_ANY, false, "the same in words; null: nothing yet"},
+    T("runId", "the run"),
+    T("recoveryPolicy", "where recovery starts"),
+    T("rung", "and where it is"),
+    N("retryCount", "how often it was tried on this rung"),
+    N("attempts", "how often something was sent"),
+    N("moves", "how often the work was moved to another agent"),
+    N("contextPercent", "of its window that is used"),
+    N("tokens", "used so far"),
+    N("cost", "so far, in millionths"),
+    N("idleAfter", "microseconds of silence that it may keep"),
+    {"attached", MEMBER_FLAG, false, "a person is at its terminal"},
+    {"over", MEMBER_FLAG, true, "it is done or cancelled"},
+    AT("createdAt", "when it was made"),
+    AT("updatedAt", "when it last changed"),
+    AT("lastDispatchAt", "when something was last sent"),
+    AT("lastObservedActivityAt", "when it last showed life"),
+    AT("expectedNextUpdateAt", "when it should"),
+    AT("lastRetryAt", "when it was last tried again"),
+    AT("backoffUntil", "before when it will not be"),
+};
+
+/* By its name: one that was imported may stand elsewhere. */
+static const struct part_shown *over_find(const struct goal_shown *shown, uint32_t n) {
+    char name[16];
+    snprintf(name, sizeof name, "A_%u", n);
+    for (uint32_t i = 0; i < shown->part_count; i++)
+        if (shown->parts[i].kind == PART_ASSIGNMENT &&
+            str_equal(shown->parts[i].name, str_of(name)))
+            return &shown->parts[i];
+    return NULL;
+}
+
+static json_t *show_result(struct op_call *call, const struct store_answer *answer) {
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    uint32_t named;
+    json_ran_short();
+    if (!view_is_whole(call, answer) || !assignment_named(call, &named))
+        return NULL;
+    const struct charge *charge = named ? charges_find(&loaded->live.charges, named - 1) : NULL;
+    const struct part_shown *over = named && !charge ? over_find(&answer->shown, named - 1) : NULL;
+    if (!charge && !over) {
+        op_refuse(call, ERROR_NOT_FOUND,
+                  named ? "The goal has no such assignment."
+                        : "\"assignment\" is missing: which it is.");
+        return NULL;
+    }
+    json_t *json = charge ? assignment_json(loaded, charge, &call->arena)
+                          : over_json(loaded, over, &call->arena);
+    if (charge) {
+        json_object_set_new(json, "lastInstructionText",
+                            assignment_words(loaded, &answer->shown, charge, &call->arena));
+        json_object_set_new(json, "deliveryContext",
+                            delivery_context(loaded, &answer->shown, charge, &call->arena));
+    }
+    return view_checked(call, json);
+}
+
+const struct op OP_ASSIGNMENT_SHOW = {
+    .name = "assignment.show",
+    .summary = "Show one agent's work on a goal: how it goes, and what it was last told.",
+    .help = "Example: overseer assignment show 01JC7Q4T9Z A_0",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .params = SHOW,
+    .param_count = count_of(SHOW),
+    .positional = 2,
+    .members = SHOWN,
+    .member_count = count_of(SHOWN),
+    .request = show_request,
+    .result = show_result,
+};
+
+const struct op OP_AGENT_STATUS = {
+    .name = "agent.status",
+    .summary = "Say where an agent's own work stands, as the overseer sees it.",
+    .help = "An agent need not say which: its token is bound to it.\n"
+            "Example: overseer agent status 01JC7Q4T9Z A_0",
+    .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
+    .params = SHOW,
+    .param_count = count_of(SHOW),
+    .positional = 2,
+    .members = SHOWN,
+    .member_count = count_of(SHOWN),
+    .request = show_request,
+    .result = show_result,
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is written down where things stand, so that somebody else can go on? CRYSTAL-01 to CRYSTAL-05. */
+#include "ops/all.h"
+#include "ops/assignment.h"
+#include "ops/json.h"
+
+#define TEXT(name, member, cap, flags, text) \
+    { \
+        name, FIELD_TEXT, 0, offsetof(struct op_args, crystal.member), cap, flags, NULL, text, 0, \
+            NULL \
+    }
+#define LIST(name, member, text) \
+    { \
+        name, FIELD_TEXTS, 0, offsetof(struct op_args, crystal.member), LIMIT_LINE, 0, NULL, text, \
+            LIMIT_LINES, NULL \
+    }
+
+/* ---- handoff.add ---- */
+
+static const struct field ADD[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    TEXT("summary", summary, LIMIT_PROSE, FIELD_REQUIRED | FIELD_CUT, "what happened"),
+    TEXT("node", node, LIMIT_NODE_ID, 0,
+         "what it is about: a phase, task or subtask; of a run its own, else the goal"),
+    TEXT("currentState", state, LIMIT_PROSE, FIELD_CUT, "what there is now"),
+    LIST("decisions", decisions, "what was decided, and why"),
+    LIST("nextActions", next_actions, "what comes next, in order"),
+    LIST("openQuestions", open_questions, "what is not known"),
+    LIST("knownBlockers", blockers, "what is in the way"),
+    LIST("filesTouched", files, "evidence: files"),
+    LIST("commandsRun", commands, "evidence: commands"),
+    LIST("testsRun", tests, "evidence: tests and what came of them"),
+    LIST("commits", commits, "evidence: commits"),
+    LIST("externalRefs", refs, "evidence: pull requests, issues, addresses"),
+    TEXT("sessionKey", session, LIMIT_NAME, 0, "where the transcript is"),
+    TEXT("sessionId", session_id, LIMIT_NAME, 0, "and which part of it"),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static bool is_of_run(const struct op_call *call) {
+    return call->caller->role == ROLE_RUN && call->caller->charge > 0;
+}
+
+/* A run need not say which node: its assignment does. */
+static bool add_request(struct op_call *call, struct store_request *ret) {
+    return is_of_run(call) && show_request(call, ret);
+}
+
+static bool add_signal(struct op_call *call, const struct store_answer *answer,
+                       struct signal *ret) {
+    struct crystal *crystal = &call->args.crystal;
+    if (answer && !view_is_whole(call, answer))
+        return false;
+    ret->charge = is_of_run(call) ? call->caller->charge : 0;
+    if (answer && crystal->node.len == 0) {
+        const struct live *live = &answer->loaded[0].live;
+        const struct charge *charge = charges_find(&live->charges, ret->charge - 1);
+        const struct node *node = charge ? plan_node(&live->plan, charge->node) : NULL;
+        if (!node)
+            return op_refuse(call, ERROR_CONFLICT, "Your assignment is over.");
+        crystal->node = arena_copy(&call->arena, node_id(node));
+    }
+    ret->kind = SIGNAL_HANDOFF;
+    ret->goal = call->args.goal_id;
+    ret->node = crystal->node;
+    ret->body = shape_encode(&CRYSTAL, crystal, &call->arena);
+    return true;
+}
+
+const struct op OP_HANDOFF_ADD = {
+    .name = "handoff.add",
+    .summary = "Write down where things stand: whoever goes on with the work is told.",
+    .help =
+        "The newest one of a node goes into the next instruction about it.\n"
+        "Example: overseer handoff add 01JC7Q4T9Z \"tokens work, mail does not\" --node S1.1.1 --next-actions "
+        "\"ask for the relay's password\"",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .for_agents = true,
+    .params = ADD,
+    .param_count = count_of(ADD),
+    .positional = 2,
+    .request = add_request,
+    .signal = add_signal,
+};
+
+/* ---- handoff.list, handoff.show ---- */
+
+static const struct field LISTS[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("node", FIELD_TEXT, node, LIMIT_NODE_ID, 0, "only those about this node"),
+};
+
+static const struct op_member LISTED[] = {
+    {"handoffs", MEMBER_LIST, true, "newest first: crystallizationId, workNodeId, summary, ts"},
+};
+
+static json_t *brief_json(const struct crystal *crystal) {
+    char at[TIME_TEXT + 1];
+    time_format(crystal->at, at);
+    struct str summary = str_cut_utf8(crystal->summary, LIMIT_REPORT);
+    return json_pack("{s:s%, s:s%, s:s%, s:i, s:s}", "crystallizationId",
+                     crystal->id.at ? crystal->id.at : "", crystal->id.len, "workNodeId",
+                     crystal->node.at ? crystal->node.at : "", crystal->node.len, "summary",
+                     summary.at ? summary.at : "", summary.len, "nextActionCount",
+                     (int)crystal->next_actions.count, "ts", at);
+}
+
+static json_t *list_result(struct op_call *call, const struct store_answer *answer) {
+    const struct goal_shown *shown = &answer->shown;
+    json_ran_short();
+    if (!view_is_whole(call, answer))
+        return NULL;
+    json_t *list = json_array();
+    for (uint32_t i = shown->part_count; i-- > 0;) {
+        struct crystal crystal = {0};
+        bool fits = shown->parts[i].kind == PART_CRYSTAL &&
+                    shape_decode_in(&CRYSTAL, shown->parts[i].body, &call->arena, &crystal) &&
+                    (call->args.node.len == 0 || str_equal(crystal.node, call->args.node));
+        if (fits)
+            json_array_append_new(list, brief_json(&crystal));
+    }
+    return view_checked(call, json_pack("{s:o}", "handoffs", list));
+}
+
+const struct op OP_HANDOFF_LIST = {
+    .name = "handoff.list",
+    .summary = "List what was written down about a goal or a task, newest first.",
+    .help = "Example: overseer handoff list 01JC7Q4T9Z",
+    .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
+    .params = LISTS,
+    .param_count = count_of(LISTS),
+    .positional = 1,
+    .members = LISTED,
+    .member_count = count_of(LISTED),
+    .request = show_request,
+    .result = list_result,
+};
+
+static const struct field SHOW[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("handoff", FIELD_TEXT, node, LIMIT_TAG, 0, "which, such as C_2; the newest if not said"),
+};
+
+static const struct op_shown SHOWN[] = {{&CRYSTAL, true}};
+
+static json_t *show_result(struct op_call *call, const struct store_answer *answer) {
+    const struct goal_shown *shown = &answer->shown;
+    json_ran_short();
+    if (!view_is_whole(call, answer))
+        return NULL;
+    for (uint32_t i = shown->part_count; i-- > 0;) {
+        struct crystal crystal = {0};
+        bool is_it = shown->parts[i].kind == PART_CRYSTAL &&
+                     (call->args.node.len == 0 || str_equal(shown->parts[i].name, call->args.node));
+        if (!is_it || !shape_decode_in(&CRYSTAL, shown->parts[i].body, &call->arena, &crystal))
+            continue;
+        json_t *json = json_object();
+        json_put_fields(json, CRYSTAL.fields, CRYSTAL.count, &crystal);
+        return view_checked(call, json);
+    }
+    op_refuse(call, ERROR_NOT_FOUND, "The goal has no such handoff.");
+    return NULL;
+}
+
+const struct op OP_HANDOFF_SHOW = {
+    .name = "handoff.show",
+    .summary = "Show one handoff in full: state, decisions, next actions, evidence.",
+    .help = "Example: overseer handoff show 01JC7Q4T9Z",
+    .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
+    .params = SHOW,
+    .param_count = count_of(SHOW),
+    .positional = 2,
+    .shown = SHOWN,
+    .shown_count = count_of(SHOWN),
+    .request = show_request,
+    .result = show_result,
+};

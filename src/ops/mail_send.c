@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How do those who work on one goal write to each other? MAIL-01 to MAIL-03, MAIL-06, MAIL-07 */
+#include "ops/all.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+#include <stdio.h>
+
+static const struct field SEND[] = {
+    PARAM("to", FIELD_TEXT, to, LIMIT_ACTOR, FIELD_REQUIRED,
+          "overseer, an assignment such as A_3, or an agent that works on this goal"),
+    PARAM("subject", FIELD_TEXT, title, LIMIT_NAME, FIELD_REQUIRED, "what it is about"),
+    PARAM("body", FIELD_TEXT, text, LIMIT_MAIL, 0, "what it says"),
+    PARAM_ENUM("kind", letter, &LETTER_KIND_NAMES, 0, "instruction, info or alert"),
+    PARAM("ack_required", FIELD_FLAG, ack, 0, 0, "it is delivered until it is acknowledged"),
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+static const struct field INBOX[] = {PARAM_GOAL(FIELD_REQUIRED)};
+static const struct field ACK[] = {
+    PARAM("message", FIELD_TEXT, question, 32, FIELD_REQUIRED, "which, such as M_4"),
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+static const struct op_member MEMBERS[] = {
+    {"messages", MEMBER_LIST, true,
+     "in the order in which they were sent: messageId, to, sender, subject, body, kind, ack_required, at"},
+};
+
+static bool send_signal(struct op_call *call, const struct store_answer *answer,
+                        struct signal *ret) {
+    const struct op_args *args = &call->args;
+    (void)answer;
+    struct letter_text text = {.subject = args->title, .body = args->text};
+    ret->kind = SIGNAL_MAIL_SEND;
+    ret->goal = args->goal_id;
+    ret->to = op_given(call->params, "kind") ? args->letter : LETTER_INFO;
+    ret->text = args->to;
+    ret->question = args->ack;
+    ret->charge = call->caller->charge;
+    ret->body = shape_encode(&LETTER_TEXT, &text, &call->arena);
+    return true;
+}
+
+static json_t *letter_json(const struct letter *letter, const struct goal_shown *shown) {
+    struct letter_text text = {0};
+    struct str body = shown_text(shown, &letter->text);
+    char id[16], at[TIME_TEXT + 1];
+    if (body.len > 0)
+        shape_decode(&LETTER_TEXT, body, &text);
+    snprintf(id, sizeof id, "M_%u", letter->n);
+    time_format(letter->at, at);
+    return json_pack("{s:s, s:s, s:s, s:s%, s:s%, s:s, s:b, s:s}", "messageId", id, "to",
+                     letter->recipient, "sender", letter->sender, "subject",
+                     text.subject.at ? text.subject.at : "", text.subject.len, "body",
+                     text.body.at ? text.body.at : "", text.body.len, "kind",
+                     name_of(&LETTER_KIND_NAMES, letter->kind), "ack_required",
+                     letter->ack_required != 0, "at", at);
+}
+
+/* A run reads its own; people and the overseer see all of a goal's. */
+static json_t *inbox_result(struct op_call *call, const struct store_answer *answer) {
+    if (!view_is_whole(call, answer))
+        return NULL;
+    const struct letters *letters = &answer->loaded[0].live.letters;
+    bool all = call->caller->role != ROLE_RUN;
+    json_ran_short();
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < letters->count; i++)
+        if (all || (letters->at[i].to && letters->at[i].to == call->caller->charge))
+            json_array_append_new(list, letter_json(&letters->at[i], &answer->shown));
+    return view_checked(call, json_pack("{s:o}", "messages", list));
+}
+
+static bool ack_signal(struct op_call *call, const struct store_answer *answer,
+                       struct signal *ret) {
+    struct str name = call->args.question;
+    uint32_t n = 0;
+    (void)answer;
+    char text[32];
+    snprintf(text, sizeof text, "%.*s", STR_ARG(str_cut(name, 31)));
+    if (sscanf(text, "M_%9u", &n) != 1)
+        return op_refuse(call, ERROR_INVALID, "\"%s\" is no message; they are called M_1, M_2 ….",
+                         text);
+    ret->kind = SIGNAL_MAIL_ACK;
+    ret->goal = call->args.goal_id;
+    ret->question = n + 1;
+    ret->charge = call->caller->charge;
+    return true;
+}
+
+const struct op OP_MAIL_SEND = {
+    .name = "mail.send",
+    .summary = "Write to somebody who works on the same goal. The sender is whoever you are.",
+    .help = "Example: overseer mail send overseer \"tokens are done\" --goal 01JC7Q4T9Z",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .for_agents = true,
+    .params = SEND,
+    .param_count = count_of(SEND),
+    .positional = 2,
+    .signal = send_signal,
+};
+const struct op OP_MAIL_INBOX = {
+    .name = "mail.inbox",
+    .summary = "Read the messages of a goal that wait; a run reads those that are for it.",
+    .help = "Example: overseer mail inbox 01JC7Q4T9Z",
+    .kind = OP_READS,
+    .may = MAY_ALL,
+    .for_agents = true,
+    .params = INBOX,
+    .param_count = count_of(INBOX),
+    .positional = 1,
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
+    .request = show_request,
+    .result = inbox_result,
+};
+const struct op OP_MAIL_ACK = {
+    .name = "mail.ack",
+    .summary = "Acknowledge a message: it is not delivered again.",
+    .help = "Example: overseer mail ack M_1 --goal 01JC7Q4T9Z",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .for_agents = true,
+    .params = ACK,
+    .param_count = count_of(ACK),
+    .positional = 1,
+    .signal = ack_signal,
+};

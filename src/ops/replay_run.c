@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Would the same things happening give the same decisions, and what if other settings had been in force? G-29. */
+#include "model/setting.h"
+#include "ops/all.h"
+#include "ops/json.h"
+#include "ops/replaying.h"
+#include "ops/view.h"
+
+enum { DIFFERENCES = 100 }; /* told; the rest is counted */
+
+static const struct field REPLAYS[] = {PARAM_GOAL(FIELD_REQUIRED)};
+
+static const struct field WHAT_IF[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    {"set", FIELD_TEXTS, 0, FIELD_OF(op_args, set), LIMIT_SETTING, FIELD_REQUIRED, NULL,
+     "a setting as it would be, such as supervision.idle_after=30m; several times for several", 32,
+     NULL},
+};
+
+static void differs(void *with, const struct replay_difference *difference) {
+    struct op_call *call = with;
+    json_t *list = json_object_get(call->result, "differences");
+    if (json_array_size(list) < DIFFERENCES)
+        json_array_append_new(list, difference_json(difference));
+}
+
+/* Each is a setting that decisions depend on; its value is looked at with the policies that it would change. */
+static bool set_is_known(struct op_call *call) {
+    const struct texts *set = &call->args.set;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const char *end = memchr(set->at[i].at, '=', set->at[i].len);
+        struct str name = {set->at[i].at, end ? (size_t)(end - set->at[i].at) : 0};
+        const struct setting *row = name.len > 0 ? setting_find(name).row : NULL;
+        if (!row)
+            return op_refuse(call, ERROR_INVALID, "\"%.*s\" is not a setting and its value.",
+                             STR_ARG(str_cut_utf8(set->at[i], 64)));
+        if (!(row->flags & SETTING_POLICY))
+            return op_refuse(call, ERROR_INVALID, "No decision depends on %s.", row->name);
+    }
+    return set->count > 0 || op_refuse(call, ERROR_INVALID,
+                                       "\"set\" is missing: a setting as it would be, such as "
+                                       "supervision.idle_after=30m.");
+}
+
+static bool request(struct op_call *call, struct store_request *ret) {
+    bool what_if = call->op == &OP_REPLAY_COMPARE;
+    struct replaying *it =
+        replaying_new(call, call->args.goal_id, what_if ? &call->args.set : NULL);
+    it->replay.differs = differs;
+    it->replay.with = call;
+    call->own = it;
+    if (what_if && !set_is_known(call))
+        return false;
+    replaying_ask(it, ret);
+    return true;
+}
+
+static bool next(struct op_call *call, const struct store_answer *answer,
+                 struct store_request *ret) {
+    struct replaying *it = call->own;
+    if (!call->result) {
+        json_ran_short();
+        call->result = json_pack("{s:[]}", "differences");
+    }
+    return replaying_next(it, answer, ret);
+}
+
+static const char *verdict_text(const struct replaying *it, enum replayed verdict) {
+    static const char *const TEXT[REPLAYEDS] = {
+        [REPLAYED_SAME] = "Every decision comes out as it was.",
+        [REPLAYED_DIFFERS] = "A decision comes out otherwise: see the difference.",
+        [REPLAYED_CUT] =
+            "Records from before are no longer kept: the state that they led to is not known.",
+        [REPLAYED_NO_INPUT] =
+            "What had happened is no longer kept, or was decided before that was kept.",
+        [REPLAYED_OTHER_CORE] = "Other rules decided: this build cannot step them.",
+    };
+    return verdict == REPLAYED_NO_POLICY ? it->trouble : TEXT[verdict];
+}
+
+static json_t *result(struct op_call *call, const struct store_answer *answer) {
+    struct replaying *it = call->own;
+    enum replayed verdict = replay_conclude(&it->replay);
+    char goal[GOAL_ID_TEXT + 1];
+    json_t *json = call->result;
+    (void)answer;
+    if (it->replay.records == 0 && verdict == REPLAYED_SAME) {
+        op_refuse(call, ERROR_NOT_FOUND, "%s", "");
+        return NULL;
+    }
+    if (it->set_is_wrong) {
+        op_refuse(call, ERROR_INVALID, "%.200s.", it->trouble);
+        return NULL;
+    }
+    call->result = NULL;
+    goal_id_format(it->goal, goal);
+    json_object_set_new(json, "goalId", json_string(goal));
+    json_object_set_new(json, "verdict", json_string(name_of(&REPLAYED_NAMES, verdict)));
+    json_object_set_new(json, "sentence", json_string(verdict_text(it, verdict)));
+    json_object_set_new(json, "records", json_integer((json_int_t)it->replay.records));
+    json_object_set_new(json, "decisions", json_integer((json_int_t)it->replay.decisions));
+    json_object_set_new(json, "differenceCount", json_integer((json_int_t)it->replay.differences));
+    return view_checked(call, json);
+}
+
+static void close(struct op_call *call) {
+    replaying_end(call->own);
+}
+
+static const struct op_member MEMBERS[] = {
+    {"goalId", MEMBER_TEXT, true, "which goal"},
+    {"verdict", MEMBER_TEXT, true, "same, differs, cut, no input, no policy or other rules"},
+    {"sentence", MEMBER_TEXT, true, "the same in words"},
+    {"records", MEMBER_NUMBER, true, "that were compared and are the same"},
+    {"decisions", MEMBER_NUMBER, true, "that were made again"},
+    {"differenceCount", MEMBER_NUMBER, true, "how many there are"},
+    {"differences", MEMBER_LIST, true,
+     "record, at, signal, decided, instead; or lookedAt: it would have been looked at before that; at most 100"},
+};
+
+const struct op OP_REPLAY_RUN = {
+    .name = "replay.run",
+    .summary = "Make every decision about a goal again, and compare it with what was recorded.",
+    .help =
+        "Nothing is changed. The records hold what had happened; the same rules and settings have to lead to the same.\n"
+        "Example: overseer replay 01JC7Q4T9Z",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .params = REPLAYS,
+    .param_count = count_of(REPLAYS),
+    .positional = 1,
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
+    .request = request,
+    .next = next,
+    .result = result,
+    .close = close,
+};
+
+const struct op OP_REPLAY_COMPARE = {
+    .name = "replay.compare",
+    .summary = "Say which decisions about a goal would have been others under other settings.",
+    .help =
+        "Each decision is made again from the state that really was: what would have followed from a difference is not "
+        "guessed. Nothing is changed.\n"
+        "Example: overseer what-if 01JC7Q4T9Z --set supervision.idle_after=30m",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .params = WHAT_IF,
+    .param_count = count_of(WHAT_IF),
+    .positional = 1,
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
+    .request = request,
+    .next = next,
+    .result = result,
+    .close = close,
+};

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What do agents say, what is kept of it, and can it be explained and replayed? The real daemon with a pretend agent.
+
+words.py [--engine sqlite|postgres] [--only WORD]
+"""
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+import traceback
+
+import proof
+from doors import AGENTS, House, settle
+from world import STARTED, under_postgres, wait_until
+
+SECRET = "ghp_" + hashlib.sha256(b"invented").hexdigest()[:36]
+TWO = [{"id": "P1", "tier": "phase"}, {"id": "T1", "tier": "task", "parentId": "P1"}, {"id": "S1", "tier": "subtask", "parentId": "T1"},
+       {"id": "S2", "tier": "subtask", "parentId": "T1"}, {"id": "T2", "tier": "task", "parentId": "P1"}]
+NODES = [{**node, "name": node["id"], "objective": f"make {node['id']}", "acceptanceCriteria": ["it can be seen"]} for node in TWO]
+
+
+def begin(house):
+    """A goal with three pieces of work, and an agent at each."""
+    goal = house.do("goal.create", title="tokens")["goalId"]
+    settle(house, AGENTS)
+    house.do("plan.apply", goal=goal, nodes=NODES)
+    wait_until("all of them were told", lambda: len([one for one in house.do("assignment.list", goal=goal)["assignments"]
+                                                      if one["delivery"] == "accepted"]) == 3, 30)
+    return goal
+
+
+def assignment(house, goal, node):
+    return next(one for one in house.do("assignment.list", goal=goal)["assignments"] if one["workNodeId"] == node)
+
+
+def agent(house, goal, one=None):
+    """Its token, bound to its work; without it only to the goal."""
+    bound = {"assignment": one["assignmentId"]} if one else {}
+    role = f"agent-{next(house.count)}"
+    house.tokens[role] = house.do("token.create", role="run", actor=f"actor:agent:{role}", goal=goal, run=f"R_{role}", **bound)["token"]
+    return role
+
+
+def tool(house, role, name, **arguments):
+    answer = house.mcp.send(role, "tools/call", {"name": name, "arguments": arguments}, house.mcp.session(role))[1]["result"]
+    return answer["_meta"]["overseer/error"]["code"] if answer["isError"] else answer["structuredContent"]
+
+
+def records(house, goal, kind):
+    return [one for one in house.do("goal.show", goal=goal)["records"] if one["type"] == kind]
+
+
+# ---- handoffs ----
+
+def handoffs_stand_at_every_level(house):
+    """CRYSTAL-01 to CRYSTAL-05."""
+    goal = house.do("goal.create", title="handoffs")["goalId"]
+    house.do("plan.apply", goal=goal, nodes=NODES)
+    said = {"summary": "tokens work", "currentState": "on a branch", "decisions": ["SHA-256: they are random"], "nextActions": ["mail", "tests", "docs"],
+            "openQuestions": ["which relay?"], "knownBlockers": ["no password"], "filesTouched": ["a.c", "b.c"],
+            "commandsRun": [f"curl -H 'Authorization: token {SECRET}' x"], "testsRun": ["make check: 412 passed"], "commits": ["3fa2"],
+            "externalRefs": ["PR 7", "issue 8"], "sessionKey": "agent:auto-1:1", "sessionId": "s-1"}
+    for node in ("S1", "T1", "P1", None):
+        house.do("handoff.add", goal=goal, **said, **({"node": node} if node else {}))
+        kept = house.do("handoff.show", goal=goal)
+        assert kept["workNodeId"] == (node or ""), kept
+        for name, value in said.items():
+            if name != "commandsRun":
+                assert kept[name] == value, (name, kept[name])
+        assert SECRET not in json.dumps(kept) and kept["commandsRun"][0].startswith("curl"), kept["commandsRun"]
+    listed = house.do("handoff.list", goal=goal)["handoffs"]
+    assert [one["workNodeId"] for one in listed] == ["", "P1", "T1", "S1"], listed
+    assert len(house.do("handoff.list", goal=goal, node="T1")["handoffs"]) == 1
+    house.do("handoff.add", goal=goal, summary="x" * 20000)
+    long = house.do("handoff.show", goal=goal)["summary"]
+    assert len(long) <= 8192 and long.endswith("[cut]"), long[-20:]
+    code, _ = house.doors[0].call(house.table["handoff.add"], {"goal": goal, "summary": "s", "node": "S9"})
+    assert code == "E_NOT_FOUND", code
+
+
+# ---- what an agent says ----
+
+def an_agent_says_how_it_goes(house):
+    """UPDATE-03, UPDATE-05, UPDATE-09, UPDATE-10, UPDATE-11, CRYSTAL-07: with the tool, bound to its own work."""
+    goal = begin(house)
+    mine, other = assignment(house, goal, "S1"), assignment(house, goal, "S2")
+    role = agent(house, goal, mine)
+    assert "assignmentId" in house.do("token.list")["tokens"][-1]
+    own = tool(house, role, "agent_status")
+    assert own["assignmentId"] == mine["assignmentId"] and own["workNodeId"] == "S1" and own["runStatus"] == "running", own
+    assert own["lastInstructionText"].startswith(f"Overseer gives you S1 of {goal}.") and "> make S1" in own["lastInstructionText"], own
+    result = tool(house, role, "overseer_update", summary="half of it", next="the rest", commits=["3fa2", "77aa"], testsRun=["all: ok"])
+    assert result["goalId"] == goal, result
+    assert assignment(house, goal, "S1")["status"] == "active"
+    kept = house.do("handoff.list", goal=goal, node="S1")["handoffs"]
+    assert len(kept) == 1, kept
+    shown = house.do("handoff.show", goal=goal, handoff=kept[0]["crystallizationId"])
+    assert shown["commits"] == ["3fa2", "77aa"] and shown["testsRun"] == ["all: ok"] and shown["nextActions"] == ["the rest"], shown
+    assert tool(house, role, "overseer_update", assignment=other["assignmentId"], status="done") == "E_UNAUTHORIZED"
+    assert tool(house, role, "overseer_update", summary="s", sure=True) == "E_INVALID"
+    assert tool(house, role, "overseer_update", summary="x" * 9000) == "E_INVALID"
+    assert tool(house, role, "overseer_update") == "E_INVALID", "an update that says nothing"
+    assert tool(house, role, "overseer_update", status="cancelled", summary="no such step")["goalId"] == goal
+    assert records(house, goal, "update.refused"), "a status that is no legal step"
+    assert assignment(house, goal, "S1")["status"] == "active"
+    assert tool(house, role, "handoff_add", summary="where it stands", nextActions=["a", "b"])["goalId"] == goal
+    assert house.do("handoff.show", goal=goal)["workNodeId"] == "S1"
+    assert tool(house, role, "handoff_add", summary="another's", node="S2") == "E_UNAUTHORIZED"
+    settle(house, "")
+
+
+def an_update_of_nobody_is_held(house):
+    """UPDATE-06: three pieces of work are open, and nobody says which."""
+    goal = begin(house)
+    role = agent(house, goal)
+    before = house.do("assignment.list", goal=goal)["assignments"]
+    assert tool(house, role, "overseer_update", status="done", summary="which?", commits=["1"])["goalId"] == goal
+    assert len(records(house, goal, "update.held")) == 1
+    assert [one["status"] for one in house.do("assignment.list", goal=goal)["assignments"]] == [one["status"] for one in before]
+    assert tool(house, role, "agent_status", assignment=before[0]["assignmentId"]) == "E_UNAUTHORIZED"
+    settle(house, "")
+
+
+def a_completion_is_an_update(house):
+    goal = begin(house)
+    mine = assignment(house, goal, "T2")
+    role = agent(house, goal, mine)
+    assert tool(house, role, "report_completion", summary="all of it", commits=["3fa2"], testsRun=["all: ok"])["goalId"] == goal
+    over = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])
+    assert over["over"] and over["status"] == "done", over
+    done = [one for one in records(house, goal, "work.done") if one["node"] == "T2"]
+    assert len(done) == 1 and "unverified" in json.dumps(done), done
+    settle(house, "")
+
+
+# ---- assignments ----
+
+def an_assignment_is_shown_and_survives(house):
+    """ASSIGN-02, ASSIGN-08, ASSIGN-10: the same text and hash after a restart."""
+    goal = begin(house)
+    before = {one["workNodeId"]: house.do("assignment.show", goal=goal, assignment=one["assignmentId"])
+              for one in house.do("assignment.list", goal=goal)["assignments"]}
+    assert set(before) == {"S1", "S2", "T2"}, "a phase, or a task with subtasks, is nobody's work"
+    assert len({one["instructionHash"] for one in before.values()}) == 3
+    for one in before.values():
+        assert one["goalId"] == goal and one["agentId"] == "auto-1" and one["sessionKey"].startswith("agent:auto-1:"), one
+        assert one["createdAt"] and one["updatedAt"] and one["lastDispatchAt"] and len(one["lastInstructionText"]) <= 12288, one
+        assert one["recoveryPolicy"] == "nudge" and one["retryCount"] == 0, one
+    restart(house)
+    for node, one in before.items():
+        again = house.do("assignment.show", goal=goal, assignment=one["assignmentId"])
+        for name in ("instructionHash", "lastInstructionText", "createdAt", "lastDispatchAt", "sessionKey", "agentId", "workNodeId"):
+            assert again[name] == one[name], (node, name, again[name], one[name])
+    settle(house, "")
+
+
+def a_request_blocks_its_agent(house):
+    """REQUEST-06, REQUEST-07: as long as nobody has answered."""
+    goal = begin(house)
+    mine = assignment(house, goal, "S1")
+    role = agent(house, goal, mine)
+    seen = lambda: (lambda one: (one["runStatus"], one["pendingRequestCount"]))(assignment(house, goal, "S1"))
+    assert seen() == ("running", 0), seen()
+    asked = tool(house, role, "request_orchestrator", title="which relay?")
+    assert isinstance(asked, dict), asked
+    assert seen() == ("blocked", 1), seen()
+    waiting = house.do("request.list", goal=goal)["requests"]
+    assert len(waiting) == 1, waiting
+    house.do("request.respond", goal=goal, question=waiting[0]["questionId"], text="the staging one")
+    wait_until("it goes on", lambda: seen() == ("running", 0), 45)
+    settle(house, "")
+
+
+def restart(house):
+    house.daemon.kill()
+    STARTED[:] = [one for one in STARTED if one is not house.daemon.process]
+    house.daemon.start()
+    house.daemon.wait_joined()
+    house.client.close()
+    house.mcp.sessions.clear()
+
+
+# ---- why, replay, what-if ----
+
+def why_answers_from_the_log_alone(house):
+    """EVENT-05: an assignment, a node, a goal, the desk."""
+    goal = begin(house)
+    mine = assignment(house, goal, "S1")
+    house.do("agent.update", goal=goal, assignment=mine["assignmentId"], summary="half of it")
+    why = house.do("why.show", of=mine["assignmentId"], goal=goal)
+    assert why["assignment"] == mine["assignmentId"] and why["status"] == "active" and why["rule"] == "update.life", why
+    kinds = {line["type"]: line["kind"] for line in why["lines"]}
+    assert kinds["update.taken"] == "said" and kinds["assignment.dispatched"] == "acted", kinds
+    assert all(line.get("assignment") == mine["assignmentId"] for line in why["lines"]), why["lines"]
+    assert not any(line["type"].startswith("effect.") for line in why["lines"]), "what is inside is not told"
+    desk = house.do("why.show", of="desk")
+    assert desk["status"] == "open" and any(line["type"] == "permit.granted" for line in desk["lines"]), desk
+    code, _ = house.doors[0].call(house.table["why.show"], {"of": "A_99", "goal": goal})
+    assert code == "E_NOT_FOUND", code
+    settle(house, "")
+
+
+def what_was_decided_is_decided_again(house):
+    """TICK-28, G-29: also after a kill, under three policies; and another policy differs where it decides."""
+    goal = begin(house)
+    mine = assignment(house, goal, "S1")
+    house.do("agent.update", goal=goal, assignment=mine["assignmentId"], status="done", summary="all", commits=["3fa2"])
+    settle(house, AGENTS.replace("enabled = true", 'enabled = true\nmax_retries = 3'))
+    house.do("agent.update", goal=goal, assignment=assignment(house, goal, "S2")["assignmentId"], status="done", summary="done, believe me")
+    restart(house)
+    house.do("work.retry", node="S2", goal=goal, reason="once more")
+    settle(house, "")
+    house.do("goal.pause", goal=goal)
+    seq = house.do("goal.show", goal=goal)["seq"]
+    again = house.do("replay.run", goal=goal)
+    assert again["verdict"] == "same" and again["differences"] == [] and again["records"] >= seq, again
+    assert house.do("why.show", of="desk")
+    other = house.do("replay.compare", goal=goal, set=["supervision.verify_by_person=true"])
+    assert other["verdict"] == "same" and other["differenceCount"] >= 1, other
+    first = other["differences"][0]
+    assert first["signal"] == "agent.update" and any(line["type"] == "work.done" for line in first["decided"]), first
+    assert any(line["type"] == "question.asked" for line in first["instead"]), first
+    same = house.do("replay.compare", goal=goal, set=["supervision.idle_after=15m"])
+    assert same["differenceCount"] == 0, same
+    for wrong in ("supervision.bogus=1", "log.level=info", "supervision.idle_after", "supervision.idle_after=soon"):
+        code, _ = house.doors[0].call(house.table["replay.compare"], {"goal": goal, "set": [wrong]})
+        assert code == "E_INVALID", (wrong, code)
+
+
+CHECKS = [
+    (handoffs_stand_at_every_level, "CRYSTAL-01 CRYSTAL-02 CRYSTAL-03 CRYSTAL-04 CRYSTAL-05"),
+    (an_agent_says_how_it_goes, "UPDATE-03 UPDATE-05 UPDATE-09 UPDATE-10 UPDATE-11 CRYSTAL-07 REQUEST-06"),
+    (an_update_of_nobody_is_held, "UPDATE-06"),
+    (a_completion_is_an_update, ""),
+    (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
+    (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
+    (why_answers_from_the_log_alone, "EVENT-05"),
+    (what_was_decided_is_decided_again, "TICK-28"),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    if options.engine == "postgres":
+        under_postgres([sys.executable, *sys.argv])
+    house, failed, passed = House(options.engine), 0, 0
+    for function, rows in CHECKS:
+        if options.only not in function.__name__:
+            continue
+        try:
+            function(house)
+            passed += 1
+            proof.passed("e2e", f"{function.__name__} [{options.engine}]", rows)
+        except Exception:
+            failed += 1
+            print(f"FAILED {function.__name__}")
+            traceback.print_exc(limit=3)
+    house.daemon.stop()
+    shutil.rmtree(house.folder, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

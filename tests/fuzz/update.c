@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Can any reply of an agent hurt us, or say more than its block? What is believed has to be as declared, and our own words,
+ * quoted around it, change nothing. */
+#include "ops/update.h"
+#include "core/words.h"
+#include "ops/json.h"
+
+#include <stdlib.h>
+
+_Noreturn void must_failed(const char *file, int line, const char *promise) {
+    (void)file, (void)line, (void)promise;
+    abort();
+}
+_Noreturn void memory_exhausted(void) {
+    abort();
+}
+
+/* Whatever it says: it stays within its fields, and can be stored and read again. */
+static void update_try(struct str reply, struct arena *arena) {
+    struct update update = {0}, again = {0};
+    char why[256] = "";
+    uint32_t entry;
+    enum update_found found = update_read(reply, arena, &update, why, sizeof why);
+    must(found != UPDATE_REFUSED || why[0] != 0);
+    if (found != UPDATE_THERE)
+        return;
+    must(fields_broken(UPDATE.fields, UPDATE.count, &update, &entry) == NULL);
+    must(shape_decode_in(&UPDATE, shape_encode(&UPDATE, &update, arena), arena, &again));
+    must(str_equal(update.summary, again.summary));
+    must(memmem(reply.at, reply.len, "overseerUpdate", 14) != NULL);
+}
+
+/* The same text as somebody's words in a message of ours: nothing of it is ours. */
+static void words_try(struct str text, struct arena *arena) {
+    struct texts list = {&text, 1};
+    struct node_text task = {.name = text, .objective = text, .criteria = list};
+    struct crystal left = {.summary = text, .next_actions = list};
+    struct words_about about = {
+        .node = str_cut(text, LIMIT_NODE_ID), .task = &task, .handoff = &left, .said = text};
+    enum wording words =
+        WORDS_TASK + (text.len > 0 ? (unsigned char)text.at[0] : 0) % (WORDSES - WORDS_TASK);
+    struct update update = {0};
+    char why[256] = "";
+    struct str told = words_write(words, &about, arena);
+    must(told.len <= LIMIT_INSTRUCTION);
+    must(update_read(told, arena, &update, why, sizeof why) == UPDATE_ABSENT);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct arena arena = {0};
+    struct str text = {(const char *)data, size};
+    json_watch();
+    update_try(text, &arena);
+    words_try(text, &arena);
+    struct signal signal;
+    if (update_signal(text, WHO_AGENT, (struct id){{1}}, 1, &arena, &signal))
+        must(signal.body.len == 0 || signal.reason.len == 0);
+    arena_free(&arena);
+    return 0;
+}

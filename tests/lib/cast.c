@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who plays the agents? */
+#include "lib/cast.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void violated(struct cast *cast, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void violated(struct cast *cast, const char *format, ...) {
+    if (cast->violation[0])
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cast->violation, sizeof cast->violation, format, args);
+    va_end(args);
+}
+
+void cast_counts_add(struct cast_counts *to, const struct cast_counts *from) {
+    uint64_t *sums = (uint64_t *)to;
+    const uint64_t *more = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sums; i++)
+        sums[i] += more[i];
+}
+
+struct cast *cast_create(uint64_t seed, const struct policy *policy) {
+    struct cast *cast = calloc(1, sizeof *cast);
+    must(cast != NULL);
+    cast->dice.state = seed;
+    cast->policy = policy;
+    for (uint32_t kind = 0; kind < PRETENDS; kind++)
+        cast->weights[kind] = kind == PRETEND_WORKS ? 40 : kind == PRETEND_PUPPET ? 0 : 4;
+    return cast;
+}
+
+void cast_free(struct cast *cast) {
+    free(cast->runs);
+    free(cast->works);
+    free(cast->notes);
+    free(cast);
+}
+
+/* ---- who is who ---- */
+
+struct player *cast_run(const struct cast *cast, struct id goal, uint32_t n) {
+    for (uint32_t i = cast->run_count; i-- > 0;)
+        if (cast->runs[i].n == n && id_equal(cast->runs[i].goal, goal))
+            return &cast->runs[i];
+    return NULL;
+}
+
+struct player *cast_newest(const struct cast *cast, struct id goal, uint32_t charge) {
+    for (uint32_t i = cast->run_count; i-- > 0;)
+        if (cast->runs[i].charge == charge && id_equal(cast->runs[i].goal, goal))
+            return &cast->runs[i];
+    return NULL;
+}
+
+struct player *cast_named(const struct cast *cast, const char *name, uint32_t back) {
+    for (uint32_t i = cast->run_count; i-- > 0;)
+        if (strcmp(cast->runs[i].name, name) == 0 && back-- == 0)
+            return &cast->runs[i];
+    return NULL;
+}
+
+static void *grown(void *rows, uint32_t count, uint32_t *cap, size_t size) {
+    if (count < *cap)
+        return rows;
+    *cap = *cap ? *cap * 2 : 64;
+    rows = realloc(rows, *cap * size);
+    must(rows != NULL);
+    return rows;
+}
+
+static struct player *run_add(struct cast *cast) {
+    cast->runs = grown(cast->runs, cast->run_count, &cast->run_cap, sizeof *cast->runs);
+    struct player *run = &cast->runs[cast->run_count++];
+    *run = (struct player){0};
+    return run;
+}
+
+static struct work *work_of(const struct cast *cast, struct id goal, const char *node) {
+    for (uint32_t i = cast->work_count; i-- > 0;)
+        if (id_equal(cast->works[i].goal, goal) && strcmp(cast->works[i].node, node) == 0)
+            return &cast->works[i];
+    return NULL;
+}
+
+/* What one run did is there for the next one. */
+static void work_keep(struct cast *cast, const struct player *run) {
+    struct work *work = work_of(cast, run->goal, run->node);
+    if (!work) {
+        cast->works = grown(cast->works, cast->work_count, &cast->work_cap, sizeof *cast->works);
+        work = &cast->works[cast->work_count++];
+        *work = (struct work){.goal = run->goal};
+        memcpy(work->node, run->node, sizeof work->node);
+    }
+    work->stretches = run->agent.stretches;
+    if (run->agent.worked > work->worked)
+        work->worked = run->agent.worked;
+}
+
+bool cast_is_done(const struct cast *cast, struct id goal, const char *node) {
+    const struct work *work = work_of(cast, goal, node);
+    return work && work->worked >= work->stretches;
+}
+
+static int64_t account_until(const struct cast *cast, const char *name) {
+    for (uint32_t i = 0; i < CAST_ACCOUNTS; i++)
+        if (strcmp(cast->accounts[i].name, name) == 0)
+            return cast->accounts[i].until;
+    return 0;
+}
+
+static void account_limit(struct cast *cast, const char *name, int64_t until) {
+    for (uint32_t i = 0; i < CAST_ACCOUNTS; i++)
+        if (cast->accounts[i].name[0] == 0 || strcmp(cast->accounts[i].name, name) == 0) {
+            memcpy(cast->accounts[i].name, name, sizeof cast->accounts[i].name);
+            cast->accounts[i].until = until;
+            return;
+        }
+}
+
+static struct pretend_world world_of(const struct cast *cast, const struct player *run) {
+    return (struct pretend_world){.limited_until = account_until(cast, run->account),
+                                  .faults = cast->faults,
+                                  .fault = cast->fault};
+}
+
+/* ---- the truth, and who is to blame ---- */
+
+static void run_note(struct cast *cast, struct player *run, int64_t now) {
+    bool ill = !run->stopped && !pretend_is_well(&run->agent, now);
+    if (!ill) {
+        run->ill_since = 0;
+        run->helped = false;
+    } else if (run->ill_since == 0) {
+        run->ill_since = now;
+        run->helped = false;
+        cast->counts.stalls++;
+    }
+    if (run->agent.doubled > 0)
+        violated(cast, "a run of %s heard one dispatch twice", run->node);
+    work_keep(cast, run);
+}
+
+static bool is_wanted(const struct cast *cast, const struct player *run) {
+    return !cast->wanted || cast->wanted(cast->with, run->goal, run->node);
+}
+
+/* Nobody takes the place of somebody who is well. */
+static void replace_judge(struct cast *cast, const struct player *run, int64_t now) {
+    for (uint32_t i = 0; i + 1 < cast->run_count; i++) {
+        const struct player *other = &cast->runs[i];
+        if (other->stopped || other->agent.state == PRETEND_GONE ||
+            !id_equal(other->goal, run->goal) || strcmp(other->node, run->node) != 0)
+            continue;
+        if (pretend_is_well(&other->agent, now) && !other->agent.says_done)
+            violated(cast, "a healthy agent (%s, %s) on %s was replaced",
+                     PRETEND[other->agent.kind].name,
+                     name_of(&PRETEND_STATE_NAMES, other->agent.state), run->node);
+    }
+}
+
+static void send_judge(struct cast *cast, const struct player *run, enum wording words,
+                       int64_t now) {
+    bool well = pretend_is_well(&run->agent, now);
+    if (words == WORDS_NUDGE) {
+        cast->counts.nudges++;
+        cast->counts.vain += well;
+        if (well && getenv("CAST_TOLD"))
+            printf(
+                "in vain: %s A_%u is %s, worked %u of %u, since %.1f minutes, %s, tool %u, pace %.1f\n",
+                run->node, run->charge, name_of(&PRETEND_STATE_NAMES, run->agent.state),
+                run->agent.worked, run->agent.stretches,
+                (double)(now - run->agent.stretch_since) / 60e6, PRETEND[run->agent.kind].name,
+                run->agent.tool, (double)run->agent.pace / 60e6);
+    }
+    bool task = words == WORDS_TASK || words == WORDS_AGAIN;
+    if (task && run->agent.state == PRETEND_BUSY)
+        violated(cast, "a healthy agent (%s) on %s was interrupted with %s",
+                 PRETEND[run->agent.kind].name, run->node, name_of(&WORDS_NAMES, words));
+}
+
+static void stop_judge(struct cast *cast, const struct player *run, int64_t now) {
+    if (pretend_is_well(&run->agent, now) && !run->agent.says_done && is_wanted(cast, run))
+        violated(cast, "a healthy agent (%s, %s) on %s was stopped", PRETEND[run->agent.kind].name,
+                 name_of(&PRETEND_STATE_NAMES, run->agent.state), run->node);
+}
+
+/* ---- effects ---- */
+
+static enum pretend_kind kind_pick(struct cast *cast) {
+    uint32_t total = 0;
+    if (cast->told_next) {
+        cast->told_next = false;
+        return cast->next;
+    }
+    for (uint32_t i = 0; i < PRETENDS; i++)
+        total += cast->weights[i];
+    uint32_t at = dice_pick(&cast->dice, total), kind = 0;
+    while (at >= cast->weights[kind])
+        at -= cast->weights[kind++];
+    return (enum pretend_kind)kind;
+}
+
+static void name_take(char *to, size_t size, struct str from) {
+    struct str cut = str_cut(from, size - 1);
+    if (cut.len > 0)
+        memcpy(to, cut.at, cut.len);
+}
+
+/* RECOVER-10: a dispatch keeps its id when it is sent again. */
+static uint32_t dispatch_of(const struct effect *effect) {
+    return effect->dispatch ? effect->dispatch : effect->n + 1;
+}
+
+static void run_begin(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now) {
+    uint32_t n = dispatch_of(effect);
+    enum pretend_kind kind = kind_pick(cast);
+    if (cast_run(cast, effect->goal, n))
+        violated(cast, "run %u was started twice", n);
+    struct player *run = run_add(cast);
+    run->goal = effect->goal;
+    run->n = n;
+    run->charge = effect->charge;
+    run->host = host;
+    name_take(run->node, sizeof run->node, effect->node);
+    name_take(run->account, sizeof run->account, effect->account);
+    name_take(run->name, sizeof run->name, effect->agent);
+    run->heard[effect->words]++;
+    run->first = run->last = *effect;
+    replace_judge(cast, run, now);
+    pretend_start(&run->agent, kind, dice_next(&cast->dice), n, now);
+    const struct work *work = work_of(cast, run->goal, run->node);
+    if (work && work->worked < work->stretches) {
+        run->agent.stretches = work->stretches;
+        run->agent.worked = work->worked;
+    }
+    run_note(cast, run, now);
+}
+
+static enum delivery spawn(struct cast *cast, const struct effect *effect, uint32_t host,
+                           int64_t now) {
+    enum pretend_fault fault = cast->fault;
+    if (dice_chance(&cast->dice, cast->faults))
+        fault = (enum pretend_fault)(FAULT_REFUSED + dice_pick(&cast->dice, 3));
+    cast->fault = FAULT_NONE;
+    cast->counts.spawns++;
+    cast->counts.doubts += fault > 0;
+    if (fault == FAULT_REFUSED)
+        return DELIVERY_ERROR;
+    if (fault != FAULT_SWALLOWED)
+        run_begin(cast, effect, host, now);
+    return fault == FAULT_NONE ? DELIVERY_ACCEPTED : DELIVERY_TIMEOUT;
+}
+
+static enum delivery send(struct cast *cast, const struct effect *effect, int64_t now) {
+    struct player *run = cast_run(cast, effect->goal, effect->run);
+    cast->counts.sends++;
+    if (!run)
+        return DELIVERY_ERROR;
+    struct pretend_world world = world_of(cast, run);
+    send_judge(cast, run, (enum wording)effect->words, now);
+    enum delivery delivery =
+        pretend_send(&run->agent, &world, dispatch_of(effect), (enum wording)effect->words, now);
+    cast->fault = FAULT_NONE;
+    cast->counts.doubts += delivery != DELIVERY_ACCEPTED;
+    run->heard[effect->words]++;
+    run->last = *effect;
+    run_note(cast, run, now);
+    run->helped = true;
+    return delivery;
+}
+
+static struct str look(struct cast *cast, const struct effect *effect, int64_t now,
+                       struct arena *arena) {
+    struct player *run = cast_run(cast, effect->goal, effect->run);
+    struct sighting seen = {.charge = effect->charge, .dispatch = effect->dispatch, .at = now};
+    cast->counts.looks++;
+    if (dice_chance(&cast->dice, cast->blind) || (run && run->blind))
+        return (struct str){0};
+    if (run)
+        pretend_look(&run->agent, effect->dispatch, effect->sample, now, &seen);
+    else { /* it was never started */
+        seen.process = seen.turn = SURE_NO;
+        seen.delivered = SURE_NO;
+    }
+    return shape_encode(&SIGHTING, &seen, arena);
+}
+
+static void stop(struct cast *cast, const struct effect *effect, int64_t now) {
+    struct player *run = cast_run(cast, effect->goal, effect->run);
+    cast->counts.stops++;
+    if (!run || run->stopped)
+        return;
+    stop_judge(cast, run, now);
+    pretend_stop(&run->agent, now);
+    run->stopped = true;
+    run_note(cast, run, now);
+}
+
+/* A channel takes a message to a person, or does not. */
+static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
+                    struct arena *arena) {
+    struct notice notice = {0};
+    must(shape_decode_in(&NOTICE, effect->body, arena, &notice));
+    cast->counts.says++;
+    cast->notes = grown(cast->notes, cast->note_count, &cast->note_cap, sizeof *cast->notes);
+    struct note *note = &cast->notes[cast->note_count++];
+    *note = (struct note){.goal = notice.goal,
+                          .kind = notice.kind,
+                          .alarm = notice.alarm,
+                          .times = notice.times,
+                          .at = now};
+    name_take(note->channel, sizeof note->channel, notice.channel);
+    return cast->heard;
+}
+
+struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
+                         struct arena *arena) {
+    struct signal ended = {.kind = SIGNAL_EFFECT_ENDED,
+                           .source = effect_id(effect->goal, effect->n),
+                           .goal = effect->goal,
+                           .effect = effect->n,
+                           .at = now,
+                           .actor = STR("overseer"),
+                           .by = WHO_OVERSEER};
+    switch (effect->kind) {
+    case EFFECT_SPAWN:
+        ended.to = spawn(cast, effect, host, now);
+        ended.title = arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n);
+        break;
+    case EFFECT_SEND: ended.to = send(cast, effect, now); break;
+    case EFFECT_LOOK: ended.body = look(cast, effect, now, arena); break;
+    case EFFECT_STOP: stop(cast, effect, now); break;
+    case EFFECT_SAY: ended.to = say(cast, effect, now, arena); break;
+    default: break;
+    }
+    return ended;
+}
+
+/* ---- what comes by itself ---- */
+
+int64_t cast_next(struct cast *cast) {
+    int64_t next = TIME_NEVER;
+    cast->alive = 0;
+    for (uint32_t i = 0; i < cast->run_count; i++) {
+        const struct pretend *agent = &cast->runs[i].agent;
+        cast->alive += agent->state != PRETEND_GONE;
+        if (pretend_next(agent) < next)
+            next = pretend_next(agent);
+    }
+    return next;
+}
+
+static struct id source_of(struct player *run, struct arena *arena) {
+    char id[ID_TEXT + 1];
+    id_format(run->goal, id);
+    return id_derive(STR("run"), arena_format(arena, "%s %u %u", id, run->n, run->told++));
+}
+
+struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_event event,
+                         int64_t now, struct arena *arena) {
+    struct sighting seen = {.charge = run->charge};
+    pretend_look(&run->agent, 0, 0, now, &seen);
+    seen.event = event.event;
+    seen.limited_until = event.limited_until;
+    seen.exit = event.exit;
+    seen.dispatch = event.event == AGENT_ACCEPTED ? event.dispatch : run->n;
+    cast->counts.events++;
+    return (struct signal){.kind = SIGNAL_AGENT_SEEN,
+                           .source = source_of(run, arena),
+                           .goal = run->goal,
+                           .at = now,
+                           .keyed = 1,
+                           .actor = STR("overseer"),
+                           .by = WHO_OVERSEER,
+                           .charge = run->charge + 1,
+                           .body = shape_encode(&SIGHTING, &seen, arena)};
+}
+
+static struct update update_of(enum pretend_reply reply) {
+    static const struct str FILE_TOUCHED = {"src/parse.c", 11}, COMMIT = {"1a2b3c4", 7},
+                            BLOCKER = {"which of the two formats is wanted?", 35};
+    struct update update = {.status = STR("in_progress"),
+                            .summary = STR("half of the parser is written"),
+                            .next = STR("write the other half"),
+                            .files = {&FILE_TOUCHED, 1}};
+    if (reply == REPLY_DONE) {
+        update.status = STR("done");
+        update.summary = STR("the parser works");
+        update.next = (struct str){0};
+        update.commits = (struct texts){&COMMIT, 1};
+    }
+    if (reply == REPLY_BLOCKED) {
+        update.status = STR("blocked");
+        update.blockers = (struct texts){&BLOCKER, 1};
+    }
+    return update;
+}
+
+struct signal cast_says(struct cast *cast, struct player *run, enum pretend_reply reply,
+                        int64_t now, struct arena *arena) {
+    struct update update = update_of(reply);
+    update.node = arena_copy(arena, str_of(run->node));
+    cast->counts.events++;
+    return (struct signal){.kind = SIGNAL_AGENT_UPDATE,
+                           .source = source_of(run, arena),
+                           .goal = run->goal,
+                           .at = now,
+                           .keyed = 1,
+                           .actor = STR("agent"),
+                           .by = WHO_AGENT,
+                           .charge = run->charge + 1,
+                           .effect = run->n,
+                           .to = 1,
+                           .body = shape_encode(&UPDATE, &update, arena)};
+}
+
+static struct player *run_next(const struct cast *cast, int64_t now) {
+    struct player *next = NULL;
+    for (uint32_t i = 0; i < cast->run_count; i++)
+        if (pretend_next(&cast->runs[i].agent) <= now &&
+            (!next || pretend_next(&cast->runs[i].agent) < pretend_next(&next->agent)))
+            next = &cast->runs[i];
+    return next;
+}
+
+uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST_SIGNALS],
+                      struct arena *arena) {
+    struct pretend_event event;
+    uint32_t count = 0;
+    struct player *run = run_next(cast, now);
+    if (!run)
+        return 0;
+    struct pretend_world world = world_of(cast, run);
+    bool told = pretend_happens(&run->agent, &world, now, &event);
+    run_note(cast, run, now);
+    if (run->agent.state == PRETEND_RESTING)
+        account_limit(cast, run->account, run->agent.limited_until);
+    if (!told)
+        return 0;
+    cast->counts.ghosts += run->stopped;
+    cast->counts.deaths += event.event == AGENT_EXITED;
+    if (event.reply != REPLY_NONE)
+        signals[count++] = cast_says(cast, run, event.reply, now, arena);
+    signals[count++] = cast_shows(cast, run, event, now, arena);
+    return count;
+}
+
+/* ---- watching ---- */
+
+struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, int64_t since,
+                    int64_t now, struct arena *arena) {
+    struct sighting *rows = arena_new(arena, struct sighting, charges->count + 1);
+    struct sightings all = {.rows = {rows, 0}, .since = since};
+    for (uint32_t i = 0; i < charges->count; i++) {
+        const struct charge *charge = &charges->at[i];
+        const struct player *run = charge->run ? cast_run(cast, goal, charge->run) : NULL;
+        if (!run)
+            continue;
+        struct sighting *row = &rows[all.rows.count++];
+        *row = (struct sighting){.charge = charge->n};
+        pretend_look(&run->agent, 0, 0, now, row);
+        if (dice_chance(&cast->dice, cast->blind) || run->blind)
+            *row = (struct sighting){.charge = charge->n, .at = now};
+        cast->counts.samples++;
+    }
+    return shape_encode(&SIGHTINGS, &all, arena);
+}
+
+void cast_host_dies(struct cast *cast, uint32_t host, int64_t now) {
+    for (uint32_t i = 0; i < cast->run_count; i++)
+        if (cast->runs[i].host == host) {
+            pretend_host_dies(&cast->runs[i].agent, now);
+            run_note(cast, &cast->runs[i], now);
+        }
+}
+
+void cast_sleep(struct cast *cast, int64_t from, int64_t until) {
+    for (uint32_t i = 0; i < cast->run_count; i++) {
+        struct player *run = &cast->runs[i];
+        pretend_sleep(&run->agent, from, until);
+        if (run->ill_since)
+            run->ill_since = until;
+    }
+}
+
+void cast_forget(struct cast *cast, struct id goal) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < cast->run_count; i++)
+        if (!id_equal(cast->runs[i].goal, goal))
+            cast->runs[kept++] = cast->runs[i];
+    cast->run_count = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < cast->work_count; i++)
+        if (!id_equal(cast->works[i].goal, goal))
+            cast->works[kept++] = cast->works[i];
+    cast->work_count = kept;
+}
+
+void cast_help(struct cast *cast, struct id goal, uint32_t charge, int64_t now) {
+    struct player *run = cast_newest(cast, goal, charge);
+    (void)now;
+    if (run && run->ill_since)
+        run->helped = true;
+}
+
+/* TICK-11: the limit of what can be seen of it. */
+int64_t cast_limit(const struct cast *cast, const struct player *run, int64_t since) {
+    const struct policy *policy = cast->policy;
+    const struct pretend *agent = &run->agent;
+    int64_t limit = policy->idle_after;
+    if (run->ill_since == 0 || run->helped || run->stopped)
+        return TIME_NEVER;
+    if (agent->state == PRETEND_STUCK && agent->tool)
+        limit = policy->idle_in_tool;
+    else if (agent->state == PRETEND_STUCK)
+        limit = policy->turn_most > policy->idle_after + policy->chatter_most
+                    ? policy->turn_most
+                    : policy->idle_after + policy->chatter_most;
+    return (run->ill_since > since ? run->ill_since : since) + limit + policy->tick_every;
+}

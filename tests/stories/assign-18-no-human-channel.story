@@ -1,0 +1,10 @@
+story "A nudge goes to its agent and to nobody else: no person hears of it" proves ASSIGN-18
+fleet 1 hosts, lease 4m
+policy idle-after 15m, max-retries 2, backoff 2m..30m, min-resend 5m, planner none, reassign forbidden
+channels desk desktop
+goal g1 with task T1, assigned to auto-1
+at 00:00  auto-1 reports "parsing done"
+at 16m    expect nudge auto-1 #1
+expect channel desk was given 0 messages
+at 17m    auto-1 reports "typing done"
+at 18m    expect channel desk was given 0 messages

@@ -1,0 +1,8 @@
+story "What we say to an agent does not count as its activity" proves TICK-09 TICK-13
+fleet 1 hosts, lease 4m
+policy idle-after 15m
+goal g1 with task T1, assigned to auto-1
+at 15m  expect nudge auto-1 #1
+somebody else writes to auto-1 "are you there?"
+at 18m  expect assignment of T1 stalled
+at 22m  expect nudge auto-1 #2

@@ -1,0 +1,11 @@
+story "Nobody begins what waits for something else" proves TICK-03 PLAN-35
+fleet 1 hosts, lease 4m
+agents auto-1
+goal g1
+g1 is planned as "P1(T1 T2<T1)"
+at 10m  expect auto-1 was started 1 times
+expect T2 of g1 is todo
+at 11m  auto-1 says done with commit "1a2b"
+expect auto-1 was started 2 times
+expect T2 of g1 is in_progress
+expect assignment of T2 dispatched

@@ -1,0 +1,13 @@
+story "Runs that die are started again a few times, not for ever" proves RECOVER-08
+fleet 1 hosts, lease 4m
+policy max-restarts 3, restart-window 2h, reassign forbidden
+goal g1 with task T1, assigned to auto-1
+at 5m    auto-1 dies
+at 20m   expect auto-1 was started 2 times
+auto-1 dies
+at 50m   expect auto-1 was started 3 times
+auto-1 dies
+at 100m  expect auto-1 was started 4 times
+auto-1 dies
+at 10h   expect auto-1 was started 4 times
+expect question g1 "died each time"

@@ -1,0 +1,12 @@
+story "An outcome that nobody knows is not written down as a success, and nothing is sent a second time for it" proves RECOVER-10 ASSIGN-13
+fleet 1 hosts, lease 4m
+policy idle-after 15m, reassign allowed
+agents auto-1, auto-2
+nobody can see anybody
+the receipt of the next words is lost
+goal g1 with task T1, assigned to auto-1
+at 10m  expect auto-1 was started 1 times
+expect assignment of T1 has delivery timeout
+at 5h   expect auto-1 was started 1 times
+expect auto-2 was started 0 times
+expect g1 asks 1 questions

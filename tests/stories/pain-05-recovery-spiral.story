@@ -1,0 +1,12 @@
+story "Recovery death spiral: whoever dies again and again is not started again and again" proves RECOVER-08 RECOVER-12
+fleet 1 hosts, lease 20m
+policy max-restarts 2, restart-window 6h, reassign forbidden
+goal g1 with task T1, assigned to auto-1
+at 10m  auto-1 dies
+at 20m  auto-1 works
+at 60m  auto-1 dies
+at 80m  auto-1 works
+at 2h   auto-1 dies
+at 48h  expect auto-1 was started 3 times
+expect g1 asks 1 questions
+expect assignment of T1 blocked

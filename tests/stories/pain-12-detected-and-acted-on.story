@@ -1,0 +1,8 @@
+story "Stall detected, never acted on: every stall leads to something within a sweep, or to a reason on the record" proves TICK-21 RECOVER-02
+fleet 1 hosts, lease 4m
+agents auto-1
+policy idle-after 15m, most-per-goal 8
+goal g1
+g1 is planned as "P1(T1 T2 T3 T4 T5)"
+at 16m  expect g1 has 5 assignment.stalled records
+at 18m  expect nudge auto-1 #5

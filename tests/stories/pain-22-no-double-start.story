@@ -1,0 +1,8 @@
+story "Duplicate spawns: a claim whose answer is lost starts nobody twice" proves ASSIGN-14 TICK-16
+fleet 1 hosts, lease 4m
+agents auto-1
+goal g1
+host 1 loses the answer of its next commit, which is committed
+g1 is planned as "P1(T1)"
+at 5m   crash
+at 60m  expect auto-1 was started 1 times

@@ -1,0 +1,9 @@
+story "Nobody is asked about what is over" proves ESCALATE-15
+fleet 1 hosts, lease 20m
+channels desk desktop, tracker gitea
+policy idle-after 15m, max-retries 1, reassign forbidden, say-again 30m
+goal g1 with task T1, assigned to auto-1
+at 2h   expect g1 asks 1 questions
+g1 is cancelled because "not wanted"
+expect g1 asks nothing
+at 72h  expect at most 7 messages

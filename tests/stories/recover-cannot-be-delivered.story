@@ -1,0 +1,9 @@
+story "What certainly was not delivered is an error on the record, and is tried again after a pause" proves RECOVER-12 ASSIGN-13
+fleet 1 hosts, lease 4m
+the next words cannot be delivered
+goal g1 with task T1, assigned to auto-1
+expect auto-1 was started 0 times
+expect assignment of T1 stalled
+expect assignment of T1 has delivery error
+at 10m  expect auto-1 was started 1 times
+expect assignment of T1 has delivery accepted

@@ -1,0 +1,7 @@
+story "A policy that starts at another rung starts there" proves ASSIGN-11
+fleet 1 hosts, lease 4m
+agents auto-1, auto-2
+policy idle-after 15m, first-rung reassign, reassign allowed
+goal g1 with task T1, assigned to auto-1
+at 20m  expect auto-2 works on T1
+expect nudge auto-1 #0

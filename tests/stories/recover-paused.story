@@ -1,0 +1,8 @@
+story "A paused goal nudges nobody; resumed, silence counts again" proves RECOVER-14
+fleet 1 hosts, lease 4m
+policy idle-after 15m
+goal g1 with task T1, assigned to auto-1
+at 5m   g1 is paused
+at 3h   expect nudge auto-1 #0
+g1 is resumed
+at 4h   expect nudge auto-1 #2

@@ -1,0 +1,7 @@
+story "Whoever promised to be heard of in three minutes and is not is stalled then, long before it is idle" proves TICK-12
+fleet 1 hosts, lease 4m
+policy idle-after 15m, tick-every 1m
+goal g1 with task T1, assigned to auto-1
+at 1m   auto-1 reports "reading" and will be heard of in 3m
+at 3m   expect assignment of T1 active
+at 5m   expect assignment of T1 stalled; expect nudge auto-1 #1

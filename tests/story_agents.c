@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What do agents do, and what is done to them? They are puppets: each does what a sentence makes it do, and shows that to
+ * whoever looks. One is called by its name; where several runs had it, the newest is meant. */
+#include "story.h"
+
+#include "core/words.h"
+#include "ops/update.h"
+
+#include <stdlib.h>
+
+/* ---- who ---- */
+
+static struct player *player_of(struct story *story, const char *name, uint32_t back) {
+    struct player *player = story->fleet->cast ? cast_named(story->fleet->cast, name, back) : NULL;
+    if (!player)
+        fails(story, "%s does not work", name);
+    return player;
+}
+
+uint64_t acts_of(const struct story *story) {
+    const struct cast *cast = story->fleet->cast;
+    return cast ? cast->counts.spawns + cast->counts.sends + cast->counts.stops + cast->counts.says
+                : 0;
+}
+
+/* It shows something that is a reason to decide by itself. */
+static void shows(struct story *story, struct player *player, struct pretend_event event) {
+    struct fleet *fleet = story->fleet;
+    struct signal signal = cast_shows(fleet->cast, player, event, fleet->clock, &fleet->cast_arena);
+    fleet_tell(fleet, &signal);
+}
+
+static void is(struct player *player, enum pretend_state state, int64_t now) {
+    player->agent.state = state;
+    player->agent.tool = 0;
+    player->agent.chatter_since = 0;
+    player->agent.stretch_since = now;
+    player->agent.stretch_until = TIME_NEVER;
+}
+
+/* ---- what they do ---- */
+
+static void s_works(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    is(player, PRETEND_BUSY, story->fleet->clock);
+    player->agent.active_at = story->fleet->clock;
+    player->agent.pace = MINUTES(1);
+}
+static void s_silent(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    if (player->agent.state == PRETEND_BUSY)
+        player->agent.active_at = story->fleet->clock;
+    is(player, PRETEND_IDLE, story->fleet->clock);
+}
+static void s_hangs(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        is(player, PRETEND_STUCK, story->fleet->clock);
+}
+static void s_opens_tool(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    is(player, PRETEND_BUSY, story->fleet->clock);
+    player->agent.active_at = story->fleet->clock;
+    player->agent.tool = 1;
+}
+static void s_chatters(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    is(player, PRETEND_IDLE, story->fleet->clock);
+    player->agent.chatter_since = story->fleet->clock;
+}
+static void s_gone(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        is(player, PRETEND_GONE, story->fleet->clock);
+}
+static void s_dies(struct story *story, char **said) {
+    s_gone(story, said);
+    if (!story->failure[0])
+        shows(story, player_of(story, said[0], 0),
+              (struct pretend_event){.event = AGENT_EXITED, .exit = 139});
+}
+static void s_fails(struct story *story, char **said) {
+    s_silent(story, said);
+    if (!story->failure[0])
+        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_FAILED});
+}
+static void s_ends_turn(struct story *story, char **said) {
+    s_silent(story, said);
+    if (!story->failure[0])
+        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_ENDED});
+}
+static void limited(struct story *story, const char *name, int64_t until) {
+    struct player *player = player_of(story, name, 0);
+    if (!player)
+        return;
+    is(player, PRETEND_RESTING, story->fleet->clock);
+    player->agent.limited_until = until ? until : TIME_NEVER;
+    player->agent.kind = until ? PRETEND_PUPPET : PRETEND_LIMITED_OPEN;
+    shows(story, player, (struct pretend_event){.event = AGENT_LIMITED, .limited_until = until});
+    player->agent.kind = PRETEND_PUPPET;
+}
+static void s_limited(struct story *story, char **said) {
+    limited(story, said[0], 0);
+}
+static void s_limited_for(struct story *story, char **said) {
+    limited(story, said[0], story->fleet->clock + duration_of(story, said[1]));
+}
+static void s_dialog(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    is(player, PRETEND_WAITING, story->fleet->clock);
+    shows(story, player, (struct pretend_event){.event = AGENT_ASKS});
+}
+static void s_attached(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        shows(story, player, (struct pretend_event){.event = AGENT_ATTACHED});
+}
+static void s_detached(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        shows(story, player, (struct pretend_event){.event = AGENT_DETACHED});
+}
+static void s_window(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        player->agent.context = number_of(story, said[1]) * 100;
+}
+static void s_spends(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    player->agent.tokens += number_of(story, said[1]) / 3;
+    shows(story, player, (struct pretend_event){.event = AGENT_SEEN});
+}
+static void s_blind_all(struct story *story, char **said) {
+    (void)said;
+    if (!story->fleet->cast)
+        puppets(story);
+    story->fleet->cast->blind = 1000;
+}
+static void s_blind(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        player->blind = true;
+}
+static void s_seen_again(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        player->blind = false;
+}
+
+/* ---- what they say ---- */
+
+static void says(struct story *story, struct player *player, struct update update, enum who by) {
+    struct fleet *fleet = story->fleet;
+    if (!player)
+        return;
+    struct signal signal =
+        cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
+    update.node = str_of(player->node);
+    signal.body = shape_encode(&UPDATE, &update, &fleet->cast_arena);
+    signal.by = by;
+    signal.until = story->until;
+    signal.actor = str_of(player->name);
+    player->agent.active_at = fleet->clock;
+    player->agent.fingerprint++;
+    fleet_tell(fleet, &signal);
+}
+static void s_reports(struct story *story, char **said) {
+    says(story, player_of(story, said[0], 0),
+         (struct update){.status = STR("in_progress"), .summary = str_of(said[1])}, WHO_AGENT);
+}
+/* TICK-12: it promises when it will be heard of again. */
+static void s_reports_until(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    story->until = story->fleet->clock + duration_of(story, said[2]);
+    says(story, player, (struct update){.status = STR("in_progress"), .summary = str_of(said[1])},
+         WHO_AGENT);
+    story->until = 0;
+}
+static void s_summary(struct story *story, char **said) {
+    says(story, player_of(story, said[0], 0), (struct update){.summary = str_of(said[1])},
+         WHO_AGENT);
+}
+static void s_status(struct story *story, char **said) {
+    says(story, player_of(story, said[0], 0),
+         (struct update){.status = str_of(said[1]), .summary = STR("where it stands")}, WHO_AGENT);
+}
+static void done(struct story *story, struct player *player, const char *commit) {
+    struct str evidence = str_of(commit);
+    if (player)
+        player->agent.says_done = 1;
+    says(story, player,
+         (struct update){.status = STR("done"),
+                         .summary = STR("it works"),
+                         .commits = {&evidence, commit != NULL}},
+         WHO_AGENT);
+}
+static void s_done(struct story *story, char **said) {
+    done(story, player_of(story, said[0], 0), said[1]);
+}
+static void s_done_bare(struct story *story, char **said) {
+    done(story, player_of(story, said[0], 0), NULL);
+}
+static void s_old_done(struct story *story, char **said) {
+    done(story, player_of(story, said[0], 1), said[1]);
+}
+static void s_old_reports(struct story *story, char **said) {
+    says(story, player_of(story, said[0], 1),
+         (struct update){.status = STR("in_progress"), .summary = str_of(said[1])}, WHO_AGENT);
+}
+static void s_old_dies(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 1);
+    if (player)
+        shows(story, player, (struct pretend_event){.event = AGENT_EXITED, .exit = 137});
+}
+static void s_blocked(struct story *story, char **said) {
+    struct str blocker = str_of(said[1]);
+    says(story, player_of(story, said[0], 0),
+         (struct update){.status = STR("in_progress"),
+                         .summary = STR("it cannot go on"),
+                         .blockers = {&blocker, 1}},
+         WHO_AGENT);
+}
+
+/* A reply as it was written: ' stands for a quotation mark, ~~~ for a fence, | for a new line. */
+static struct str reply_of(struct story *story, const char *text) {
+    char *reply = arena_cstr(&story->arena, str_of(text));
+    for (char *at = reply; *at; at++)
+        *at = *at == '\'' ? '"' : *at == '|' ? '\n' : *at == '~' ? '`' : *at;
+    return str_of(reply);
+}
+static void replies(struct story *story, const char *name, struct str reply, enum who by,
+                    bool triggered) {
+    struct player *player = player_of(story, name, 0);
+    struct fleet *fleet = story->fleet;
+    struct signal signal = {0};
+    if (!player)
+        return;
+    player->agent.fingerprint++;
+    if (!update_signal(reply, by, player->goal, triggered ? player->charge + 1 : 0,
+                       &fleet->cast_arena, &signal))
+        return;
+    signal.source =
+        id_derive(STR("story reply"), arena_format(&fleet->cast_arena, "%u", story->words++));
+    signal.keyed = 1;
+    signal.at = fleet->clock;
+    signal.actor = str_of(player->name);
+    fleet_tell(fleet, &signal);
+}
+static void s_replies(struct story *story, char **said) {
+    replies(story, said[0], reply_of(story, said[1]), WHO_AGENT, true);
+}
+static void s_replies_unasked(struct story *story, char **said) {
+    replies(story, said[0], reply_of(story, said[1]), WHO_AGENT, false);
+}
+static void s_other_replies(struct story *story, char **said) {
+    replies(story, said[0], reply_of(story, said[1]), WHO_OVERSEER, true);
+}
+
+/* What an agent hears, word for word. */
+static struct str words_to(struct story *story, const struct player *player,
+                           const struct effect *effect, struct arena *arena) {
+    struct dump dump;
+    struct node_text task = {0};
+    struct crystal handoff = {0};
+    story->fleet->backend->dump(story->fleet->backend, &dump, arena);
+    const struct dump_text *text = dump_text(&dump, player->goal, &effect->text),
+                           *crystal = dump_text(&dump, player->goal, &effect->handoff),
+                           *said = dump_text(&dump, player->goal, &effect->said);
+    bool has_task = text && shape_decode_in(&NODE_TEXT, text->body, arena, &task);
+    bool has_handoff = crystal && shape_decode_in(&CRYSTAL, crystal->body, arena, &handoff);
+    return words_write((enum wording)effect->words,
+                       &(struct words_about){.goal = player->goal,
+                                             .node = str_of(player->node),
+                                             .task = has_task ? &task : NULL,
+                                             .handoff = has_handoff ? &handoff : NULL,
+                                             .said = said ? said->body : (struct str){0}},
+                       arena);
+}
+static void s_echoes(struct story *story, char **said) {
+    struct arena arena = {0};
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        replies(story, said[0], words_to(story, player, &player->last, &arena), WHO_AGENT, true);
+    arena_free(&arena);
+}
+static void e_words(struct story *story, char **said) {
+    struct arena arena = {0};
+    struct player *player = player_of(story, said[0], 0);
+    if (!player)
+        return;
+    char *words = arena_cstr(&arena, words_to(story, player, &player->last, &arena));
+    char *first = arena_cstr(&arena, words_to(story, player, &player->first, &arena));
+    if (!strstr(words, said[1]) && !strstr(first, said[1]))
+        fails(story, "%s was told: %.300s", said[0], words);
+    arena_free(&arena);
+}
+
+/* ---- how words reach them ---- */
+
+static void fault_next(struct story *story, enum pretend_fault fault) {
+    if (!story->fleet->cast)
+        puppets(story);
+    story->fleet->cast->fault = fault;
+}
+static void s_swallowed(struct story *story, char **said) {
+    (void)said;
+    fault_next(story, FAULT_SWALLOWED);
+}
+static void s_receipt(struct story *story, char **said) {
+    (void)said;
+    fault_next(story, FAULT_RECEIPT);
+}
+static void s_refused(struct story *story, char **said) {
+    (void)said;
+    fault_next(story, FAULT_REFUSED);
+}
+
+/* ---- the world ---- */
+
+static void s_sleep(struct story *story, char **said) {
+    fleet_sleep(story->fleet, duration_of(story, said[0]));
+}
+static void s_leap(struct story *story, char **said) {
+    story->fleet->clock += duration_of(story, said[0]);
+    for (uint32_t i = 0; i < story->fleet->host_count; i++)
+        story->fleet->hosts[i].since = story->fleet->clock;
+}
+static void s_agent_crash(struct story *story, char **said) {
+    (void)said;
+    for (uint32_t i = 0; i < story->fleet->host_count; i++) {
+        if (story->fleet->hosts[i].up)
+            fleet_do(story->fleet, &(struct atom){.kind = ATOM_CRASH, .host = i});
+        fleet_do(story->fleet, &(struct atom){.kind = ATOM_RESTART, .host = i});
+    }
+}
+
+/* ---- what is expected ---- */
+
+static void compare(struct story *story, const char *what, const char *is, const char *wanted) {
+    if (strcmp(is, wanted) != 0)
+        fails(story, "%s is \"%s\", not \"%s\"", what, is, wanted);
+}
+
+/* The open one of a node, or NULL. */
+static const struct charge *charge_of(struct seen *seen, const char *node) {
+    const struct node *found = plan_find(&seen->plan, str_of(node));
+    return found ? charges_of_node(&seen->live.charges, found->n) : NULL;
+}
+
+/* The newest row for people, of one that is over. */
+static bool assignment_of(struct seen *seen, const char *node, struct assignment *ret) {
+    uint32_t from, to = DUMP_RANGE(seen->dump.parts, seen->dump.part_count, seen->goal->id, &from);
+    bool found = false;
+    for (uint32_t i = from; i < to; i++) {
+        struct str body = seen->dump.parts[i].body;
+        struct assignment row = {0};
+        if (seen->dump.parts[i].kind != PART_ASSIGNMENT ||
+            !row_unseal(ROW_PART + PART_ASSIGNMENT, seen->goal->id, seen->dump.parts[i].n, &body) ||
+            !shape_decode_in(&ASSIGNMENT, body, &seen->arena, &row) ||
+            !str_equal(row.node, str_of(node)))
+            continue;
+        *ret = row;
+        found = true;
+    }
+    return found;
+}
+
+static void assignment_is(struct story *story, const char *goal, const char *node,
+                          const char *status) {
+    struct seen seen;
+    struct assignment row = {0};
+    if (!look(story, goal, &seen))
+        return;
+    const struct charge *charge = charge_of(&seen, node);
+    const char *is = charge                             ? CHARGE_STATUS[charge->status].name
+                     : assignment_of(&seen, node, &row) ? arena_cstr(&seen.arena, row.status)
+                                                        : "nobody's";
+    compare(story, "the assignment", is, status);
+    look_away(&seen);
+}
+static void e_assignment(struct story *story, char **said) {
+    assignment_is(story, story->goals[0].name, said[0], said[1]);
+}
+static void e_assignment_in(struct story *story, char **said) {
+    assignment_is(story, said[1], said[0], said[2]);
+}
+static void assignment_has(struct story *story, const char *goal, const char *node,
+                           const char *name, const char *value) {
+    struct seen seen;
+    if (!look(story, goal, &seen))
+        return;
+    const struct charge *charge = charge_of(&seen, node);
+    const struct field *field = NULL;
+    for (size_t i = 0; i < CHARGE.count; i++)
+        if (strcmp(CHARGE.fields[i].name, name) == 0)
+            field = &CHARGE.fields[i];
+    if (!charge || !field)
+        fails(story, "%s has no open assignment with a %s", node, name);
+    else
+        compare(story, name, arena_cstr(&seen.arena, field_told(field, charge, &seen.arena)),
+                value);
+    look_away(&seen);
+}
+static void e_has(struct story *story, char **said) {
+    assignment_has(story, story->goals[0].name, said[0], said[1], said[2]);
+}
+static void e_has_in(struct story *story, char **said) {
+    assignment_has(story, said[1], said[0], said[2], said[3]);
+}
+static void e_waits(struct story *story, char **said) {
+    assignment_has(story, story->goals[0].name, said[0], "waiting", said[1]);
+}
+static void e_works_on(struct story *story, char **said) {
+    assignment_has(story, story->goals[0].name, said[1], "agentId", said[0]);
+}
+
+static uint32_t heard_of(const struct story *story, const char *name, uint32_t words) {
+    const struct cast *cast = story->fleet->cast;
+    uint32_t count = 0;
+    for (uint32_t i = 0; cast && i < cast->run_count; i++)
+        if (strcmp(cast->runs[i].name, name) == 0)
+            count += cast->runs[i].heard[words];
+    return count;
+}
+static void heard_is(struct story *story, const char *name, const char *words, uint32_t wanted) {
+    uint32_t which = WORDS_NONE;
+    if (!names_find(&WORDS_NAMES, str_of(words), &which))
+        fails(story, "nobody is told \"%s\"", words);
+    else if (heard_of(story, name, which) != wanted)
+        fails(story, "%s was sent %s %u times", name, words, heard_of(story, name, which));
+}
+static void e_nudge(struct story *story, char **said) {
+    heard_is(story, said[0], "nudge", number_of(story, said[1] + (said[1][0] == '#')));
+}
+static void e_heard(struct story *story, char **said) {
+    heard_is(story, said[0], said[1], number_of(story, said[2]));
+}
+static void e_started(struct story *story, char **said) {
+    const struct cast *cast = story->fleet->cast;
+    uint32_t count = 0;
+    for (uint32_t i = 0; cast && i < cast->run_count; i++)
+        count += strcmp(cast->runs[i].name, said[0]) == 0;
+    if (count != number_of(story, said[1]))
+        fails(story, "%s was started %u times", said[0], count);
+}
+static void e_stopped(struct story *story, char **said) {
+    const struct cast *cast = story->fleet->cast;
+    uint32_t count = 0;
+    for (uint32_t i = 0; cast && i < cast->run_count; i++)
+        count += strcmp(cast->runs[i].name, said[0]) == 0 && cast->runs[i].stopped;
+    if (count != number_of(story, said[1]))
+        fails(story, "%s was stopped %u times", said[0], count);
+}
+static void e_nothing(struct story *story, char **said) {
+    (void)said;
+    if (acts_of(story) != story->acts_before)
+        fails(story, "%llu things were done",
+              (unsigned long long)(acts_of(story) - story->acts_before));
+}
+static void e_looks(struct story *story, char **said) {
+    uint64_t looks = story->fleet->cast ? story->fleet->cast->counts.looks : 0;
+    if (looks > number_of(story, said[0]))
+        fails(story, "somebody went to see %llu times", (unsigned long long)looks);
+}
+static void e_parts(struct story *story, char **said) {
+    struct seen seen;
+    uint32_t count = 0, kind = 0;
+    if (!look(story, said[0], &seen))
+        return;
+    while (kind < PARTS && strcmp(PART[kind].table, said[2]) != 0)
+        kind++;
+    uint32_t from, to = DUMP_RANGE(seen.dump.parts, seen.dump.part_count, seen.goal->id, &from);
+    for (uint32_t i = from; i < to; i++)
+        count += seen.dump.parts[i].kind == kind;
+    if (kind == PARTS || count != number_of(story, said[1]))
+        fails(story, "%s has %u rows of %s", said[0], count, said[2]);
+    look_away(&seen);
+}
+
+static const struct sentence_row ROWS[] = {
+    {"$ works", s_works, SENTENCE_HAPPENS},
+    {"$ is silent", s_silent, SENTENCE_HAPPENS},
+    {"$ hangs in its turn", s_hangs, SENTENCE_HAPPENS},
+    {"$ opens a tool", s_opens_tool, SENTENCE_HAPPENS},
+    {"$ closes its tool", s_works, SENTENCE_HAPPENS},
+    {"$ chatters", s_chatters, SENTENCE_HAPPENS},
+    {"$ dies", s_dies, SENTENCE_HAPPENS},
+    {"$ dies unseen", s_gone, SENTENCE_HAPPENS},
+    {"$ fails", s_fails, SENTENCE_HAPPENS},
+    {"$ ends its turn", s_ends_turn, SENTENCE_HAPPENS},
+    {"$ is at its limit", s_limited, SENTENCE_HAPPENS},
+    {"$ is at its limit for $", s_limited_for, SENTENCE_HAPPENS},
+    {"$ shows a dialog", s_dialog, SENTENCE_HAPPENS},
+    {"somebody attaches to $", s_attached, SENTENCE_HAPPENS},
+    {"somebody leaves $", s_detached, SENTENCE_HAPPENS},
+    {"the window of $ is $ percent full", s_window, SENTENCE_HAPPENS},
+    {"$ spends $", s_spends, SENTENCE_HAPPENS},
+    {"nobody can see anybody", s_blind_all, SENTENCE_HAPPENS},
+    {"nobody can see $", s_blind, SENTENCE_HAPPENS},
+    {"$ can be seen", s_seen_again, SENTENCE_HAPPENS},
+    {"$ reports $", s_reports, SENTENCE_HAPPENS},
+    {"$ reports $ and will be heard of in $", s_reports_until, SENTENCE_HAPPENS},
+    {"$ says only that $", s_summary, SENTENCE_HAPPENS},
+    {"$ says status $", s_status, SENTENCE_HAPPENS},
+    {"$ says done with commit $", s_done, SENTENCE_HAPPENS},
+    {"$ says done without evidence", s_done_bare, SENTENCE_HAPPENS},
+    {"$ says that $ is in the way", s_blocked, SENTENCE_HAPPENS},
+    {"the run of $ before says done with commit $", s_old_done, SENTENCE_HAPPENS},
+    {"the run of $ before reports $", s_old_reports, SENTENCE_HAPPENS},
+    {"the run of $ before dies", s_old_dies, SENTENCE_HAPPENS},
+    {"$ replies $", s_replies, SENTENCE_HAPPENS},
+    {"$ replies unasked $", s_replies_unasked, SENTENCE_HAPPENS},
+    {"somebody else writes to $ $", s_other_replies, SENTENCE_HAPPENS},
+    {"$ sends back what it was told", s_echoes, SENTENCE_HAPPENS},
+    {"the next words are typed and not sent off", s_swallowed, SENTENCE_HAPPENS},
+    {"the receipt of the next words is lost", s_receipt, SENTENCE_HAPPENS},
+    {"the next words cannot be delivered", s_refused, SENTENCE_HAPPENS},
+    {"sleep $", s_sleep, SENTENCE_HAPPENS},
+    {"the clock leaps by $", s_leap, SENTENCE_HAPPENS},
+    {"crash", s_agent_crash, SENTENCE_HAPPENS},
+    {"expect assignment of $ $", e_assignment, SENTENCE_LOOKS},
+    {"expect assignment of $ in $ $", e_assignment_in, SENTENCE_LOOKS},
+    {"expect assignment of $ has $ $", e_has, SENTENCE_LOOKS},
+    {"expect assignment of $ in $ has $ $", e_has_in, SENTENCE_LOOKS},
+    {"expect assignment of $ waits for $", e_waits, SENTENCE_LOOKS},
+    {"expect $ works on $", e_works_on, SENTENCE_LOOKS},
+    {"expect nudge $ $", e_nudge, SENTENCE_LOOKS},
+    {"expect $ was sent $ $ times", e_heard, SENTENCE_LOOKS},
+    {"expect $ was started $ times", e_started, SENTENCE_LOOKS},
+    {"expect $ was stopped $ times", e_stopped, SENTENCE_LOOKS},
+    {"expect $ was told $", e_words, SENTENCE_LOOKS},
+    {"expect at most $ looks", e_looks, SENTENCE_LOOKS},
+    {"expect $ has $ rows of $", e_parts, SENTENCE_LOOKS},
+    {"expect nothing", e_nothing, SENTENCE_LOOKS},
+};
+const struct sentences STORY_AGENTS = {ROWS, count_of(ROWS)};

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What are people asked, what do they answer, and what do they hear? */
+#include "story.h"
+
+#include "model/desk.h"
+
+#include <stdlib.h>
+
+/* ---- goals with work for agents ---- */
+
+/* "goal g1 with task T1, assigned to auto-1" */
+static void goal_with(struct story *story, const char *name, const char *task, const char *agent) {
+    static const struct str CRITERION = {"it can be checked", 17};
+    struct named *named = goal_of(story, name);
+    struct arena *arena = &story->arena;
+    uint32_t host = host_of(story, story->said.host);
+    if (agent)
+        agent_hire(story, agent);
+    settle(story);
+    ask_for(
+        story, named,
+        (struct asked){
+            .kind = SIGNAL_GOAL_CREATE, .goal = named->goal, .source = named->goal, .keyed = true},
+        host);
+    settle(story);
+    struct str id = arena_copy(arena, str_of(task));
+    struct plan_row *rows = arena_new(arena, struct plan_row, 2);
+    rows[0] = (struct plan_row){.id = STR("P1"),
+                                .text = {.name = STR("P1"), .criteria = {&CRITERION, 1}}};
+    rows[1] = (struct plan_row){
+        .id = id,
+        .parent = STR("P1"),
+        .tier = TIER_TASK,
+        .text = {.name = id,
+                 .agent = agent ? arena_copy(arena, str_of(agent)) : (struct str){0},
+                 .criteria = {&CRITERION, 1}}};
+    struct plan_text text = {{rows, 2}};
+    struct op *op = arena_new(arena, struct op, 1);
+    op->signal = (struct signal){.kind = SIGNAL_PLAN_APPLY,
+                                 .goal = named->goal,
+                                 .source = id_derive(STR("story plan"), str_of(name)),
+                                 .by = WHO_HUMAN,
+                                 .actor = STR("ada"),
+                                 .body = shape_encode(&PLAN_TEXT, &text, arena)};
+    ask_for(story, named,
+            (struct asked){.kind = SIGNAL_PLAN_APPLY,
+                           .goal = named->goal,
+                           .source = op->signal.source,
+                           .keyed = true,
+                           .op = op},
+            host);
+}
+static void s_goal_with(struct story *story, char **said) {
+    goal_with(story, said[0], said[1], said[2]);
+}
+static void s_goal_task(struct story *story, char **said) {
+    goal_with(story, said[0], said[1], NULL);
+}
+
+/* ---- questions ---- */
+
+/* A goal by its name; "desk 1": what the desk of host 1 asks. */
+static bool look_at(struct story *story, const char *name, struct seen *seen) {
+    if (strncmp(name, "desk ", 5) != 0)
+        return look(story, name, seen);
+    struct named *named = goal_of(story, name);
+    named->goal = desk_id(number_of(story, name + 5));
+    return look(story, name, seen);
+}
+
+static const struct question *question_open(struct seen *seen, uint32_t which) {
+    const struct question *open = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < seen->live.questions.count; i++)
+        if (seen->live.questions.at[i].state == QUESTION_OPEN && (++count == which || which == 0))
+            open = &seen->live.questions.at[i];
+    return open;
+}
+
+static bool question_says(struct seen *seen, const struct question *question, const char *words) {
+    struct question_text text = {0};
+    const struct dump_text *kept = dump_text(&seen->dump, seen->goal->id, &question->text);
+    if (!kept || !shape_decode_in(&QUESTION_TEXT, kept->body, &seen->arena, &text))
+        return false;
+    return strstr(arena_cstr(&seen->arena, text.title), words) ||
+           strstr(arena_cstr(&seen->arena, text.text), words);
+}
+
+static void e_question(struct story *story, char **said) {
+    struct seen seen;
+    bool found = false;
+    if (!look_at(story, said[0], &seen))
+        return;
+    for (uint32_t i = 0; i < seen.live.questions.count; i++)
+        found = found || (seen.live.questions.at[i].state == QUESTION_OPEN &&
+                          question_says(&seen, &seen.live.questions.at[i], said[1]));
+    if (!found)
+        fails(story, "%s does not ask that; %u questions are there", said[0],
+              seen.live.questions.count);
+    look_away(&seen);
+}
+static void questions_are(struct story *story, const char *name, uint32_t wanted) {
+    struct seen seen;
+    uint32_t open = 0;
+    if (!look_at(story, name, &seen))
+        return;
+    for (uint32_t i = 0; i < seen.live.questions.count; i++)
+        open += seen.live.questions.at[i].state == QUESTION_OPEN;
+    if (open != wanted)
+        fails(story, "%s asks %u questions", name, open);
+    look_away(&seen);
+}
+static void e_questions(struct story *story, char **said) {
+    questions_are(story, said[0], number_of(story, said[1]));
+}
+static void e_no_question(struct story *story, char **said) {
+    questions_are(story, said[0], 0);
+}
+static void e_question_has(struct story *story, char **said) {
+    struct seen seen;
+    const struct field *field = NULL;
+    if (!look_at(story, said[0], &seen))
+        return;
+    const struct question *question = question_open(&seen, 0);
+    for (size_t i = 0; i < QUESTION.count; i++)
+        if (strcmp(QUESTION.fields[i].name, said[1]) == 0)
+            field = &QUESTION.fields[i];
+    const char *is = question && field
+                         ? arena_cstr(&seen.arena, field_told(field, question, &seen.arena))
+                         : "not there";
+    if (strcmp(is, said[2]) != 0)
+        fails(story, "%s is %s", said[1], is);
+    look_away(&seen);
+}
+
+/* ---- answers ---- */
+
+static void question_signal(struct story *story, const char *name, uint32_t which,
+                            struct signal signal) {
+    struct seen seen;
+    if (!look_at(story, name, &seen))
+        return;
+    const struct question *question = question_open(&seen, which);
+    if (!question && signal.kind == SIGNAL_QUESTION_MOVE && seen.live.questions.count > 0)
+        question = &seen.live.questions.at[seen.live.questions.count - 1];
+    if (!question)
+        fails(story, "%s asks nothing", name);
+    else {
+        struct op *op = arena_new(&story->arena, struct op, 1);
+        struct named *named = goal_of(story, name);
+        signal.goal = seen.goal->id;
+        signal.question = question->n + 1;
+        signal.by = story->said.by;
+        signal.actor = story->said.actor;
+        signal.reason = story->said.reason;
+        signal.source =
+            id_derive(STR("story answer"), arena_format(&story->arena, "%u", story->asked++));
+        *op = (struct op){.signal = signal, .may_idle = true};
+        op->expect = signal.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
+        ask_for(story, named,
+                (struct asked){.kind = signal.kind,
+                               .goal = signal.goal,
+                               .source = signal.source,
+                               .keyed = true,
+                               .op = op},
+                host_of(story, story->said.host));
+    }
+    look_away(&seen);
+}
+
+/* A number is an option, everything else is words. */
+static struct signal answer_of(struct story *story, const char *word) {
+    char *end;
+    unsigned long option = strtoul(word, &end, 10);
+    struct signal answer = {.kind = SIGNAL_QUESTION_ANSWER};
+    if (*word && !*end)
+        answer.to = (uint32_t)option;
+    else
+        answer.text = arena_copy(&story->arena, str_of(word));
+    return answer;
+}
+static void s_answers(struct story *story, char **said) {
+    question_signal(story, said[0], 0, answer_of(story, said[1]));
+}
+static void s_answers_which(struct story *story, char **said) {
+    uint32_t which = number_of(story, said[0] + (said[0][0] == 'Q'));
+    question_signal(story, said[1], which, answer_of(story, said[2]));
+}
+static void moved(struct story *story, const char *name, enum question_move move, int64_t until) {
+    question_signal(story, name, 0,
+                    (struct signal){.kind = SIGNAL_QUESTION_MOVE, .to = move, .until = until});
+}
+static void s_sees(struct story *story, char **said) {
+    moved(story, said[0], QUESTION_SEEN, 0);
+}
+static void s_puts_off(struct story *story, char **said) {
+    moved(story, said[0], QUESTION_SNOOZE, story->fleet->clock + duration_of(story, said[1]));
+}
+static void s_takes_back(struct story *story, char **said) {
+    moved(story, said[0], QUESTION_UNDO, 0);
+}
+static void s_withdraws(struct story *story, char **said) {
+    moved(story, said[0], QUESTION_WITHDRAW, 0);
+}
+
+/* ---- an agent asks ---- */
+
+static void agent_asks(struct story *story, const char *name, const char *words, enum asked_of of) {
+    struct fleet *fleet = story->fleet;
+    struct player *player = fleet->cast ? cast_named(fleet->cast, name, 0) : NULL;
+    if (!player) {
+        fails(story, "%s does not work", name);
+        return;
+    }
+    struct question_text text = {.title = str_of(words), .text = str_of(words)};
+    struct signal signal = {
+        .kind = SIGNAL_AGENT_ASK,
+        .goal = player->goal,
+        .source =
+            id_derive(STR("story request"), arena_format(&story->arena, "ask %u", story->words++)),
+        .at = fleet->clock,
+        .keyed = 1,
+        .by = WHO_AGENT,
+        .actor = str_of(player->name),
+        .charge = player->charge + 1,
+        .to = of,
+        .body = shape_encode(&QUESTION_TEXT, &text, &fleet->cast_arena)};
+    fleet_tell(fleet, &signal);
+}
+static void s_asks_person(struct story *story, char **said) {
+    agent_asks(story, said[0], said[1], OF_PERSON);
+}
+static void s_asks_parent(struct story *story, char **said) {
+    agent_asks(story, said[0], said[1], OF_PARENT);
+}
+
+/* A person wants it once more: RECOVER-11. */
+static void s_retry(struct story *story, char **said) {
+    struct named *named = goal_of(story, said[1]);
+    struct op *op = arena_new(&story->arena, struct op, 1);
+    op->signal = (struct signal){
+        .kind = SIGNAL_WORK_RETRY,
+        .goal = named->goal,
+        .source = id_derive(STR("story retry"), arena_format(&story->arena, "%u", story->asked++)),
+        .by = story->said.by,
+        .actor = story->said.actor,
+        .reason = story->said.reason,
+        .node = arena_copy(&story->arena, str_of(said[0]))};
+    op->expect = story->said.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
+    op->wrong = op->expect != ERROR_NONE;
+    ask_for(story, named,
+            (struct asked){.kind = SIGNAL_WORK_RETRY,
+                           .goal = named->goal,
+                           .source = op->signal.source,
+                           .keyed = true,
+                           .op = op},
+            host_of(story, story->said.host));
+}
+
+/* ---- messages ---- */
+
+static void s_channels_fail(struct story *story, char **said) {
+    (void)said;
+    if (!story->fleet->cast)
+        puppets(story);
+    story->fleet->cast->heard = HEARD_LATER;
+}
+static void s_channels_work(struct story *story, char **said) {
+    (void)said;
+    story->fleet->cast->heard = HEARD_YES;
+}
+static void e_messages(struct story *story, char **said) {
+    const struct cast *cast = story->fleet->cast;
+    uint32_t count = 0;
+    for (uint32_t i = 0; cast && i < cast->note_count; i++)
+        count += strcmp(cast->notes[i].channel, said[0]) == 0;
+    if (count != number_of(story, said[1]))
+        fails(story, "channel %s was given %u messages", said[0], count);
+}
+static void e_messages_most(struct story *story, char **said) {
+    const struct cast *cast = story->fleet->cast;
+    uint32_t count = cast ? cast->note_count : 0;
+    if (count > number_of(story, said[0]))
+        fails(story, "%u messages were sent", count);
+}
+static void s_desk_released(struct story *story, char **said) {
+    struct fleet *fleet = story->fleet;
+    uint32_t host = number_of(story, said[0]);
+    struct signal signal = {
+        .kind = SIGNAL_DESK_RELEASE,
+        .goal = desk_id(host),
+        .source = id_derive(STR("story desk"), arena_format(&story->arena, "%u", story->words++)),
+        .at = fleet->clock,
+        .keyed = 1,
+        .by = WHO_HUMAN,
+        .actor = STR("ada"),
+        .desk = host};
+    fleet_tell(fleet, &signal);
+}
+
+static const struct sentence_row ROWS[] = {
+    {"goal $ with task $ assigned to $", s_goal_with, SENTENCE_ASKS},
+    {"goal $ with task $", s_goal_task, SENTENCE_ASKS},
+    {"$ of $ is wanted once more", s_retry, SENTENCE_ASKS},
+    {"the person answers $ with $", s_answers, SENTENCE_ASKS},
+    {"the person answers $ of $ with $", s_answers_which, SENTENCE_ASKS},
+    {"the person has seen what $ asks", s_sees, SENTENCE_ASKS},
+    {"the person puts $ off for $", s_puts_off, SENTENCE_ASKS},
+    {"the person takes the answer to $ back", s_takes_back, SENTENCE_ASKS},
+    {"the person withdraws what $ asks", s_withdraws, SENTENCE_ASKS},
+    {"$ asks a person $", s_asks_person, SENTENCE_HAPPENS},
+    {"$ asks its parent $", s_asks_parent, SENTENCE_HAPPENS},
+    {"channels fail", s_channels_fail, SENTENCE_HAPPENS},
+    {"channels work", s_channels_work, SENTENCE_HAPPENS},
+    {"the desk of host $ is released", s_desk_released, SENTENCE_HAPPENS},
+    {"expect question $ $", e_question, SENTENCE_LOOKS},
+    {"expect $ asks $ questions", e_questions, SENTENCE_LOOKS},
+    {"expect $ asks nothing", e_no_question, SENTENCE_LOOKS},
+    {"expect the question of $ has $ $", e_question_has, SENTENCE_LOOKS},
+    {"expect channel $ was given $ messages", e_messages, SENTENCE_LOOKS},
+    {"expect at most $ messages", e_messages_most, SENTENCE_LOOKS},
+};
+const struct sentences STORY_PEOPLE = {ROWS, count_of(ROWS)};

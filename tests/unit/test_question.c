@@ -1,0 +1,941 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does what people have to know reach them, in time and not too often, and does their answer do what it says? */
+#include "play.h"
+
+#include "core/route.h"
+
+enum { SAID_MOST = 4096 };
+
+/* One message that was decided, as the channel would get it. */
+struct message {
+    uint32_t n;
+    int64_t at;
+    char channel[LIMIT_AGENT + 1], cause[LIMIT_CAUSE + 1], earlier[LIMIT_REFERENCE + 1];
+    enum notice_kind kind;
+    enum alarm alarm;
+    struct id id;
+    uint32_t unsure, times;
+    bool over; /* its outcome was reported */
+};
+
+static struct room {
+    struct goal goal;
+    struct live live;
+    struct arena kept[2], arena;
+    int turn;
+    struct policy policy;
+    struct policy_channel channels[LIMIT_CHANNELS];
+    struct decision did;
+    int64_t now, due; /* when it wants to be asked */
+    uint64_t sources;
+    uint32_t written[RECORD_TYPES];
+    struct message said[SAID_MOST];
+    uint32_t said_count;
+} room;
+
+/* ---- the room ---- */
+
+static void messages_read(struct room *r) {
+    for (uint32_t i = 0; i < r->did.effect_count; i++) {
+        const struct effect_change *change = &r->did.effects[i];
+        struct effect effect = {0};
+        struct notice notice = {0};
+        if (change->op != EFFECT_OP_MAKE || change->slot.kind != EFFECT_SAY)
+            continue;
+        check(effect_decode(EFFECT_SAY, change->body, &effect), "an effect");
+        check(shape_decode_in(&NOTICE, effect.body, &r->arena, &notice), "a notice");
+        assert_true(r->said_count < SAID_MOST);
+        struct message *m = &r->said[r->said_count++];
+        *m = (struct message){change->slot.n, r->now,       {0},       {0},           {0},
+                              notice.kind,    notice.alarm, notice.id, notice.unsure, notice.times,
+                              false};
+        snprintf(m->channel, sizeof m->channel, "%.*s", STR_ARG(notice.channel));
+        snprintf(m->cause, sizeof m->cause, "%.*s", STR_ARG(notice.cause));
+        snprintf(m->earlier, sizeof m->earlier, "%.*s", STR_ARG(notice.earlier));
+    }
+}
+
+/* What was decided is stored and loaded again, as after a restart. */
+static void live_store(struct room *r) {
+    struct arena *arena = &r->kept[r->turn ^= 1];
+    arena_reset(arena);
+    r->live = live_copy(&r->did.live, arena);
+    for (uint32_t kind = 0; kind < PARTS; kind++) {
+        const struct shape *shape = PART[kind].shape;
+        if (!PART[kind].live)
+            continue;
+        struct live_rows *rows = live_rows(&r->live, (enum part_kind)kind);
+        for (uint32_t i = 0; i < rows->count; i++) {
+            char *row = (char *)rows->at + shape->size * i;
+            struct str bytes = shape_encode(shape, row, arena);
+            uint32_t n = *(uint32_t *)(void *)row; /* a column of its own */
+            memset(row, 0, shape->size);
+            *(uint32_t *)(void *)row = n;
+            check(shape_decode(shape, bytes, row), "%s", shape->name);
+        }
+    }
+}
+
+static enum error tell(struct room *r, struct signal signal) {
+    arena_reset(&r->arena);
+    bool exists = r->goal.version > 0;
+    signal.goal = exists ? r->goal.id : (struct id){{1, 2, 3}};
+    signal.at = r->now;
+    memcpy(signal.source.bytes, &(uint64_t){++r->sources}, 8);
+    if (signal.actor.len == 0)
+        signal.actor = signal.by == WHO_HUMAN   ? STR("human:anna")
+                       : signal.by == WHO_AGENT ? STR("actor:agent:auto-1")
+                                                : STR("overseer");
+    r->policy = policy_seal(r->policy);
+    struct goal before = r->goal;
+    struct stepping s = {.world = {.goal = exists ? &r->goal : NULL, .live = &r->live, .level = 4},
+                         .signal = &signal,
+                         .policy = r->policy,
+                         .arena = &r->arena};
+    check(step_guarded(&s) == GUARD_WHOLE, "%s: %s", SIGNALS[signal.kind].name, s.report.why);
+    r->did = s.decision;
+    if (r->did.verdict == VERDICT_NOTHING && signal.kind == SIGNAL_GOAL_DUE)
+        r->due = r->did.due_at;
+    if (r->did.verdict != VERDICT_CHANGE)
+        return r->did.error;
+    change_is_whole(SIGNALS[signal.kind].name, exists ? &before : NULL, &signal, &r->policy,
+                    &r->did);
+    for (uint32_t i = 0; i < r->did.record_count; i++)
+        r->written[r->did.records[i].type]++;
+    messages_read(r);
+    r->goal = r->did.goal;
+    r->due = r->goal.due_at;
+    live_store(r);
+    check(!live_broken(&r->live, &r->goal), "%s", live_broken(&r->live, &r->goal));
+    return ERROR_NONE;
+}
+
+static int room_begin(void **state) {
+    (void)state;
+    memset(&room, 0, sizeof room);
+    room.now = T0 - T0 % MINUTES(1440) + MINUTES(12 * 60); /* noon */
+    room.policy = policy_of(MINUTES(1));
+    assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_GOAL_CREATE,
+                                                 .by = WHO_HUMAN,
+                                                 .title = STR("title"),
+                                                 .host = 7}),
+                     ERROR_NONE);
+    return 0;
+}
+
+static int room_end(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        arena_free(&room.kept[i]);
+    arena_free(&room.arena);
+    return 0;
+}
+
+static void channel_add(struct room *r, const char *id, enum channel_kind kind) {
+    struct policy_channel *channel = &r->channels[r->policy.channel_count++];
+    *channel = (struct policy_channel){.kind = kind, .quiet = 1};
+    snprintf(channel->id, sizeof channel->id, "%s", id);
+    r->policy.channels = r->channels;
+}
+
+static void channels_three(struct room *r) {
+    channel_add(r, "desk", CHANNEL_DESKTOP);
+    channel_add(r, "tracker", CHANNEL_GITEA);
+    channel_add(r, "hook", CHANNEL_WEBHOOK);
+}
+
+/* ---- asking and answering ---- */
+
+static struct signal ask_of(struct room *r, enum question_kind kind, const char *level,
+                            const char *cause, uint32_t options) {
+    static const struct str LETTERS[] = {{"drop", 4}, {"keep", 4}, {"ask again", 9}};
+    struct question_text text = {.title = STR("Drop the column?"),
+                                 .text = STR("users.legacy_id"),
+                                 .options = {LETTERS, options},
+                                 .level = str_of(level)};
+    return (struct signal){.kind = SIGNAL_QUESTION_ASK,
+                           .by = WHO_HUMAN,
+                           .to = kind,
+                           .text = str_of(cause),
+                           .body = shape_encode(&QUESTION_TEXT, &text, &r->kept[r->turn])};
+}
+
+static enum error ask(struct room *r, enum question_kind kind, const char *level,
+                      const char *cause) {
+    return tell(r, ask_of(r, kind, level, cause, 3));
+}
+
+static struct question *about(struct room *r, const char *cause) {
+    return questions_about(&r->live.questions, str_of(cause));
+}
+
+static enum error answer(struct room *r, const struct question *question, uint32_t option,
+                         const char *words) {
+    return tell(r, (struct signal){.kind = SIGNAL_QUESTION_ANSWER,
+                                   .by = WHO_HUMAN,
+                                   .question = question->n + 1,
+                                   .to = option,
+                                   .text = str_of(words)});
+}
+
+static enum error move(struct room *r, const struct question *question, enum question_move to,
+                       int64_t until) {
+    return tell(r, (struct signal){.kind = SIGNAL_QUESTION_MOVE,
+                                   .by = WHO_HUMAN,
+                                   .question = question->n + 1,
+                                   .to = to,
+                                   .until = until});
+}
+
+static enum error heard(struct room *r, struct message *m, enum hearing how, const char *text,
+                        int64_t until) {
+    m->over = true;
+    return tell(r, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
+                                   .by = WHO_OVERSEER,
+                                   .effect = m->n,
+                                   .to = how,
+                                   .text = str_of(text),
+                                   .until = until});
+}
+
+static void all_heard(struct room *r, const char *reference) {
+    for (uint32_t i = 0; i < r->said_count; i++)
+        if (!r->said[i].over)
+            assert_int_equal(heard(r, &r->said[i], HEARD_YES, reference, 0), ERROR_NONE);
+}
+
+/* Let time pass, with every due time on the way; each message is dealt with by `deal`. */
+typedef void dealing(struct room *r, struct message *m);
+
+static void pass(struct room *r, int64_t span, dealing *deal) {
+    int64_t until = r->now + span;
+    for (int rounds = 0;; rounds++) {
+        assert_true(rounds < 20000);
+        for (uint32_t i = 0; deal && i < r->said_count; i++)
+            if (!r->said[i].over)
+                deal(r, &r->said[i]);
+        if (r->due > until)
+            break;
+        r->now = r->due > r->now ? r->due : r->now;
+        tell(r, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        check(r->did.verdict == VERDICT_CHANGE || r->due > r->now, "asked for the same moment");
+    }
+    r->now = until;
+}
+
+static void deal_well(struct room *r, struct message *m) {
+    heard(r, m, HEARD_YES, m->kind == NOTICE_RESOLVED ? "" : "17", 0);
+}
+
+static uint32_t count_said(const struct room *r, const char *channel) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->said_count; i++)
+        count += strcmp(r->said[i].channel, channel) == 0;
+    return count;
+}
+
+/* ---- ESCALATE-01, ESCALATE-03 ---- */
+
+static void test_each_level_has_its_channels(void **state) {
+    static const struct {
+        const char *level;
+        uint32_t desk, tracker, hook;
+    } ROWS[] = {
+        {"info", 1, 0, 0}, {"warning", 1, 0, 0}, {"critical", 1, 1, 0}, {"emergency", 1, 1, 1}};
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        room_end(state);
+        room_begin(state);
+        channels_three(&room);
+        assert_int_equal(ask(&room, QUESTION_DECIDE, ROWS[i].level, "c"), ERROR_NONE);
+        assert_int_equal(count_said(&room, "desk"), ROWS[i].desk);
+        assert_int_equal(count_said(&room, "tracker"), ROWS[i].tracker);
+        assert_int_equal(count_said(&room, "hook"), ROWS[i].hook);
+        assert_int_equal(room.goal.questions, 1);
+    }
+    proof_passed("unit", __func__, "ESCALATE-01 ESCALATE-03");
+}
+
+static void test_interventions_have_levels(void **state) {
+    (void)state;
+    static const struct {
+        enum intervention intervention;
+        bool critical;
+        enum alarm alarm;
+    } ROWS[] = {
+        {INTERVENTION_LOG, false, ALARM_INFO},
+        {INTERVENTION_LOG, true, ALARM_INFO},
+        {INTERVENTION_WARN, false, ALARM_WARNING},
+        {INTERVENTION_WARN, true, ALARM_WARNING},
+        {INTERVENTION_REDIRECT, false, ALARM_WARNING},
+        {INTERVENTION_REDIRECT, true, ALARM_CRITICAL},
+        {INTERVENTION_PAUSE, false, ALARM_CRITICAL},
+        {INTERVENTION_PAUSE, true, ALARM_CRITICAL},
+        {INTERVENTION_ABORT, false, ALARM_EMERGENCY},
+        {INTERVENTION_ABORT, true, ALARM_EMERGENCY},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++)
+        assert_int_equal(intervention_alarm(ROWS[i].intervention, ROWS[i].critical), ROWS[i].alarm);
+    proof_passed("unit", __func__, "ESCALATE-02");
+}
+
+/* ---- ESCALATE-04, ESCALATE-05 ---- */
+
+static void test_what_is_escalated_by_itself(void **state) {
+    static const struct {
+        uint32_t automatic, below;
+        enum question_kind kind;
+        const char *level;
+        uint32_t said;
+    } ROWS[] = {
+        {1, 0, QUESTION_ALERT, "info", 0},       {1, 0, QUESTION_ALERT, "warning", 0},
+        {1, 1, QUESTION_ALERT, "info", 1},       {1, 1, QUESTION_ALERT, "warning", 1},
+        {1, 0, QUESTION_ALERT, "critical", 2},   {1, 0, QUESTION_APPROVE, "critical", 2},
+        {0, 0, QUESTION_APPROVE, "critical", 0}, {0, 1, QUESTION_ALERT, "warning", 0},
+        {0, 0, QUESTION_ALERT, "emergency", 3},  {0, 0, QUESTION_DECIDE, "warning", 0},
+    };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        room_end(state);
+        room_begin(state);
+        channels_three(&room);
+        room.policy.auto_escalate = ROWS[i].automatic;
+        room.policy.notify_below = ROWS[i].below;
+        assert_int_equal(ask(&room, ROWS[i].kind, ROWS[i].level, "c"), ERROR_NONE);
+        check(room.said_count == ROWS[i].said, "row %zu: %u", i, room.said_count);
+        assert_int_equal(room.goal.questions, 1); /* and it waits in the inbox in any case */
+    }
+    proof_passed("unit", __func__, "ESCALATE-04 ESCALATE-05");
+}
+
+/* ---- ESCALATE-07 ---- */
+
+static void deal_badly(struct room *r, struct message *m) {
+    if (strcmp(m->channel, "tracker") == 0)
+        heard(r, m, HEARD_LATER, "503", 0);
+    else
+        heard(r, m, HEARD_YES, "ok", 0);
+}
+
+static void test_a_failing_channel_stops_nothing(void **state) {
+    (void)state;
+    channels_three(&room);
+    room.policy.say_most = 1;
+    ask(&room, QUESTION_DECIDE, "emergency", "c");
+    pass(&room, MINUTES(1440), deal_badly);
+    assert_int_equal(count_said(&room, "desk"), 1);
+    assert_int_equal(count_said(&room, "hook"), 1);
+    assert_int_equal(count_said(&room, "tracker"), LIMIT_SAY_TRIES);
+    assert_int_equal(room.written[RECORD_QUESTION_UNSAID], LIMIT_SAY_TRIES);
+    const struct message *last = NULL;
+    int64_t gap = 0;
+    for (uint32_t i = 0; i < room.said_count; i++) {
+        if (strcmp(room.said[i].channel, "tracker") != 0)
+            continue;
+        check(!last || room.said[i].at - last->at > gap, "the pauses grow");
+        check(!last || id_equal(last->id, room.said[i].id), "one message, one name");
+        gap = last ? room.said[i].at - last->at : 0;
+        last = &room.said[i];
+    }
+    assert_int_equal(about(&room, "c")->state, QUESTION_OPEN);
+    proof_passed("unit", __func__, "ESCALATE-07");
+}
+
+static void test_a_service_says_when(void **state) {
+    (void)state;
+    channel_add(&room, "tracker", CHANNEL_GITEA);
+    ask(&room, QUESTION_DECIDE, "critical", "c");
+    int64_t until = room.now + MINUTES(7);
+    heard(&room, &room.said[0], HEARD_LATER, "429", until);
+    pass(&room, MINUTES(7) - SECONDS(1), NULL);
+    assert_int_equal(room.said_count, 1);
+    pass(&room, SECONDS(2), NULL);
+    assert_int_equal(room.said_count, 2);
+    /* an unknown outcome keeps the name, and looks first */
+    heard(&room, &room.said[1], HEARD_PERHAPS, "time-out", 0);
+    pass(&room, MINUTES(3), NULL);
+    assert_int_equal(room.said_count, 3);
+    assert_true(room.said[2].unsure && id_equal(room.said[2].id, room.said[0].id));
+    heard(&room, &room.said[2], HEARD_YES, "17", 0);
+    pass(&room, MINUTES(40), deal_well);
+    assert_int_equal(room.said_count,
+                     4); /* the next round: another message, about the same issue */
+    assert_false(id_equal(room.said[3].id, room.said[0].id));
+    assert_string_equal(room.said[3].earlier, "17");
+    assert_int_equal(room.said[3].unsure, 0);
+}
+
+/* ---- ESCALATE-13 ---- */
+
+static void goal_from(struct room *r, const char *channel) {
+    struct goal_text text = {.channel = str_of(channel)};
+    assert_int_equal(
+        tell(r, (struct signal){.kind = SIGNAL_GOAL_UPDATE,
+                                .by = WHO_HUMAN,
+                                .to = 1,
+                                .base = r->goal.text,
+                                .body = shape_encode(&GOAL_TEXT, &text, &r->kept[r->turn])}),
+        ERROR_NONE);
+}
+
+static void test_a_goal_speaks_where_it_came_from(void **state) {
+    (void)state;
+    channels_three(&room);
+    channel_add(&room, "room-a", CHANNEL_SLACK);
+    channel_add(&room, "room-b", CHANNEL_SLACK);
+    snprintf(room.channels[1].origins, sizeof room.channels[1].origins, "room-b room-c");
+    goal_from(&room, "room-a");
+    ask(&room, QUESTION_DECIDE, "emergency", "c1");
+    assert_int_equal(room.said_count, 1);
+    assert_string_equal(room.said[0].channel, "room-a");
+    ask(&room, QUESTION_DECIDE, "warning", "c2"); /* whatever its level */
+    assert_int_equal(room.said_count, 2);
+    assert_string_equal(room.said[1].channel, "room-a");
+    goal_from(&room, "room-c");
+    ask(&room, QUESTION_DECIDE, "emergency", "c3");
+    assert_int_equal(room.said_count, 3);
+    assert_string_equal(room.said[2].channel, "tracker");
+    snprintf(room.channels[0].origins, sizeof room.channels[0].origins, "*");
+    ask(&room, QUESTION_DECIDE, "info", "c4");
+    assert_int_equal(room.said_count, 4);
+    assert_string_equal(room.said[3].channel, "desk");
+    proof_passed("unit", __func__, "ESCALATE-13");
+}
+
+/* ---- ESCALATE-15 ---- */
+
+static void test_the_same_cause_is_asked_once(void **state) {
+    (void)state;
+    channels_three(&room);
+    for (int i = 0; i < 10; i++) {
+        ask(&room, QUESTION_DECIDE, "critical", "stalled.T1");
+        pass(&room, MINUTES(2), deal_well);
+    }
+    assert_int_equal(room.live.questions.count, 1);
+    assert_int_equal(room.written[RECORD_QUESTION_ASKED], 1);
+    assert_int_equal(count_said(&room, "tracker"), 1);
+    pass(&room, MINUTES(7 * 1440), deal_well);
+    assert_int_equal(count_said(&room, "tracker"), (int)room.policy.say_most);
+    int64_t gap = MINUTES(30);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < room.said_count; i++) {
+        const struct message *m = &room.said[i];
+        static int64_t last;
+        if (strcmp(m->channel, "tracker") != 0)
+            continue;
+        assert_string_equal(m->earlier, seen ? "17" : "");
+        assert_int_equal(m->times, seen);
+        if (seen) {
+            check(m->at - last == gap, "%lld", (long long)(m->at - last));
+            gap = gap * 2 < room.policy.say_again_most ? gap * 2 : room.policy.say_again_most;
+        }
+        last = m->at;
+        seen++;
+    }
+    proof_passed("unit", __func__, "ESCALATE-15");
+}
+
+static void test_what_becomes_worse_is_said_at_once(void **state) {
+    (void)state;
+    channels_three(&room);
+    ask(&room, QUESTION_DECIDE, "warning", "c");
+    all_heard(&room, "");
+    move(&room, about(&room, "c"), QUESTION_SEEN, 0);
+    ask(&room, QUESTION_DECIDE, "warning", "c");
+    assert_int_equal(room.said_count, 1);
+    ask(&room, QUESTION_DECIDE, "emergency", "c");
+    assert_int_equal(room.said_count, 4);
+    assert_int_equal(room.live.questions.count, 1);
+    assert_int_equal(room.written[RECORD_QUESTION_RAISED], 1);
+}
+
+/* ---- G-23: quiet hours, caps, acknowledged, snoozed ---- */
+
+static void test_the_night_is_quiet_but_for_emergencies(void **state) {
+    (void)state;
+    channels_three(&room);
+    room.policy.quiet_from = MINUTES(22 * 60);
+    room.policy.quiet_to = MINUTES(7 * 60);
+    room.now += MINUTES(11 * 60); /* 23:00 */
+    int64_t night = room.now;
+    room.policy.say_most = 1;
+    ask(&room, QUESTION_DECIDE, "critical", "c");
+    assert_int_equal(room.said_count, 0);
+    ask(&room, QUESTION_DECIDE, "emergency", "e");
+    assert_int_equal(room.said_count, 3);
+    pass(&room, MINUTES(8 * 60) - SECONDS(1), deal_well);
+    assert_int_equal(room.said_count, 3);
+    pass(&room, SECONDS(2), deal_well);
+    assert_int_equal(room.said_count, 5);
+    assert_true(room.said[3].at == night + MINUTES(8 * 60));
+    room.channels[0].quiet = 0; /* this one never sleeps */
+    room.now = night + MINUTES(1440);
+    ask(&room, QUESTION_DECIDE, "warning", "d");
+    assert_int_equal(room.said_count, 6);
+}
+
+static void test_an_hour_has_its_cap(void **state) {
+    (void)state;
+    channels_three(&room);
+    room.policy.messages_per_hour = 5;
+    room.policy.say_most = 1;
+    char cause[16];
+    for (int i = 0; i < 9; i++) {
+        snprintf(cause, sizeof cause, "c%d", i);
+        ask(&room, QUESTION_DECIDE, "warning", cause);
+    }
+    assert_int_equal(room.said_count, 5);
+    ask(&room, QUESTION_DECIDE, "emergency", "e");
+    assert_int_equal(room.said_count, 8);
+    pass(&room, MINUTES(60) - SECONDS(1), deal_well);
+    assert_int_equal(room.said_count, 8);
+    pass(&room, MINUTES(60), deal_well);
+    assert_int_equal(room.said_count, 12); /* the other four */
+}
+
+static void test_seen_and_snoozed_are_not_said_again(void **state) {
+    (void)state;
+    channels_three(&room);
+    ask(&room, QUESTION_DECIDE, "warning", "seen");
+    ask(&room, QUESTION_DECIDE, "warning", "later");
+    ask(&room, QUESTION_ALERT, "critical", "alert");
+    all_heard(&room, "17");
+    uint32_t before = room.said_count;
+    assert_int_equal(move(&room, about(&room, "seen"), QUESTION_SEEN, 0), ERROR_NONE);
+    assert_int_equal(move(&room, about(&room, "later"), QUESTION_SNOOZE, room.now + MINUTES(300)),
+                     ERROR_NONE);
+    assert_int_equal(move(&room, about(&room, "later"), QUESTION_SNOOZE, room.now - 1),
+                     ERROR_INVALID);
+    assert_int_equal(move(&room, about(&room, "alert"), QUESTION_SEEN, 0), ERROR_NONE);
+    assert_null(about(&room, "alert")); /* an alert that was seen is over, and its issue is told */
+    assert_int_equal(room.said_count, before + 1);
+    assert_int_equal(room.said[before].kind, NOTICE_RESOLVED);
+    assert_string_equal(room.said[before].earlier, "17");
+    pass(&room, MINUTES(299), deal_well);
+    assert_int_equal(room.said_count, before + 1);
+    pass(&room, MINUTES(2), deal_well);
+    assert_int_equal(room.said_count, before + 2);
+    assert_string_equal(room.said[before + 1].cause, "later");
+    assert_int_equal(room.goal.questions, 2);
+}
+
+/* ---- charges ---- */
+
+/* A plan P1 > T1, T2 … of which somebody works on each; S1 below T1. */
+static void staff_make(struct room *r, const char *line) {
+    struct arena arena = {0};
+    struct plan_text text = plan_read_line(line, &arena);
+    assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_PLAN_APPLY,
+                                             .by = WHO_HUMAN,
+                                             .reason = STR("so that it gets done"),
+                                             .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
+                     ERROR_NONE);
+    arena_free(&arena);
+}
+
+static uint32_t child_put(struct room *r, const char *node, uint32_t parent) {
+    struct arena *arena = &r->kept[r->turn];
+    struct charge *at = arena_new(arena, struct charge, r->live.charges.count + 1);
+    if (r->live.charges.count > 0)
+        memcpy(at, r->live.charges.at, r->live.charges.count * sizeof *at);
+    struct charge *charge = &at[r->live.charges.count];
+    charge->n = r->goal.parts_made++;
+    charge->node = plan_find(&r->live.plan, str_of(node))->n;
+    charge->status = CHARGE_ACTIVE;
+    charge->created_at = charge->updated_at = charge->last_activity_at = r->now;
+    charge->idle_after = MINUTES(600);
+    charge->parent = parent;
+    snprintf(charge->agent, sizeof charge->agent, "agent-%u", charge->n);
+    r->live.charges = (struct charges){at, r->live.charges.count + 1};
+    return charge->n;
+}
+
+static uint32_t charge_put(struct room *r, const char *node) {
+    return child_put(r, node, 0);
+}
+
+static struct charge *charge_of(struct room *r, uint32_t n) {
+    return charges_find(&r->live.charges, n);
+}
+
+static enum error agent_asks(struct room *r, uint32_t charge, enum asked_of of, const char *title) {
+    static const struct str OPTIONS[] = {{"yes", 3}, {"no", 2}};
+    struct question_text text = {.title = str_of(title), .options = {OPTIONS, 2}};
+    return tell(r, (struct signal){.kind = SIGNAL_AGENT_ASK,
+                                   .by = WHO_AGENT,
+                                   .charge = charge + 1,
+                                   .to = of,
+                                   .body = shape_encode(&QUESTION_TEXT, &text, &r->kept[r->turn])});
+}
+
+/* ---- ESCALATE-14 ---- */
+
+static struct str text_kept(const struct room *r, const struct hash *hash) {
+    for (uint32_t i = 0; i < r->did.text_count; i++)
+        if (hash_equal(&r->did.texts[i].hash, hash))
+            return r->did.texts[i].body;
+    return STR("");
+}
+
+static void test_an_answer_lets_work_go_on(void **state) {
+    (void)state;
+    channels_three(&room);
+    staff_make(&room, "P1 T1/P1");
+    uint32_t charge = charge_put(&room, "T1");
+    assert_int_equal(agent_asks(&room, charge, OF_PERSON, "Drop it?"), ERROR_NONE);
+    struct question *question = &room.live.questions.at[0];
+    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED);
+    assert_int_equal(charge_of(&room, charge)->question, question->n + 1);
+    assert_int_equal(answer(&room, question, 3, ""), ERROR_INVALID);
+    assert_int_equal(answer(&room, question, 0, ""), ERROR_INVALID);
+    assert_int_equal(answer(&room, question, 1, "a) yes, but keep a copy"), ERROR_NONE);
+    struct hash said = room.live.questions.at[0].said;
+    assert_true(str_equal(text_kept(&room, &said), STR("a) yes, but keep a copy")));
+    assert_int_equal(room.goal.questions, 0);
+    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED); /* it can be taken back */
+    assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "no"), ERROR_CONFLICT);
+    assert_int_equal(move(&room, &room.live.questions.at[0], QUESTION_UNDO, 0), ERROR_NONE);
+    assert_int_equal(room.goal.questions, 1);
+    assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "b) no"), ERROR_NONE);
+    said = room.live.questions.at[0].said;
+    pass(&room, room.policy.undo_for - 1, deal_well);
+    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED);
+    pass(&room, 1, deal_well);
+    assert_int_equal(charge_of(&room, charge)->status, CHARGE_QUEUED);
+    assert_int_equal(charge_of(&room, charge)->question, 0);
+    assert_true(hash_equal(&charge_of(&room, charge)->said, &said)); /* in the next instruction */
+    assert_int_equal(room.live.questions.count, 0);
+    assert_int_equal(room.written[RECORD_QUESTION_APPLIED], 1);
+    proof_passed("unit", __func__, "ESCALATE-14");
+}
+
+static void test_what_was_said_is_called_settled(void **state) {
+    (void)state;
+    channel_add(&room, "desk", CHANNEL_DESKTOP);
+    channel_add(&room, "pager", CHANNEL_PAGERDUTY);
+    ask(&room, QUESTION_DECIDE, "emergency", "c");
+    all_heard(&room, "");
+    answer(&room, about(&room, "c"), 1, "drop");
+    pass(&room, room.policy.undo_for, NULL);
+    assert_int_equal(room.said_count, 3);
+    assert_string_equal(room.said[2].channel, "pager");
+    assert_int_equal(room.said[2].kind, NOTICE_RESOLVED);
+    heard(&room, &room.said[2], HEARD_LATER, "503", 0);
+    assert_int_equal(room.live.questions.count, 1); /* until the pager knows */
+    pass(&room, MINUTES(10), deal_well);
+    assert_int_equal(room.said_count, 4);
+    assert_int_equal(room.live.questions.count, 0);
+}
+
+/* ---- G-24: who, until when, and what if nobody does ---- */
+
+static void test_who_may_answer(void **state) {
+    (void)state;
+    struct question_text text = {.title = STR("Ship it?"), .who = STR("bert carla")};
+    struct signal signal = {.kind = SIGNAL_QUESTION_ASK,
+                            .by = WHO_HUMAN,
+                            .to = QUESTION_APPROVE,
+                            .text = STR("c"),
+                            .body = shape_encode(&QUESTION_TEXT, &text, &room.kept[room.turn])};
+    assert_int_equal(tell(&room, signal), ERROR_NONE);
+    uint32_t n = about(&room, "c")->n + 1;
+    struct signal yes = {.kind = SIGNAL_QUESTION_ANSWER, .by = WHO_HUMAN, .question = n, .to = 1};
+    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED); /* anna */
+    yes.by = WHO_AGENT;
+    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
+    yes.by = WHO_OVERSEER;
+    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
+    yes.by = WHO_HUMAN;
+    yes.actor = STR("human:carl");
+    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
+    yes.actor = STR("human:carla");
+    yes.to = 3;
+    assert_int_equal(tell(&room, yes), ERROR_INVALID);
+    yes.to = 1;
+    assert_int_equal(tell(&room, yes), ERROR_NONE);
+    yes.question = 99;
+    assert_int_equal(tell(&room, yes), ERROR_NOT_FOUND);
+}
+
+static void ask_until(struct room *r, enum question_kind kind, const char *cause, uint32_t fallback,
+                      int64_t until, const char *node) {
+    struct signal signal = ask_of(r, kind, "warning", cause, 3);
+    signal.question = fallback;
+    signal.until = until;
+    signal.node = str_of(node);
+    assert_int_equal(tell(r, signal), ERROR_NONE);
+}
+
+static void test_nobody_answers(void **state) {
+    (void)state;
+    channels_three(&room);
+    staff_make(&room, "P1 T1/P1 T2/P1 T3/P1");
+    uint32_t first = charge_put(&room, "T1"), second = charge_put(&room, "T2"),
+             third = charge_put(&room, "T3");
+    int64_t until = room.now + MINUTES(20);
+    ask_until(&room, QUESTION_DECIDE, "fallback", 2, until, "T1");
+    ask_until(&room, QUESTION_APPROVE, "approve", 0, until, "T2");
+    ask_until(&room, QUESTION_DECIDE, "open", 0, until, "T3");
+    ask_until(&room, QUESTION_DECIDE, "loose", 0, until, "");
+    pass(&room, MINUTES(20) - 1, deal_well);
+    assert_int_equal(room.live.questions.count, 4);
+    struct hash keep = sha256(STR("keep")), no = sha256(STR("no"));
+    pass(&room, 1, deal_well);
+    assert_true(hash_equal(&charge_of(&room, first)->said, &keep));
+    assert_int_equal(charge_of(&room, first)->status, CHARGE_QUEUED);
+    assert_true(hash_equal(&charge_of(&room, second)->said, &no));
+    assert_int_equal(charge_of(&room, third)->status, CHARGE_BLOCKED);
+    assert_int_equal(room.live.questions.count, 1); /* and a person is asked, more urgently */
+    assert_int_equal(about(&room, "open")->alarm, ALARM_CRITICAL);
+    assert_int_equal(about(&room, "open")->state, QUESTION_OPEN);
+    assert_int_equal(count_said(&room, "tracker"), 1);
+    assert_int_equal(room.written[RECORD_QUESTION_EXPIRED], 4);
+    /* too late, before the timer rang */
+    ask_until(&room, QUESTION_DECIDE, "late", 1, room.now + MINUTES(1), "");
+    room.now += MINUTES(2);
+    assert_int_equal(answer(&room, about(&room, "late"), 2, "keep"), ERROR_CONFLICT);
+}
+
+/* ---- REQUEST ---- */
+
+static void test_a_child_asks_its_parent(void **state) {
+    (void)state;
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    uint32_t parent = charge_put(&room, "T1"), child = child_put(&room, "T2", parent + 1);
+    assert_int_equal(agent_asks(&room, child, OF_PARENT, "Which API?"), ERROR_NONE);
+    const struct question *question = &room.live.questions.at[0];
+    assert_int_equal(question->of, OF_PARENT);
+    assert_int_equal(question->parent, parent + 1);
+    assert_int_equal(room.goal.questions, 0); /* no person is asked */
+    struct signal reply = {.kind = SIGNAL_QUESTION_ANSWER,
+                           .by = WHO_AGENT,
+                           .charge = child + 1,
+                           .question = question->n + 1,
+                           .text = STR("the second one")};
+    assert_int_equal(tell(&room, reply), ERROR_UNAUTHORIZED); /* nobody answers themselves */
+    reply.charge = parent + 1;
+    assert_int_equal(tell(&room, reply), ERROR_NONE);
+    assert_int_equal(room.live.questions.count, 0);
+    struct hash said = sha256(STR("the second one"));
+    assert_true(hash_equal(&charge_of(&room, child)->said, &said));
+    proof_passed("unit", __func__, "REQUEST-01");
+}
+
+static enum error ask_nth(struct room *r, uint32_t charge, int n) {
+    char title[32];
+    snprintf(title, sizeof title, "question %d of %u", n, charge);
+    return agent_asks(r, charge, OF_PARENT, title);
+}
+
+static void answer_all(struct room *r) {
+    while (r->live.questions.count > 0)
+        assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_QUESTION_ANSWER,
+                                                 .by = WHO_OVERSEER,
+                                                 .question = r->live.questions.at[0].n + 1,
+                                                 .text = STR("go on")}),
+                         ERROR_NONE);
+}
+
+/* Every step stores and loads all rows: so the limits outlive a restart. */
+static void test_requests_have_limits(void **state) {
+    (void)state;
+    staff_make(&room, "P1 T0/P1 T1/P1 T2/P1 T3/P1 T4/P1 T5/P1 T6/P1 T7/P1");
+    uint32_t parent = charge_put(&room, "T0"), child[7];
+    for (int i = 0; i < 7; i++) {
+        char node[3] = {'T', (char)('1' + i), 0};
+        child[i] = child_put(&room, node, parent + 1);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ask_nth(&room, child[0], i), ERROR_NONE);
+    assert_int_equal(ask_nth(&room, child[0], 0),
+                     ERROR_NONE); /* the same words: the same request */
+    assert_int_equal(room.live.questions.count, 3);
+    assert_int_equal(ask_nth(&room, child[0], 3), ERROR_LIMITED); /* REQUEST-03 */
+    answer_all(&room);
+    assert_int_equal(ask_nth(&room, child[0], 4), ERROR_NONE);
+    assert_int_equal(ask_nth(&room, child[0], 5), ERROR_NONE);
+    answer_all(&room);
+    assert_int_equal(ask_nth(&room, child[0], 6), ERROR_LIMITED); /* REQUEST-02: the sixth */
+    room.now += SECONDS(59);
+    assert_int_equal(ask_nth(&room, child[0], 6), ERROR_LIMITED);
+    room.now += SECONDS(2);
+    assert_int_equal(ask_nth(&room, child[0], 6), ERROR_NONE);
+    answer_all(&room);
+    room.now += MINUTES(2);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask_nth(&room, child[i % 7], 100 + i), ERROR_NONE);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(room.live.questions.at[i].parent, parent + 1);
+    room.now += MINUTES(2);
+    assert_int_equal(ask_nth(&room, child[6], 300), ERROR_LIMITED); /* REQUEST-04: the 21st */
+    assert_int_equal(room.live.questions.count, 20);
+    proof_passed("unit", __func__, "REQUEST-02 REQUEST-03 REQUEST-04 REQUEST-05");
+}
+
+static void test_nobody_waits_for_the_dead(void **state) {
+    (void)state;
+    channels_three(&room);
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    uint32_t child = child_put(&room, "T2", charge_put(&room, "T1") + 1);
+    agent_asks(&room, child, OF_PARENT, "Which API?");
+    pass(&room, room.policy.request_raise - 1, deal_well);
+    assert_int_equal(room.live.questions.at[0].of, OF_PARENT);
+    assert_int_equal(room.said_count, 0);
+    pass(&room, 1, deal_well);
+    assert_int_equal(room.live.questions.at[0].of, OF_PERSON);
+    assert_int_equal(room.goal.questions, 1);
+    assert_int_equal(room.said_count, 1);
+    proof_passed("unit", __func__, "REQUEST-09");
+}
+
+/* ---- MAIL ---- */
+
+static enum error mail(struct room *r, enum who by, const char *to, uint32_t kind, uint32_t ack,
+                       const char *subject) {
+    struct letter_text text = {.subject = str_of(subject), .body = STR("the body")};
+    return tell(r, (struct signal){.kind = SIGNAL_MAIL_SEND,
+                                   .by = by,
+                                   .to = kind,
+                                   .text = str_of(to),
+                                   .question = ack,
+                                   .body = shape_encode(&LETTER_TEXT, &text, &r->kept[r->turn])});
+}
+
+static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
+    (void)state;
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    uint32_t first = charge_put(&room, "T1"), second = charge_put(&room, "T2");
+    char name[16];
+    snprintf(name, sizeof name, "A_%u", second);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "one"), ERROR_NONE);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_ALERT, 0, "two"), ERROR_NONE);
+    assert_int_equal(mail(&room, WHO_AGENT, "overseer", LETTER_INSTRUCTION, 0, "three"),
+                     ERROR_NONE);
+    assert_int_equal(mail(&room, WHO_AGENT, "nobody", LETTER_INFO, 0, "x"), ERROR_NOT_FOUND);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_KINDS, 0, "x"), ERROR_INVALID);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 0, ""), ERROR_INVALID);
+    assert_int_equal(room.live.letters.count, 3);
+    const struct letter *letter = &room.live.letters.at[0];
+    assert_true(letter->n < room.live.letters.at[1].n);
+    assert_string_equal(letter->sender, "actor:agent:auto-1"); /* MAIL-06: as the door knows them */
+    assert_string_equal(letter->recipient, name);
+    assert_int_equal(letter->ack_required, 1);
+    struct signal ack = {
+        .kind = SIGNAL_MAIL_ACK, .by = WHO_AGENT, .charge = first + 1, .question = letter->n + 1};
+    assert_int_equal(tell(&room, ack), ERROR_UNAUTHORIZED); /* it is not theirs */
+    ack.charge = second + 1;
+    assert_int_equal(tell(&room, ack), ERROR_NONE);
+    assert_int_equal(room.live.letters.count, 2);
+    assert_int_equal(tell(&room, ack), ERROR_NONE); /* once more changes nothing */
+    assert_int_equal(room.did.verdict, VERDICT_NOTHING);
+    for (int i = 0; i < LIMIT_LETTERS; i++)
+        assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_NONE);
+    assert_int_equal(room.live.letters.count, LIMIT_LETTERS);
+    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_LIMITED);
+    proof_passed("unit", __func__, "MAIL-01 MAIL-02 MAIL-06 MAIL-07");
+}
+
+/* ---- anything, in any order ---- */
+
+static struct chance dice;
+
+static void deal_by_chance(struct room *r, struct message *m) {
+    if (chance_in(&dice, 3))
+        return;
+    heard(r, m, (enum hearing)chance_below(&dice, HEARDS), chance_in(&dice, 2) ? "17" : "",
+          chance_in(&dice, 4) ? r->now + MINUTES(chance_below(&dice, 90)) : 0);
+}
+
+static void something(struct room *r) {
+    static const char *const LEVELS[] = {"info", "warning", "critical", "emergency"};
+    char cause[8];
+    snprintf(cause, sizeof cause, "c%u", chance_below(&dice, 12));
+    struct question *question = about(r, cause);
+    switch (chance_below(&dice, 8)) {
+    case 0:
+    case 1: {
+        struct signal signal = ask_of(r, (enum question_kind)chance_below(&dice, 3),
+                                      LEVELS[chance_below(&dice, 4)], cause, 2);
+        signal.question = chance_below(&dice, 3);
+        signal.until = chance_in(&dice, 2) ? r->now + MINUTES(chance_below(&dice, 600)) : 0;
+        tell(r, signal);
+        break;
+    }
+    case 2:
+        if (question)
+            answer(r, question, chance_below(&dice, 3), "words");
+        break;
+    case 3:
+        if (question)
+            move(r, question, (enum question_move)chance_below(&dice, QUESTION_MOVES),
+                 r->now + MINUTES(chance_below(&dice, 400)));
+        break;
+    case 4: /* the operator changes the channels */
+        if (chance_in(&dice, 10)) {
+            r->policy.channel_count = 0;
+            channel_add(r, chance_in(&dice, 2) ? "tracker" : "other", CHANNEL_GITEA);
+            channel_add(r, "desk", CHANNEL_DESKTOP);
+            channel_add(r, chance_in(&dice, 2) ? "hook" : "pager", CHANNEL_PAGERDUTY);
+        }
+        break;
+    default: pass(r, MINUTES(chance_below(&dice, 60)), deal_by_chance); break;
+    }
+}
+
+/* Never more than the cap in any hour that was counted, and nothing about what is over but its end. */
+static void messages_are_few(const struct room *r) {
+    for (uint32_t i = 0; i < r->said_count; i++) {
+        uint32_t within = 0;
+        for (uint32_t k = i; k < r->said_count && r->said[k].at < r->said[i].at + MINUTES(60); k++)
+            within += r->said[k].alarm != ALARM_EMERGENCY;
+        check(within <= 2 * r->policy.messages_per_hour, "%u in an hour", within);
+    }
+}
+
+static void test_anything_in_any_order(void **state) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        room_end(state);
+        room_begin(state);
+        dice.state = seed * 0x9E3779B97F4A7C15u;
+        channels_three(&room);
+        room.policy.quiet_from = MINUTES(1320);
+        room.policy.quiet_to = MINUTES(420);
+        for (int i = 0; i < 150 && room.said_count < SAID_MOST - 256; i++)
+            something(&room);
+        messages_are_few(&room);
+        pass(&room, MINUTES(30 * 1440), deal_well); /* and in the end it is quiet */
+        uint32_t said = room.said_count;
+        pass(&room, MINUTES(60 * 1440), deal_well);
+        check(room.said_count == said, "seed %llu: said for ever", (unsigned long long)seed);
+        for (uint32_t i = 0; i < room.live.questions.count; i++)
+            check(room.live.questions.at[i].state == QUESTION_OPEN, "seed %llu: %s stays %u",
+                  (unsigned long long)seed, room.live.questions.at[i].cause,
+                  room.live.questions.at[i].state);
+    }
+}
+
+#define ROOM(test) cmocka_unit_test_setup_teardown(test, room_begin, room_end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        ROOM(test_each_level_has_its_channels),
+        ROOM(test_interventions_have_levels),
+        ROOM(test_what_is_escalated_by_itself),
+        ROOM(test_a_failing_channel_stops_nothing),
+        ROOM(test_a_service_says_when),
+        ROOM(test_a_goal_speaks_where_it_came_from),
+        ROOM(test_the_same_cause_is_asked_once),
+        ROOM(test_what_becomes_worse_is_said_at_once),
+        ROOM(test_the_night_is_quiet_but_for_emergencies),
+        ROOM(test_an_hour_has_its_cap),
+        ROOM(test_seen_and_snoozed_are_not_said_again),
+        ROOM(test_an_answer_lets_work_go_on),
+        ROOM(test_what_was_said_is_called_settled),
+        ROOM(test_who_may_answer),
+        ROOM(test_nobody_answers),
+        ROOM(test_a_child_asks_its_parent),
+        ROOM(test_requests_have_limits),
+        ROOM(test_nobody_waits_for_the_dead),
+        ROOM(test_mail_is_kept_in_order_until_it_is_read),
+        ROOM(test_anything_in_any_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
