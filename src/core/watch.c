@@ -277,6 +277,7 @@ static int64_t working_due(struct deciding *d, struct charge *charge, const stru
         stall(d, charge, limit);
     if (look_allowed(charge, d->policy) > at)
         return look_allowed(charge, d->policy);
+    charge->listened_since = since;
     charge_look(d, charge, 0, certain ? STR("agent.silent") : STR("agent.unseen"));
     return time_after(at, d->policy->tick_every);
 }
@@ -300,6 +301,7 @@ static int64_t stalled_due(struct deciding *d, struct charge *charge, const stru
     next = since > charge->last_dispatch_at ? later(next, heard) : next;
     if (next > at) /* it may come to life meanwhile */
         return sooner(next, time_after(at, d->policy->tick_every));
+    charge->listened_since = since;
     charge_look(d, charge, 0, STR("agent.still-silent"));
     return time_after(at, d->policy->tick_every);
 }
@@ -386,7 +388,7 @@ static void looked_in_vain(struct deciding *d, struct charge *charge) {
 static void looked_and_silent(struct deciding *d, struct charge *charge,
                               const struct sighting *seen) {
     int64_t at = d->signal->at;
-    bool stalled = stalled_at(charge, seen, 0, at, d->policy) <= at;
+    bool stalled = stalled_at(charge, seen, charge->listened_since, at, d->policy) <= at;
     bool working = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED;
     if (working && is_busy(seen))
         return; /* its due time knows how long somebody has listened */

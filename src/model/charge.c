@@ -94,6 +94,8 @@ static const struct field CHARGE_FIELDS[] = {
     F("crystal", FIELD_U32, 39, charge, crystal, 0, NULL, "its newest handoff, from 1"),
     F("blockedReason", FIELD_NAME, 40, charge, reason, LIMIT_BLOCKED, NULL, "why it is blocked"),
     F("lookedAt", FIELD_TIME, 60, charge, looked_at, 0, NULL, "when somebody last went to see"),
+    F("listenedSince", FIELD_TIME, 76, charge, listened_since, 0, NULL,
+      "listened without a gap since"),
     F("allowed", FIELD_FLAG, 62, charge, allowed, 0, NULL, "the desk allows the next rung"),
     F("unseen", FIELD_U32, 61, charge, unseen, 0, NULL, "looks in a row that saw nothing"),
     F("moves", FIELD_U32, 41, charge, moves, 0, NULL, "how often the work was moved"),

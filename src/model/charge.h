@@ -88,11 +88,12 @@ struct charge {
     uint32_t turn;    /* of the newest ask: an answer to another one means nothing */
     uint32_t crystal; /* n + 1 of its newest handoff */
     char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
-    uint32_t allowed;  /* 1: the desk allows the rung; it is looked at once more before */
-    int64_t looked_at; /* when somebody last went to see */
-    uint32_t unseen;   /* looks in a row that saw nothing */
-    uint32_t moves;    /* how often the work was moved to another agent */
-    uint32_t handover; /* 1: it was asked to write down where things stand */
+    uint32_t allowed;       /* 1: the desk allows the rung; it is looked at once more before */
+    int64_t looked_at;      /* when somebody last went to see */
+    int64_t listened_since; /* and since when somebody had listened without a gap then */
+    uint32_t unseen;        /* looks in a row that saw nothing */
+    uint32_t moves;         /* how often the work was moved to another agent */
+    uint32_t handover;      /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */

@@ -183,8 +183,11 @@ static void send_judge(struct cast *cast, const struct player *run, enum wording
                  PRETEND[run->agent.kind].name, run->node, name_of(&WORDS_NAMES, words));
 }
 
+/* A decision is as good as what was seen when it was made: whoever came to life while its host was down is stopped when the
+ * host is back, because somebody else has its work by then. */
 static void stop_judge(struct cast *cast, const struct player *run, int64_t now) {
-    if (pretend_is_well(&run->agent, now) && !run->agent.says_done && is_wanted(cast, run))
+    if (pretend_is_well(&run->agent, now) && !run->looked_ill && !run->agent.says_done &&
+        is_wanted(cast, run))
         violated(cast, "a healthy agent (%s, %s) on %s was stopped", PRETEND[run->agent.kind].name,
                  name_of(&PRETEND_STATE_NAMES, run->agent.state), run->node);
 }
@@ -281,9 +284,10 @@ static struct str look(struct cast *cast, const struct effect *effect, int64_t n
     cast->counts.looks++;
     if (dice_chance(&cast->dice, cast->blind) || (run && run->blind))
         return (struct str){0};
-    if (run)
+    if (run) {
         pretend_look(&run->agent, effect->dispatch, effect->sample, now, &seen);
-    else { /* it was never started */
+        run->looked_ill = !pretend_is_well(&run->agent, now);
+    } else { /* it was never started */
         seen.process = seen.turn = SURE_NO;
         seen.delivered = SURE_NO;
     }

@@ -24,6 +24,7 @@ struct player {
     int64_t ill_since;         /* the truth; 0: it is well */
     bool helped;               /* something was done about that, or somebody was told */
     bool blind;                /* nobody can see it */
+    bool looked_ill;           /* that is what the newest look at it saw */
     uint32_t heard[WORDSES];   /* sent to it, by what was asked for */
     struct effect first, last; /* what it was told: hashes only */
 };

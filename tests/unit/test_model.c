@@ -928,63 +928,68 @@ static const struct golden {
               .ended_at = AT + 1,
               .exit = -1}}},
     {"run", "minimal", &OF_RUN, {.run = {.exit = 0}}},
-    {"charge",
-     "every",
-     &OF_CHARGE,
-     {.charge = {.n = 1,
-                 .node = 2,
-                 .status = CHARGE_BLOCKED,
-                 .agent = "auto-1",
-                 .session = "agent:auto-1:main",
-                 .account = "ours",
-                 .run = 3,
-                 .ended = 1,
-                 .handoff = HASH_BYTES,
-                 .said = HASH_BYTES,
-                 .instruction = HASH_BYTES,
-                 .words = WORDS_ANSWER,
-                 .dispatch = 4,
-                 .delivery = DELIVERY_TIMEOUT,
-                 .effect = 5,
-                 .first = RUNG_RESEND,
-                 .rung = RUNG_ASK,
-                 .retries = 6,
-                 .attempts = 7,
-                 .restarts = 8,
-                 .asked = 1,
-                 .restart_since = AT,
-                 .created_at = AT + 1,
-                 .updated_at = AT + 2,
-                 .last_dispatch_at = AT + 3,
-                 .last_activity_at = AT + 4,
-                 .expected_next_at = AT + 5,
-                 .idle_after = 900000000,
-                 .last_retry_at = AT + 6,
-                 .backoff_until = AT + 7,
-                 .waits_until = AT + 8,
-                 .waiting = WAITS_FOR_RETRY,
-                 .question = 9,
-                 .attached = 1,
-                 .fingerprint = UINT64_MAX,
-                 .context = 85,
-                 .tokens = 10,
-                 .cost = 11,
-                 .run_tokens = 12,
-                 .run_cost = 13,
-                 .desk = 14,
-                 .turn = 15,
-                 .crystal = 16,
-                 .reason = "needs a key",
-                 .allowed = 1,
-                 .looked_at = AT + 9,
-                 .unseen = 17,
-                 .moves = 18,
-                 .handover = 1,
-                 .settled_cost = 19,
-                 .settled_tokens = 20,
-                 .parent = 21,
-                 .request_count = 3,
-                 .requests = {0, 1, 300}}}},
+#define CHARGE_SAMPLE(...) \
+    { \
+        .charge = { \
+            .n = 1, \
+            .node = 2, \
+            .status = CHARGE_BLOCKED, \
+            .agent = "auto-1", \
+            .session = "agent:auto-1:main", \
+            .account = "ours", \
+            .run = 3, \
+            .ended = 1, \
+            .handoff = HASH_BYTES, \
+            .said = HASH_BYTES, \
+            .instruction = HASH_BYTES, \
+            .words = WORDS_ANSWER, \
+            .dispatch = 4, \
+            .delivery = DELIVERY_TIMEOUT, \
+            .effect = 5, \
+            .first = RUNG_RESEND, \
+            .rung = RUNG_ASK, \
+            .retries = 6, \
+            .attempts = 7, \
+            .restarts = 8, \
+            .asked = 1, \
+            .restart_since = AT, \
+            .created_at = AT + 1, \
+            .updated_at = AT + 2, \
+            .last_dispatch_at = AT + 3, \
+            .last_activity_at = AT + 4, \
+            .expected_next_at = AT + 5, \
+            .idle_after = 900000000, \
+            .last_retry_at = AT + 6, \
+            .backoff_until = AT + 7, \
+            .waits_until = AT + 8, \
+            .waiting = WAITS_FOR_RETRY, \
+            .question = 9, \
+            .attached = 1, \
+            .fingerprint = UINT64_MAX, \
+            .context = 85, \
+            .tokens = 10, \
+            .cost = 11, \
+            .run_tokens = 12, \
+            .run_cost = 13, \
+            .desk = 14, \
+            .turn = 15, \
+            .crystal = 16, \
+            .reason = "needs a key", \
+            .allowed = 1, \
+            .looked_at = AT + 9, \
+            .unseen = 17, \
+            .moves = 18, \
+            .handover = 1, \
+            .settled_cost = 19, \
+            .settled_tokens = 20, \
+            .parent = 21, \
+            .request_count = 3, \
+            .requests = {0, 1, 300}, \
+            __VA_ARGS__ \
+        } \
+    }
+    {"charge", "before", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = 0)},
+    {"charge", "every", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = AT + 9)},
     {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
     {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE}},
     {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},

@@ -1,0 +1,10 @@
+story "Whoever takes a goal over knows nothing of the time before: an agent in a call of a tool is not moved for it" proves RECOVER-05 TICK-11
+fleet 2 hosts, lease 4m
+policy idle-after 15m, idle-in-tool 60m, max-retries 1, reassign allowed
+agents auto-1, auto-2
+goal g1 with task T1, assigned to auto-1
+at 5m    auto-1 opens a tool
+at 66m   expect nudge auto-1 #1
+at 67m   crash host 1
+at 110m  expect auto-1 was stopped 0 times
+expect auto-2 was started 0 times
