@@ -121,6 +121,8 @@ static void run_limited(struct deciding *d, struct charge *charge, const struct 
     if (charge->status != CHARGE_DISPATCHED && charge->status != CHARGE_ACTIVE &&
         charge->status != CHARGE_STALLED)
         return;
+    if (charge->words == WORDS_HANDOVER && seen->dispatch && seen->dispatch != charge->dispatch)
+        return; /* it has begun to hand over since: that is not interrupted for the turn before */
     charge->waits_until =
         until > d->signal->at ? until : time_after(d->signal->at, d->policy->quota_guess);
     charge->waiting = WAITS_FOR_QUOTA;

@@ -231,9 +231,15 @@ static struct signal signal_by(struct alone *alone, enum signal_kind kind, struc
 
 /* ---- what was promised ---- */
 
-static void actions_count(struct alone *alone, uint32_t kind) {
+/* What a person answers is the person's act, carried by us. */
+static void actions_count(struct alone *alone, const struct effect_change *made) {
     int64_t minute = alone->now / MINUTES(1);
+    uint32_t kind = made->slot.kind;
+    struct effect effect = {0};
     if (kind != EFFECT_SPAWN && kind != EFFECT_SEND)
+        return;
+    must(effect_decode((enum effect_kind)kind, made->body, &effect));
+    if (effect.words == WORDS_ANSWER)
         return;
     if (minute != alone->minute)
         alone->actions = 0;
@@ -319,7 +325,7 @@ static void decision_check(struct alone *alone, struct seat *seat) {
     const struct decision *did = &alone->did;
     for (uint32_t i = 0; i < did->effect_count; i++)
         if (did->effects[i].op == EFFECT_OP_MAKE)
-            actions_count(alone, did->effects[i].slot.kind);
+            actions_count(alone, &did->effects[i]);
     says_count(alone, seat);
     if (seat->goal.desk)
         budgets_check(alone, seat);
