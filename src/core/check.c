@@ -73,10 +73,10 @@ static void work_goes_back(struct deciding *d, struct charge *charge, enum wordi
         d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds, d->policy->check_rounds,
                         STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT))));
     charge_touch(d, charge);
-    if (charge->rounds > d->policy->check_rounds || charge->attached || !dispatch_has_room(d))
+    if (charge->rounds > d->policy->check_rounds || charge->attached)
         ladder_ask(d, charge, rule, why);
     else
-        charge_dispatch(d, charge, words, rule);
+        charge_reply(d, charge, words);
 }
 
 /* What passed is done once it is home, where it has to go there. */

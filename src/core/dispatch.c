@@ -108,6 +108,10 @@ void decide_tell(struct deciding *d, struct signal signal) {
 
 /* ---- sending ---- */
 
+static const struct hash *said_with(const struct charge *charge, enum wording words) {
+    return words == WORDS_TOLD ? &charge->told : &charge->said;
+}
+
 /* ASSIGN-08: over everything that the text is made from. */
 static struct hash instruction_hash(const struct node *node, const struct charge *charge,
                                     enum wording words) {
@@ -117,7 +121,7 @@ static struct hash instruction_hash(const struct node *node, const struct charge
     sha256_add(&sha, &kind, 1);
     sha256_add(&sha, node->text.bytes, sizeof node->text.bytes);
     sha256_add(&sha, charge->handoff.bytes, sizeof charge->handoff.bytes);
-    sha256_add(&sha, charge->said.bytes, sizeof charge->said.bytes);
+    sha256_add(&sha, said_with(charge, words)->bytes, sizeof charge->said.bytes);
     return sha256_end(&sha);
 }
 
@@ -146,6 +150,7 @@ static void sent_note(struct deciding *d, struct charge *charge, const struct ef
         charge->handover = charge->asked = 0;
         charge->run_cost = charge->run_tokens = 0;
     }
+    charge->owes = WORDS_NONE; /* what is said now carries it */
     charge->delivery = DELIVERY_NONE;
     charge->last_dispatch_at = d->signal->at;
     charge->expected_next_at = 0;
@@ -174,7 +179,7 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     struct effect effect = agent_effect(d, charge, kind);
     effect.text = node->text;
     effect.handoff = charge->handoff;
-    effect.said = charge->said;
+    effect.said = *said_with(charge, words);
     effect.words = words;
     effect.dispatch = again;
     charge->words = words;
@@ -292,6 +297,8 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
 void delivery_note(struct deciding *d, struct charge *charge, enum delivery result,
                    struct str rule) {
     charge->delivery = result;
+    if (charge->words == WORDS_TOLD)
+        told_heard(d, charge);
     if (charge->run == charge->dispatch && charge->status == CHARGE_STALLED)
         ladder_fresh(d, charge);
     if (charge->status == CHARGE_QUEUED &&
@@ -386,7 +393,7 @@ void look_ended(struct deciding *d, const struct effect_slot *slot) {
     charge_touch(d, charge);
     if (charge->delivery == DELIVERY_TIMEOUT && seen.dispatch == charge->dispatch)
         doubt_settle(d, charge, &seen);
-    if (charge->effect == 0 && !check_go_on(d, charge))
+    if (charge->effect == 0 && !answer_looked(d, charge, &seen) && !check_go_on(d, charge))
         charge_looked_at(d, charge, &seen);
 }
 

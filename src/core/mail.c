@@ -28,11 +28,16 @@ static bool is_overseer(struct str name) {
     return name.len == 0 || str_equal(name, STR("overseer"));
 }
 
-/* MAIL-07: what has to be acknowledged stays; of the rest the oldest makes room. */
+static bool is_unsaid(const struct deciding *d, const struct letter *letter) {
+    return !hash_is_zero(&letter->unsaid) &&
+           charges_find(&d->decision->live.charges, letter->to - 1) != NULL;
+}
+
+/* MAIL-07: what has to be acknowledged or heard stays; of the rest the oldest makes room. */
 static bool room_make(struct deciding *d) {
     struct letters *letters = &d->decision->live.letters;
     for (uint32_t i = 0; i < letters->count && letters->count >= LIMIT_LETTERS; i++)
-        if (!letters->at[i].ack_required)
+        if (!letters->at[i].ack_required && !is_unsaid(d, &letters->at[i]))
             live_remove(d, PART_LETTER, &letters->at[i--]);
     return letters->count < LIMIT_LETTERS;
 }
@@ -47,8 +52,8 @@ static bool text_read(struct deciding *d, struct letter_text *ret) {
     return false;
 }
 
-static void letter_make(struct deciding *d, const struct charge *to,
-                        const struct letter_text *text) {
+static struct letter *letter_make(struct deciding *d, const struct charge *to,
+                                  const struct letter_text *text) {
     const struct signal *signal = d->signal;
     struct letter *letter = live_add(d, PART_LETTER, d->decision->goal.parts_made++);
     letter->kind = (enum letter_kind)signal->to;
@@ -66,31 +71,52 @@ static void letter_make(struct deciding *d, const struct charge *to,
                                     .text = text->subject,
                                     .assignment = to ? charge_id(to, d->out) : STR(""),
                                     .more = letter->text});
+    return letter;
 }
 
-/* A person's words are said as soon as nothing else is being said. */
+/* ---- what an agent hears by itself ---- */
+
+static struct letter *letter_unsaid(const struct deciding *d, const struct charge *charge) {
+    struct letters *letters = &d->decision->live.letters;
+    for (uint32_t i = 0; i < letters->count; i++)
+        if (letters->at[i].to == charge->n + 1 && !hash_is_zero(&letters->at[i].unsaid))
+            return &letters->at[i];
+    return NULL;
+}
+
+/* A person's words are said as soon as nothing else is being said: one after the other, in the order in which they came. */
 bool told_go_on(struct deciding *d, struct charge *charge) {
-    bool hears = charge->run && !charge->ended && charge->effect == 0 && charge->question == 0 &&
-                 charge->waiting == WAITS_FOR_NOTHING &&
-                 (charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
-                  charge->status == CHARGE_STALLED);
-    if (!charge->unsaid || !hears || d->decision->goal.status != GOAL_ACTIVE || charge->attached ||
-        !dispatch_has_room(d))
+    const struct letter *letter = letter_unsaid(d, charge);
+    bool works = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
+                 charge->status == CHARGE_STALLED;
+    bool hears = works && charge->run && !charge->ended && charge->effect == 0 &&
+                 charge->question == 0 && charge->waiting == WAITS_FOR_NOTHING && !charge->owes;
+    if (!letter || !hears || d->decision->goal.status != GOAL_ACTIVE || charge->attached)
         return false;
-    charge->unsaid = 0;
-    charge_dispatch(d, charge, WORDS_TOLD, STR("person.tells"));
+    if (charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT)
+        return false; /* it may have heard the last ones, or not: nothing is said twice */
+    charge->told = letter->unsaid;
+    charge_reply(d, charge, WORDS_TOLD);
     return true;
 }
 
+void told_heard(struct deciding *d, const struct charge *charge) {
+    live_edit(d, PART_LETTER, 0);
+    struct letter *letter = letter_unsaid(d, charge);
+    if (!letter || !hash_equal(&letter->unsaid, &charge->told))
+        return; /* it read it by itself meanwhile */
+    letter->unsaid = (struct hash){0};
+    live_touch(d, PART_LETTER, letter);
+}
+
 /* What a person wants of an agent does not wait until that looks for it. */
-static void instruction_say(struct deciding *d, uint32_t n, const struct letter_text *text) {
+static void instruction_say(struct deciding *d, uint32_t n, struct letter *letter,
+                            const struct letter_text *text) {
+    letter->unsaid = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
+                                                 text->body.len ? "\n" : "", STR_ARG(text->body)));
+    live_touch(d, PART_LETTER, letter);
     live_edit(d, PART_CHARGE, 0);
-    struct charge *charge = charges_find(&d->decision->live.charges, n);
-    charge->said = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
-                                               text->body.len ? "\n" : "", STR_ARG(text->body)));
-    charge->unsaid = 1;
-    charge_touch(d, charge);
-    told_go_on(d, charge);
+    told_go_on(d, charges_find(&d->decision->live.charges, n));
 }
 
 /* MAIL-01, MAIL-02, MAIL-06: the sender is whoever sent the signal, which the door made sure of. `text` is for whom,
@@ -113,9 +139,9 @@ void rule_mail(struct deciding *d) {
     uint32_t n = to ? to->n : 0;
     live_edit(d, PART_LETTER, 1);
     if (room_make(d)) {
-        letter_make(d, to, &text);
+        struct letter *letter = letter_make(d, to, &text);
         if (instructs)
-            instruction_say(d, n, &text);
+            instruction_say(d, n, letter, &text);
     } else
         decide_refuse_because(d, ERROR_LIMITED, STR("too many messages wait to be acknowledged"));
 }

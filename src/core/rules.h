@@ -48,11 +48,12 @@ void rule_answer(struct deciding *);    /* question.c: somebody answers */
 void rule_question(struct deciding *);  /* question.c: seen, put off, taken back */
 void rule_mail(struct deciding *);      /* mail.c: a message */
 void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
-bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
-void rule_permit_ask(struct deciding *);                    /* desk.c: may this begin? */
-void rule_settle(struct deciding *);                        /* desk.c: what was spent */
-void rule_limited(struct deciding *);                       /* desk.c: an account is at its limit */
-void rule_desk_release(struct deciding *);                  /* desk.c: a person lets it act again */
+bool told_go_on(struct deciding *d, struct charge *charge);      /* mail.c: true: it was told */
+void told_heard(struct deciding *, const struct charge *charge); /* mail.c: it has arrived */
+void rule_permit_ask(struct deciding *);                         /* desk.c: may this begin? */
+void rule_settle(struct deciding *);                             /* desk.c: what was spent */
+void rule_limited(struct deciding *);      /* desk.c: an account is at its limit */
+void rule_desk_release(struct deciding *); /* desk.c: a person lets it act again */
 
 /* What becomes due by itself: each returns the next time that it wants to be asked, or TIME_NEVER. */
 int64_t watch_due(struct deciding *);     /* watch.c: silence, rungs */
@@ -92,6 +93,19 @@ void done_ask(struct deciding *, struct charge *charge, struct str summary); /* 
 
 /* watch.c: the earliest time at which something is to be done by itself, from what is stored; 0: never. */
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);
+
+/* reply.c: what is said in reaction waits for the desk, too. */
+void charge_reply(struct deciding *, struct charge *charge, enum wording words);
+void reply_forget(struct charge *charge);
+void reply_due(struct deciding *, struct charge *charge);
+void reply_granted(struct deciding *, struct charge *charge);
+
+/* staff.c: an answer that ends a run is carried out once it was looked at. true: that is what the look was for. */
+bool answer_looked(struct deciding *, struct charge *charge, const struct sighting *seen);
+void answer_go_on(struct deciding *, struct charge *charge);
+void charge_wakes(struct deciding *, struct charge *charge, struct str rule);
+bool charge_lives(struct deciding *, struct charge *charge,
+                  const struct sighting *seen); /* watch.c: it goes on by itself, and is let */
 
 /* staff.c: who works next? Runs after every change of an active goal. */
 void staff(struct deciding *);

@@ -108,6 +108,7 @@ static void event_offer(struct running *run, enum agent_event happened,
     seen.limited_until = event->until;
     seen.exit = run->exit;
     seen.dispatch = happened == AGENT_ACCEPTED ? run->dispatch_n : run->number;
+    seen.heard = run->dispatch_n;
     struct signal signal = {.kind = SIGNAL_AGENT_SEEN,
                             .body = shape_encode(&SIGHTING, &seen, arena),
                             .exit = run->exit,

@@ -101,6 +101,9 @@ static const struct field CHARGE_FIELDS[] = {
     F("lookedAt", FIELD_TIME, 60, charge, looked_at, 0, NULL, "when somebody last went to see"),
     F("listenedSince", FIELD_TIME, 76, charge, listened_since, 0, NULL,
       "listened without a gap since"),
+    F("answered", FIELD_U32, 80, charge, answered, 0, NULL, "an answer that waits for a look"),
+    F("owes", FIELD_ENUM, 81, charge, owes, 0, &WORDS_NAMES,
+      "what it hears when the desk has room"),
     F("allowed", FIELD_FLAG, 62, charge, allowed, 0, NULL, "the desk allows the next rung"),
     F("unseen", FIELD_U32, 61, charge, unseen, 0, NULL, "looks in a row that saw nothing"),
     F("moves", FIELD_U32, 41, charge, moves, 0, NULL, "how often the work was moved"),
@@ -114,7 +117,7 @@ static const struct field CHARGE_FIELDS[] = {
     F("runTokens", FIELD_UINT, 73, charge, run_tokens, 0, NULL, "of the run at hand"),
     F("commit", FIELD_NAME, 74, charge, commit, LIMIT_COMMIT, NULL, "the commit that passed"),
     F("rounds", FIELD_U32, 75, charge, rounds, 0, NULL, "how often it did not pass"),
-    F("unsaid", FIELD_U32, 77, charge, unsaid, 0, NULL, "a person's words that it has not heard"),
+    F("told", FIELD_HASH, 77, charge, told, 0, NULL, "a person's words that it hears now"),
     F("sandbox", FIELD_NAME, 78, charge, sandbox, LIMIT_SANDBOX, NULL, "what holds its run"),
     F("scope", FIELD_NAME, 79, charge, scope, LIMIT_SANDBOX, NULL, "who sees to its tools"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
@@ -140,6 +143,7 @@ static const struct field SIGHTING_FIELDS[] = {
     F("sampled", FIELD_ENUM, 15, sighting, sampled, 0, &SAMPLED_NAMES, "what its messages say"),
     F("dispatch", FIELD_U32, 16, sighting, dispatch, 0, NULL, "which dispatch, from 1"),
     F("exit", FIELD_INT, 17, sighting, exit, 0, NULL, "its exit status"),
+    F("heard", FIELD_U32, 18, sighting, heard, 0, NULL, "the newest dispatch it knew, from 1"),
 };
 const struct shape SIGHTING = SHAPE_OF(sighting, "sighting", 1, SIGHTING_FIELDS);
 

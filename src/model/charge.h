@@ -5,6 +5,7 @@
  * the same commit; when it is over, that row is all that is left. docs/decisions/0009. */
 #pragma once
 
+#include "model/effect.h"
 #include "model/plan.h"
 
 enum charge_status { /* ASSIGN-04 */
@@ -108,16 +109,18 @@ struct charge {
     uint32_t turn;    /* of the newest ask: an answer to another one means nothing */
     uint32_t crystal; /* n + 1 of its newest handoff */
     char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
+    enum wording owes;              /* what it hears once the desk has room */
     uint32_t allowed;       /* 1: the desk allows the rung; it is looked at once more before */
     int64_t looked_at;      /* when somebody last went to see */
     int64_t listened_since; /* and since when somebody had listened without a gap then */
-    uint32_t unseen;        /* looks in a row that saw nothing */
-    uint32_t moves;         /* how often the work was moved to another agent */
-    uint32_t handover;      /* 1: it was asked to write down where things stand */
+    uint32_t answered; /* option of a person that is carried out once it was looked at; 0: none */
+    uint32_t unseen;   /* looks in a row that saw nothing */
+    uint32_t moves;    /* how often the work was moved to another agent */
+    uint32_t handover; /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
     char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
-    uint32_t rounds; /* how often what it called done did not pass, or did not fit */
-    uint32_t unsaid; /* 1: `said` are a person's words, and it has not heard them yet */
+    uint32_t rounds;  /* how often what it called done did not pass, or did not fit */
+    struct hash told; /* of a person's words (struct letter) that are said to it now */
     char sandbox[LIMIT_SANDBOX + 1]; /* what holds the run at hand; empty: none began yet */
     char scope[LIMIT_SANDBOX + 1];   /* SCOPE-08: who sees to its tools: enforced, advisory, none */
     uint32_t
@@ -177,6 +180,7 @@ struct sighting {
     enum sampled sampled;
     uint32_t dispatch; /* ordinal + 1 of the dispatch that it is about; 0: none */
     int64_t exit;
+    uint32_t heard; /* and of the newest that it had heard when this happened; 0: nobody knows */
 };
 
 /* What comes with a goal's due time. Silence counts only while somebody listened: `since` is when this host

@@ -105,6 +105,7 @@ static const struct field LETTER_FIELDS[] = {
       "it is delivered until it is acknowledged"),
     F("at", FIELD_TIME, 7, letter, at, 0, NULL, "when it was sent"),
     F("text", FIELD_HASH, 8, letter, text, 0, NULL, "of its words"),
+    F("unsaid", FIELD_HASH, 9, letter, unsaid, 0, NULL, "of words that its agent is still to hear"),
 };
 const struct shape LETTER = SHAPE_OF(letter, "letter", 1, LETTER_FIELDS);
 

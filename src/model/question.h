@@ -128,6 +128,8 @@ struct letter {
     uint32_t ack_required;
     int64_t at;
     struct hash text; /* of the encoded LETTER_TEXT */
+    struct hash
+        unsaid; /* of the words that its agent is to hear by itself; zero: none, or it has heard them */
 };
 
 struct letters {

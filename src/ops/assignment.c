@@ -150,7 +150,7 @@ json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_sho
                                 .node = node_id(node),
                                 .text = node->text,
                                 .handoff = charge->handoff,
-                                .said = charge->said,
+                                .said = charge->words == WORDS_TOLD ? charge->told : charge->said,
                                 .words = charge->words};
     struct str text = instruction_text(&about, shown, scratch);
     return text.len > 0 ? json_stringn(text.at, text.len) : json_null();

@@ -418,8 +418,6 @@ def the_collections_are_tables(shop, quick):
         shop.store.count(table)
 
 
-# ---- lists ----
-
 @check("TICK-19")
 def what_runs_keeps_nobody_waiting(shop, quick):
     """No lock of the store is held while something is done outside: it hangs, and others write meanwhile."""
@@ -438,6 +436,8 @@ def what_runs_keeps_nobody_waiting(shop, quick):
     assert still == "running", f"it was {still}: nothing was shown"
     assert longest < 1, f"a write took {longest:.2f} s beside a command that hangs"
 
+
+# ---- lists ----
 
 @check("STORE-20")
 def lists_find_what_is_there(shop, quick):

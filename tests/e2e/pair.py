@@ -10,7 +10,7 @@ from collections import Counter
 
 from load import Load, Op, derive
 from verify import CLAIMED, COMPLETED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
-from world import (PATIENCE, OVERSEERD_SEAMS, Broken, Client, Daemon, folder_make, seam_arm, store_make,
+from world import (OVERSEERD_SEAMS, PATIENCE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
                    wait_until)
 
 LEASE = 2
@@ -247,6 +247,16 @@ class Pair:
 
 
 def sigstop(options):
+    """Every take-over is in time. A neighbour's work on the same machine looks like ours: where others may work beside us, a run
+    with one that is late, and nothing else wrong, is measured once more before it counts."""
+    wrong, late = sigstop_run(options)
+    if late and not wrong and PATIENCE > 1:
+        print(f"    {late} take-overs came late: once more")
+        wrong, late = sigstop_run(options)
+    return not wrong and not late
+
+
+def sigstop_run(options):
     since = time.monotonic()
     if not OVERSEERD_SEAMS.exists():
         raise Broken(f"there is no {OVERSEERD_SEAMS}")
@@ -262,10 +272,8 @@ def sigstop(options):
     modes = sum((pair.modes for pair in pairs), Counter())
     problems = [pair.problem for pair in pairs if pair.problem] + [line for pair in pairs for line in pair.late]
     late = sum(len(pair.late) for pair in pairs)
-    # Alone on a machine every take-over is in time. Where others work beside us the one in the middle has to be.
-    in_time = took and (took[len(took) // 2] <= TAKEN_WITHIN if PATIENCE > 1 else not late)
-    bad = any(pair.problem or pair.findings for pair in pairs) or not in_time
-    print(f"{'BROKEN' if bad else 'ok'} sigstop: {sum(modes.values())} stops in {count} pairs ("
+    wrong = any(pair.problem or pair.findings for pair in pairs) or not took
+    print(f"{'BROKEN' if wrong or late else 'ok'} sigstop: {sum(modes.values())} stops in {count} pairs ("
           + ", ".join(f"{modes[mode]} {mode}" for mode in MODES)
           + f"), {stats['moved']} goals taken over, take-over {took[len(took) // 2]:.2f} s median, {took[-1]:.2f} s at most"
           f" ({late} over {TAKEN_WITHIN} s), {stats['late acts']} late acts, {stats['commits']} commits audited,"
@@ -278,4 +286,4 @@ def sigstop(options):
                 print("   ", line)
     for problem in problems:
         print("   ", problem)
-    return not bad
+    return wrong, late
