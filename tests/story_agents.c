@@ -153,10 +153,15 @@ static void s_blind(struct story *story, char **said) {
     if (player)
         player->blind = true;
 }
+static void s_unsampled(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        player->unsampled = true;
+}
 static void s_seen_again(struct story *story, char **said) {
     struct player *player = player_of(story, said[0], 0);
     if (player)
-        player->blind = false;
+        player->blind = player->unsampled = false;
 }
 
 /* ---- what they say ---- */
@@ -509,6 +514,7 @@ static const struct sentence_row ROWS[] = {
     {"$ spends $", s_spends, SENTENCE_HAPPENS},
     {"nobody can see anybody", s_blind_all, SENTENCE_HAPPENS},
     {"nobody can see $", s_blind, SENTENCE_HAPPENS},
+    {"$ is seen only by whoever goes to see", s_unsampled, SENTENCE_HAPPENS},
     {"$ can be seen", s_seen_again, SENTENCE_HAPPENS},
     {"$ reports $", s_reports, SENTENCE_HAPPENS},
     {"$ reports $ and will be heard of in $", s_reports_until, SENTENCE_HAPPENS},

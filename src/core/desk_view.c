@@ -274,8 +274,8 @@ struct str bound_words(const struct desk_view *view, const struct permit *permit
 /* ---- pace ---- */
 
 /* A quarter of a minute's acts may come at once; after that each is paid for by a span. The two are chosen such that in
- * no 60 seconds, wherever they begin, there are more than `most`. An eighth of it is kept for what is said in answer (to a
- * person's word, to an agent whose window is full): nobody asks the desk for that. */
+ * no 60 seconds, wherever they begin, there are more than `most`. An eighth of it is kept for what was allowed in the minute
+ * before and is done now: a look comes in between. */
 static int64_t pace_span(uint32_t most, int64_t *ret_ahead) {
     most -= most / 8;
     uint32_t burst = most / 4 > 0 ? most / 4 : 1, rest = most - burst + 1;

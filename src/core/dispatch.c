@@ -147,6 +147,7 @@ static void sent_note(struct deciding *d, struct charge *charge, const struct ef
         charge->handover = charge->asked = 0;
         charge->run_cost = charge->run_tokens = 0;
     }
+    charge->owes = WORDS_NONE; /* what is said now carries it */
     charge->delivery = DELIVERY_NONE;
     charge->last_dispatch_at = d->signal->at;
     charge->expected_next_at = 0;
@@ -382,7 +383,7 @@ void look_ended(struct deciding *d, const struct effect_slot *slot) {
     charge_touch(d, charge);
     if (charge->delivery == DELIVERY_TIMEOUT && seen.dispatch == charge->dispatch)
         doubt_settle(d, charge, &seen);
-    if (charge->effect == 0)
+    if (charge->effect == 0 && !answer_looked(d, charge, &seen))
         charge_looked_at(d, charge, &seen);
 }
 

@@ -23,7 +23,7 @@ void ladder_reset(struct charge *charge) {
     charge->retries = 0;
     charge->allowed = 0;
     charge->backoff_until = 0;
-    if (charge->waiting == WAITS_FOR_PERMIT && charge->status != CHARGE_QUEUED)
+    if (charge->waiting == WAITS_FOR_PERMIT && charge->status != CHARGE_QUEUED && !charge->owes)
         charge->waiting = WAITS_FOR_NOTHING; /* what was asked for is not needed any more */
 }
 
@@ -38,7 +38,7 @@ void ladder_fresh(struct deciding *d, struct charge *charge) {
 /* RECOVER-13, RECOVER-14: while somebody is asked, sits at its terminal or has paused the goal, nothing is tried. */
 bool ladder_is_suspended(const struct deciding *d, const struct charge *charge) {
     return d->decision->goal.status != GOAL_ACTIVE || charge->question || charge->attached ||
-           charge->status == CHARGE_BLOCKED || charge->waiting == WAITS_FOR_RETRY ||
+           charge->owes || charge->status == CHARGE_BLOCKED || charge->waiting == WAITS_FOR_RETRY ||
            charge->waiting == WAITS_FOR_ANSWER || charge->waiting == WAITS_FOR_PERSON ||
            charge->waiting == WAITS_FOR_PERMIT;
 }
@@ -264,7 +264,9 @@ void ladder_granted(struct deciding *d, struct charge *charge) {
     charge->allowed = 1;
     charge_touch(d, charge);
     bool fresh = charge->ended || d->signal->at - charge->looked_at < SECONDS(LOOK_HOLDS);
-    if (fresh && !charge->effect && !ladder_is_suspended(d, charge) && dispatch_has_room(d))
+    bool rested = charge->backoff_until <= d->signal->at; /* it may have died meanwhile */
+    if (fresh && rested && !charge->effect && !ladder_is_suspended(d, charge) &&
+        dispatch_has_room(d))
         ladder_climb(d, charge);
     else
         decide_record(d, RECORD_CHARGE_WAITS,

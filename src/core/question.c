@@ -220,11 +220,11 @@ static void questions_let_go(struct deciding *d, uint32_t charge, struct str rul
 }
 
 void question_settle(struct deciding *d, struct str cause, struct str rule) {
-    cause = str_cut_utf8(cause, LIMIT_CAUSE);
-    if (!questions_about(&d->decision->live.questions, cause))
-        return;
     live_edit(d, PART_QUESTION, 0);
-    struct question *question = questions_about(&d->decision->live.questions, cause);
+    struct question *question =
+        questions_about(&d->decision->live.questions, str_cut_utf8(cause, LIMIT_CAUSE));
+    if (!question)
+        return;
     question_record(d, RECORD_QUESTION_WITHDRAWN, question, (struct evidence){.rule = rule});
     question_end(d, question);
 }
@@ -606,7 +606,8 @@ static int64_t raise_next(const struct policy *policy, const struct question *qu
 static bool charge_is_busy(const struct live *live, const struct question *question) {
     const struct charge *charge =
         question->charge ? charges_find(&live->charges, question->charge - 1) : NULL;
-    return charge && charge->effect != 0;
+    bool hears = charge && charge->status != CHARGE_BLOCKED && charge->owes;
+    return charge && (charge->effect != 0 || hears);
 }
 
 static int64_t question_next(const struct live *live, const struct goal *goal,

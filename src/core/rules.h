@@ -84,6 +84,19 @@ struct asking {
 /* watch.c: the earliest time at which something is to be done by itself, from what is stored; 0: never. */
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);
 
+/* reply.c: what is said in reaction waits for the desk, too. */
+void charge_reply(struct deciding *, struct charge *charge, enum wording words);
+void reply_forget(struct charge *charge);
+void reply_due(struct deciding *, struct charge *charge);
+void reply_granted(struct deciding *, struct charge *charge);
+
+/* staff.c: an answer that ends a run is carried out once it was looked at. true: that is what the look was for. */
+bool answer_looked(struct deciding *, struct charge *charge, const struct sighting *seen);
+void answer_go_on(struct deciding *, struct charge *charge);
+void charge_wakes(struct deciding *, struct charge *charge, struct str rule);
+bool charge_lives(struct deciding *, struct charge *charge,
+                  const struct sighting *seen); /* watch.c: it goes on by itself, and is let */
+
 /* staff.c: who works next? Runs after every change of an active goal. */
 void staff(struct deciding *);
 struct charge *charge_add(struct deciding *, const struct node *node,

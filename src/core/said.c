@@ -90,7 +90,7 @@ static void done_doubted(struct deciding *d, struct charge *charge, const struct
     charge->asked = 1;
     charge_touch(d, charge);
     if (charge->effect == 0 && dispatch_has_room(d) && !ladder_is_suspended(d, charge))
-        charge_dispatch(d, charge, WORDS_BLOCK, STR("update.no-evidence"));
+        charge_reply(d, charge, WORDS_BLOCK);
 }
 
 static void done_ask(struct deciding *d, struct charge *charge, const struct update *update) {
@@ -171,9 +171,10 @@ static void life_note(struct deciding *d, struct charge *charge) {
         str_begins(str_of(question->cause), STR("stalled."))) {
         questions_drop(d, charge->n, STR("update.life"));
         charge->question = 0;
-        charge->waiting = WAITS_FOR_NOTHING;
-        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("update.life")});
+        charge_wakes(d, charge, STR("update.life"));
     }
+    if (charge->answered && !charge->ended)
+        charge_wakes(d, charge, STR("update.life"));
     charge->last_activity_at = d->signal->at;
     charge->expected_next_at =
         d->signal->until > d->signal->at ? d->signal->until : 0; /* TICK-12 */
@@ -187,12 +188,9 @@ static void life_note(struct deciding *d, struct charge *charge) {
 /* The window was nearly full and it has written down where things stand: a fresh run goes on from there. */
 static void handed_over(struct deciding *d, struct charge *charge) {
     bool heard = charge->words == WORDS_HANDOVER && charge->delivery == DELIVERY_ACCEPTED;
-    if (!charge->handover || !heard || charge->effect || !dispatch_has_room(d) ||
-        hash_is_zero(&charge->handoff))
-        return;
-    charge_run_end(d, charge);
-    charge->session[0] = 0;
-    charge_dispatch(d, charge, WORDS_AGAIN, STR("handoff.fresh-run"));
+    if (charge->handover && heard && !charge->effect && !charge->owes &&
+        !hash_is_zero(&charge->handoff))
+        charge_reply(d, charge, WORDS_AGAIN);
 }
 
 /* UPDATE-05, UPDATE-07: words without a block say nothing, and a block that is not as agreed is refused as a whole. It is
@@ -211,7 +209,7 @@ static void said_nothing(struct deciding *d) {
         return;
     charge->asked = 1;
     charge_touch(d, charge);
-    charge_dispatch(d, charge, WORDS_BLOCK, STR("update.no-block"));
+    charge_reply(d, charge, WORDS_BLOCK);
 }
 
 void rule_said(struct deciding *d) {
@@ -238,6 +236,8 @@ void rule_said(struct deciding *d) {
                         (struct evidence){.rule = STR("update.taken"),
                                           .to = str_cut_utf8(update.status, LIMIT_TAG),
                                           .text = str_cut_utf8(update.summary, LIMIT_LINE)}));
+    if (charge->owes == WORDS_BLOCK)
+        reply_forget(charge); /* here it is */
     life_note(d, charge);
     if (has_evidence(&update) || !str_equal(update.status, STR("done")))
         charge->asked = 0;

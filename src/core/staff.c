@@ -123,6 +123,7 @@ void charge_run_end(struct deciding *d, struct charge *charge) {
                                    .session = str_of(charge->session),
                                    .run = charge->run});
     charge->ended = 1;
+    reply_forget(charge);
 }
 
 void charge_stop(struct deciding *d, struct charge *charge, struct str rule, struct str reason) {
@@ -222,7 +223,12 @@ void rule_granted(struct deciding *d) {
     switch (permit_answer(d, charge)) {
     case PERMIT_BEGIN: charge_begin(d, charge); break;
     case PERMIT_ACT:
-    case PERMIT_STRIKE: ladder_granted(d, charge); break;
+    case PERMIT_STRIKE:
+        if (charge->owes)
+            reply_granted(d, charge);
+        else
+            ladder_granted(d, charge);
+        break;
     default: break;
     }
 }
@@ -263,7 +269,7 @@ void rule_denied(struct deciding *d) {
     enum permit_kind kind = charge ? permit_answer(d, charge) : PERMIT_NONE;
     if (kind == PERMIT_BEGIN)
         begin_denied(d, charge);
-    else if (kind != PERMIT_NONE && charge->status == CHARGE_STALLED)
+    else if (kind != PERMIT_NONE && (charge->status == CHARGE_STALLED || charge->owes))
         ladder_ask(d, charge, STR("permit.denied"), str_cut_utf8(d->signal->reason, LIMIT_BLOCKED));
 }
 
@@ -315,18 +321,10 @@ static void chances_renew(struct deciding *d, uint32_t at_node) {
     node_touch(d, node);
 }
 
-static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
-    uint32_t at_node = charge->node;
-    charge->question = 0;
+/* "try again", "give it to another agent": the run at hand ends. */
+static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t option) {
+    charge->answered = 0;
     charge->waiting = WAITS_FOR_NOTHING;
-    if (option == 3) {
-        charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
-        work_give_up(d, at_node, STR("answer.stop"));
-        return;
-    }
-    charge->rung = charge->first;
-    charge->moves = charge->retries = charge->restarts = 0;
-    chances_renew(d, at_node);
     if (option == 2 && ladder_reassign(d, charge))
         return;
     uint32_t n = charge->n;
@@ -338,6 +336,46 @@ static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t 
         permit_return(d, charge, true);
         charge_again(d, charge, STR("answer.again"));
     }
+}
+
+/* Somebody answered about what was seen then, and it may have come to life since. A person's word is carried out after a few
+ * looks that saw nothing. */
+bool answer_looked(struct deciding *d, struct charge *charge, const struct sighting *seen) {
+    enum { BLIND_MOST = 3 };
+    bool blind = seen->at == 0 || (seen->process == SURE_UNKNOWN && seen->turn == SURE_UNKNOWN);
+    if (charge->answered == 0)
+        return false;
+    charge->unseen = blind ? charge->unseen + 1 : 0;
+    if (!blind && charge_lives(d, charge, seen))
+        return true;
+    if (!blind || charge->unseen >= BLIND_MOST)
+        answer_carry_out(d, charge, charge->answered);
+    return true;
+}
+
+void answer_go_on(struct deciding *d, struct charge *charge) {
+    if (charge->ended || charge->run == 0)
+        answer_carry_out(d, charge, charge->answered);
+    else if (charge->effect == 0 && dispatch_has_room(d))
+        charge_look(d, charge, 0, STR("answer.look"));
+}
+
+static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
+    uint32_t at_node = charge->node;
+    charge->question = 0;
+    charge->waiting = WAITS_FOR_RETRY;
+    if (option == 3) {
+        charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
+        work_give_up(d, at_node, STR("answer.stop"));
+        return;
+    }
+    charge->answered = option ? option : 1;
+    charge->unseen = 0;
+    charge->rung = charge->first;
+    charge->moves = charge->retries = charge->restarts = 0;
+    chances_renew(d, at_node);
+    charge_touch(d, charge);
+    answer_go_on(d, charge);
 }
 
 /* The work waits as a node, with nobody on it. */
@@ -402,7 +440,7 @@ void charge_answered(struct deciding *d, const struct question *question, const 
         charge->last_activity_at = d->signal->at;
         if (charge->status == CHARGE_BLOCKED)
             charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
-        charge_dispatch(d, charge, WORDS_ANSWER, STR("answer.given"));
+        charge_reply(d, charge, WORDS_ANSWER);
     } else {
         permit_return(d, charge, true);
         charge_again(d, charge, STR("answer.given"));

@@ -57,12 +57,24 @@ static bool is_busy(const struct sighting *seen) {
 
 /* ---- what was seen ---- */
 
+/* It goes on by itself: what was answered about its silence is not carried out any more. */
+void charge_wakes(struct deciding *d, struct charge *charge, struct str rule) {
+    charge->answered = 0;
+    charge->waiting = WAITS_FOR_NOTHING;
+    if (charge->status == CHARGE_QUEUED)
+        charge_move(d, charge, CHARGE_DISPATCHED, (struct evidence){.rule = rule});
+    if (charge_status_may_become(charge->status, CHARGE_ACTIVE))
+        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = rule});
+}
+
 static void progress_note(struct deciding *d, struct charge *charge, const struct sighting *seen) {
     charge->last_activity_at =
         later(charge->last_activity_at,
               sooner(seen->active_at ? seen->active_at : d->signal->at, d->signal->at));
     charge->expected_next_at = 0; /* reference fault 1 */
     ladder_reset(charge);         /* TICK-13, reference fault 4 */
+    if (charge->answered)
+        charge_wakes(d, charge, STR("agent.progress"));
     if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_STALLED)
         charge_move(
             d, charge, CHARGE_ACTIVE,
@@ -90,6 +102,7 @@ static void run_died(struct deciding *d, struct charge *charge, struct str rule,
     int64_t at = d->signal->at;
     charge_run_end(d, charge); /* what is left of it goes too */
     charge->ended = 1;
+    reply_forget(charge);
     if (charge->restart_since == 0 || at - charge->restart_since > d->policy->restart_window) {
         charge->restart_since = at;
         charge->restarts = 0;
@@ -121,8 +134,10 @@ static void run_limited(struct deciding *d, struct charge *charge, const struct 
     if (charge->status != CHARGE_DISPATCHED && charge->status != CHARGE_ACTIVE &&
         charge->status != CHARGE_STALLED)
         return;
-    if (charge->words == WORDS_HANDOVER && seen->dispatch && seen->dispatch != charge->dispatch)
-        return; /* it has begun to hand over since: that is not interrupted for the turn before */
+    if (seen->heard && seen->heard < charge->dispatch && charge->delivery == DELIVERY_ACCEPTED) {
+        permit_limited(d, charge, until);
+        return; /* it has heard something since: its new turn is not interrupted for the one before */
+    }
     charge->waits_until =
         until > d->signal->at ? until : time_after(d->signal->at, d->policy->quota_guess);
     charge->waiting = WAITS_FOR_QUOTA;
@@ -229,14 +244,20 @@ static bool hands_over(struct deciding *d, struct charge *charge, const struct s
         ladder_is_suspended(d, charge) || charge->effect || charge->ended || !dispatch_has_room(d))
         return false;
     charge->context = seen->context;
-    charge->handover = 1;
-    charge_dispatch(d, charge, WORDS_HANDOVER, STR("agent.window-full"));
+    charge_reply(d, charge, WORDS_HANDOVER);
     return true;
 }
 
 /* Nobody is looked at more than once in a sweep. */
 static int64_t look_allowed(const struct charge *charge, const struct policy *policy) {
     return charge->looked_at ? time_after(charge->looked_at, policy->tick_every) : 0;
+}
+
+/* What it sees is judged by how long somebody had listened when it was sent off. */
+static int64_t look_now(struct deciding *d, struct charge *charge, int64_t since, struct str rule) {
+    charge->listened_since = since;
+    charge_look(d, charge, 0, rule);
+    return time_after(d->signal->at, d->policy->tick_every);
 }
 
 static void stall(struct deciding *d, struct charge *charge, int64_t limit) {
@@ -279,9 +300,7 @@ static int64_t working_due(struct deciding *d, struct charge *charge, const stru
         stall(d, charge, limit);
     if (look_allowed(charge, d->policy) > at)
         return look_allowed(charge, d->policy);
-    charge->listened_since = since;
-    charge_look(d, charge, 0, certain ? STR("agent.silent") : STR("agent.unseen"));
-    return time_after(at, d->policy->tick_every);
+    return look_now(d, charge, since, certain ? STR("agent.silent") : STR("agent.unseen"));
 }
 
 /* A stalled one: life again, or the next rung once it has waited long enough. */
@@ -303,9 +322,7 @@ static int64_t stalled_due(struct deciding *d, struct charge *charge, const stru
     next = since > charge->last_dispatch_at ? later(next, heard) : next;
     if (next > at) /* it may come to life meanwhile */
         return sooner(next, time_after(at, d->policy->tick_every));
-    charge->listened_since = since;
-    charge_look(d, charge, 0, STR("agent.still-silent"));
-    return time_after(at, d->policy->tick_every);
+    return look_now(d, charge, since, STR("agent.still-silent"));
 }
 
 /* Back into the queue once the reason to wait is over. */
@@ -320,22 +337,25 @@ static int64_t waiting_due(struct deciding *d, struct charge *charge) {
     return TIME_NEVER;
 }
 
-/* It goes on by itself while a person is asked what to do about it: then nobody has to answer any more. */
-static bool woke_up(struct deciding *d, struct charge *charge, const struct sighting *seen) {
-    const struct question *question =
-        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
-                         : NULL;
-    if (!seen || !question || !str_begins(str_of(question->cause), STR("stalled.")) ||
-        charge->ended || !is_progress(charge, seen, d->signal->at))
+bool charge_lives(struct deciding *d, struct charge *charge, const struct sighting *seen) {
+    if (charge->ended || !is_progress(charge, seen, d->signal->at))
         return false;
     uint32_t n = charge->n;
     questions_drop(d, n, STR("agent.progress"));
     charge = charges_find(&d->decision->live.charges, n);
     charge->question = 0;
-    charge->waiting = WAITS_FOR_NOTHING;
-    charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("agent.progress")});
+    charge_wakes(d, charge, STR("agent.progress"));
     progress_note(d, charge, seen);
     return true;
+}
+
+/* It goes on by itself while a person is asked what to do about it: then nobody has to answer any more. */
+static bool woke_up(struct deciding *d, struct charge *charge, const struct sighting *seen) {
+    const struct question *question =
+        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
+                         : NULL;
+    return seen && question && str_begins(str_of(question->cause), STR("stalled.")) &&
+           charge_lives(d, charge, seen);
 }
 
 static int64_t charge_due(struct deciding *d, struct charge *charge,
@@ -343,6 +363,11 @@ static int64_t charge_due(struct deciding *d, struct charge *charge,
     const struct sighting *seen = sighting_of(sightings, charge->n);
     if (seen)
         permit_measure(d, charge, seen);
+    reply_due(d, charge);
+    if (charge->answered) {
+        answer_go_on(d, charge);
+        return time_after(d->signal->at, d->policy->tick_every);
+    }
     switch (charge->status) {
     case CHARGE_DISPATCHED:
     case CHARGE_ACTIVE: return working_due(d, charge, seen, sightings->since);
@@ -392,6 +417,8 @@ static void looked_and_silent(struct deciding *d, struct charge *charge,
     int64_t at = d->signal->at;
     bool stalled = stalled_at(charge, seen, charge->listened_since, at, d->policy) <= at;
     bool working = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED;
+    if (seen->dispatch)
+        return; /* whether that arrived was to be seen, whatever time has passed */
     if (working && is_busy(seen))
         return; /* its due time knows how long somebody has listened */
     if (stalled && working)
@@ -440,9 +467,13 @@ void charge_looked_at(struct deciding *d, struct charge *charge, const struct si
 
 static int64_t charge_wants(const struct charge *charge, const struct policy *policy) {
     int64_t base = later(charge->last_activity_at, charge->last_dispatch_at);
+    if (charge->answered)
+        return time_after(charge->updated_at, policy->tick_every);
     switch (charge->status) {
     case CHARGE_DISPATCHED:
     case CHARGE_ACTIVE: {
+        if (charge->owes && charge->waiting == WAITS_FOR_NOTHING && charge->effect == 0)
+            return time_after(charge->updated_at, policy->tick_every);
         int64_t idle = time_after(base, idle_limit(charge, policy));
         return charge->expected_next_at ? sooner(idle, charge->expected_next_at) : idle;
     }

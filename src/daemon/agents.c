@@ -72,7 +72,7 @@ static void event_offer(struct agents *agents, struct pretend_run *run,
     pretend_look(&run->agent, 0, 0, event->at, &seen);
     seen.charge = run->charge;
     seen.event = event->event;
-    seen.dispatch = event->dispatch;
+    seen.dispatch = seen.heard = event->dispatch;
     seen.limited_until = event->limited_until;
     seen.exit = event->exit;
     struct signal signal = shown_signal(run, SIGNAL_AGENT_SEEN);

@@ -96,6 +96,9 @@ static const struct field CHARGE_FIELDS[] = {
     F("lookedAt", FIELD_TIME, 60, charge, looked_at, 0, NULL, "when somebody last went to see"),
     F("listenedSince", FIELD_TIME, 76, charge, listened_since, 0, NULL,
       "listened without a gap since"),
+    F("answered", FIELD_U32, 80, charge, answered, 0, NULL, "an answer that waits for a look"),
+    F("owes", FIELD_ENUM, 81, charge, owes, 0, &WORDS_NAMES,
+      "what it hears when the desk has room"),
     F("allowed", FIELD_FLAG, 62, charge, allowed, 0, NULL, "the desk allows the next rung"),
     F("unseen", FIELD_U32, 61, charge, unseen, 0, NULL, "looks in a row that saw nothing"),
     F("moves", FIELD_U32, 41, charge, moves, 0, NULL, "how often the work was moved"),
@@ -130,6 +133,7 @@ static const struct field SIGHTING_FIELDS[] = {
     F("sampled", FIELD_ENUM, 15, sighting, sampled, 0, &SAMPLED_NAMES, "what its messages say"),
     F("dispatch", FIELD_U32, 16, sighting, dispatch, 0, NULL, "which dispatch, from 1"),
     F("exit", FIELD_INT, 17, sighting, exit, 0, NULL, "its exit status"),
+    F("heard", FIELD_U32, 18, sighting, heard, 0, NULL, "the newest dispatch it knew, from 1"),
 };
 const struct shape SIGHTING = SHAPE_OF(sighting, "sighting", 1, SIGHTING_FIELDS);
 

@@ -5,6 +5,7 @@
  * the same commit; when it is over, that row is all that is left. docs/decisions/0009. */
 #pragma once
 
+#include "model/effect.h"
 #include "model/plan.h"
 
 enum charge_status { /* ASSIGN-04 */
@@ -88,12 +89,14 @@ struct charge {
     uint32_t turn;    /* of the newest ask: an answer to another one means nothing */
     uint32_t crystal; /* n + 1 of its newest handoff */
     char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
+    enum wording owes;              /* what it hears once the desk has room */
     uint32_t allowed;       /* 1: the desk allows the rung; it is looked at once more before */
     int64_t looked_at;      /* when somebody last went to see */
     int64_t listened_since; /* and since when somebody had listened without a gap then */
-    uint32_t unseen;        /* looks in a row that saw nothing */
-    uint32_t moves;         /* how often the work was moved to another agent */
-    uint32_t handover;      /* 1: it was asked to write down where things stand */
+    uint32_t answered; /* option of a person that is carried out once it was looked at; 0: none */
+    uint32_t unseen;   /* looks in a row that saw nothing */
+    uint32_t moves;    /* how often the work was moved to another agent */
+    uint32_t handover; /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
@@ -152,6 +155,7 @@ struct sighting {
     enum sampled sampled;
     uint32_t dispatch; /* ordinal + 1 of the dispatch that it is about; 0: none */
     int64_t exit;
+    uint32_t heard; /* and of the newest that it had heard when this happened; 0: nobody knows */
 };
 
 /* What comes with a goal's due time. Silence counts only while somebody listened: `since` is when this host

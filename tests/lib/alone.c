@@ -231,15 +231,9 @@ static struct signal signal_by(struct alone *alone, enum signal_kind kind, struc
 
 /* ---- what was promised ---- */
 
-/* What a person answers is the person's act, carried by us. */
-static void actions_count(struct alone *alone, const struct effect_change *made) {
+static void actions_count(struct alone *alone, uint32_t kind) {
     int64_t minute = alone->now / MINUTES(1);
-    uint32_t kind = made->slot.kind;
-    struct effect effect = {0};
     if (kind != EFFECT_SPAWN && kind != EFFECT_SEND)
-        return;
-    must(effect_decode((enum effect_kind)kind, made->body, &effect));
-    if (effect.words == WORDS_ANSWER)
         return;
     if (minute != alone->minute)
         alone->actions = 0;
@@ -272,9 +266,12 @@ static void charges_check(struct alone *alone, struct seat *seat) {
             cast_help(alone->cast, seat->goal.id, charge->n, alone->now);
         const struct question *question =
             charge->question ? questions_find(&seat->live.questions, charge->question - 1) : NULL;
+        bool is_looked_at =
+            charge->answered && (charge->effect || seat->goal.status != GOAL_ACTIVE ||
+                                 alone->now - charge->updated_at <= 2 * alone->policy.tick_every);
         if (charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA &&
             charge->waiting != WAITS_FOR_BACKOFF && charge->waiting != WAITS_FOR_PERMIT &&
-            (!question || question->state == QUESTION_OVER))
+            !is_looked_at && (!question || question->state == QUESTION_OVER))
             violated(alone, "A_%u on %s is blocked, waits for %s, and nobody is asked", charge->n,
                      node->id, name_of(&WAITING_NAMES, charge->waiting));
         if (node->attempts > alone->policy.max_attempts)
@@ -325,7 +322,7 @@ static void decision_check(struct alone *alone, struct seat *seat) {
     const struct decision *did = &alone->did;
     for (uint32_t i = 0; i < did->effect_count; i++)
         if (did->effects[i].op == EFFECT_OP_MAKE)
-            actions_count(alone, &did->effects[i]);
+            actions_count(alone, did->effects[i].slot.kind);
     says_count(alone, seat);
     if (seat->goal.desk)
         budgets_check(alone, seat);
@@ -382,8 +379,8 @@ static void goals_check(struct alone *alone) {
         const struct seat *seat = &alone->seats[i];
         if (seat->used && goal_is_open(&seat->goal) && alone->now - seat->began > 12 * DAY &&
             seat->live.questions.count == 0 && !goal_needs_person(&seat->goal))
-            violated(alone, "a goal goes on for twelve days, and nobody is asked: %s",
-                     seat_told(alone, seat));
+            violated(alone, "g%u goes on for twelve days, and nobody is asked: %s",
+                     goal_number(seat->goal.id), seat_told(alone, seat));
     }
 }
 

@@ -183,11 +183,8 @@ static void send_judge(struct cast *cast, const struct player *run, enum wording
                  PRETEND[run->agent.kind].name, run->node, name_of(&WORDS_NAMES, words));
 }
 
-/* A decision is as good as what was seen when it was made: whoever came to life while its host was down is stopped when the
- * host is back, because somebody else has its work by then. */
 static void stop_judge(struct cast *cast, const struct player *run, int64_t now) {
-    if (pretend_is_well(&run->agent, now) && !run->looked_ill && !run->agent.says_done &&
-        is_wanted(cast, run))
+    if (pretend_is_well(&run->agent, now) && !run->agent.says_done && is_wanted(cast, run))
         violated(cast, "a healthy agent (%s, %s) on %s was stopped", PRETEND[run->agent.kind].name,
                  name_of(&PRETEND_STATE_NAMES, run->agent.state), run->node);
 }
@@ -284,10 +281,9 @@ static struct str look(struct cast *cast, const struct effect *effect, int64_t n
     cast->counts.looks++;
     if (dice_chance(&cast->dice, cast->blind) || (run && run->blind))
         return (struct str){0};
-    if (run) {
+    if (run)
         pretend_look(&run->agent, effect->dispatch, effect->sample, now, &seen);
-        run->looked_ill = !pretend_is_well(&run->agent, now);
-    } else { /* it was never started */
+    else { /* it was never started */
         seen.process = seen.turn = SURE_NO;
         seen.delivered = SURE_NO;
     }
@@ -373,6 +369,7 @@ struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_e
     seen.limited_until = event.limited_until;
     seen.exit = event.exit;
     seen.dispatch = event.event == AGENT_ACCEPTED ? event.dispatch : run->n;
+    seen.heard = event.dispatch;
     cast->counts.events++;
     return (struct signal){.kind = SIGNAL_AGENT_SEEN,
                            .source = source_of(run, arena),
@@ -468,7 +465,7 @@ struct str cast_see(struct cast *cast, struct id goal, const struct charges *cha
         struct sighting *row = &rows[all.rows.count++];
         *row = (struct sighting){.charge = charge->n};
         pretend_look(&run->agent, 0, 0, now, row);
-        if (dice_chance(&cast->dice, cast->blind) || run->blind)
+        if (dice_chance(&cast->dice, cast->blind) || run->blind || run->unsampled)
             *row = (struct sighting){.charge = charge->n, .at = now};
         cast->counts.samples++;
     }

@@ -5,6 +5,7 @@ agents auto-1, auto-2
 goal g1 with task T1, assigned to auto-1
 at 5m    auto-1 opens a tool
 at 66m   expect nudge auto-1 #1
+auto-1 is seen only by whoever goes to see
 at 67m   crash host 1
 at 110m  expect auto-1 was stopped 0 times
 expect auto-2 was started 0 times

@@ -417,14 +417,15 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
-#define SIGHTING_SAMPLE \
+#define SIGHTING_SAMPLE(...) \
     { \
         .charge = 1, .event = AGENT_LIMITED, .at = AT, .process = SURE_YES, .turn = SURE_NO, \
         .delivered = SURE_YES, .active_at = AT + 1, .tool_since = AT + 2, .chatter_at = AT + 3, \
         .limited_until = AT + 4, .fingerprint = UINT64_MAX, .tokens = 5, .cost = 6, .context = 70, \
-        .sampled = SAMPLED_WAITS_FOR_PERSON, .dispatch = 8, .exit = -9 \
+        .sampled = SAMPLED_WAITS_FOR_PERSON, .dispatch = 8, .exit = -9, __VA_ARGS__ \
     }
-static const struct sighting SIGHTING_ROWS[] = {{.charge = 4}, SIGHTING_SAMPLE};
+static const struct sighting SIGHTING_ROWS[] = {{.charge = 4}, SIGHTING_SAMPLE(.heard = 7)};
+static const struct sighting SIGHTING_BEFORE[] = {{.charge = 4}, SIGHTING_SAMPLE(.heard = 0)};
 
 static const struct policy_agent POLICY_AGENTS[] = {{.id = "auto-2"},
                                                     {.id = "auto-1",
@@ -989,10 +990,14 @@ static const struct golden {
         } \
     }
     {"charge", "before", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = 0)},
-    {"charge", "every", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = AT + 9)},
+    {"charge", "listened", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = AT + 9)},
+    {"charge", "every", &OF_CHARGE,
+     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER)},
     {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
-    {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE}},
+    {"sighting", "before", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 0)}},
+    {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 7)}},
     {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},
+    {"sightings", "before", &OF_SIGHTINGS, {.sightings = {{SIGHTING_BEFORE, 2}, AT + 5}}},
     {"sightings", "every", &OF_SIGHTINGS, {.sightings = {{SIGHTING_ROWS, 2}, AT + 5}}},
     {"sightings", "minimal", &OF_SIGHTINGS, {.sightings = {{NULL, 0}, 0}}},
     {"question",

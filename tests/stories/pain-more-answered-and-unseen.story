@@ -1,0 +1,11 @@
+story "A person's word about an agent that nobody can see is carried out after a few looks" proves RECOVER-11 ESCALATE-14
+fleet 1 hosts, lease 4m
+policy idle-after 15m, max-retries 1, undo-for 0s
+goal g1 with task T1, assigned to auto-1
+at 5m    auto-1 is silent
+at 100m  expect g1 asks 1 questions
+at 101m  nobody can see auto-1
+at 102m  the person answers g1 with "1"
+at 102m  expect auto-1 was stopped 0 times
+at 115m  expect auto-1 was stopped 1 times
+expect auto-1 was started 2 times
