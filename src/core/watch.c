@@ -432,6 +432,8 @@ static void looked_and_silent(struct deciding *d, struct charge *charge,
     int64_t at = d->signal->at;
     bool stalled = stalled_at(charge, seen, charge->listened_since, at, d->policy) <= at;
     bool working = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED;
+    if (seen->dispatch)
+        return; /* whether that arrived was to be seen, whatever time has passed */
     if (working && is_busy(seen))
         return; /* its due time knows how long somebody has listened */
     if (stalled && working)

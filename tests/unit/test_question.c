@@ -885,10 +885,11 @@ static void test_what_a_person_tells_is_said(void **state) {
     desk_grants(&room, n);
     assert_int_equal(words_sent(&room, WORDS_TOLD), 1);
     uint32_t effect = charge_of(&room, n)->effect - 1;
-    assert_int_equal(
-        tell(&room,
-             (struct signal){.kind = SIGNAL_EFFECT_CLAIM, .by = WHO_OVERSEER, .effect = effect}),
-        ERROR_NONE);
+    assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_CLAIM,
+                                                 .by = WHO_OVERSEER,
+                                                 .effect = effect,
+                                                 .host = room.goal.owner}),
+                     ERROR_NONE);
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
                                                  .by = WHO_OVERSEER,
                                                  .effect = effect,
