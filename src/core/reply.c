@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said in reaction: an answer, "please in the agreed form", "write down where things stand", a fresh run after that.
+/* What is said in reaction, and when? An answer, "please in the agreed form", "write down where things stand", a fresh run.
  *
  * A thousand agents may want one at the same moment, so each is owed first, and said once the desk has room for it. */
 #include "core/rules.h"
