@@ -7,5 +7,7 @@ at 5m    auto-1 opens a tool
 at 66m   expect nudge auto-1 #1
 auto-1 is seen only by whoever goes to see
 at 67m   crash host 1
-at 110m  expect auto-1 was stopped 0 times
+crash host 2
+at 130m  start host 2
+at 180m  expect auto-1 was stopped 0 times
 expect auto-2 was started 0 times
