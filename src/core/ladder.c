@@ -115,8 +115,10 @@ static void nudge_do(struct deciding *d, struct charge *charge) {
     rung_say(d, charge, WORDS_NUDGE, STR("ladder.nudge"));
 }
 
+/* What was lost is said again, and nothing else: an agent that works already is not given its task a second time. */
 static void resend_do(struct deciding *d, struct charge *charge) {
-    rung_say(d, charge, charge->ended ? WORDS_AGAIN : WORDS_TASK, STR("ladder.resend"));
+    enum wording words = charge->ended ? WORDS_AGAIN : (enum wording)charge->words;
+    rung_say(d, charge, words, STR("ladder.resend"));
 }
 
 static void replan_do(struct deciding *d, struct charge *charge) {
