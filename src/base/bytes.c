@@ -79,3 +79,13 @@ struct str read_run(struct reader *reader) {
     reader->rest.len -= (size_t)len;
     return run;
 }
+
+void hex_write(char *to, const void *bytes, size_t count) {
+    static const char DIGITS[] = "0123456789abcdef";
+    const uint8_t *from = bytes;
+    for (size_t i = 0; i < count; i++) {
+        to[2 * i] = DIGITS[from[i] >> 4];
+        to[2 * i + 1] = DIGITS[from[i] & 15];
+    }
+    to[2 * count] = 0;
+}

@@ -25,6 +25,9 @@ uint8_t read_byte(struct reader *reader);
 uint64_t read_varint(struct reader *reader);
 struct str read_run(struct reader *reader); /* points into what is being read */
 
+/* Two digits for each, and a NUL: `to` has room for 2 * count + 1. */
+void hex_write(char *to, const void *bytes, size_t count);
+
 static inline uint64_t zigzag(int64_t value) {
     return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
 }

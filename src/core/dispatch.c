@@ -15,15 +15,11 @@ struct charge *charge_in_hand(struct deciding *d) {
 }
 
 static struct str hex_of(const struct hash *hash, struct arena *arena) {
-    static const char DIGITS[] = "0123456789abcdef";
-    char text[2 * sizeof hash->bytes];
+    char text[2 * sizeof hash->bytes + 1];
     if (hash_is_zero(hash))
         return (struct str){0};
-    for (size_t i = 0; i < sizeof hash->bytes; i++) {
-        text[2 * i] = DIGITS[hash->bytes[i] >> 4];
-        text[2 * i + 1] = DIGITS[hash->bytes[i] & 15];
-    }
-    return arena_copy(arena, (struct str){text, sizeof text});
+    hex_write(text, hash->bytes, sizeof hash->bytes);
+    return arena_copy(arena, str_of(text));
 }
 
 /* STORE-03, ASSIGN-01: what people read of it, also when it is over. */

@@ -396,8 +396,7 @@ static void daemon_end(struct daemon *daemon) {
 static void children_told(const struct options *options) {
     struct id child = id_derive(STR("children of"), str_of(options->store));
     char text[2 * sizeof child.bytes + 1];
-    for (size_t i = 0; i < sizeof child.bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", child.bytes[i]);
+    hex_write(text, child.bytes, sizeof child.bytes);
     setenv("OVERSEER_INSTANCE", text, 1);
     unsetenv("OVERSEER_STORE");
 }

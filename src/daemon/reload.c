@@ -156,8 +156,7 @@ static void policy_send(struct house *house, struct settings *settings, struct s
     if (!kept)
         return;
     struct hash hash = kept->policy.hash;
-    for (size_t i = 0; i < sizeof hash.bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", hash.bytes[i]);
+    hex_write(text, hash.bytes, sizeof hash.bytes);
     static struct hash sent; /* the last one: it may still wait for the store */
     static bool was_sent;
     const struct ledger *ledger = house->keeper->ledger;

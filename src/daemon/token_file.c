@@ -17,8 +17,7 @@ enum { LINE_MOST = 4096 };
 
 void token_id(const struct token *token, char text[TOKEN_ID + 1]) {
     memcpy(text, "tok_", 4);
-    for (int i = 0; i < 8; i++)
-        snprintf(text + 4 + 2 * i, 3, "%02x", token->hash.bytes[i]);
+    hex_write(text + 4, token->hash.bytes, 8);
 }
 
 static json_t *time_json(int64_t at) {
@@ -52,8 +51,7 @@ json_t *token_json(const struct token *token) {
 
 static json_t *line_json(const struct token *token) {
     char hash[2 * sizeof token->hash.bytes + 1];
-    for (size_t i = 0; i < sizeof token->hash.bytes; i++)
-        snprintf(hash + 2 * i, 3, "%02x", token->hash.bytes[i]);
+    hex_write(hash, token->hash.bytes, sizeof token->hash.bytes);
     json_t *json = token_json(token);
     json_object_set_new(json, "sha256", json_string(hash));
     return json;

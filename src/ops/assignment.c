@@ -63,8 +63,8 @@ static const char *run_status(const struct charge *charge, uint32_t requests) {
 
 static void hash_hex(const struct hash *hash, char text[65]) {
     text[0] = 0;
-    for (size_t i = 0; !hash_is_zero(hash) && i < sizeof hash->bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", hash->bytes[i]);
+    if (!hash_is_zero(hash))
+        hex_write(text, hash->bytes, sizeof hash->bytes);
 }
 
 static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_TEXT + 1]) {

@@ -35,8 +35,7 @@ bool json_ran_short(void) {
 
 static json_t *json_hex(const uint8_t *bytes, size_t count) {
     char text[2 * 32 + 1];
-    for (size_t i = 0; i < count; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    hex_write(text, bytes, count);
     return json_stringn(text, 2 * count);
 }
 

@@ -464,11 +464,6 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
     lines_put(call, answer);
 }
 
-static void hash_text(const struct hash *hash, char text[65]) {
-    for (size_t i = 0; i < sizeof hash->bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", hash->bytes[i]);
-}
-
 static void sentence_put(json_t *json, const struct telling *it, const char *since,
                          const struct evidence *evidence, const char *what) {
     const char *title = json_string_value(json_object_get(json, "title")),
@@ -498,7 +493,7 @@ static void decided_put(struct op_call *call, const struct store_answer *answer,
     if (record) {
         if (record_evidence(record, &evidence))
             record_tell(record, &evidence, what);
-        hash_text(&record->policy, policy);
+        hex_write(policy, record->policy.bytes, sizeof record->policy.bytes);
         json_object_set_new(json, "record", json_integer((json_int_t)record->seq));
         json_object_set_new(json, "core", json_integer(record->core));
         json_object_set_new(json, "policy", json_string(policy));

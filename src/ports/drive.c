@@ -157,14 +157,14 @@ bool drive_tag_next(struct str *rest, struct id *ret_dispatch) {
 }
 
 void drive_uuid(struct id id, char text[DRIVE_UUID + 1]) {
-    static const char DIGITS[] = "0123456789abcdef";
     id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0F) | 0x40);
     id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3F) | 0x80);
-    for (size_t i = 0, at = 0; i < 16; i++) {
-        text[at++] = DIGITS[id.bytes[i] >> 4];
-        text[at++] = DIGITS[id.bytes[i] & 15];
-        if (i == 3 || i == 5 || i == 7 || i == 9)
-            text[at++] = '-';
+    static const struct {
+        uint8_t at, from, count;
+    } PARTS[] = {{0, 0, 4}, {9, 4, 2}, {14, 6, 2}, {19, 8, 2}, {24, 10, 6}};
+    for (size_t i = 0; i < count_of(PARTS); i++) {
+        hex_write(text + PARTS[i].at, id.bytes + PARTS[i].from, PARTS[i].count);
+        text[PARTS[i].at + 2 * PARTS[i].count] = '-';
     }
     text[DRIVE_UUID] = 0;
 }

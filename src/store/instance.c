@@ -25,11 +25,6 @@ void store_belongs_to(const char *instance) {
     }
 }
 
-static void id_hex(struct id id, char text[33]) {
-    for (size_t i = 0; i < sizeof id.bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", id.bytes[i]);
-}
-
 enum instance_verdict instance_hold(struct instance_watch *watch, struct id stored, bool fresh,
                                     char *why, size_t why_size) {
     char is[33];
@@ -42,7 +37,7 @@ enum instance_verdict instance_hold(struct instance_watch *watch, struct id stor
     }
     if (fresh && watch->set)
         return INSTANCE_NEW;
-    id_hex(stored, is);
+    hex_write(is, stored.bytes, sizeof stored.bytes);
     snprintf(
         why, why_size,
         "This store is instance %s, and this process belongs to another one (OVERSEER_INSTANCE). Name "
