@@ -78,11 +78,10 @@ static void terminal_path(const struct runs *runs, const struct op_call *call, c
                           size_t size) {
     char goal[ID_TEXT + 1];
     const char *charge = json_string_value(json_object_get(call->result, "assignmentId"));
-    const char *agent = json_string_value(json_object_get(call->result, "agentId"));
     id_format(call->args.goal_id, goal);
     path[0] = 0;
-    if (charge && agent)
-        snprintf(path, size, "%s/homes/%s.%s.%s/tmux", runs->state, goal, charge, agent);
+    if (charge)
+        snprintf(path, size, "%s/homes/%s.%s/tmux", runs->state, goal, charge);
 }
 
 static void log_finish(struct runs *runs, struct op_call *call) {

@@ -94,8 +94,8 @@ struct running *run_make(struct runs *runs, const struct effect *effect, struct 
     snprintf(run->agent, sizeof run->agent, "%.*s", STR_ARG(effect->agent));
     int length = snprintf(run->dir, sizeof run->dir, "%s/runs/%s", runs->state, name);
     id_format(run->goal, name); /* what an agent remembers is there for its next run */
-    int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u.%s", runs->state, name,
-                        run->charge, run->agent);
+    int home =
+        snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u", runs->state, name, run->charge);
     pthread_mutex_lock(&runs->lock);
     bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 &&
                 map_put(&runs->all, id, run);

@@ -14,7 +14,7 @@ enum {
     TMUX_GUARD = 64,
     TMUX_KIND = 16,
     TMUX_PIECE = 2000, /* of a text in one command */
-    TMUX_SOCKET = 100, /* bytes of its path: a limit of the system */
+    TMUX_SOCKET = 107, /* bytes of its path: a limit of the system */
     TMUX_IDLE = 3,     /* looks in a row that saw no work: the turn is over */
     TMUX_UNSEEN = 24   /* the same where a hook told of a dialog, which is drawn after it */
 };
@@ -88,7 +88,8 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
     }
     if (quirk->observed)
         return quirk->launch(spec, arena, ret, ret_why);
-    if (spec->home.len > TMUX_SOCKET || memchr(spec->home.at, '\'', spec->home.len)) {
+    if (spec->home.len + strlen("/tmux") > TMUX_SOCKET ||
+        memchr(spec->home.at, '\'', spec->home.len)) {
         *ret_why = STR("its home has a path that is too long for a socket, or a quote in it");
         return false;
     }
