@@ -1,0 +1,27 @@
+story "Who dies before the answer is said hears it when it begins anew" proves ESCALATE-14
+fleet 1 hosts, lease 20s
+policy idle-after 15m, undo-for 0s, actions-per-minute 4
+agents auto-1, auto-2, auto-3, auto-4, auto-5, auto-6
+goal g1 with task T1, assigned to auto-1
+goal g2 with task T1, assigned to auto-2
+goal g3 with task T1, assigned to auto-3
+goal g4 with task T1, assigned to auto-4
+goal g5 with task T1, assigned to auto-5
+goal g6 with task T1, assigned to auto-6
+at 5m    auto-1 says that "which?" is in the way
+auto-2 says that "which?" is in the way
+auto-3 says that "which?" is in the way
+auto-4 says that "which?" is in the way
+auto-5 says that "which?" is in the way
+auto-6 says that "which?" is in the way
+at 8m    the person answers g1 with "this"
+the person answers g2 with "this"
+the person answers g3 with "this"
+the person answers g4 with "this"
+the person answers g5 with "this"
+the person answers g6 with "this"
+expect auto-6 was sent answer 0 times
+auto-6 dies
+at 12m   expect auto-6 was sent answer 0 times
+expect auto-6 was started 2 times
+expect auto-6 was told "this"
