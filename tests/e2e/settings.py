@@ -174,17 +174,19 @@ def reload_by_signal(world):
 def policy_has_no_secrets(world):
     """STORE-14: a command may have one in it."""
     secret = "ghp_" + "Zk3TqB7xW9mR2vL5nC8dF1gH4jK6pS0uY3aE"
-    before = len(world.orders(POLICY_CHANGED))
+
+    def newest():
+        last = world.orders(POLICY_CHANGED)[-1]
+        return last, world.policy_text(last["policy"])
     world.write(f'[supervision]\ntick_every = "5m"\n[verify]\ncommand = "TOKEN={secret} make check"\n')
     world.do("config.reload")
-    wait_until("it is on the record", lambda: len(world.orders(POLICY_CHANGED)) == before + 1, 5)
-    last = world.orders(POLICY_CHANGED)[-1]
-    text = world.policy_text(last["policy"])
+    wait_until("it is on the record", lambda: "make check" in newest()[1], 5)
+    last, text = newest()
     assert "make check" in text and secret not in text and secret.encode() not in last["body"], text
     assert secret not in world.log()
     world.write('[supervision]\ntick_every = "5m"\n')
     world.do("config.reload")
-    wait_until("and back", lambda: len(world.orders(POLICY_CHANGED)) == before + 2, 5)
+    wait_until("and back", lambda: "make check" not in newest()[1], 5)
 
 
 @check("")
