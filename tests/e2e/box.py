@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|scope|home] …
+box.py [hostile|alone|cut|required|scope|home|limits|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
 doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. home: links that
-it leaves in its HOME.
+it leaves in its HOME. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
 """
 import json
 import os
@@ -19,12 +19,13 @@ import time
 from pathlib import Path
 
 import proof
-from world import Broken, Client, Daemon, Unreachable, folder_make, wait_until
+from world import BUILD, OVERSEER, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
+HOLD = BUILD / "overseer-hold"
 
 
 def check(holds, what):
@@ -338,7 +339,127 @@ def home(folder):
         house.close()
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "home": home}
+LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
+EASY = 64 << 20  # bytes that whoever is not limited has for certain
+
+
+def doctor(house):
+    """What `overseer doctor` says of limits."""
+    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(house.daemon.socket)], capture_output=True, text=True,
+                         env={**os.environ, "OVERSEER_CONFIG": str(house.config)}, check=False).stdout
+    return next(row for row in json.loads(out)["checks"] if row["check"] == "limits")
+
+
+def not_shown(what, why):
+    print(f"not shown here: {what}: {why}", flush=True)
+
+
+def memory_is_bounded(answer, how):
+    eaten, most = answer["memory"], LIMITS["memory"] << 20
+    check(0 < eaten["bytes"] < most, f"it took {eaten['bytes']} of {most} bytes")
+    check(eaten["refused"] or eaten["status"] == -signal.SIGKILL, f"nothing stopped it: {eaten}")
+    print(f"ok: memory ({how}): stopped at {eaten['bytes'] >> 20} of {LIMITS['memory']} MiB, {'refused' if eaten['refused'] else 'killed'}")
+
+
+def others_are_well(house, other):
+    check(house.daemon.alive() and house.run(other), "the daemon or another run was harmed")
+    check(len(bytearray(b"x" * (LIMITS["memory"] << 20) + b"x" * EASY)) > LIMITS["memory"] << 20, "whoever is not limited lacks memory")
+
+
+def limits(folder):
+    """G-22: memory, processor and processes of a run, by a control group where the daemon may make one; what is held by less, or not
+    at all, is said by the assignment, on the record and by doctor."""
+    house = House(folder, HERE / "attack/limits.py", sandbox=dict(LIMITS))
+    try:
+        other, goal = house.goal(), house.goal()
+        know = {"memory": LIMITS["memory"] << 20, "processes": LIMITS["processes"]}
+        (house.attack / "know.json").write_text(json.dumps(know))
+        house.plan(other, "Be quiet.")
+        house.wait("the other run stands", lambda: house.run(other))
+        house.plan(goal, "Take all of it.")
+        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json", 90)
+        answer = json.loads(path.read_text())
+        shown = house.wait("what it may use is shown", lambda: house.assignment(goal).get("limits"))
+        how = {part.split()[0]: part[part.index("(") + 1:-1] for part in shown.split(", ")}
+        check(set(how) == set(LIMITS), f"assignment.list says {shown!r}")
+        check(shown in json.dumps(house.records(goal, "dispatch.accepted")), "the record does not say what it may use")
+        check(f"its limits: {shown}" in house.log(), "the log does not say what it may use")
+        said = doctor(house)
+        check(all(word in said["text"] for word in how.values()), f"doctor says {said}, the assignment {shown}")
+        check((said["verdict"] == "ok") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
+        memory_is_bounded(answer, how["memory"])
+        others_are_well(house, other)
+        if how["cpu"] == "cgroup":
+            check(answer["cpu"] < 1.25 * LIMITS["cpu"] / 100, f"it used {answer['cpu']:.2f} of a processor")
+            print(f"ok: cpu: {answer['cpu']:.2f} of a processor")
+        else:
+            not_shown("cpu", said["text"])
+        if how["processes"] != "not held":
+            check(answer["processes"] <= LIMITS["processes"], f"it began {answer['processes']} processes")
+            print(f"ok: processes: {answer['processes']} of {LIMITS['processes']}")
+        else:
+            not_shown("processes", said["text"])
+        if how["memory"] == "cgroup":
+            ran_out(house, know)
+        else:
+            not_shown("an agent that the kernel ends for its memory", said["text"])
+    finally:
+        house.close()
+    if set(how.values()) == {"cgroup"}:  # the others are a part of it
+        proof.passed("e2e", "box.limits", "G-22")
+
+
+def ran_out(house, know):
+    """The exit is called what it was."""
+    (house.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
+    goal = house.goal()
+    house.plan(goal, "Take all of it yourself.")
+    house.wait("its end is called what it was", lambda: "needed more memory than it may have" in
+               json.dumps(house.do("events.list", goal=goal)["events"]), 60)
+    print("ok: an agent that the kernel ended for its memory is called so")
+
+
+FORKS = """
+import os, signal, time
+began = []
+try:
+    for _ in range({most}):
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(20)
+            os._exit(0)
+        began.append(pid)
+except OSError:
+    pass
+for pid in began:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+print(len(began))
+"""
+
+
+def confined(folder):
+    """The limit on processes that each run has where no control group counts them. Root is not stopped by it, so it is somebody else."""
+    bwrap, setpriv = shutil.which("bwrap"), shutil.which("setpriv")
+    if not bwrap or (os.geteuid() == 0 and not setpriv):
+        not_shown("processes, counted by the kernel for each user", "bubblewrap or setpriv is not there")
+        return
+    rules = folder / "rules"
+    rules.write_text(f"processes {LIMITS['processes']}\n")
+    folder.chmod(0o755)
+    somebody = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    done = subprocess.run([*somebody, bwrap, "--unshare-user-try", "--unshare-pid", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+                           "--dev", "/dev", "--proc", "/proc", "--", str(HOLD), "--confine", str(rules), "--", "/usr/bin/python3",
+                           "-c", FORKS.format(most=3 * LIMITS["processes"])], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == 1 and "bwrap:" in done.stderr:
+        not_shown("processes, counted by the kernel for each user", done.stderr.strip())
+        return
+    check(done.returncode == 0 and 0 < int(done.stdout) < LIMITS["processes"], f"it began {done.stdout}: {done.stderr}")
+    print(f"ok: processes (rlimit): {done.stdout.strip()} of {LIMITS['processes']}")
+
+
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "home": home,
+         "limits": limits, "confined": confined}
 
 
 def main():
