@@ -418,6 +418,18 @@ def widened(house, out):
     print("ok: a node that asks for more than its agent has does not begin")
 
 
+def typed(house):
+    """SCOPE-01: a person gives the tools with the task."""
+    done = subprocess.run([str(OVERSEER), "run", "look around", "--agent", "coder", "--allow", "Read", "--deny", "Bash", "--deny", "Edit",
+                           "--json", "--socket", str(house.daemon.socket)], cwd=house.repo, capture_output=True, text=True, check=False,
+                          env={**os.environ, "OVERSEER_CONFIG": str(house.config), "HOME": str(house.operator)})
+    check(done.returncode == 0, f"overseer run: {done.stdout} {done.stderr}")
+    goal = next(one["goalId"] for one in house.do("goal.list")["goals"] if one["title"] == "look around")
+    task = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+    check(task["toolsAllow"] == ["Read"] and task["toolsDeny"] == ["Bash", "Edit"], f"overseer run --allow: {task}")
+    print("ok: overseer run --allow Read --deny Bash")
+
+
 def again(folder):
     """ASSIGN-19, SCOPE-06: whoever begins again begins with exactly what the first run had, while the settings say something else:
     after its death, after the daemon's, and when a person wants it once more."""
@@ -451,6 +463,7 @@ def again(folder):
         shown = house.do("assignment.show", goal=goal, assignment=house.assignment(goal)["assignmentId"])
         check(shown["startedWith"] == begun, f"{shown['startedWith']} is not {begun}")
         widened(house, out)
+        typed(house)
     finally:
         house.close()
     proof.passed("e2e", "box.again", "ASSIGN-19 SCOPE-01 SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-07")
