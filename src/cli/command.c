@@ -88,6 +88,11 @@ static const struct field UP[] = {
 static const struct field BEGIN[] = {
     TEXT("task", "what is to be done"),
     TEXT("agent", "who should do it; whoever is free, if not said"),
+    {"allow", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL,
+     "the only tools for it, of those that the agent has, in the agent's own names", LIMIT_LINES,
+     NULL},
+    {"deny", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL, "tools that it may not use", LIMIT_LINES,
+     NULL},
     TEXT("file", "a checklist in Markdown: each open line is a task"),
     FLAG("jobs", FIELD_UINT, 0, "so many at once; the next begins when one is done or needs you"),
     TEXT("until", "nothing new begins after this time, such as 07:00"),
@@ -195,6 +200,7 @@ static const struct command LOCAL[] = {
          "A goal with one task is made and an agent is started for it, in a worktree of its own. The daemon is "
          "started if none runs. With --jobs or --until this stays until the last task of the file has begun.\n"
          "Example: overseer run \"fix the failing test\" --dry-run\n"
+         "Example: overseer run \"what does this do?\" --deny Bash --deny Edit --dry-run\n"
          "Example: overseer run -f tasks.md -j 8 --until 07:00 --dry-run",
      FLAGS(BEGIN),
      .positional = 1,

@@ -326,6 +326,24 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
               there ? "bubblewrap may not make namespaces" : "bubblewrap is not there");
 }
 
+/* What the daemon found when it tried: what this program may do says nothing of it. */
+static void check_limits(const struct patient *patient, struct finding *f) {
+    char path[PATH_MAX + 16], line[400] = "";
+    snprintf(path, sizeof path, "%s/limits", patient->folder);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(line, sizeof line, file))
+        line[strcspn(line, "\n")] = 0;
+    if (file)
+        fclose(file);
+    if (!*line)
+        FOUND(f, GOOD, "", "no limits are set for runs (sandbox.memory, cpu, processes)");
+    else if (strstr(line, "not held") || strstr(line, "each process"))
+        FOUND(f, LOOK, "delegate a control group: Delegate=yes in the unit, or sandbox.cgroup",
+              "%s", line);
+    else
+        FOUND(f, GOOD, "", "%s", line);
+}
+
 /* ---- all of them ---- */
 
 static const struct check {
@@ -339,7 +357,7 @@ static const struct check {
     {"socket", check_socket},    {"disk", check_disk},
     {"clock", check_clock},      {"git", check_git},
     {"tmux", check_tmux},        {"postgresql", check_postgres},
-    {"sandbox", check_sandbox},
+    {"sandbox", check_sandbox},  {"limits", check_limits},
 };
 
 static void finding_print(const char *name, const struct finding *f) {

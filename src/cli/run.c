@@ -99,7 +99,15 @@ static uint32_t number_next(struct typed *typed) {
     return (uint32_t)all + 1;
 }
 
-static json_t *plan_make(uint32_t number, const char *title, const char *text, const char *agent) {
+static void tools_put(const struct typed *typed, const char *flag, json_t *node, const char *name) {
+    json_t *list = json_object_get(typed->params, flag);
+    if (list)
+        json_object_set(node, name, list);
+}
+
+static json_t *plan_make(const struct typed *typed, uint32_t number, const char *title,
+                         const char *text) {
+    const char *agent = typed_text(typed, "agent");
     char phase[16], task[16];
     snprintf(phase, sizeof phase, "P%u", number);
     snprintf(task, sizeof task, "T%u", number);
@@ -108,6 +116,8 @@ static json_t *plan_make(uint32_t number, const char *title, const char *text, c
                              "it is done as asked, and the checks of the repository pass");
     if (agent)
         json_object_set_new(node, "suggestedAgentId", json_string(agent));
+    tools_put(typed, "allow", node, "toolsAllow"); /* SCOPE-01 */
+    tools_put(typed, "deny", node, "toolsDeny");
     return json_pack("[{s:s, s:s, s:s, s:[s]}, o]", "id", phase, "tier", "phase", "name", title,
                      "acceptanceCriteria", "its task is done", node);
 }
@@ -127,12 +137,10 @@ static bool task_begin(struct starting *it, const char *text) {
     struct str line = {text, strcspn(text, "\n")};
     snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
     json_t *goal = ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", title, "key", key));
-    json_t *plan =
-        goal
-            ? ask(typed, "plan.apply",
-                  json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
-                            plan_make(number, title, text, typed_text(typed, "agent")), "key", key))
-            : NULL;
+    json_t *plan = goal ? ask(typed, "plan.apply",
+                              json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
+                                        plan_make(typed, number, title, text), "key", key))
+                        : NULL;
     if (plan) {
         snprintf(it->goals[it->begun], sizeof *it->goals, "%s", text_of(goal, "goalId"));
         snprintf(it->states[it->begun], sizeof *it->states, "working");

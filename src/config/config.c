@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LIST_ROOM = 32 }; /* more than any list has rows */
+enum { LIST_ROOM = 64 }; /* more than any list has rows */
 
 struct loading {
     const struct config_source *source;

@@ -174,6 +174,8 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     enum effect_kind kind = charge->run == 0 || charge->ended ? EFFECT_SPAWN : EFFECT_SEND;
     struct effect effect = agent_effect(d, charge, kind);
     effect.text = node->text;
+    if (kind == EFFECT_SPAWN)
+        effect.start = charge->start;
     effect.handoff = charge->handoff;
     effect.said = *said_with(charge, words);
     effect.words = words;
@@ -310,6 +312,7 @@ void delivery_note(struct deciding *d, struct charge *charge, enum delivery resu
                         (struct evidence){.rule = rule,
                                           .effect = charge->dispatch,
                                           .reason = str_of(charge->sandbox),
+                                          .text = str_of(charge->limits),
                                           .to = str_of(name_of(&DELIVERY_NAMES, result))}));
 }
 
@@ -320,6 +323,21 @@ static void run_unwanted(struct deciding *d, const struct effect_slot *slot) {
                                        .within = d->policy->act_within,
                                        .session = str_cut_utf8(d->signal->title, LIMIT_SESSION),
                                        .run = slot->n + 1});
+}
+
+/* ASSIGN-19, SCOPE-06: what it began with is kept with the work: whoever begins there again begins with the same. */
+static void start_keep(struct deciding *d, struct charge *charge) {
+    struct beginning begun = {0};
+    if (d->signal->body.len == 0 || !shape_decode_in(&BEGINNING, d->signal->body, d->out, &begun) ||
+        !str_equal(begun.agent, str_of(charge->agent)))
+        return;
+    charge->start = decide_text(d, d->signal->body);
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (hash_equal(&node->start, &charge->start))
+        return;
+    node->start = charge->start;
+    node_touch(d, node);
 }
 
 void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
@@ -338,6 +356,9 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     if (!lost && slot->kind == EFFECT_SPAWN) { /* SCOPE-08 */
         name_put(charge->sandbox, sizeof charge->sandbox, d->signal->node);
         name_put(charge->scope, sizeof charge->scope, d->signal->reason);
+        name_put(charge->limits, sizeof charge->limits, d->signal->command);
+        if (result != DELIVERY_ERROR)
+            start_keep(d, charge);
     }
     dispatch_history(d, charge, (enum effect_kind)slot->kind, result, d->signal->text);
     charge->delivery = result;

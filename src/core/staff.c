@@ -34,6 +34,7 @@ struct charge *charge_add(struct deciding *d, const struct node *node,
     must(!charges_of_node(&d->decision->live.charges, node->n));
     struct charge *charge = live_add(d, PART_CHARGE, goal->parts_made++);
     charge->node = node->n;
+    charge->start = node->start;
     charge->first = charge->rung = (enum rung)d->policy->first_rung;
     charge->created_at = charge->updated_at = d->signal->at;
     charge->waiting = WAITS_FOR_PERMIT;

@@ -11,7 +11,7 @@ struct composing {
     struct lookup lookup;
     struct instruction about;
     char node[LIMIT_NODE_ID + 1];
-    struct hash named[3]; /* of the node, the handoff, and what somebody said */
+    struct hash named[4]; /* of the node, the handoff, what somebody said, what it began with */
     const struct store_answer *answer;
     struct arena arena;
     struct str text;
@@ -24,17 +24,20 @@ static void text_make(void *with) {
     it->text = instruction_text(&it->about, &it->answer->shown, &it->arena);
 }
 
-/* What somebody said, by its hash. */
-static struct str said_find(const struct composing *it) {
+static struct str text_find(const struct composing *it, const struct hash *hash) {
     const struct goal_shown *shown = it->answer ? &it->answer->shown : NULL;
     for (uint32_t i = 0; shown && i < shown->text_count; i++)
-        if (!hash_is_zero(&it->about.said) && hash_equal(&shown->texts[i].hash, &it->about.said))
+        if (!hash_is_zero(hash) && hash_equal(&shown->texts[i].hash, hash))
             return shown->texts[i].body;
     return (struct str){0};
 }
 
 static void composing_end(struct composing *it, struct str text, struct str why) {
-    it->done(it->with, text, said_find(it), why);
+    it->done(it->with, &(struct composition){.text = text,
+                                             .said = text_find(it, &it->about.said),
+                                             .node = text_find(it, &it->named[0]),
+                                             .start = text_find(it, &it->named[3]),
+                                             .why = why});
     arena_free(&it->arena);
     free(it);
 }
@@ -67,6 +70,7 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
     it->named[0] = effect->text;
     it->named[1] = effect->handoff;
     it->named[2] = effect->said;
+    it->named[3] = effect->start;
     it->lookup.done = looked_up;
     it->lookup.request = (struct store_request){.verb = STORE_SHOW,
                                                 .ids = &it->about.goal,
@@ -79,7 +83,7 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
 void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with) {
     struct composing *it = calloc(1, sizeof *it);
     if (!it) {
-        done(with, (struct str){0}, (struct str){0}, STR("there is no memory"));
+        done(with, &(struct composition){.why = STR("there is no memory")});
         return;
     }
     it->done = done;

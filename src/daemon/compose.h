@@ -6,9 +6,12 @@
 #include "daemon/lookup.h"
 
 /* `text` is empty when it could not be made: `why` says why, and nothing was sent. `said`: the words of somebody that it
- * holds, as they are. From the lookups' thread; the text is
- * the caller's for the time of the call. */
-typedef void composed(void *with, struct str text, struct str said, struct str why);
+ * holds, as they are. `node`: a NODE_TEXT; `start`: a BEGINNING; both encoded, where the effect names them. From the lookups'
+ * thread; the texts are the caller's for the time of the call. */
+struct composition {
+    struct str text, said, node, start, why;
+};
+typedef void composed(void *with, const struct composition *made);
 
 /* For EFFECT_SPAWN and EFFECT_SEND. `done` comes exactly once, also where nobody answers any more: then before this
  * returns. The effect is not needed any longer once it has returned. */

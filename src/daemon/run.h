@@ -10,6 +10,7 @@
 #include "daemon/token.h"
 #include "ports/driver.h"
 #include "ports/git.h"
+#include "ports/group.h"
 #include "ports/held.h"
 #include "ports/sandbox.h"
 
@@ -36,6 +37,8 @@ struct runs {
     char hidden[RUNS_HIDDEN][RUN_PATH];                     /* files of ours elsewhere */
     enum sandbox_kind can;                                  /* what the machine has, */
     char bwrap[4096], cannot[160];                          /* and what it has not */
+    struct group_place groups; /* where runs get control groups, once somebody wants limits */
+    bool groups_probed;
     struct map all;   /* struct running, by the id of the effect that began it */
     struct map never; /* that were stopped before they began */
     struct due due;
@@ -75,8 +78,11 @@ struct running {
     struct str shared[RUN_SHARED]; /* files of the operator's, in the arena */
     uint32_t shared_count;
     enum sandbox_kind box;
-    bool scope_enforced; /* SCOPE-08 */
-    bool http;           /* our tools are reached over the network */
+    char group[GROUP_PATH];        /* its control group; empty: none */
+    char limits[LIMIT_LIMITS + 1]; /* what it may use, and what sees to it; empty: no limits */
+    bool scope_enforced;           /* SCOPE-08 */
+    int64_t within;                /* ASSIGN-19: how long its first instruction may take */
+    bool http;                     /* our tools are reached over the network */
 
     const struct driver *driver;
     struct drive_spec spec; /* its texts: in the arena, for as long as the run is */
@@ -154,6 +160,23 @@ void run_box_tell(const struct running *run); /* the operator */
 /* The command in a sandbox of its own; `objects`: of our clone. False: it may not be run; ret says why. */
 bool check_box(struct runs *runs, struct str checkout, struct str objects, struct str command,
                struct arena *arena, struct str *ret);
+
+/* ---- run_scope.c ---- */
+
+/* What it begins with: exactly what it began with before (`start`, a BEGINNING), or what the settings say, narrowed as its node
+ * says (`node`, a NODE_TEXT). False: that may not be, and why. */
+bool run_begin_as(struct running *run, struct str node, struct str start, struct str *ret_why);
+struct str run_beginning(const struct running *run, struct arena *arena); /* encoded */
+
+/* ---- run_limit.c ---- */
+void run_limits_probe(struct runs *runs, const struct settings *settings);
+/* Its control group, and in the spec what each process is limited to. False: it may not be started, and why. */
+bool run_limits(struct running *run, const struct settings *settings,
+                const struct agent_setting *agent, struct sandbox_spec *spec, struct arena *arena,
+                struct str *ret_why);
+struct str run_limit_hit(const struct running *run,
+                         struct arena *arena); /* empty: no limit ended it */
+void run_limits_end(struct running *run); /* its hold is gone: what is left in its group goes too */
 
 /* ---- run_drive.c ---- */
 bool run_open(struct running *run, uint64_t offset);

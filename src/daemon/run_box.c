@@ -175,7 +175,8 @@ bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
                                   .cwd = str_of(run->cwd)};
     common(spec, run->runs, settings, arena);
     run_shown(spec, run, arena);
-    bool made = box_make(run->runs, spec, settings, arena, ret, ret_why);
+    bool made = run_limits(run, settings, agent, spec, arena, ret_why) &&
+                box_make(run->runs, spec, settings, arena, ret, ret_why);
     run->box = spec->kind;
     if (run->box == SANDBOX_LANDLOCK) /* its TMPDIR */
         mkdir(arena_cstr(arena, arena_format(arena, "%s/tmp", run->home)), 0700);
@@ -186,8 +187,8 @@ bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
 void run_box_tell(const struct running *run) {
     struct log_about about = {.goal = run->goal};
     log_about(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, &about,
-              "a run of %s is held by %s; its scope: %s", run->agent, sandbox_name(run->box),
-              run_scope(run));
+              "a run of %s is held by %s; its scope: %s; its limits: %s", run->agent,
+              sandbox_name(run->box), run_scope(run), run->limits[0] ? run->limits : "none");
 }
 
 /* ---- the operator's checks, which run what an agent wrote ---- */

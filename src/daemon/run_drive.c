@@ -365,7 +365,10 @@ static void run_is_over(struct running *run, uint64_t offset) {
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                    STR("its process ended before it took that in"));
     run_look_ended(run, SURE_UNKNOWN);
-    event_offer(run, AGENT_EXITED, &gone, STR(""), &arena);
+    struct str hit = run_limit_hit(run, &arena);
+    if (hit.len > 0)
+        log_warning("a run of %s: %.*s", run->agent, STR_ARG(hit));
+    event_offer(run, AGENT_EXITED, &gone, hit, &arena);
     arena_free(&arena);
     run_save(run);
 }
@@ -433,6 +436,7 @@ static void heard_lost(void *with, int code) {
         return;
     run->exit = known && memory.exited ? (int64_t)memory.exit : -1;
     run_is_over(run, offset);
+    run_limits_end(run);
     if (run->stop)
         run_stopped(run);
 }

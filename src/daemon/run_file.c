@@ -31,12 +31,16 @@ static const struct str *texts_of(const json_t *json, struct arena *arena, uint3
     return list;
 }
 
-/* SCOPE-04, SCOPE-06: the scope that it began with, whatever the settings say by now. */
+/* ASSIGN-19, SCOPE-04: what it began with, whatever the settings say by now. */
 static void scope_take(struct running *run, const json_t *json) {
     struct drive_spec *spec = &run->spec;
     const json_t *allow = json_object_get(json, "allow"), *deny = json_object_get(json, "deny");
+    const char *model = json_string_value(json_object_get(json, "model"));
+    const char *thinking = json_string_value(json_object_get(json, "thinking"));
     if (!json_is_array(deny))
         return;
+    spec->model = model ? arena_copy(&run->arena, str_of(model)) : spec->model;
+    spec->thinking = thinking ? arena_copy(&run->arena, str_of(thinking)) : spec->thinking;
     spec->allow_given = json_is_array(allow);
     spec->allow = texts_of(allow, &run->arena, &spec->allow_count);
     spec->deny = texts_of(deny, &run->arena, &spec->deny_count);
@@ -54,6 +58,10 @@ bool run_file_write(const struct running *run) {
     if (spec->allow_given)
         json_object_set_new(json, "allow", texts_json(spec->allow, spec->allow_count));
     json_object_set_new(json, "deny", texts_json(spec->deny, spec->deny_count));
+    json_object_set_new(json, "model", json_stringn(spec->model.at, spec->model.len));
+    json_object_set_new(json, "thinking", json_stringn(spec->thinking.at, spec->thinking.len));
+    json_object_set_new(json, "group", json_string(run->group));
+    json_object_set_new(json, "limits", json_string(run->limits));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     bool kept = text && file_replace(run->dir, "run.json", text, strlen(text), true);
     free(text);
@@ -90,6 +98,8 @@ static struct running *run_of_json(struct runs *runs, struct id id, const json_t
     text_take(run->session, sizeof run->session, json, "session");
     text_take(run->cwd, sizeof run->cwd, json, "cwd");
     text_take(run->token, sizeof run->token, json, "token");
+    text_take(run->group, sizeof run->group, json, "group");
+    text_take(run->limits, sizeof run->limits, json, "limits");
     run->number = (uint32_t)json_integer_value(json_object_get(json, "number"));
     run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
     run->driver = known;

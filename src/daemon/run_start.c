@@ -156,14 +156,16 @@ struct starting {
     struct git_answer answer;
     struct git_tree tree;
     bool has_place;
-    char *text, *said;
-    size_t text_length;
+    char *text, *said, *node, *start;
+    size_t text_length, node_length, start_length;
     char why[256];
 };
 
 static void starting_free(struct starting *it) {
     free(it->text);
     free(it->said);
+    free(it->node);
+    free(it->start);
     arena_free(&it->arena);
     free(it);
 }
@@ -175,6 +177,7 @@ static void start_failed(struct starting *it, struct running *run, struct str wh
         run_said_ended(run, DELIVERY_ERROR, why);
         if (run->stop)
             run_report(run, &run->stop, (struct signal){0});
+        run_limits_end(run);
         run_free(run);
     }
     starting_free(it);
@@ -245,7 +248,7 @@ void run_token_lend(struct running *run) {
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
     id_format(run->id, caller.run);
     tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
-                                     run->spec.deny_count},
+                                     run->spec.deny_count, run->spec.allow_given},
                 &caller);
     tokens_lend(run->runs->house->tokens, &caller, run->token);
     door_take_http(run);
@@ -277,6 +280,7 @@ static void launch(struct starting *it, struct running *run) {
     struct held_spec spec = {.program = run->runs->hold,
                              .dir = run->dir,
                              .cwd = run->cwd,
+                             .cgroup = run->group[0] ? run->group : NULL,
                              .argv = arguments(box, &launch, arena),
                              .env = environment(run, &launch, arena),
                              .columns = launch.pty ? launch.columns : 0,
@@ -299,19 +303,33 @@ static void composed_home(struct errand *errand) {
         start_failed(it, run, it->why[0] ? str_of(it->why) : STR("there is no memory"));
         return;
     }
+    struct str why;
+    if (!run_begin_as(run, (struct str){it->node, it->node_length},
+                      (struct str){it->start, it->start_length}, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
     run->text = it->text;
     run->text_length = it->text_length;
     it->text = NULL;
     launch(it, run);
 }
 
+static char *bytes_keep(struct str bytes, size_t *ret_length) {
+    char *kept = bytes.len ? malloc(bytes.len) : NULL;
+    *ret_length = kept ? bytes.len : 0;
+    return kept ? memcpy(kept, bytes.at, bytes.len) : NULL;
+}
+
 /* From the lookups' thread. */
-static void words_made(void *with, struct str text, struct str said, struct str why) {
+static void words_made(void *with, const struct composition *made) {
     struct starting *it = with;
-    it->text = text.len ? strndup(text.at, text.len) : NULL;
-    it->text_length = text.len;
-    it->said = said.len ? strndup(said.at, said.len) : NULL;
-    snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(why));
+    it->text = made->text.len ? strndup(made->text.at, made->text.len) : NULL;
+    it->text_length = made->text.len;
+    it->said = made->said.len ? strndup(made->said.at, made->said.len) : NULL;
+    it->node = bytes_keep(made->node, &it->node_length);
+    it->start = bytes_keep(made->start, &it->start_length);
+    snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(made->why));
     errand_home(it->runs, &it->errand);
 }
 

@@ -150,6 +150,9 @@ void run_said_ended(struct running *run, enum delivery delivery, struct str why)
         ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
     ended.node = str_of(sandbox_name(run->box));
     ended.reason = str_of(run_scope(run));
+    ended.command = str_of(run->limits);
+    if (run->said->effect.kind == EFFECT_SPAWN)
+        ended.body = run_beginning(run, &arena);
     free(run->text);
     run->text = NULL;
     run_report(run, &run->said, ended);
@@ -250,6 +253,9 @@ struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *hous
         log_warning("runs of agents are held by less than they could be (%s): %s",
                     sandbox_name(runs->can), runs->cannot);
     beside_us("overseer-hold", runs->hold, sizeof runs->hold);
+    const struct settings *settings = house_settings(house);
+    run_limits_probe(runs, settings);
+    house_settings_drop(settings);
     pthread_mutex_init(&runs->lock, NULL);
     uv_timer_init(loop, &runs->timer);
     uv_async_init(loop, &runs->heard, errands_came);

@@ -120,10 +120,31 @@ static const struct field CHARGE_FIELDS[] = {
     F("told", FIELD_HASH, 77, charge, told, 0, NULL, "a person's words that it hears now"),
     F("sandbox", FIELD_NAME, 78, charge, sandbox, LIMIT_SANDBOX, NULL, "what holds its run"),
     F("scope", FIELD_NAME, 79, charge, scope, LIMIT_SANDBOX, NULL, "who sees to its tools"),
+    F("start", FIELD_HASH, 91, charge, start, 0, NULL, "what its first run was started with"),
+    F("limits", FIELD_NAME, 90, charge, limits, LIMIT_LIMITS, NULL, "what its run may use"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };
 const struct shape CHARGE = SHAPE_OF(charge, "charge", 1, CHARGE_FIELDS);
+
+#define LIST(name, number, member, text) \
+    { \
+        name, FIELD_TEXTS, number, FIELD_OF(beginning, member), LIMIT_NAME, 0, NULL, text, \
+            2 * LIMIT_LINES, NULL \
+    }
+
+static const struct field BEGINNING_FIELDS[] = {
+    F("agentId", FIELD_TEXT, 1, beginning, agent, LIMIT_AGENT, NULL, "who"),
+    F("model", FIELD_TEXT, 2, beginning, model, LIMIT_NAME, NULL, "with which model"),
+    F("thinking", FIELD_TEXT, 3, beginning, thinking, LIMIT_NAME, NULL, "how hard it thinks"),
+    F("label", FIELD_TEXT, 4, beginning, label, LIMIT_NODE_ID, NULL, "what for"),
+    F("textHash", FIELD_HASH, 5, beginning, text, 0, NULL, "of the node's words"),
+    F("timeout", FIELD_INT, 6, beginning, within, 0, NULL, "microseconds it may take"),
+    F("listed", FIELD_FLAG, 7, beginning, listed, 0, NULL, "only the tools in toolsAllow"),
+    LIST("toolsAllow", 8, allow, "the tools it has"),
+    LIST("toolsDeny", 9, deny, "tools that it may not use"),
+};
+const struct shape BEGINNING = SHAPE_OF(beginning, "beginning", 1, BEGINNING_FIELDS);
 
 static const struct field SIGHTING_FIELDS[] = {
     F("charge", FIELD_U32, 1, sighting, charge, 0, NULL, "which"),

@@ -119,10 +119,12 @@ struct charge {
     uint32_t handover; /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
     char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
-    uint32_t rounds;  /* how often what it called done did not pass, or did not fit */
-    struct hash told; /* of a person's words (struct letter) that are said to it now */
+    uint32_t rounds;   /* how often what it called done did not pass, or did not fit */
+    struct hash start; /* ASSIGN-19: of the BEGINNING that its first run had; zero: none yet */
+    struct hash told;  /* of a person's words (struct letter) that are said to it now */
     char sandbox[LIMIT_SANDBOX + 1]; /* what holds the run at hand; empty: none began yet */
     char scope[LIMIT_SANDBOX + 1];   /* SCOPE-08: who sees to its tools: enforced, advisory, none */
+    char limits[LIMIT_LIMITS + 1];   /* G-22: what the run at hand may use, and what sees to it */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,
@@ -134,7 +136,16 @@ struct charges {
     uint32_t count;
 };
 
-extern const struct shape CHARGE;
+/* ASSIGN-19: what a run was started with. Whoever begins again begins with exactly this. */
+struct beginning {
+    struct str agent, model, thinking, label; /* label: the node */
+    struct hash text;                         /* of the node's words */
+    int64_t within;                           /* how long its first instruction may take */
+    uint32_t listed; /* 1: only the tools in `allow`; 0: all that the agent has */
+    struct texts allow, deny;
+};
+
+extern const struct shape CHARGE, BEGINNING;
 extern const struct status_row CHARGE_STATUS[CHARGE_STATUSES];
 extern const struct names CHARGE_STATUS_NAMES, RUNG_NAMES, DELIVERY_NAMES, SURE_NAMES,
     WAITING_NAMES, CHECKED_NAMES, LANDED_NAMES;

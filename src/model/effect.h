@@ -46,6 +46,8 @@ struct effect {
     uint32_t words;      /* enum wording: what is asked for */
     struct str node;
     struct str commit; /* land: which passed */
+    struct hash
+        start; /* spawn: of the BEGINNING that it begins with once more; zero: as the settings say */
 
     struct str body; /* tell: an encoded signal; say: an encoded NOTICE */
     struct id to;    /* tell: for whom */

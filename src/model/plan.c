@@ -31,7 +31,11 @@
               "how long it may take: 30m, 2h, 3d"), \
         NAMED("riskLevel", FIELD_ENUM, 25, of, in risk, 0, 0, &RISK_NAMES, "low, med or high"), \
         LIST("scopePaths", 26, of, in scope_paths, LIMIT_NAME, 0, LIMIT_LINES, \
-             "the only files that it may touch")
+             "the only files that it may touch"), \
+        LIST("toolsAllow", 27, of, in allow, LIMIT_NAME, 0, LIMIT_LINES, \
+             "the only tools for it, of those that its agent has"), \
+        LIST("toolsDeny", 28, of, in deny, LIMIT_NAME, 0, LIMIT_LINES, \
+             "tools that it may not use")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
@@ -76,6 +80,8 @@ static const struct field NODE_FIELDS[] = {
     NAMED("role", FIELD_NAME, 19, node, role, LIMIT_AGENT, FIELD_HIDDEN, NULL,
           "or what kind of agent"),
     NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
+    NAMED("startHash", FIELD_HASH, 30, node, start, 0, FIELD_HIDDEN, NULL,
+          "what it was first started with"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 

@@ -28,6 +28,8 @@ struct node {
     char agent[LIMIT_AGENT + 1],
         role[LIMIT_AGENT + 1]; /* ASSIGN-20: who should do it, or what kind */
     uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
+    struct hash
+        start; /* ASSIGN-19: of the BEGINNING it had with, for whoever begins again; zero: none */
 };
 
 struct plan {
@@ -45,6 +47,7 @@ struct node_text {
     struct str effort; /* as it was given: 30m, 2h, 3d */
     enum risk risk;
     struct texts scope_paths;
+    struct texts allow, deny; /* SCOPE-01: tools; they narrow what its agent has, never widen it */
 };
 
 /* A node as it is handed in and out, by name instead of by ordinal. */

@@ -55,7 +55,8 @@ struct agent_setting { /* CONFIG-17 */
     struct texts args, deny, keys; /* keys: variables of the environment that it needs */
     struct texts share;            /* files of the operator's HOME that it sees in its own */
     bool asks, mcp_http;
-    uint32_t network; /* enum agent_network */
+    uint32_t network;               /* enum agent_network */
+    int64_t memory, cpu, processes; /* of a run; 0: as in sandbox */
 };
 
 struct budget_setting {
@@ -176,7 +177,9 @@ struct settings {
     struct {           /* what a run can reach */
         uint32_t mode; /* enum sandbox_mode */
         struct texts sees, writes;
-        int64_t memory, cpu_time, processes;
+        int64_t memory, cpu, cpu_time,
+            processes; /* MiB, percent of a processor, of each process, at once */
+        struct str cgroup;
         bool checks;
     } sandbox;
     const struct agent_setting *agents;

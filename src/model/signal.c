@@ -41,11 +41,12 @@ static const struct field ENDED[] = {
      "the tail of its output", 0, NULL},
     F("result", FIELD_U32, 19, to, 0,
       "of a send: enum delivery; of a message: enum channel_result"),
-    F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING"),
+    F("body", FIELD_BYTES, 20, body, LIMIT_BODY, "of a look: a SIGHTING; of a spawn: a BEGINNING"),
     F("until", FIELD_TIME, 21, until, 0, "when it may be tried again"),
     F("session", FIELD_TEXT, 22, title, LIMIT_SESSION, "of a spawn: where it runs"),
     F("sandbox", FIELD_TEXT, 23, node, LIMIT_SANDBOX, "of a spawn: what holds it"),
     F("scope", FIELD_TEXT, 24, reason, LIMIT_SANDBOX, "of a spawn: who sees to its tools"),
+    F("limits", FIELD_TEXT, 25, command, LIMIT_LIMITS, "of a spawn: what it may use"),
 };
 static const struct field LOST[] = {
     F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),

@@ -133,11 +133,25 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *c
     json_object_set_new(json, "waitsUntil", time_json(charge->waits_until));
     json_object_set_new(json, "sandbox", json_string(charge->sandbox));
     json_object_set_new(json, "scope", json_string(charge->scope));
+    json_object_set_new(json, "limits", json_string(charge->limits));
     if (charge->question) {
         char question[16];
         snprintf(question, sizeof question, "Q_%u", charge->question - 1);
         json_object_set_new(json, "question", json_string(question));
     }
+    return json;
+}
+
+/* ASSIGN-19: what its first run was started with, and the next one is. */
+static json_t *beginning_json(const struct goal_shown *shown, const struct charge *charge,
+                              struct arena *scratch) {
+    struct beginning begun = {0};
+    struct str body =
+        hash_is_zero(&charge->start) ? (struct str){0} : shown_text(shown, &charge->start);
+    if (body.len == 0 || !shape_decode_in(&BEGINNING, body, scratch, &begun))
+        return json_null();
+    json_t *json = json_object();
+    json_put_fields(json, BEGINNING.fields, BEGINNING.count, &begun);
     return json;
 }
 
@@ -343,6 +357,10 @@ static const struct op_member SHOWN[] = {
     N("moves", "how often the work was moved to another agent"),
     T("sandbox", "what holds its run: bwrap+landlock, bwrap, landlock or none; empty: unknown"),
     T("scope", "who sees to it that it keeps to its tools: enforced, advisory or none"),
+    {"startedWith", MEMBER_ANY, false,
+     "agentId, model, thinking, label, timeout, toolsAllow and toolsDeny of its first run, which every later one repeats; null: none has begun"},
+    T("limits",
+      "what its run may use of memory, processor and processes, and what sees to each; empty: no limits"),
     N("contextPercent", "of its window that is used"),
     N("tokens", "used so far"),
     N("cost", "so far, in millionths"),
@@ -388,6 +406,8 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     if (charge) {
         json_object_set_new(json, "lastInstructionText",
                             assignment_words(loaded, &answer->shown, charge, &call->arena));
+        json_object_set_new(json, "startedWith",
+                            beginning_json(&answer->shown, charge, &call->arena));
         json_object_set_new(json, "deliveryContext",
                             delivery_context(loaded, &answer->shown, charge, &call->arena));
     }

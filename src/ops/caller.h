@@ -34,6 +34,11 @@ struct caller {
         charge; /* of a run: n + 1 of the assignment that it works on; 0: it is bound to none */
     uint64_t
         denied[2]; /* SCOPE-05: of a run: what it may not call, by its place in OPS; see tool.h */
+    struct {       /* SCOPE-07: of a run: what it may give to others, one a line; see scope.h */
+        char allow[LIMIT_SCOPED + 1], deny[LIMIT_SCOPED + 1];
+        bool listed;   /* nothing but `allow` */
+        bool too_long; /* for here: it may give nothing */
+    } tools;
 };
 
 extern const struct names ROLE_NAMES;

@@ -3,6 +3,7 @@
 #include "core/step.h"
 #include "ops/all.h"
 #include "ops/json.h"
+#include "ops/scope.h"
 #include "ops/view.h"
 
 #include <stdio.h>
@@ -53,7 +54,9 @@ static bool draft(struct op_call *call, const struct store_answer *answer,
 }
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    const struct op_args *args = &call->args;
+    struct op_args *args = &call->args;
+    if (!scope_inherit(call, &args->plan))
+        return false;
     ret->kind = SIGNAL_PLAN_APPLY;
     ret->goal = args->goal_id;
     ret->body = shape_encode(&PLAN_TEXT, &args->plan, &call->arena);

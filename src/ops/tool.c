@@ -2,6 +2,7 @@
 /* What is an operation called as a tool of agents? */
 #include "ops/tool.h"
 
+#include "ops/scope.h"
 #include <stdio.h>
 
 static const struct {
@@ -76,6 +77,7 @@ static bool list_is_ours(const struct tool_scope *scope) {
 
 void tools_scope(const struct tool_scope *scope, struct caller *run) {
     bool chosen = list_is_ours(scope);
+    scope_keep(scope, run);
     must(OP_COUNT <= count_of(run->denied) * DENIED_WORD);
     for (size_t i = 0; i < OP_COUNT; i++)
         if (is_named(OPS[i], scope->deny, scope->deny_count) ||

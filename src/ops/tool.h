@@ -22,6 +22,7 @@ bool tool_is_seen(const struct op *op, enum role role);
 struct tool_scope {
     const struct str *allow, *deny;
     uint32_t allow_count, deny_count;
+    bool listed; /* nothing but `allow` */
 };
 void tools_scope(const struct tool_scope *scope, struct caller *run);
 bool tool_is_denied(const struct op *op, const struct caller *caller);

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|scope|home] …
+box.py [hostile|alone|cut|required|scope|again|home|limits|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. home: links that
-it leaves in its HOME.
+doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. again: one that
+begins again has what it began with. home: links that
+it leaves in its HOME. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
 """
 import json
 import os
@@ -19,12 +20,13 @@ import time
 from pathlib import Path
 
 import proof
-from world import Broken, Client, Daemon, Unreachable, folder_make, wait_until
+from world import BUILD, OVERSEER, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
+HOLD = BUILD / "overseer-hold"
 
 
 def check(holds, what):
@@ -45,6 +47,7 @@ class House:
         for place in (self.operator, self.repo, self.attack):
             place.mkdir()
         shutil.copy(program, self.attack / "program.py")
+        shutil.copy(HERE / "attack/mcp_ask.py", self.attack)
         (self.operator / ".ssh").mkdir()
         (self.operator / ".ssh" / "id_secret").write_text(SECRET)
         git(self.repo, "init", "-q", "-b", "main")
@@ -70,6 +73,7 @@ class House:
                                 "backoff.base": "1s", "backoff.max": "5s"},
                 "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                 "verify": {"command": "sh ./check.sh"}, "landing": {"how": "rebase"}, "sandbox": sandbox}
+        rows["plans"] = {"agents": agent.pop("plans", [])}
         text = "".join(f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
                        for name, row in rows.items())
         agent = {"id": "coder", "driver": "command", "program": "/usr/bin/python3", "args": [str(self.attack / "program.py")],
@@ -318,7 +322,151 @@ def scope(folder):
         print("ok: what is denied is in no list, cannot be called, and stays denied")
     finally:
         house.close()
-    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05 SCOPE-06")
+    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05")
+
+
+def same(started):
+    """Of what a run was started with, all that is to be the same each time: the session and the run's own files are not."""
+    words, kept = started["arguments"], []
+    for i, word in enumerate(words):
+        if word not in ("--session-id", "--resume", "--mcp-config") and words[i - 1] not in ("--session-id", "--resume", "--mcp-config"):
+            kept.append(word)
+    return {"arguments": kept, "tools": started["tools"]}
+
+
+def task_of(prompt):
+    """The words of the task: without what went wrong before, and without how to reply."""
+    check("Task:" in prompt and "Begin again." in prompt, f"no task in {prompt!r}")
+    return prompt[prompt.index("Task:"):prompt.index("```json")].split("\n\n")[0].split("\nWhen ")[0].rstrip()
+
+
+def node(name, **more):
+    return {"id": name, "parentId": "P1", "tier": "task", "name": f"the work {name}", "acceptanceCriteria": ["it is done"], **more}
+
+
+PHASE = {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]}
+
+
+class Again:
+    """Runs of one node, one after the other, and what each was started with."""
+
+    def __init__(self, house, out):
+        self.house, self.out = house, out
+
+    def started(self, number):
+        path = self.out / f"start-{number}.json"
+        self.house.wait(f"run {number} has begun", path.exists, 60)
+        return json.loads(path.read_text())
+
+    def repeated(self, number, how):
+        """The one before dies, and the next one is like the first."""
+        first, later = self.started(1), self.started(number)
+        check(same(later) == same(first), f"{how}: {json.dumps(same(later))}, first: {json.dumps(same(first))}")
+        check(task_of(later["prompt"]) == task_of(first["prompt"]), f"{how}: it is told {later['prompt']!r}, first {first['prompt']!r}")
+        print(f"ok: the same {how}", flush=True)
+
+    def die(self, number):
+        (self.out / f"die-{number}").write_text("")
+
+
+CHANGED = [('model = "first"', 'model = "second"'), ('thinking = "high"', 'thinking = "low"'),
+           ('tools = ["Read", "Edit", "Bash"]', 'tools = ["Read", "Edit", "Bash", "Write"]'), ('deny = ["WebFetch"]', 'deny = []')]
+
+
+def settings_change(house):
+    text = house.config.read_text()
+    for old, new in CHANGED:
+        check(old in text, f"no {old} in the settings")
+        text = text.replace(old, new)
+    house.config.write_text(text)
+
+
+def first_is_right(house, goal, first):
+    words = first["arguments"]
+    check(words[words.index("--tools") + 1] == "Read,Edit", f"SCOPE-01: its tools are {words}")
+    denied = words[words.index("--disallowedTools") + 1].split(",")
+    check(denied == ["WebFetch", "Bash", "mcp__overseer__report_progress"], f"SCOPE-02: denied are {denied}")
+    check("report_progress" not in first["tools"] and "agent_status" in first["tools"], f"SCOPE-05: ours are {first['tools']}")
+    check("--model" in words and words[words.index("--model") + 1] == "first", f"its model: {words}")
+    begun = house.wait("it is kept", lambda: house.do("assignment.show", goal=goal, assignment=house.assignment(goal)["assignmentId"])["startedWith"])
+    for name, value in {"agentId": "coder", "model": "first", "thinking": "high", "label": "T1", "toolsAllow": ["Read", "Edit"],
+                        "toolsDeny": denied}.items():
+        check(begun[name] == value, f"ASSIGN-19: {name} is {begun[name]!r}")
+    check(begun["timeout"] > 0 and begun["textHash"], f"ASSIGN-19: {begun}")
+    return begun
+
+
+def plans_are_narrow(house, goal, out):
+    """SCOPE-07: it may not give what it has not, and what it gives has no more than it has."""
+    wide = json.loads((out / "plan-wide.json").read_text())
+    check(denied(wide) and "names Bash, which this run may not use itself" in json.dumps(wide), f"SCOPE-07: it gave more: {wide}")
+    given = json.loads((out / "plan-silent.json").read_text())
+    check(not denied(given), f"it could not plan: {given}")
+    child = next(one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2")
+    check(child["toolsAllow"] == ["Read", "Edit"] and {"WebFetch", "Bash"} <= set(child["toolsDeny"]), f"SCOPE-07: its child has {child}")
+    print("ok: what a run plans for others has no more than it has itself")
+
+
+def widened(house, out):
+    """SCOPE-03: a node that names what its agent does not have begins nothing."""
+    before, goal = len(list(out.glob("start-*"))), house.goal()
+    house.do("plan.apply", goal=goal, nodes=[PHASE, node("T1", toolsAllow=["Read", "NotebookEdit"])])
+    house.wait("it is said why", lambda: "a node can only narrow what its agent has" in house.log())
+    said = house.wait("and on the record", lambda: [one for one in house.do("events.list", goal=goal)["events"]
+                                                    if "names NotebookEdit, which coder does not have" in json.dumps(one)])
+    check(said and len(list(out.glob("start-*"))) == before, "SCOPE-03: a run was started")
+    print("ok: a node that asks for more than its agent has does not begin")
+
+
+def typed(house):
+    """SCOPE-01: a person gives the tools with the task."""
+    done = subprocess.run([str(OVERSEER), "run", "look around", "--agent", "coder", "--allow", "Read", "--deny", "Bash", "--deny", "Edit",
+                           "--json", "--socket", str(house.daemon.socket)], cwd=house.repo, capture_output=True, text=True, check=False,
+                          env={**os.environ, "OVERSEER_CONFIG": str(house.config), "HOME": str(house.operator)})
+    check(done.returncode == 0, f"overseer run: {done.stdout} {done.stderr}")
+    goal = next(one["goalId"] for one in house.do("goal.list")["goals"] if one["title"] == "look around")
+    task = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+    check(task["toolsAllow"] == ["Read"] and task["toolsDeny"] == ["Bash", "Edit"], f"overseer run --allow: {task}")
+    print("ok: overseer run --allow Read --deny Bash")
+
+
+def again(folder):
+    """ASSIGN-19, SCOPE-06: whoever begins again begins with exactly what the first run had, while the settings say something else:
+    after its death, after the daemon's, and when a person wants it once more."""
+    out = folder / "out"
+    out.mkdir()
+    house = House(folder, HERE / "attack/again.py", sandbox={"writes": [str(out)]}, driver="claude", kind="claude", model="first",
+                  thinking="high", tools=["Read", "Edit", "Bash"], deny=["WebFetch"], plans=["agent:coder"])
+    try:
+        goal, runs = house.goal(), Again(house, out)
+        work = node("T1", toolsAllow=["Read", "Edit"], toolsDeny=["Bash", "mcp__overseer__report_progress", "WebFetch"], objective="Begin again.")
+        later = {"dependsOn": ["T1"]}
+        plans = {"wide": [PHASE, work, node("T2", toolsAllow=["Read", "Bash"], **later)], "silent": [PHASE, work, node("T2", **later)]}
+        (house.attack / "know.json").write_text(json.dumps({"state": str(house.state), "door": str(house.state / "door/sock"),
+                                                            "out": str(out), "plans": plans}))
+        house.do("plan.apply", goal=goal, nodes=[PHASE, work])
+        begun = first_is_right(house, goal, runs.started(1))
+        plans_are_narrow(house, goal, out)
+        settings_change(house)
+        house.do("config.reload")
+        runs.die(1)
+        runs.repeated(2, "after its death, with other settings")
+        house.client.close()
+        house.daemon.kill()
+        house.daemon.start()
+        house.daemon.wait_joined()
+        house.client = Client(house.daemon.socket)
+        runs.die(2)
+        runs.repeated(3, "after the daemon's death and its own")
+        house.do("work.retry", goal=goal, node="T1", reason="once more, please")
+        runs.repeated(4, "when a person wants it once more")
+        shown = house.do("assignment.show", goal=goal, assignment=house.assignment(goal)["assignmentId"])
+        check(shown["startedWith"] == begun, f"{shown['startedWith']} is not {begun}")
+        widened(house, out)
+        typed(house)
+    finally:
+        house.close()
+    proof.passed("e2e", "box.again", "ASSIGN-19 SCOPE-01 SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-07")
 
 
 def home(folder):
@@ -338,7 +486,127 @@ def home(folder):
         house.close()
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "home": home}
+LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
+EASY = 64 << 20  # bytes that whoever is not limited has for certain
+
+
+def doctor(house):
+    """What `overseer doctor` says of limits."""
+    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(house.daemon.socket)], capture_output=True, text=True,
+                         env={**os.environ, "OVERSEER_CONFIG": str(house.config)}, check=False).stdout
+    return next(row for row in json.loads(out)["checks"] if row["check"] == "limits")
+
+
+def not_shown(what, why):
+    print(f"not shown here: {what}: {why}", flush=True)
+
+
+def memory_is_bounded(answer, how):
+    eaten, most = answer["memory"], LIMITS["memory"] << 20
+    check(0 < eaten["bytes"] < most, f"it took {eaten['bytes']} of {most} bytes")
+    check(eaten["refused"] or eaten["status"] == -signal.SIGKILL, f"nothing stopped it: {eaten}")
+    print(f"ok: memory ({how}): stopped at {eaten['bytes'] >> 20} of {LIMITS['memory']} MiB, {'refused' if eaten['refused'] else 'killed'}")
+
+
+def others_are_well(house, other):
+    check(house.daemon.alive() and house.run(other), "the daemon or another run was harmed")
+    check(len(bytearray(b"x" * (LIMITS["memory"] << 20) + b"x" * EASY)) > LIMITS["memory"] << 20, "whoever is not limited lacks memory")
+
+
+def limits(folder):
+    """G-22: memory, processor and processes of a run, by a control group where the daemon may make one; what is held by less, or not
+    at all, is said by the assignment, on the record and by doctor."""
+    house = House(folder, HERE / "attack/limits.py", sandbox=dict(LIMITS))
+    try:
+        other, goal = house.goal(), house.goal()
+        know = {"memory": LIMITS["memory"] << 20, "processes": LIMITS["processes"]}
+        (house.attack / "know.json").write_text(json.dumps(know))
+        house.plan(other, "Be quiet.")
+        house.wait("the other run stands", lambda: house.run(other))
+        house.plan(goal, "Take all of it.")
+        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json", 90)
+        answer = json.loads(path.read_text())
+        shown = house.wait("what it may use is shown", lambda: house.assignment(goal).get("limits"))
+        how = {part.split()[0]: part[part.index("(") + 1:-1] for part in shown.split(", ")}
+        check(set(how) == set(LIMITS), f"assignment.list says {shown!r}")
+        check(shown in json.dumps(house.records(goal, "dispatch.accepted")), "the record does not say what it may use")
+        check(f"its limits: {shown}" in house.log(), "the log does not say what it may use")
+        said = doctor(house)
+        check(all(word in said["text"] for word in how.values()), f"doctor says {said}, the assignment {shown}")
+        check((said["verdict"] == "ok") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
+        memory_is_bounded(answer, how["memory"])
+        others_are_well(house, other)
+        if how["cpu"] == "cgroup":
+            check(answer["cpu"] < 1.25 * LIMITS["cpu"] / 100, f"it used {answer['cpu']:.2f} of a processor")
+            print(f"ok: cpu: {answer['cpu']:.2f} of a processor")
+        else:
+            not_shown("cpu", said["text"])
+        if how["processes"] != "not held":
+            check(answer["processes"] <= LIMITS["processes"], f"it began {answer['processes']} processes")
+            print(f"ok: processes: {answer['processes']} of {LIMITS['processes']}")
+        else:
+            not_shown("processes", said["text"])
+        if how["memory"] == "cgroup":
+            ran_out(house, know)
+        else:
+            not_shown("an agent that the kernel ends for its memory", said["text"])
+    finally:
+        house.close()
+    if set(how.values()) == {"cgroup"}:  # the others are a part of it
+        proof.passed("e2e", "box.limits", "G-22")
+
+
+def ran_out(house, know):
+    """The exit is called what it was."""
+    (house.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
+    goal = house.goal()
+    house.plan(goal, "Take all of it yourself.")
+    house.wait("its end is called what it was", lambda: "needed more memory than it may have" in
+               json.dumps(house.do("events.list", goal=goal)["events"]), 60)
+    print("ok: an agent that the kernel ended for its memory is called so")
+
+
+FORKS = """
+import os, signal, time
+began = []
+try:
+    for _ in range({most}):
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(20)
+            os._exit(0)
+        began.append(pid)
+except OSError:
+    pass
+for pid in began:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+print(len(began))
+"""
+
+
+def confined(folder):
+    """The limit on processes that each run has where no control group counts them. Root is not stopped by it, so it is somebody else."""
+    bwrap, setpriv = shutil.which("bwrap"), shutil.which("setpriv")
+    if not bwrap or (os.geteuid() == 0 and not setpriv):
+        not_shown("processes, counted by the kernel for each user", "bubblewrap or setpriv is not there")
+        return
+    rules = folder / "rules"
+    rules.write_text(f"processes {LIMITS['processes']}\n")
+    folder.chmod(0o755)
+    somebody = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    done = subprocess.run([*somebody, bwrap, "--unshare-user-try", "--unshare-pid", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+                           "--dev", "/dev", "--proc", "/proc", "--", str(HOLD), "--confine", str(rules), "--", "/usr/bin/python3",
+                           "-c", FORKS.format(most=3 * LIMITS["processes"])], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == 1 and "bwrap:" in done.stderr:
+        not_shown("processes, counted by the kernel for each user", done.stderr.strip())
+        return
+    check(done.returncode == 0 and 0 < int(done.stdout) < LIMITS["processes"], f"it began {done.stdout}: {done.stderr}")
+    print(f"ok: processes (rlimit): {done.stdout.strip()} of {LIMITS['processes']}")
+
+
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "again": again, "home": home,
+         "limits": limits, "confined": confined}
 
 
 def main():

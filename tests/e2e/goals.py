@@ -181,7 +181,7 @@ def a_plan_survives_as_it_was_given(shop, quick):
     goal = shop.goal()
     rich = dict(objective="why", expectedOutcome="what", definitionOfDone="when", suggestedAgentId="claude",
                 suggestedAgentType="coder", requiredTools=["git", "make"], estimatedEffort="2h", riskLevel="med",
-                scopePaths=["src/**"])
+                scopePaths=["src/**"], toolsAllow=["Read"], toolsDeny=["Bash"])
     plan = [node("P1", "phase", **rich), node("T1.1", "task", "P1", **rich), node("T1.2", "task", "P1", ["T1.1"]),
             node("S1.1.1", "subtask", "T1.1", **rich)]
     shop.do("plan.apply", goal=goal, nodes=plan)

@@ -64,7 +64,8 @@ class Paths:
         out = {"id": name, "tier": tier, "name": "a node", "acceptanceCriteria": ["one"], **self.fitting(text, {
             "name": (250, text), "objective": (8000, text), "expectedOutcome": (8000, text), "acceptanceCriteria": (1000, [text]),
             "definitionOfDone": (8000, text), "suggestedAgentId": (250, text), "suggestedAgentType": (250, text),
-            "requiredTools": (250, [text]), "estimatedEffort": (60, text), "scopePaths": (250, [text])})}
+            "requiredTools": (250, [text]), "estimatedEffort": (60, text), "scopePaths": (250, [text]),
+            "toolsAllow": (250, [text]), "toolsDeny": (250, [text])})}
         if parent:
             out["parentId"] = parent
         return out

@@ -216,6 +216,7 @@ union thing {
     struct crystal crystal;
     struct run run;
     struct charge charge;
+    struct beginning beginning;
     struct sighting sighting;
     struct sightings sightings;
     struct question question;
@@ -257,6 +258,7 @@ static const struct coding OF_DISPATCH = {&DISPATCH};
 static const struct coding OF_CRYSTAL = {&CRYSTAL};
 static const struct coding OF_RUN = {&RUN};
 static const struct coding OF_CHARGE = {&CHARGE};
+static const struct coding OF_BEGINNING = {&BEGINNING};
 static const struct coding OF_SIGHTING = {&SIGHTING};
 static const struct coding OF_SIGHTINGS = {&SIGHTINGS};
 static const struct coding OF_QUESTION = {&QUESTION};
@@ -275,7 +277,7 @@ static const struct coding *const CODINGS[] = {
     &OF_GOAL_TEXT, &OF_NODE,          &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,     &OF_ASSIGNMENT,
     &OF_DISPATCH,  &OF_CRYSTAL,       &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING, &OF_SIGHTINGS,
     &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,   &OF_ACCOUNT,
-    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE};
+    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE,      &OF_BEGINNING};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -419,6 +421,26 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
+static const struct plan_row PLAN_ROWS_SCOPED[] = {
+    {.id = {"T1.1", 4},
+     .parent = {"P1", 2},
+     .tier = TIER_TASK,
+     .depends_on = {LINES, 2},
+     .text = {.name = {"task", 4},
+              .objective = {"to see", 6},
+              .outcome = {"seen", 4},
+              .criteria = {LINES, 2},
+              .definition_of_done = {"all of it", 9},
+              .agent = {"auto-1", 6},
+              .agent_type = {"coder", 5},
+              .tools = {LINES, 1},
+              .effort = {"2h", 2},
+              .risk = RISK_HIGH,
+              .scope_paths = {LINES, 1},
+              .allow = {LINES, 2},
+              .deny = {LINES, 1}}},
+};
+
 #define SIGHTING_SAMPLE(...) \
     { \
         .charge = 1, .event = AGENT_LIMITED, .at = AT, .process = SURE_YES, .turn = SURE_NO, \
@@ -492,6 +514,11 @@ static const struct golden {
                   .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
                   .title = STR("agent:auto-1:main"), .node = STR("bwrap+landlock"),
                   .reason = STR("enforced"))},
+    {"signal.effect.ended", "every.4", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_EFFECT_ENDED, .effect = 3, .exit = 9, .text = STR("tail"),
+                  .to = DELIVERY_TIMEOUT, .body = STR("\x01\x02\x01"), .until = AT + 7,
+                  .title = STR("agent:auto-1:main"), .node = STR("bwrap+landlock"),
+                  .reason = STR("enforced"), .command = STR("memory 512 MiB (cgroup)"))},
     {"signal.effect.lost", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_EFFECT_LOST, .effect = 127)},
     {"signal.effect.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_LOST)},
     {"signal.effect.lost", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3)},
@@ -611,19 +638,31 @@ static const struct golden {
     }
     {"effect.spawn", "before", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = {0})},
     {"effect.spawn", "every", &OF_SPAWN, AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"))},
+    {"effect.spawn", "every.2", &OF_SPAWN,
+     AGENT_EFFECT(WORDS_TASK, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.spawn", "minimal", &OF_SPAWN, {.effect = {.within = 0}}},
     {"effect.send", "before", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = {0})},
     {"effect.send", "every", &OF_SEND, AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"))},
+    {"effect.send", "every.2", &OF_SEND,
+     AGENT_EFFECT(WORDS_AGAIN, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.send", "minimal", &OF_SEND, {.effect = {.within = 0}}},
     {"effect.look", "before", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = {0})},
     {"effect.look", "every", &OF_LOOK, AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"))},
+    {"effect.look", "every.2", &OF_LOOK,
+     AGENT_EFFECT(WORDS_NUDGE, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.look", "minimal", &OF_LOOK, {.effect = {.within = 0}}},
     {"effect.stop", "before", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = {0})},
     {"effect.stop", "every", &OF_STOP, AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"))},
+    {"effect.stop", "every.2", &OF_STOP,
+     AGENT_EFFECT(WORDS_HANDOVER, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.stop", "minimal", &OF_STOP, {.effect = {.within = 0}}},
     {"effect.check", "every", &OF_CHECK, AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"))},
+    {"effect.check", "every.2", &OF_CHECK,
+     AGENT_EFFECT(WORDS_BLOCK, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.check", "minimal", &OF_CHECK, {.effect = {.within = 0}}},
     {"effect.land", "every", &OF_LAND, AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"))},
+    {"effect.land", "every.2", &OF_LAND,
+     AGENT_EFFECT(WORDS_ANSWER, .commit = STR("9fceb02d"), .start = HASH_BYTES)},
     {"effect.land", "minimal", &OF_LAND, {.effect = {.within = 0}}},
     {"effect.tell", "every", &OF_TELL, {.effect = {.to = GOAL_BYTES, .body = STR("\x01\x1b")}}},
     {"effect.tell", "minimal", &OF_TELL, {.effect = {.within = 0}}},
@@ -843,6 +882,31 @@ static const struct golden {
                .agent = "auto-1",
                .role = "coder",
                .attempts = 5}}},
+    {"node",
+     "every.3",
+     &OF_NODE,
+     {.node = {.id = "S1.1.1",
+               .parent = 2,
+               .tier = TIER_SUBTASK,
+               .status = NODE_BLOCKED,
+               .place = 3,
+               .pinned = 1,
+               .retired = 1,
+               .blocked = BLOCKED_BY_FAILURE,
+               .effort = 90,
+               .created_at = AT,
+               .updated_at = AT + 1,
+               .started_at = AT + 2,
+               .ended_at = AT + 3,
+               .queued_at = AT + 4,
+               .text = HASH_BYTES,
+               .why = HASH_BYTES,
+               .depends = {0, 1, 300},
+               .depend_count = 3,
+               .agent = "auto-1",
+               .role = "coder",
+               .attempts = 5,
+               .start = HASH_BYTES}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -858,8 +922,25 @@ static const struct golden {
                     .effort = {"2h", 2},
                     .risk = RISK_HIGH,
                     .scope_paths = {LINES, 1}}}},
+    {"node_text",
+     "every.2",
+     &OF_NODE_TEXT,
+     {.node_text = {.name = {"task", 4},
+                    .objective = {"to see", 6},
+                    .outcome = {"seen", 4},
+                    .criteria = {LINES, 2},
+                    .definition_of_done = {"all of it", 9},
+                    .agent = {"auto-1", 6},
+                    .agent_type = {"coder", 5},
+                    .tools = {LINES, 1},
+                    .effort = {"2h", 2},
+                    .risk = RISK_HIGH,
+                    .scope_paths = {LINES, 1},
+                    .allow = {LINES, 2},
+                    .deny = {LINES, 1}}}},
     {"node_text", "minimal", &OF_NODE_TEXT, {.node_text = {.risk = 0}}},
     {"plan", "every", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS, 2}}}},
+    {"plan", "every.2", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS_SCOPED, 1}}}},
     {"plan", "minimal", &OF_PLAN_TEXT, {.plan_text = {{NULL, 0}}}},
     {"tags", "every", &OF_TAGS, {.tags = {{LINES, 2}}}},
     {"tags", "minimal", &OF_TAGS, {.tags = {{NULL, 0}}}},
@@ -1013,6 +1094,24 @@ static const struct golden {
      CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
                    .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
                    .sandbox = "bwrap+landlock", .scope = "enforced")},
+    {"charge", "every.2", &OF_CHARGE,
+     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
+                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
+                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                   .limits = "memory 512 MiB (cgroup)")},
+    {"beginning",
+     "every",
+     &OF_BEGINNING,
+     {.beginning = {.agent = STR("auto-1"),
+                    .model = STR("large"),
+                    .thinking = STR("high"),
+                    .label = STR("S1.1.1"),
+                    .text = HASH_BYTES,
+                    .within = 5,
+                    .listed = 1,
+                    .allow = {LINES, 2},
+                    .deny = {LINES, 1}}}},
+    {"beginning", "minimal", &OF_BEGINNING, {.beginning = {.within = 0}}},
     {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
     {"sighting", "before", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 0)}},
     {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 7)}},

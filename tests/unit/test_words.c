@@ -190,7 +190,8 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         for (size_t i = 0; i < LIMIT_LINES; i++)
             lines[i] = str_cut(text, LIMIT_LINE);
         struct texts list = {lines, chance_below(&chance, LIMIT_LINES + 1)};
-        struct node_text task = {text, text, text, list, text, {0}, {0}, list, {0}, 0, list};
+        struct node_text task = {text, text, text, list, text, {0}, {0},
+                                 list, {0},  0,    list, {0},  {0}};
         struct crystal left = {.summary = text,
                                .state = text,
                                .decisions = list,

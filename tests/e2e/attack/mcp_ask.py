@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does an agent of these tests reach the tools of its run?"""
+import glob
+import http.client
+import json
+import socket
+
+
+class Mcp:
+    def __init__(self, path, token):
+        self.path, self.token, self.session = path, token, None
+
+    def ask(self, method, **params):
+        connection = http.client.HTTPConnection("overseer", timeout=10)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(self.path)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json",
+                   "Accept": "application/json, text/event-stream"}
+        if self.session:
+            headers["Mcp-Session-Id"] = self.session
+        connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}), headers)
+        response = connection.getresponse()
+        self.session = response.getheader("Mcp-Session-Id") or self.session
+        return json.loads(response.read())
+
+    def greet(self):
+        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "x", "version": "1"})
+        return self
+
+    def tools(self):
+        return [tool["name"] for tool in self.ask("tools/list")["result"]["tools"]]
+
+
+def mcp_of_run(know):
+    """Its own token is the only one that it sees."""
+    with open(glob.glob(f"{know['state']}/runs/*/token")[0], encoding="ascii") as file:
+        return Mcp(know["door"], file.read()).greet()
