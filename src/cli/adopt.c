@@ -6,6 +6,7 @@
 #include "cli/print.h"
 #include "cli/run.h"
 #include "cli/task.h"
+#include "model/charge.h"
 
 #include <stdlib.h>
 #include <unistd.h>

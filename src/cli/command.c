@@ -210,12 +210,11 @@ static const struct command LOCAL[] = {
      .group = GROUP_BEGIN,
      .summary = "Watch a session of an agent that you started yourself. It is never touched.",
      .help =
-         "Without a session: those that are on this machine, in panes of your default tmux server and of Claude Code. A "
-         "goal with one task is made for the session, and the daemon watches its process, its transcript and its "
-         "screen. Nothing is ever written to it; it is never stopped, nudged or replaced. When it falls silent or ends, you are asked.\n"
-         "Example: overseer adopt\n"
-         "Example: overseer adopt %3 --title \"the parser\" --dry-run\n"
-         "Example: overseer adopt --release T7",
+         "Without a session: those that are on this machine, in panes of your default tmux server and of Claude Code. "
+         "`overseer adopt %3` watches one of them: a goal with one task is made for it, and the daemon looks at its "
+         "process, its transcript and its screen. Nothing is ever written to it; it is never stopped, nudged or replaced. "
+         "When it falls silent or ends, you are asked. `overseer adopt --release T7` lets go of it.\n"
+         "Example: overseer adopt",
      FLAGS(ADOPT),
      .positional = 1,
      .run = adopt_run},
