@@ -121,6 +121,36 @@ static bool session_fits(struct typed *typed, const struct session *session, con
     return false;
 }
 
+/* The daemon looks at it on its own machine. */
+static bool daemon_is_here(struct typed *typed) {
+    if (!typed->at.url)
+        return true;
+    trouble_make(&typed->trouble, ERROR_CONFLICT,
+                 "Only a daemon on this machine can watch a session that is here.");
+    trouble_next(&typed->trouble, "Leave --url and OVERSEER_URL out.");
+    return false;
+}
+
+/* One session, one task. */
+static bool is_new(struct typed *typed, const struct session *session) {
+    json_t *params = json_object(), *row, *list;
+    list = daemon_call(&typed->at, "assignment.list", params, &typed->trouble);
+    bool watched = false;
+    size_t i;
+    json_array_foreach(json_object_get(list, "assignments"), i, row) {
+        if (watched || strcmp(text_of(row, "agentId"), session->name) != 0)
+            continue;
+        watched = true;
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "%s is watched already, as %s.",
+                     session->name, text_of(row, "workNodeId"));
+        trouble_next(&typed->trouble, "See: overseer why %s", text_of(row, "workNodeId"));
+    }
+    bool is = list && !watched;
+    json_decref(params);
+    json_decref(list);
+    return is;
+}
+
 static int lines_run(const struct typed *typed, const struct session *session, const char *what) {
     char why[256];
     if (session && session->process.pid)
@@ -158,13 +188,15 @@ static int adopt(struct typed *typed, const struct session *session) {
         printf("%s would be watched: %s\n", session->name, said ? said : title);
         return 0;
     }
-    if (!typed->at.url && !daemon_ensure(typed))
+    if (!daemon_is_here(typed))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    if (!daemon_ensure(typed))
         return EXIT_TROUBLE;
     struct task_new new = {.title = said ? said : title,
                            .text = text,
                            .agent = session->name,
                            .criterion = "a person says so"};
-    if (!task_make(typed, &new, goal, task))
+    if (!is_new(typed, session) || !task_make(typed, &new, goal, task))
         return trouble_tell(&typed->trouble, typed->as_json);
     adopted_say(typed, session, task, goal, said ? said : title);
     return 0;

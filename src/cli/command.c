@@ -207,7 +207,7 @@ static const struct command LOCAL[] = {
      .positional = 1,
      .run = run_run},
     {.words = "adopt",
-     .group = GROUP_BEGIN,
+     .group = GROUP_MORE,
      .summary = "Watch a session of an agent that you started yourself. It is never touched.",
      .help =
          "Without a session: those that are on this machine, in panes of your default tmux server and of Claude Code. "

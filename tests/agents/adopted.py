@@ -146,6 +146,7 @@ def in_a_pane(desk):
     made = json.loads(desk.overseer("adopt", "%0", "--title", "the parser", "--json"))
     goal, task = made["goalId"], made["task"]
     desk.wait("it is watched", lambda: desk.assignment(goal).get("agentId") == "tmux:%0" and desk.watchers())
+    expect("already" in desk.overseer("adopt", "tmux:%0", code=4), "it is watched twice")
     desk.keys("<<<say first words && run ls ;; think 3 && say working on it && run pwd ;; say finished>>>")
     desk.wait("its words are read", lambda: "finished" in desk.overseer("logs", task))
     desk.wait("it is seen working", lambda: desk.assignment(goal).get("status") == "active")
