@@ -355,7 +355,8 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     charge->delivery = result;
     charge_touch(d, charge);
     if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK)
-        delivery_note(d, charge, result, STR("dispatch.receipt"));
+        delivery_note(d, charge, result,
+                      charge_is_watched(charge) ? STR("watched.there") : STR("dispatch.receipt"));
     else if (result == DELIVERY_ERROR)
         sent_failed(d, charge);
     else if (dispatch_has_room(d))

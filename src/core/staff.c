@@ -219,7 +219,7 @@ static void charge_begin(struct deciding *d, struct charge *charge) {
     charge->instruction =
         (struct hash){0}; /* somebody allowed it: the same words are not too soon */
     charge_dispatch(d, charge, charge->attempts == 0 ? WORDS_TASK : WORDS_AGAIN,
-                    STR("staff.begin"));
+                    charge_is_watched(charge) ? STR("watched.begin") : STR("staff.begin"));
     plan_settle(d);
 }
 

@@ -23,7 +23,7 @@ TOP = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import proof  # noqa: E402
 from model import Model  # noqa: E402
-from programs import BY_NAME, KEY, env_of  # noqa: E402
+from programs import BY_NAME, KEY, env_of, files_write  # noqa: E402
 from world import OVERSEER, Broken, Client, Daemon, wait_until  # noqa: E402
 
 SKIPPED = 77
@@ -48,6 +48,7 @@ class Desk:
     """A person's machine: a HOME, a tmux server, Claude Code in a pane; and Overseer beside it."""
 
     def __init__(self, folder, model, run):
+        self.model = model
         self.folder, self.home, self.work, self.run = folder, folder / "home", folder / "work", run
         for place in (self.home, self.work, folder / "tmux"):
             place.mkdir(mode=0o700)
@@ -97,6 +98,11 @@ class Desk:
                               env=self.env, cwd=self.work, check=False)
         expect(done.returncode == code, f"overseer {' '.join(words)}: {done.returncode} {done.stdout} {done.stderr}")
         return done.stdout + done.stderr
+
+    def show(self, *words):
+        """Kept for whoever wants to see what a person sees."""
+        with open(self.folder / "screens.txt", "a", encoding="utf-8") as file:
+            file.write(f"$ overseer {' '.join(words)}\n{self.overseer(*words)}\n")
 
     def do(self, method, **params):
         client = Client(self.daemon.socket)
@@ -157,10 +163,12 @@ def in_a_pane(desk):
     desk.wait("its silence is told", lambda: desk.asked(goal, "it is silent"), 90)
     screen = desk.screen()
     why = desk.overseer("why", task)
+    for words in (["adopt"], ["status"], ["agents"], ["inbox"], ["why", task], ["logs", task]):
+        desk.show(*words)
     records = desk.do("goal.show", goal=goal)["records"]
     skipped = [row for row in records if row["type"] == "ladder.skipped"]
     expect(len(skipped) == 4 and all(row["reason"] == "it is only watched" for row in skipped), f"skipped: {skipped}")
-    expect("only watched" in why, f"why says {why}")
+    expect("only watched" in why and "was told nothing" in why and "told its agent" not in why, f"why says {why}")
     desk.daemon.kill()
     desk.daemon.start()
     desk.daemon.wait_joined()
@@ -178,7 +186,9 @@ def in_a_pane(desk):
     expect(len(sent) == 1, f"it was sent something: {sent}")
     desk.wait("nobody watches any more", lambda: not desk.watchers())
     expect(not desk.listed().get("tmux:%0"), "what has ended is listed as a pane")
-    return goal
+    question = desk.asked(goal, "it has ended")[0]["questionId"]
+    desk.do("question.answer", goal=goal, question=question, answer="it is done")
+    desk.wait("a person has called it done", lambda: desk.do("goal.show", goal=goal)["state"] == "done")
 
 
 def by_its_session(desk):
@@ -209,6 +219,33 @@ def by_its_session(desk):
     expect(typed.read_bytes() == bytes_typed, "something was typed into it")
 
 
+def without_a_transcript(desk):
+    """Of another program only its screen is known: Codex, in the pane where Claude Code was before."""
+    path = subprocess.run([str(TOP / "tools/agents"), "path", "codex"], capture_output=True, text=True, check=False)
+    if path.returncode != 0:
+        return print("skip    codex is not installed: tools/agents install codex", flush=True)
+    row, values = BY_NAME["codex"], {"url": desk.model.url, "home": str(desk.home), "cwd": str(desk.work)}
+    files_write(BY_NAME["codex-acp"], desk.home, values)
+    env = " ".join(f"{name}={value}" for name, value in env_of(row, values).items())
+    desk.keys(f"{env} {path.stdout.strip()} --disable daemon_auto_start -s read-only")
+    desk.wait("Codex shows its prompt", lambda: "\u203a" in desk.screen(), 60)
+    session = desk.wait("the pane is listed", lambda: desk.listed().get("tmux:%0"))
+    expect(session["program"] == "codex" and session["folder"] == str(desk.work), f"it is {session}")
+    made = json.loads(desk.overseer("adopt", "%0", "--json"))
+    desk.wait("it is watched", desk.watchers)
+    time.sleep(6)  # its screen was looked at once
+    desk.keys("<<<think 2 && say hello from here>>>")
+    desk.wait("it is seen working", lambda: desk.assignment(made["goalId"]).get("status") == "active")
+    desk.wait("its silence is told", lambda: desk.asked(made["goalId"], "it is silent"), 90)
+    screen = desk.screen()
+    time.sleep(8)
+    expect(desk.screen() == screen and "hello from here" in screen, f"its screen has changed:\n{screen}\n----\n{desk.screen()}")
+    desk.overseer("adopt", "--release", made["task"])
+    desk.wait("nobody watches any more", lambda: not desk.watchers())
+    expect(Path(f"/proc/{session['pid']}").exists() and desk.screen() == screen, "it was touched")
+    return None
+
+
 def what_is_not_there(desk):
     """Errors say what happened, and what next."""
     said = desk.overseer("adopt", "%77", code=3)
@@ -227,7 +264,7 @@ def inside(keep):
     failed = 0
     with Model(log=str(folder / "model.log")) as model:
         desk = Desk(folder, model, path.stdout.strip())
-        for scene in (in_a_pane, by_its_session, what_is_not_there):
+        for scene in (in_a_pane, by_its_session, without_a_transcript, what_is_not_there):
             begin = time.monotonic()
             try:
                 scene(desk)
