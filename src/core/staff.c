@@ -69,8 +69,8 @@ static bool wants_staff(const struct deciding *d, const struct node *node) {
 static bool anybody_is_wanted(const struct deciding *d) {
     for (uint32_t i = 0; i < d->decision->plan.count; i++) {
         const struct node *node = &d->decision->plan.nodes[i];
-        if (wants_staff(d, node) &&
-            (d->policy->agent_count > 0 || agent_is_watched(str_of(node->agent))))
+        bool may = d->policy->agent_count > 0 || agent_is_watched(str_of(node->agent));
+        if (may && wants_staff(d, node))
             return true;
     }
     return false;
