@@ -65,6 +65,7 @@ e2e: all
 	@$(PG) tests/e2e/faces
 	@timeout 1800 tools/agents install || echo "some agent programs cannot be had; those are skipped"
 	@tests/agents/whole.py --write; code=$$?; [ $$code = 77 ] && echo "skipped: no agent program is installed" || exit $$code
+	@tests/agents/adopted.py; code=$$?; [ $$code = 77 ] || exit $$code
 	@tests/bench/throughput.py goose claude-acp; code=$$?; [ $$code = 77 ] || exit $$code
 
 # What holds an agent; tests/hold/run --full for all of it.

@@ -87,6 +87,11 @@ static void s_dies(struct story *story, char **said) {
         shows(story, player_of(story, said[0], 0),
               (struct pretend_event){.event = AGENT_EXITED, .exit = 139});
 }
+static void s_ends(struct story *story, char **said) {
+    s_gone(story, said);
+    if (!story->failure[0])
+        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_EXITED});
+}
 static void s_fails(struct story *story, char **said) {
     s_silent(story, said);
     if (!story->failure[0])
@@ -517,6 +522,7 @@ static const struct sentence_row ROWS[] = {
     {"$ chatters", s_chatters, SENTENCE_HAPPENS},
     {"$ dies", s_dies, SENTENCE_HAPPENS},
     {"$ dies unseen", s_gone, SENTENCE_HAPPENS},
+    {"$ ends by itself", s_ends, SENTENCE_HAPPENS},
     {"$ fails", s_fails, SENTENCE_HAPPENS},
     {"$ ends its turn", s_ends_turn, SENTENCE_HAPPENS},
     {"$ is at its limit", s_limited, SENTENCE_HAPPENS},

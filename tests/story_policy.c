@@ -134,7 +134,8 @@ static void agents_read(struct story *story, char **words, int count) {
 
 void agent_hire(struct story *story, const char *name) {
     struct policy policy = story->fleet->policy;
-    if (policy.agent_count > 0 && policy_agent(&policy, str_of(name)))
+    if (agent_is_watched(str_of(name)) ||
+        (policy.agent_count > 0 && policy_agent(&policy, str_of(name))))
         return;
     struct policy_agent *agent = &story->agents[policy.agent_count++];
     *agent = (struct policy_agent){0};

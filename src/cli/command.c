@@ -97,6 +97,13 @@ static const struct field BEGIN[] = {
     FLAG("jobs", FIELD_UINT, 0, "so many at once; the next begins when one is done or needs you"),
     TEXT("until", "nothing new begins after this time, such as 07:00"),
 };
+static const struct field ADOPT[] = {
+    TEXT("session", "which, such as %3, or the id of a session of Claude Code; all, if not said"),
+    TEXT("title", "what people call it; program and folder, if not said"),
+    TEXT("release", "let go of this one, such as T7; the session goes on untouched"),
+    TEXT("home", "whose sessions: a home folder; yours, if not said"),
+    SWITCH("lines", "only say what is seen of it, as lines of JSON; the daemon watches it so"),
+};
 static const struct field TELL[] = {
     FLAG("task", FIELD_TEXT, FIELD_REQUIRED, "which, such as T7, or its goal"),
     FLAG("text", FIELD_TEXT, FIELD_REQUIRED, "what it is to hear"),
@@ -205,6 +212,18 @@ static const struct command LOCAL[] = {
      FLAGS(BEGIN),
      .positional = 1,
      .run = run_run},
+    {.words = "adopt",
+     .group = GROUP_MORE,
+     .summary = "Watch a session of an agent that you started yourself. It is never touched.",
+     .help =
+         "Without a session: those that are on this machine, in panes of your default tmux server and of Claude Code. "
+         "`overseer adopt %3` watches one of them: a goal with one task is made for it, and the daemon looks at its "
+         "process, its transcript and its screen. Nothing is ever written to it; it is never stopped, nudged or replaced. "
+         "When it falls silent or ends, you are asked. `overseer adopt --release T7` lets go of it.\n"
+         "Example: overseer adopt",
+     FLAGS(ADOPT),
+     .positional = 1,
+     .run = adopt_run},
     {.words = "up",
      .group = GROUP_BEGIN,
      .summary = "Start the daemon in the background, unless it runs already.",

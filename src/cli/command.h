@@ -80,6 +80,7 @@ int down_run(struct typed *typed);         /* up.c */
 int doctor_run(struct typed *typed);       /* doctor.c */
 int events_run(struct typed *typed);       /* events.c */
 int gateway_run(struct typed *typed);      /* gateway.c */
+int adopt_run(struct typed *typed);        /* adopt.c */
 int config_check_run(struct typed *typed); /* config.c */
 int version_run(struct typed *typed);      /* main.c */
 int get_run(struct typed *typed);          /* act.c: a path of the daemon, as it came */

@@ -105,21 +105,19 @@ static void tools_put(const struct typed *typed, const char *flag, json_t *node,
         json_object_set(node, name, list);
 }
 
-static json_t *plan_make(const struct typed *typed, uint32_t number, const char *title,
-                         const char *text) {
-    const char *agent = typed_text(typed, "agent");
+static json_t *plan_make(const struct typed *typed, uint32_t number, const struct task_new *new) {
     char phase[16], task[16];
     snprintf(phase, sizeof phase, "P%u", number);
     snprintf(task, sizeof task, "T%u", number);
-    json_t *node = json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase,
-                             "tier", "task", "name", title, "objective", text, "acceptanceCriteria",
-                             "it is done as asked, and the checks of the repository pass");
-    if (agent)
-        json_object_set_new(node, "suggestedAgentId", json_string(agent));
+    json_t *node =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s]}", "id", task, "parentId", phase, "tier", "task",
+                  "name", new->title, "objective", new->text, "acceptanceCriteria", new->criterion);
+    if (new->agent)
+        json_object_set_new(node, "suggestedAgentId", json_string(new->agent));
     tools_put(typed, "allow", node, "toolsAllow"); /* SCOPE-01 */
     tools_put(typed, "deny", node, "toolsDeny");
-    return json_pack("[{s:s, s:s, s:s, s:[s]}, o]", "id", phase, "tier", "phase", "name", title,
-                     "acceptanceCriteria", "its task is done", node);
+    return json_pack("[{s:s, s:s, s:s, s:[s]}, o]", "id", phase, "tier", "phase", "name",
+                     new->title, "acceptanceCriteria", "its task is done", node);
 }
 
 static void key_make(char key[32]) {
@@ -129,33 +127,53 @@ static void key_make(char key[32]) {
     snprintf(key, 32, "run-%016llx", (unsigned long long)random);
 }
 
-static bool task_begin(struct starting *it, const char *text) {
-    struct typed *typed = it->typed;
-    char key[32], title[TITLE_MOST + 1];
-    uint32_t number = it->numbered++;
+static bool task_numbered(struct typed *typed, const struct task_new *new, uint32_t number,
+                          char goal[64]) {
+    char key[32];
     key_make(key);
+    json_t *made =
+        ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", new->title, "key", key));
+    snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
+    json_t *plan = made ? ask(typed, "plan.apply",
+                              json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
+                                        plan_make(typed, number, new), "key", key))
+                        : NULL;
+    json_decref(made);
+    json_decref(plan);
+    return plan != NULL;
+}
+
+bool task_make(struct typed *typed, const struct task_new *task, char goal[64], char node[16]) {
+    char title[TITLE_MOST + 1];
+    uint32_t number = number_next(typed);
+    struct task_new new = *task;
+    snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(str_of(task->title), TITLE_MOST)));
+    new.title = title;
+    snprintf(node, 16, "T%u", number);
+    return task_numbered(typed, &new, number, goal);
+}
+
+static bool task_begin(struct starting *it, const char *text) {
+    char title[TITLE_MOST + 1], id[16];
+    uint32_t number = it->numbered++;
     struct str line = {text, strcspn(text, "\n")};
     snprintf(title, sizeof title, "%.*s", STR_ARG(str_cut_utf8(line, TITLE_MOST)));
-    json_t *goal = ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", title, "key", key));
-    json_t *plan = goal ? ask(typed, "plan.apply",
-                              json_pack("{s:s, s:o, s:s}", "goal", text_of(goal, "goalId"), "nodes",
-                                        plan_make(typed, number, title, text), "key", key))
-                        : NULL;
-    if (plan) {
-        snprintf(it->goals[it->begun], sizeof *it->goals, "%s", text_of(goal, "goalId"));
-        snprintf(it->states[it->begun], sizeof *it->states, "working");
-        char id[16];
-        snprintf(id, sizeof id, "T%u", number);
-        json_array_append_new(it->told, json_pack("{s:s, s:O, s:s}", "task", id, "goalId",
-                                                  json_object_get(goal, "goalId"), "title", title));
-        if (!typed->as_json)
-            printf("%-5s %s\n", id, title);
-        it->begun++;
-    }
-    json_decref(goal);
-    json_decref(plan);
+    struct task_new new = {.title = title,
+                           .text = text,
+                           .agent = typed_text(it->typed, "agent"),
+                           .criterion =
+                               "it is done as asked, and the checks of the repository pass"};
+    if (!task_numbered(it->typed, &new, number, it->goals[it->begun]))
+        return false;
+    snprintf(it->states[it->begun], sizeof *it->states, "working");
+    snprintf(id, sizeof id, "T%u", number);
+    json_array_append_new(it->told, json_pack("{s:s, s:s, s:s}", "task", id, "goalId",
+                                              it->goals[it->begun], "title", title));
+    if (!it->typed->as_json)
+        printf("%-5s %s\n", id, title);
+    it->begun++;
     fflush(stdout);
-    return plan != NULL;
+    return true;
 }
 
 /* ---- several, so many at once ---- */

@@ -22,5 +22,13 @@ void tasks_free(struct tasks_read *tasks);
 bool repository_here(char path[PATH_MAX]);
 bool repository_of(const char *folder, char path[PATH_MAX]);
 
+/* A goal with one task. False: typed->trouble. goal: its whole id; task: such as T7. */
+struct task_new {
+    const char *title, *text;
+    const char *agent; /* NULL: whoever is free */
+    const char *criterion;
+};
+bool task_make(struct typed *typed, const struct task_new *task, char goal[64], char node[16]);
+
 /* Starts the daemon if nobody answers. False: the person was told why not. (up.c) */
 bool daemon_ensure(struct typed *typed);

@@ -4,6 +4,7 @@
 
 #include "cli/child.h"
 #include "cli/command.h"
+#include "model/charge.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -120,9 +121,21 @@ int logs_run(struct typed *typed) {
     return op_run(typed);
 }
 
+/* Why there are only words. */
+static void attach_hint(const char *agent) {
+    if (str_begins(str_of(agent), STR(WATCHED_PANE)))
+        hint("It is only watched: its terminal is yours. To go there: tmux attach -t '%s'\n"
+             "Its words follow; Ctrl-C leaves.",
+             agent + strlen(WATCHED_PANE));
+    else if (agent_is_watched(str_of(agent)))
+        hint("It is only watched, where you started it. Its words follow; Ctrl-C leaves.");
+    else
+        hint("Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
+}
+
 /* A terminal is attached to; of any other agent its words are followed. */
 int attach_run(struct typed *typed) {
-    char tmux[PATH_MAX], terminal[PATH_MAX];
+    char tmux[PATH_MAX], terminal[PATH_MAX], agent[LIMIT_AGENT + 1];
     if (!typed_text(typed, "goal"))
         return op_run(typed);
     if (!goal_settle(typed, "goal"))
@@ -132,11 +145,11 @@ int attach_run(struct typed *typed) {
     if (!page)
         return trouble_tell(&typed->trouble, typed->as_json);
     snprintf(terminal, sizeof terminal, "%s", text_of(page, "terminal"));
+    snprintf(agent, sizeof agent, "%s", text_of(page, "agentId"));
     json_decref(page);
     if (!*terminal || typed->at.url || !isatty(STDIN_FILENO) || !program_find("tmux", tmux)) {
         if (!typed->as_json)
-            hint(
-                "Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
+            attach_hint(agent);
         return follow(typed);
     }
     unsetenv("TMUX");
@@ -199,7 +212,11 @@ static json_t *told(struct typed *typed, const struct task_meant *task, const ch
     }
     json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
     snprintf(whom, size, "%s", text_of(log, "agentId"));
-    if (log && (!*whom || flag_of(log, "over")))
+    if (log && agent_is_watched(str_of(whom))) {
+        trouble_make(&typed->trouble, ERROR_CONFLICT,
+                     "It is only watched: Overseer never says anything to it.");
+        trouble_next(&typed->trouble, "Say it yourself, where it runs.");
+    } else if (log && (!*whom || flag_of(log, "over")))
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it now.");
     else if (log)
         result = ask(typed, "mail.send", letter_make(task, text_of(log, "assignmentId"), text));

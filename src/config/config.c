@@ -4,6 +4,7 @@
 
 #include "config/plain.h"
 #include "config/toml.h"
+#include "model/charge.h"
 #include "model/secret.h"
 
 #include <errno.h>
@@ -236,6 +237,11 @@ static void entries_check(struct loading *loading, const struct setting_list *li
         if (id.len == 0)
             problem(loading, "%s: %s %u has no \"%s\"", loading->file, list->one, i + 1,
                     list->rows[0].name);
+        if (list == &SETTING_LIST[LIST_AGENTS] && agent_is_watched(id))
+            problem(loading,
+                    "%s: agent %u is called \"%.*s\", as sessions are that are only watched: give "
+                    "it a name without \":\"",
+                    loading->file, i + 1, STR_ARG(str_cut(id, 80)));
         for (uint32_t j = 0; j < i && id.len > 0 && !list->repeats; j++)
             if (str_equal(id, entry_id(loading, list, j)))
                 problem(loading, "%s: two %s have the %s \"%.*s\"", loading->file, list->name,

@@ -220,6 +220,8 @@ void charge_dispatch(struct deciding *d, struct charge *charge, enum wording wor
                      struct str rule) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     must(charge->effect == 0 && dispatch_has_room(d));
+    if (charge_is_watched(charge) && charge->run && !charge->ended)
+        return; /* nothing is ever said to it: a dispatch begins to watch */
     if (node->attempts >= d->policy->max_attempts) /* C-68: whatever it is, and whoever wants it */
         ladder_ask(d, charge, STR("dispatch.too-often"), STR("it was sent something too often"));
     else if (!suppressed(d, charge, words))
@@ -281,6 +283,8 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->retries += charge->status == CHARGE_STALLED ? 0 : 1;
     charge->last_retry_at = d->signal->at;
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
+    if (charge_is_watched(charge))
+        charge_run_end(d, charge); /* whoever was to watch goes */
     if (charge->run == charge->dispatch)
         charge->ended = 1; /* it never began */
     if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_ACTIVE)
@@ -290,6 +294,10 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
                                       .until = charge->backoff_until});
     else
         charge_touch(d, charge);
+    if (charge_is_watched(charge)) /* the watch did not begin: whoever wanted it hears why */
+        ladder_ask(d, charge, STR("watched.failed"),
+                   d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_BLOCKED)
+                                           : STR("it cannot be watched"));
 }
 
 void delivery_note(struct deciding *d, struct charge *charge, enum delivery result,
@@ -364,7 +372,8 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     charge->delivery = result;
     charge_touch(d, charge);
     if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK)
-        delivery_note(d, charge, result, STR("dispatch.receipt"));
+        delivery_note(d, charge, result,
+                      charge_is_watched(charge) ? STR("watched.there") : STR("dispatch.receipt"));
     else if (result == DELIVERY_ERROR)
         sent_failed(d, charge);
     else if (dispatch_has_room(d))

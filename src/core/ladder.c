@@ -2,7 +2,8 @@
 /* What helps an agent that does not move? RECOVER-01 to RECOVER-14.
  *
  * Nudge, resend, replan, reassign, ask a person: in this order, each as often as it may be, each skipped with a reason on
- * the record where it does not apply. Whoever climbs has just been looked at. */
+ * the record where it does not apply. Whoever climbs has just been looked at. What is only watched is never helped: a person
+ * hears of it. */
 #include "core/rules.h"
 
 enum { LOOK_HOLDS = 5 }; /* seconds: what was seen before that may have changed */
@@ -161,25 +162,41 @@ struct charge *charge_asks(struct deciding *d, uint32_t n, struct asking asking)
     return charge;
 }
 
-/* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
-void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
+/* What a person is told of it, and what can be said about it. */
+static struct question_text stalled_text(struct deciding *d, const struct charge *charge,
+                                         struct str why) {
     static const struct str OPTIONS[] = {
         {"try again", 9}, {"give it to another agent", 24}, {"stop working on it", 18}};
+    static const struct str WATCHED[] = {
+        {"go on watching it", 17}, {"it is done", 10}, {"stop watching it", 16}};
+    const char *node = plan_node(&d->decision->plan, charge->node)->id;
+    if (charge_is_watched(charge))
+        return (struct question_text){
+            .text = arena_format(d->out,
+                                 "%s is only watched, and nothing was done to it: %.*s. See to it "
+                                 "yourself where it runs.",
+                                 charge->agent, STR_ARG(why)),
+            .options = {WATCHED, count_of(WATCHED)}};
+    return (struct question_text){
+        .text = arena_format(d->out,
+                             "%s has worked on %s and does not get on: %.*s. It was sent "
+                             "something %u times.",
+                             charge->agent, node, STR_ARG(why), charge->attempts),
+        .options = {OPTIONS, count_of(OPTIONS)}};
+}
+
+/* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
+void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
-    struct asking asking = {
-        .kind = QUESTION_DECIDE,
-        .alarm = ALARM_CRITICAL,
-        .cause = arena_format(d->out, "stalled.%s", node->id),
-        .charge = charge,
-        .text = {.title = arena_format(d->out, "%s: %.*s", node->id, STR_ARG(why)),
-                 .text = arena_format(d->out,
-                                      "%s has worked on %s and does not get on: %.*s. It was sent "
-                                      "something %u times.",
-                                      charge->agent, node->id, STR_ARG(why), charge->attempts),
-                 .options = {OPTIONS, count_of(OPTIONS)},
-                 .rule = rule,
-                 .reason = why},
-        .holds = true};
+    struct asking asking = {.kind = QUESTION_DECIDE,
+                            .alarm = ALARM_CRITICAL,
+                            .cause = arena_format(d->out, "stalled.%s", node->id),
+                            .charge = charge,
+                            .text = stalled_text(d, charge, why),
+                            .holds = true};
+    asking.text.title = arena_format(d->out, "%s: %.*s", node->id, STR_ARG(why));
+    asking.text.rule = rule;
+    asking.text.reason = why;
     if (!(charge = charge_asks(d, charge->n, asking)))
         return;
     charge->waiting = WAITS_FOR_ANSWER;
@@ -188,10 +205,12 @@ void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, stru
 }
 
 static void ask_do(struct deciding *d, struct charge *charge) {
-    struct str why =
-        charge->delivery == DELIVERY_TIMEOUT ? STR("nobody can tell whether it heard what was said")
-        : charge->retries > 0 ? arena_format(d->out, "no progress after %u nudges", charge->retries)
-                              : STR("no progress");
+    struct str why = charge_is_watched(charge) ? STR("it is silent")
+                     : charge->delivery == DELIVERY_TIMEOUT
+                         ? STR("nobody can tell whether it heard what was said")
+                     : charge->retries > 0
+                         ? arena_format(d->out, "no progress after %u nudges", charge->retries)
+                         : STR("no progress");
     ladder_ask(d, charge, STR("ladder.ask"), why);
 }
 
@@ -226,6 +245,13 @@ static enum rung rung_least(const struct deciding *d, const struct charge *charg
     return node->attempts >= d->policy->max_attempts ? RUNG_ASK : charge->rung;
 }
 
+/* Whom nobody gave to us is only watched: nothing but a person is asked. */
+static const char *rung_not(const struct deciding *d, const struct charge *charge, enum rung rung) {
+    if (rung < RUNG_ASK && charge_is_watched(charge))
+        return "it is only watched";
+    return LADDER[rung].not(d, charge);
+}
+
 static void rung_begin(struct deciding *d, struct charge *charge) {
     if (LADDER[charge->rung].permit == PERMIT_NONE || charge->allowed) {
         charge->allowed = 0;
@@ -242,7 +268,7 @@ int64_t ladder_climb(struct deciding *d, struct charge *charge) {
         charge->backoff_until > d->signal->at)
         return again;
     for (enum rung rung = rung_least(d, charge); rung < RUNGS; rung++) {
-        const char *not = LADDER[rung].not(d, charge);
+        const char *not = rung_not(d, charge, rung);
         if (not ) {
             if (rung != charge->rung || rung != RUNG_NUDGE || charge->retries == 0)
                 rung_record(d, charge, RECORD_LADDER_SKIPPED, rung, not );

@@ -129,6 +129,11 @@ void rule_mail(struct deciding *d) {
                               STR("nobody of that name works on this goal, or several do"));
         return;
     }
+    if (to && charge_is_watched(to)) {
+        decide_refuse_because(d, ERROR_CONFLICT,
+                              STR("it is only watched: nothing is ever said to it"));
+        return;
+    }
     if (d->signal->to >= LETTER_KINDS || d->signal->question > 1) {
         decide_refuse(d, ERROR_INVALID);
         return;

@@ -36,6 +36,8 @@ static void reply_ask(struct deciding *d, struct charge *charge) {
 }
 
 void charge_reply(struct deciding *d, struct charge *charge, enum wording words) {
+    if (charge_is_watched(charge))
+        return;
     charge->owes = words;
     charge_touch(d, charge);
     if (can_hear(d, charge))

@@ -12,8 +12,17 @@ bool agent_is_allowed(const struct deciding *d, const struct policy_agent *agent
            list_has_word(allowed, str_of(agent->id));
 }
 
+/* A session that a person named to be watched: it is given nothing, so no policy has to know it. */
+static const struct policy_agent *agent_watched(const struct deciding *d, const struct node *node) {
+    struct policy_agent *agent = arena_new(d->out, struct policy_agent, 1);
+    name_put(agent->id, sizeof agent->id, str_of(node->agent));
+    return agent;
+}
+
 /* ASSIGN-20: the one that the plan names, else the first of the role that it names, else the first. */
 static const struct policy_agent *agent_for(const struct deciding *d, const struct node *node) {
+    if (agent_is_watched(str_of(node->agent)))
+        return agent_watched(d, node);
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < d->policy->agent_count; i++) {
             const struct policy_agent *agent = &d->policy->agents[i];
@@ -57,10 +66,14 @@ static bool wants_staff(const struct deciding *d, const struct node *node) {
            node->attempts < d->policy->max_attempts;
 }
 
+/* CONFIG-01: without agents nothing is given out; to watch gives nothing. */
 static bool anybody_is_wanted(const struct deciding *d) {
-    for (uint32_t i = 0; i < d->decision->plan.count; i++)
-        if (wants_staff(d, &d->decision->plan.nodes[i]))
+    for (uint32_t i = 0; i < d->decision->plan.count; i++) {
+        const struct node *node = &d->decision->plan.nodes[i];
+        bool may = d->policy->agent_count > 0 || agent_is_watched(str_of(node->agent));
+        if (may && wants_staff(d, node))
             return true;
+    }
     return false;
 }
 
@@ -90,6 +103,12 @@ static void nobody_ask(struct deciding *d, const struct node *node) {
                         .reason = why}});
 }
 
+/* Whoever watches needs no permit: it costs nothing, and no agent is acted on. See watches_begin(). */
+static void begin_ask(struct deciding *d, struct charge *charge) {
+    if (!charge_is_watched(charge))
+        permit_ask(d, charge);
+}
+
 static void staff_ready(struct deciding *d) {
     uint32_t most = d->policy->most_per_goal ? d->policy->most_per_goal : LIMIT_CHARGES;
     struct graph_picks picks =
@@ -103,11 +122,12 @@ static void staff_ready(struct deciding *d) {
             !dispatch_has_room(d))
             continue;
         if (!agent) {
-            nobody_ask(d, node);
+            if (d->policy->agent_count > 0)
+                nobody_ask(d, node);
             continue;
         }
         question_settle(d, nobody_cause(d, node), STR("staff"));
-        permit_ask(d, charge_add(d, node, agent));
+        begin_ask(d, charge_add(d, node, agent));
     }
 }
 
@@ -163,17 +183,6 @@ void charges_stop(struct deciding *d, struct str rule) {
     } /* the rest follows as room comes: staff_release() */
 }
 
-void staff(struct deciding *d) {
-    const struct goal *goal = &d->decision->goal;
-    permits_catch_up(d);
-    if (d->decision->live.charges.count > 0)
-        staff_release(d);
-    if (goal->status != GOAL_ACTIVE || d->policy->agent_count == 0 || goal->plan_version == 0 ||
-        d->world->level < LEVEL_SUPERVISION || !anybody_is_wanted(d))
-        return;
-    staff_ready(d);
-}
-
 /* ---- what the desk says ---- */
 
 static void node_begin(struct deciding *d, const struct charge *charge) {
@@ -211,8 +220,33 @@ static void charge_begin(struct deciding *d, struct charge *charge) {
     charge->instruction =
         (struct hash){0}; /* somebody allowed it: the same words are not too soon */
     charge_dispatch(d, charge, charge->attempts == 0 ? WORDS_TASK : WORDS_AGAIN,
-                    STR("staff.begin"));
+                    charge_is_watched(charge) ? STR("watched.begin") : STR("staff.begin"));
     plan_settle(d);
+}
+
+static void watches_begin(struct deciding *d) {
+    struct charges *charges = &d->decision->live.charges;
+    for (uint32_t i = 0; i < charges->count; i++) {
+        bool waits =
+            charges->at[i].status == CHARGE_QUEUED && charges->at[i].waiting == WAITS_FOR_PERMIT;
+        if (!waits || !charge_is_watched(&charges->at[i]))
+            continue;
+        live_edit(d, PART_CHARGE, 0);
+        charge_begin(d, &charges->at[i]);
+    }
+}
+
+void staff(struct deciding *d) {
+    const struct goal *goal = &d->decision->goal;
+    permits_catch_up(d);
+    if (d->decision->live.charges.count > 0)
+        staff_release(d);
+    if (goal->status != GOAL_ACTIVE || goal->plan_version == 0 ||
+        d->world->level < LEVEL_SUPERVISION)
+        return;
+    if (anybody_is_wanted(d))
+        staff_ready(d);
+    watches_begin(d);
 }
 
 void rule_granted(struct deciding *d) {
@@ -284,7 +318,7 @@ void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
         charge_move(d, charge, CHARGE_QUEUED, (struct evidence){.rule = rule});
     else
         charge_touch(d, charge);
-    permit_ask(d, charge);
+    begin_ask(d, charge);
 }
 
 /* Promise 3: it is done on evidence, and called unverified until something else has checked it. */
@@ -362,6 +396,23 @@ void answer_go_on(struct deciding *d, struct charge *charge) {
         charge_look(d, charge, 0, STR("answer.look"));
 }
 
+/* Nothing is done to what is only watched: it is watched from now on as if it had just been seen, or anew if it had ended. */
+static void watched_answered(struct deciding *d, struct charge *charge, uint32_t option) {
+    charge->waiting = WAITS_FOR_NOTHING;
+    if (option == 2) {
+        charge_done(d, charge, STR("answer.accepted"), STR("a person says so"), STR("accepted"));
+        return;
+    }
+    charge->rung = charge->first;
+    if (charge->ended) {
+        chances_renew(d, charge->node);
+        charge_again(d, charge, STR("answer.again"));
+        return;
+    }
+    charge->last_activity_at = d->signal->at;
+    charge_wakes(d, charge, STR("answer.again"));
+}
+
 static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
     uint32_t at_node = charge->node;
     charge->question = 0;
@@ -369,6 +420,10 @@ static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t 
     if (option == 3) {
         charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
         work_give_up(d, at_node, STR("answer.stop"));
+        return;
+    }
+    if (charge_is_watched(charge)) {
+        watched_answered(d, charge, option);
         return;
     }
     charge->answered = option ? option : 1;

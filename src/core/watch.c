@@ -97,6 +97,21 @@ static void spent_note(struct deciding *d, struct charge *charge, const struct s
     charge_touch(d, charge);
 }
 
+/* Somebody else's session is over, or is not seen any more. Nobody starts it again: a person hears of it, also one who was
+ * asked about its silence. */
+static void watched_ended(struct deciding *d, struct charge *charge, struct str rule) {
+    bool ended = str_equal(rule, STR("agent.exited")) && d->signal->exit == 0;
+    struct str why = ended ? STR("it has ended") : STR("it cannot be seen any more");
+    uint32_t n = charge->n;
+    questions_drop(d, n, rule);
+    charge = charges_find(&d->decision->live.charges, n);
+    charge->question = 0;
+    if (charge_status_may_become(charge->status, CHARGE_STALLED))
+        charge_move(d, charge, CHARGE_STALLED,
+                    (struct evidence){.rule = rule, .text = why, .exit = d->signal->exit});
+    ladder_ask(d, charge, STR("watched.ended"), why);
+}
+
 /* OTP's intensity: a run that dies is started again, but not for ever. Pain 5, pain 6. */
 static void run_died(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
     int64_t at = d->signal->at;
@@ -107,6 +122,10 @@ static void run_died(struct deciding *d, struct charge *charge, struct str rule,
     reply_forget(charge);
     if (charge->waiting == WAITS_FOR_CHECK) { /* it has said what it had to say */
         charge_touch(d, charge);
+        return;
+    }
+    if (charge_is_watched(charge)) {
+        watched_ended(d, charge, rule);
         return;
     }
     if (charge->restart_since == 0 || at - charge->restart_since > d->policy->restart_window) {
@@ -364,13 +383,12 @@ bool charge_lives(struct deciding *d, struct charge *charge, const struct sighti
     return true;
 }
 
-/* It goes on by itself while a person is asked what to do about it: then nobody has to answer any more. */
-static bool woke_up(struct deciding *d, struct charge *charge, const struct sighting *seen) {
+/* It may go on by itself while a person is asked what to do about it: then nobody has to answer any more. */
+static bool may_wake(const struct deciding *d, const struct charge *charge) {
     const struct question *question =
         charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
                          : NULL;
-    return seen && question && str_begins(str_of(question->cause), STR("stalled.")) &&
-           charge_lives(d, charge, seen);
+    return question && !charge->ended && str_begins(str_of(question->cause), STR("stalled."));
 }
 
 static int64_t charge_due(struct deciding *d, struct charge *charge,
@@ -388,9 +406,11 @@ static int64_t charge_due(struct deciding *d, struct charge *charge,
     case CHARGE_ACTIVE: return working_due(d, charge, seen, sightings->since);
     case CHARGE_STALLED: return stalled_due(d, charge, seen, sightings->since);
     case CHARGE_BLOCKED:
-        if (woke_up(d, charge, seen))
-            return time_after(d->signal->at, d->policy->tick_every);
-        return waiting_due(d, charge);
+        if (!may_wake(d, charge))
+            return waiting_due(d, charge);
+        if (seen)
+            charge_lives(d, charge, seen);
+        return time_after(d->signal->at, d->policy->tick_every);
     default: return waiting_due(d, charge);
     }
 }

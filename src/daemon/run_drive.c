@@ -142,7 +142,8 @@ static void accepted(struct running *run, const struct drive_event *event, struc
     if (!id_equal(event->dispatch, run->dispatch))
         return;
     if (run->said)
-        run_said_ended(run, DELIVERY_ACCEPTED, STR(""));
+        run_said_ended(run, DELIVERY_ACCEPTED,
+                       run->driver->watches ? STR("it is watched, and was told nothing") : STR(""));
     else
         event_offer(run, AGENT_ACCEPTED, event, STR(""), arena); /* TICK-18: late */
 }
@@ -286,7 +287,8 @@ void run_pump(struct running *run) {
     if (answers)
         permission_give(run, &out);
     else {
-        run_told_keep(run, (struct str){run->text, run->text_length});
+        if (!run->driver->watches)
+            run_told_keep(run, (struct str){run->text, run->text_length});
         run->driver->send(run->state, run->dispatch, (struct str){run->text, run->text_length},
                           clock_wall(), &out);
     }

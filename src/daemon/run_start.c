@@ -98,7 +98,40 @@ static void door_take_http(struct running *run) {
             .token = str_of(run->token)};
 }
 
+/* ---- what is only watched ---- */
+
+/* Where the operator's own sessions are; no setting is needed for them. */
+static void watch_prepare(struct running *run) {
+    static const char *const VARS[] = {"TMUX_TMPDIR", "CLAUDE_CONFIG_DIR"};
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, count_of(VARS));
+    struct str *args = arena_new(&run->arena, struct str, 2);
+    const char *home = getenv("HOME");
+    char own[RUN_PATH];
+    beside_us("overseer", own, sizeof own);
+    args[0] = STR("--home");
+    args[1] = arena_copy(&run->arena, str_of(home ? home : "/"));
+    run->driver = &DRIVER_WATCHED;
+    run->spec = (struct drive_spec){.program = arena_copy(&run->arena, str_of(own)),
+                                    .quirk = str_of(run->agent),
+                                    .args = args,
+                                    .arg_count = 2,
+                                    .home = str_of(run->home),
+                                    .cwd = str_of(run->cwd),
+                                    .run = run->id,
+                                    .env = vars};
+    for (size_t i = 0; i < count_of(VARS); i++) {
+        const char *value = getenv(VARS[i]);
+        if (value)
+            vars[run->spec.env_count++] =
+                (struct drive_var){str_of(VARS[i]), arena_copy(&run->arena, str_of(value))};
+    }
+}
+
 bool run_prepare(struct running *run, struct str *ret_why) {
+    if (agent_is_watched(str_of(run->agent))) {
+        watch_prepare(run);
+        return true;
+    }
     const struct settings *settings = house_settings(run->runs->house);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     struct arena *arena = &run->arena;
@@ -276,7 +309,8 @@ static void launch(struct starting *it, struct running *run) {
         return;
     }
     run->scope_enforced = launch.scope_enforced;
-    run_box_tell(run);
+    if (!run->driver->watches)
+        run_box_tell(run);
     struct held_spec spec = {.program = run->runs->hold,
                              .dir = run->dir,
                              .cwd = run->cwd,
@@ -443,7 +477,8 @@ void run_spawn(struct runs *runs, struct act *act) {
         start_failed(it, run, why);
         return;
     }
-    it->has_place = work_place(runs, run->goal, run->charge, &it->arena, &it->place);
+    it->has_place =
+        !run->driver->watches && work_place(runs, run->goal, run->charge, &it->arena, &it->place);
     if (!it->has_place) {
         words_ask(it, run);
         return;

@@ -179,6 +179,14 @@ bool charge_status_may_become(enum charge_status from, enum charge_status to) {
     return CHARGE_STATUS[from].next & TO(to);
 }
 
+bool agent_is_watched(struct str agent) {
+    return str_begins(agent, STR(WATCHED_PANE)) || str_begins(agent, STR(WATCHED_SESSION));
+}
+
+bool charge_is_watched(const struct charge *charge) {
+    return agent_is_watched(str_of(charge->agent));
+}
+
 bool charge_is_over(const struct charge *charge) {
     return charge->status == CHARGE_DONE || charge->status == CHARGE_CANCELLED;
 }

@@ -152,6 +152,13 @@ extern const struct names CHARGE_STATUS_NAMES, RUNG_NAMES, DELIVERY_NAMES, SURE_
 
 bool charge_status_may_become(enum charge_status from, enum charge_status to);
 bool charge_is_over(const struct charge *charge);
+
+/* A session of somebody else's is called by what it is: tmux:%3 for a pane, claude:ID for a session of Claude Code. It is
+ * only watched: nothing is ever said or done to it. */
+#define WATCHED_PANE "tmux:"
+#define WATCHED_SESSION "claude:"
+bool agent_is_watched(struct str agent);
+bool charge_is_watched(const struct charge *charge);
 struct charge *charges_find(const struct charges *charges, uint32_t n);
 struct charge *charges_of_node(const struct charges *charges, uint32_t node); /* the open one */
 

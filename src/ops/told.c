@@ -157,6 +157,11 @@ static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_MAIL_READ] = "mail read[: %w]",
     [RECORD_WORK_RETRIED] = "%n: once more[: %r]",
 };
+/* What a rule means by it, where that is something else. */
+static const struct {
+    const char *rule, *form;
+} TELLING_OF_RULE[] = {{"watched.begin", "%n: begins to watch its agent"},
+                       {"watched.there", "%n: its agent is watched, and was told nothing"}};
 static const char INSIDE[] = "%t[ on host %h][: %w]";
 static const char MOVED[] = "%n[: %f → %t][: %r][ (%w)]";
 
@@ -231,6 +236,9 @@ void record_tell(const struct record *record, const struct evidence *evidence,
                  char text[TOLD_TEXT]) {
     struct teller teller = {.text = text};
     const char *form = record->type < RECORD_TYPES ? TELLING[record->type] : NULL;
+    for (size_t i = 0; i < count_of(TELLING_OF_RULE); i++)
+        if (str_equal(evidence->rule, str_of(TELLING_OF_RULE[i].rule)))
+            form = TELLING_OF_RULE[i].form;
     if (record_is_inside(record, evidence))
         form = INSIDE;
     if (given_up(record, evidence))

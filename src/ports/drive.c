@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct driver *const ALL[] = {&DRIVER_ACP, &DRIVER_CLAUDE, &DRIVER_TMUX,
-                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND};
+static const struct driver *const ALL[] = {&DRIVER_ACP,      &DRIVER_CLAUDE,  &DRIVER_TMUX,
+                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND, &DRIVER_WATCHED};
 
 const struct driver *driver_named(struct str name) {
     for (size_t i = 0; i < count_of(ALL); i++)

@@ -136,6 +136,7 @@ struct driver {
     bool adopts;   /* can go on with a session that it did not start */
     bool dedupes;  /* the other side drops a dispatch id that it has seen */
     bool bridged;  /* what is held is a program of ours, which speaks with the agent's */
+    bool watches;  /* a session of somebody else's: nothing is ever said or done to it */
 
     /* What to run. false: it cannot be, ret_why says why (SCOPE-03: a tool that the agent does not have). */
     bool (*launch)(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,
@@ -175,7 +176,8 @@ struct driver {
     uint64_t (*resume_at)(const void *state);
 };
 
-extern const struct driver DRIVER_ACP, DRIVER_CLAUDE, DRIVER_TMUX, DRIVER_OPENCLAW, DRIVER_COMMAND;
+extern const struct driver DRIVER_ACP, DRIVER_CLAUDE, DRIVER_TMUX, DRIVER_OPENCLAW, DRIVER_COMMAND,
+    DRIVER_WATCHED;
 const struct driver *driver_named(struct str name); /* NULL: there is none */
 
 /* ---- for whoever feeds one ---- */

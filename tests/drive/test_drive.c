@@ -678,6 +678,24 @@ static const struct scene SCENES[] = {
      .quirk = "",
      .acts = {{"begin", NULL}, {"send", NULL}, {"gone 3", NULL}, {"look", NULL}},
      .events = "started() failed(it ended with 3: ) delivered(unknown)"},
+    {.name = "somebody else's session is watched to its end",
+     .driver = "watched",
+     .quirk = "tmux:%3",
+     .acts = {{"begin", "{'type':'there','pid':7,'program':'claude','session':'s1'}\n"},
+              {"send", "{'type':'turn','busy':true}\n{'type':'words','text':'looking'}\n"
+                       "{'type':'tool','id':'t1','name':'Bash'}\n{'type':'tool-end','id':'t1'}\n"
+                       "{'type':'progress'}\n{'type':'output'}\n{'type':'unheard-of'}\nno json\n"},
+              {"interrupt", NULL},
+              {"allow", NULL},
+              {"look", "{'type':'turn','busy':false}\n"},
+              {"gone 0", NULL}},
+     .events = "started(s1) accepted progress(looking) progress(\n) tool(Bash) tool_ended "
+               "progress() delivered(yes)"},
+    {.name = "a session that cannot be watched",
+     .driver = "watched",
+     .quirk = "tmux:%3",
+     .acts = {{"begin", "{'type':'not','why':'tmux:%3 has ended'}\n"}, {"gone 1", NULL}},
+     .events = "broken(tmux:%3 has ended)"},
 };
 
 /* ' for ", as in the scenes. */
@@ -919,10 +937,24 @@ static void test_launch(void **state) {
     arena_free(&arena);
 }
 
+/* Whatever is asked of it, and whatever it sees: not a byte goes to a session that is only watched. */
+static void test_watched_is_not_told(void **state) {
+    (void)state;
+    for (size_t i = 0; i < count_of(SCENES); i++) {
+        struct arena arena = {0};
+        if (strcmp(SCENES[i].driver, "watched") == 0)
+            assert_int_equal(scene_play(&SCENES[i], CUT_NONE, NULL, &arena).wrote.len, 0);
+        arena_free(&arena);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
+                                       cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_line_too_long),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_scope),
+                                       cmocka_unit_test(test_launch),
+                                       cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

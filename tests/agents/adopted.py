@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does Overseer watch a session that a person started, and never touch it?
+
+  adopted.py [--keep DIR]
+
+The real Claude Code in a terminal of a real tmux server, as a person has it, with the scripted model; the real daemon, with no
+agent in its settings. All of it in a namespace with nothing but loopback. Exit status 77: the program is not installed.
+"""
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import proof  # noqa: E402
+from model import Model  # noqa: E402
+from programs import BY_NAME, KEY, env_of, files_write  # noqa: E402
+from world import OVERSEER, Broken, Client, Daemon, wait_until  # noqa: E402
+
+SKIPPED = 77
+BUILD = Path(os.environ.get("OVERSEER_BUILD", TOP / "build"))
+ROWS = "RECOVER-01 RECOVER-06"
+SETTINGS = """[supervision]
+enabled = {enabled}
+tick_every = "1s"
+idle_after = "12s"
+turn_most = "5m"
+[people]
+undo_for = "0s"
+"""
+
+
+def expect(promise, text):
+    if not promise:
+        raise Broken(text)
+
+
+class Desk:
+    """A person's machine: a HOME, a tmux server, Claude Code in a pane; and Overseer beside it."""
+
+    def __init__(self, folder, model, run):
+        self.model = model
+        self.folder, self.home, self.work, self.run = folder, folder / "home", folder / "work", run
+        for place in (self.home, self.work, folder / "tmux"):
+            place.mkdir(mode=0o700)
+        self.env = {**os.environ, **env_of(BY_NAME["claude"], {"url": model.url, "home": str(self.home), "cwd": str(self.work)}),
+                    "HOME": str(self.home), "TMUX_TMPDIR": str(folder / "tmux"), "ENV": "", "PS1": "$ ",
+                    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1"}
+        (self.home / ".claude.json").write_text(json.dumps({
+            "hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+            "projects": {str(self.work): {"hasTrustDialogAccepted": True}}}))
+        config = folder / "overseer.toml"
+        config.write_text(SETTINGS.format(enabled="false"))
+        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
+                             environment={**self.env, "OVERSEER_CONFIG": str(config)})
+        self.daemon.start()
+        self.daemon.wait_joined()
+
+    # ---- the person's hands and eyes ----
+
+    def tmux(self, *words, server="default"):
+        return subprocess.run(["tmux", "-L", server, *words], check=True, capture_output=True, text=True, env=self.env,
+                              cwd=self.work).stdout
+
+    def open(self, server="default", within="{}"):
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "40", "sh", server=server)
+        self.keys(within.format(f"{self.run} --permission-mode acceptEdits"), server=server)
+        wait_until("Claude Code shows its prompt", lambda: "\u276f" in self.screen(server), 60, 0.3)
+
+    def keys(self, text, server="default"):
+        self.tmux("send-keys", "-l", text, server=server)
+        time.sleep(0.5)
+        self.tmux("send-keys", "Enter", server=server)
+
+    def screen(self, server="default"):
+        """Without the line above its box: tips of its own come and go there."""
+        lines = self.tmux("capture-pane", "-p", "-S", "-", server=server).splitlines()
+        rule = next((at for at, line in enumerate(lines) if line.startswith("\u2500\u2500")), 0)
+        return "\n".join(lines[:max(rule - 1, 0)] + lines[rule:])
+
+    def transcripts(self):
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in self.home.glob(".claude/projects/*/*.jsonl")}
+
+    # ---- Overseer ----
+
+    def overseer(self, *words, code=0):
+        done = subprocess.run([str(OVERSEER), "--socket", str(self.daemon.socket), *words], capture_output=True, text=True,
+                              env=self.env, cwd=self.work, check=False)
+        expect(done.returncode == code, f"overseer {' '.join(words)}: {done.returncode} {done.stdout} {done.stderr}")
+        return done.stdout + done.stderr
+
+    def show(self, *words):
+        """Kept for whoever wants to see what a person sees."""
+        with open(self.folder / "screens.txt", "a", encoding="utf-8") as file:
+            file.write(f"$ overseer {' '.join(words)}\n{self.overseer(*words)}\n")
+
+    def do(self, method, **params):
+        client = Client(self.daemon.socket)
+        _, result, error = client.call(method, params)
+        client.close()
+        expect(error is None, f"{method}: {error}")
+        return result
+
+    def listed(self):
+        return {row["session"]: row for row in json.loads(self.overseer("adopt", "--json"))["sessions"]}
+
+    def assignment(self, goal):
+        found = self.do("assignment.list", goal=goal)["assignments"]
+        return found[0] if found else {}
+
+    def asked(self, goal, words):
+        return [item for item in self.do("inbox.list")["items"] if item["goalId"] == goal and words in json.dumps(item)]
+
+    def wait(self, what, question, within=60):
+        return wait_until(what, lambda: self.daemon.alive() and question(), within, 0.2)
+
+    def watchers(self):
+        words = b"--lines"
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                argv = (place / "cmdline").read_bytes().split(b"\0")
+                if words in argv and argv[0].endswith(b"/overseer"):
+                    found.append(int(place.name))
+            except OSError:
+                pass
+        return found
+
+    def close(self):
+        for server in ("default", "other"):
+            subprocess.run(["tmux", "-L", server, "kill-server"], capture_output=True, env=self.env, check=False)
+        self.daemon.stop()
+
+
+# ---- what is to be shown ----
+
+def in_a_pane(desk):
+    """Listed, adopted, seen working, seen silent, woken, its end told; and nothing was typed into it."""
+    desk.open()
+    session = desk.wait("the pane is listed", lambda: desk.listed().get("tmux:%0"))
+    expect(session["program"] == "claude" and session["folder"] == str(desk.work) and session["alive"], f"it is {session}")
+    made = json.loads(desk.overseer("adopt", "%0", "--title", "the parser", "--json"))
+    goal, task = made["goalId"], made["task"]
+    desk.wait("it is watched", lambda: desk.assignment(goal).get("agentId") == "tmux:%0" and desk.watchers())
+    expect("already" in desk.overseer("adopt", "tmux:%0", code=4), "it is watched twice")
+    desk.keys("<<<say first words && run ls ;; think 3 && say working on it && run pwd ;; say finished>>>")
+    desk.wait("its words are read", lambda: "finished" in desk.overseer("logs", task))
+    desk.wait("it is seen working", lambda: desk.assignment(goal).get("status") == "active")
+    logs = desk.overseer("logs", task)
+    expect("working on it" in logs and "Bash" in logs and "<<<" not in logs, f"the log says {logs}")
+    written = desk.transcripts()
+
+    desk.wait("its silence is told", lambda: desk.asked(goal, "it is silent"), 90)
+    screen = desk.screen()
+    why = desk.overseer("why", task)
+    for words in (["adopt"], ["status"], ["agents"], ["inbox"], ["why", task], ["logs", task]):
+        desk.show(*words)
+    records = desk.do("goal.show", goal=goal)["records"]
+    skipped = [row for row in records if row["type"] == "ladder.skipped"]
+    expect(len(skipped) == 4 and all(row["reason"] == "it is only watched" for row in skipped), f"skipped: {skipped}")
+    expect("only watched" in why and "was told nothing" in why and "told its agent" not in why, f"why says {why}")
+    desk.daemon.kill()
+    desk.daemon.start()
+    desk.daemon.wait_joined()
+    time.sleep(20)  # and silent for longer, and a restart
+    expect(desk.screen() == screen, f"its screen has changed:\n{screen}\n----\n{desk.screen()}")
+    expect(desk.transcripts() == written, "its transcript has changed")
+    expect(len(desk.watchers()) == 1, f"it is watched by {desk.watchers()}")
+
+    desk.keys("<<<say awake again>>>")
+    desk.wait("nobody is asked any more", lambda: not desk.asked(goal, "it is silent"))
+    expect("awake again" in desk.wait("it is heard", lambda: desk.overseer("logs", task)), "its words are missing")
+    desk.keys("/exit")
+    desk.wait("its end is told", lambda: desk.asked(goal, "it has ended"))
+    sent = [row for row in desk.do("goal.show", goal=goal)["records"] if row["type"] == "assignment.dispatched"]
+    expect(len(sent) == 1, f"it was sent something: {sent}")
+    desk.wait("nobody watches any more", lambda: not desk.watchers())
+    expect(not desk.listed().get("tmux:%0"), "what has ended is listed as a pane")
+    question = desk.asked(goal, "it has ended")[0]["questionId"]
+    desk.do("question.answer", goal=goal, question=question, answer="it is done")
+    desk.wait("a person has called it done", lambda: desk.do("goal.show", goal=goal)["state"] == "done")
+
+
+def by_its_session(desk):
+    """A session of Claude Code elsewhere is found by its files; not a byte reaches it, and who lets go leaves it as it was."""
+    typed = desk.folder / "typed"  # every byte that its terminal was ever given
+    desk.open(server="other", within=f"script -q -f -I {typed} -c '{{}}'")
+    desk.keys("<<<say here I am>>>", server="other")
+
+    def there():
+        return [row for name, row in desk.listed().items() if name.startswith("claude:") and row["alive"]]
+    session = desk.wait("the session is listed", there)[0]
+    expect(session["folder"] == str(desk.work), f"it is {session}")
+    made = json.loads(desk.overseer("adopt", session["sessionId"][:8], "--json"))
+    desk.wait("it is watched", desk.watchers)
+    desk.keys("<<<say more of it>>>", server="other")
+    desk.wait("its words are read", lambda: "more of it" in desk.overseer("logs", made["task"]))
+    written, bytes_typed = desk.transcripts(), typed.read_bytes()
+    expect(b"more of it" in bytes_typed, "what the person types is not recorded")
+    refused = desk.overseer("tell", made["task"], "stop that", code=4)
+    desk.wait("its silence is told", lambda: desk.asked(made["goalId"], "it is silent"), 90)
+    screen = desk.screen("other")
+    expect("only watched" in refused, f"telling it something says {refused}")
+    desk.overseer("adopt", "--release", made["task"])
+    desk.wait("nobody watches any more", lambda: not desk.watchers())
+    time.sleep(2)
+    expect(Path(f"/proc/{session['pid']}").exists(), "it was ended")
+    expect(desk.screen("other") == screen and desk.transcripts() == written, "it was touched")
+    expect(typed.read_bytes() == bytes_typed, "something was typed into it")
+
+
+def without_a_transcript(desk):
+    """Of another program only its screen is known: Codex, in the pane where Claude Code was before."""
+    path = subprocess.run([str(TOP / "tools/agents"), "path", "codex"], capture_output=True, text=True, check=False)
+    if path.returncode != 0:
+        return print("skip    codex is not installed: tools/agents install codex", flush=True)
+    row, values = BY_NAME["codex"], {"url": desk.model.url, "home": str(desk.home), "cwd": str(desk.work)}
+    files_write(BY_NAME["codex-acp"], desk.home, values)
+    env = " ".join(f"{name}={value}" for name, value in env_of(row, values).items())
+    desk.keys(f"{env} {path.stdout.strip()} --disable daemon_auto_start -s read-only")
+    desk.wait("Codex shows its prompt", lambda: "\u203a" in desk.screen(), 60)
+    session = desk.wait("the pane is listed", lambda: desk.listed().get("tmux:%0"))
+    expect(session["program"] == "codex" and session["folder"] == str(desk.work), f"it is {session}")
+    made = json.loads(desk.overseer("adopt", "%0", "--json"))
+    desk.wait("it is watched", desk.watchers)
+    time.sleep(6)  # its screen was looked at once
+    desk.keys("<<<think 2 && say hello from here>>>")
+    desk.wait("it is seen working", lambda: desk.assignment(made["goalId"]).get("status") == "active")
+    desk.wait("its silence is told", lambda: desk.asked(made["goalId"], "it is silent"), 90)
+    screen = desk.screen()
+    time.sleep(8)
+    expect(desk.screen() == screen and "hello from here" in screen, f"its screen has changed:\n{screen}\n----\n{desk.screen()}")
+    desk.overseer("adopt", "--release", made["task"])
+    desk.wait("nobody watches any more", lambda: not desk.watchers())
+    expect(Path(f"/proc/{session['pid']}").exists() and desk.screen() == screen, "it was touched")
+    return None
+
+
+def what_is_not_there(desk):
+    """Errors say what happened, and what next."""
+    said = desk.overseer("adopt", "%77", code=3)
+    expect("%77" in said and "overseer adopt" in said, f"it says {said}")
+    ended = next(name for name, row in desk.listed().items() if not row["alive"])
+    said = desk.overseer("adopt", ended, code=4)
+    expect("has ended" in said and "--resume" in said, f"it says {said}")
+
+
+def inside(keep):
+    path = subprocess.run([str(TOP / "tools/agents"), "path", "claude"], capture_output=True, text=True, check=False)
+    if path.returncode != 0 or not shutil.which("tmux"):
+        print("skip    claude or tmux is not installed: tools/agents install claude")
+        sys.exit(SKIPPED)
+    folder = Path(tempfile.mkdtemp(prefix="a", dir=keep))
+    failed = 0
+    with Model(log=str(folder / "model.log")) as model:
+        desk = Desk(folder, model, path.stdout.strip())
+        for scene in (in_a_pane, by_its_session, without_a_transcript, what_is_not_there):
+            begin = time.monotonic()
+            try:
+                scene(desk)
+                print(f"ok      {scene.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+                proof.passed("agents", f"adopted {scene.__name__}", ROWS)
+            except Exception as error:  # told, and the next one is tried
+                failed += 1
+                print(f"failed  {scene.__name__}: {type(error).__name__} {error} ({folder})", flush=True)
+        expect(not desk.daemon.promises_broken(), f"its log says {desk.daemon.promises_broken()}")
+        desk.close()
+    if not failed and not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failed else 0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        inside(options.keep)
+    words = [str(HERE / "lonely"), f"OVERSEER_BUILD={BUILD}", sys.executable, str(HERE / "adopted.py"), "--inside", *sys.argv[1:]]
+    sys.exit(subprocess.run(words, check=False).returncode)
+
+
+main()
