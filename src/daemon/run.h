@@ -8,6 +8,7 @@
 #include "daemon/reload.h"
 #include "daemon/runs.h"
 #include "daemon/token.h"
+#include "ports/channel.h"
 #include "ports/driver.h"
 #include "ports/git.h"
 #include "ports/held.h"
@@ -44,7 +45,8 @@ struct runs {
     pthread_mutex_t
         lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
     struct errand *errands;
-    uint32_t under_way; /* workers and lookups that will come back */
+    struct pulling *pulls; /* run_pull.c: under way */
+    uint32_t under_way;    /* workers and lookups that will come back */
     bool stopping;
 };
 
@@ -182,6 +184,15 @@ bool run_load(struct running *run, uint64_t *ret_offset);
 void run_words_keep(struct running *run, const struct drive_out *out);
 void run_told_keep(struct running *run, struct str text); /* what is said to it */
 
+/* ---- run_pull.c ---- */
+
+/* Once, from the loop. `text`: which one, or why there is none. With runs->stopping it means nothing: it will be done anew. */
+typedef void pull_opened(void *with, bool opened, struct str text);
+/* Its title and text are read from the store; `forge` is the name of a channel. */
+void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struct str forge,
+               pull_opened *done, void *with);
+void pulls_stop(struct runs *runs);
+
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);
 void work_land(struct runs *runs, struct act *act);
@@ -193,6 +204,7 @@ struct work_place {
     struct git_repo repo;
     struct git_run run;
     struct str branch, command, setup;
+    struct str forge; /* channel where a pull request is opened; empty: none is */
     struct str clone; /* our clone, once it is there */
     enum git_how how;
     bool lands;

@@ -290,6 +290,7 @@ void runs_stop(struct runs *runs) {
     pthread_mutex_lock(&runs->lock);
     runs->stopping = true;
     pthread_mutex_unlock(&runs->lock);
+    pulls_stop(runs);
     uv_close((uv_handle_t *)&runs->timer, NULL);
     uv_close((uv_handle_t *)&runs->heard, NULL);
     for (size_t i = 0; i < runs->all.cap; i++) {

@@ -170,7 +170,9 @@ struct settings {
         int64_t within, rounds;
     } verify;
     struct {
-        uint32_t how; /* enum landing */
+        uint32_t how;      /* enum landing */
+        struct str forge;  /* name of the channel where pull requests are opened; empty: none are */
+        struct str remote; /* where branches for them are pushed; empty: repo.path */
         bool strip_attribution;
     } landing;
     struct {           /* what a run can reach */
@@ -318,6 +320,8 @@ void list_entry_default(const struct setting_list *list, void *entry, struct are
 /* ESCALATE-10: what escalation.* says is a channel like the others, named desktop, tracker or webhook, unless one of that
  * name is declared. */
 void settings_channels(struct settings *settings);
+const struct channel *settings_channel(const struct settings *settings,
+                                       struct str id); /* NULL: there is none of that name */
 
 /* What does not fit together: the first such sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);

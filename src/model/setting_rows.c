@@ -279,7 +279,13 @@ const struct setting SETTINGS[] = {
            "how often work may fail its checks, or not fit, before a person is asked"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
-        "pr: a pull request where the remote is a forge, a branch otherwise; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
+        "pr: a pull request at landing.forge, and without one a branch; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
+    TEXT(
+        "landing.forge", landing.forge, "", 0, "",
+        "pr: the channel of kind gitea, github or gitlab where it is opened; its token has to be allowed to"),
+    TEXT(
+        "landing.remote", landing.remote, "", 0, "",
+        "pr: the repository there, as git knows it, that the branch is pushed to; empty: repo.path"),
     FLAG("landing.strip_attribution", landing.strip_attribution, "false", P, "strip_attribution",
          "take lines that name an agent as author out of commit messages"),
 
