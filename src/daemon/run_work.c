@@ -66,6 +66,9 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
         .branch = arena_copy(arena, settings->repo.default_branch),
         .command = arena_copy(arena, settings->verify.command),
         .setup = arena_copy(arena, settings->repo.setup),
+        .hook = arena_copy(arena, settings->repo.on_worktree_ready),
+        .port_first = (uint16_t)settings->repo.port_first,
+        .port_count = (uint16_t)settings->repo.ports,
         .forge =
             settings->landing.how == LAND_PR ? arena_copy(arena, settings->landing.forge) : STR(""),
         .lands = settings->landing.how != LAND_NOT,
@@ -77,6 +80,38 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
     return path.len > 0;
 }
 
+/* Stands there from before a worktree is made until it is ready for an agent. */
+static char *mark_path(const struct work_place *place, struct arena *arena) {
+    return arena_cstr(arena, arena_format(arena, "%.*s.new", STR_ARG(base_path(place, arena))));
+}
+
+void work_place_ready(struct work_place *place, struct arena *arena) {
+    place->ready = unlink(mark_path(place, arena)) == 0 || errno == ENOENT;
+}
+
+void work_place_forget(struct work_place *place, struct arena *arena) {
+    git_ports_free(&place->house, place->run.run, arena);
+    unlink(mark_path(place, arena));
+    unlink(arena_cstr(arena, base_path(place, arena)));
+}
+
+struct str ports_words(const struct work_place *place, struct arena *arena) {
+    return place->port ? arena_format(arena, " OVERSEER_PORT=%u OVERSEER_PORTS=%u", place->port,
+                                      place->port_count)
+                       : STR("");
+}
+
+/* The mark comes first: whoever finds the commit and no mark knows that an agent may have been there. */
+static bool base_write(struct work_place *place, struct str head, struct arena *arena) {
+    char *path = arena_cstr(arena, base_path(place, arena)), *slash = strrchr(path, '/');
+    struct str mark = arena_format(arena, "%s.new", slash + 1);
+    place->run.base = head;
+    *slash = 0;
+    mkdir(path, 0700);
+    return file_replace(path, arena_cstr(arena, mark), "", 0, true) &&
+           file_replace(path, slash + 1, head.at, head.len, true);
+}
+
 /* On a worker. */
 struct git_answer work_place_make(struct work_place *place, struct arena *arena,
                                   struct git_tree *ret) {
@@ -86,16 +121,12 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
     if (answer.result != GIT_DONE)
         return answer;
     place->clone = clone.path;
-    if (place->run.base.len == 0) {
-        char *path = arena_cstr(arena, base_path(place, arena));
-        char *slash = strrchr(path, '/');
-        place->run.base = clone.head;
-        *slash = 0;
-        mkdir(path, 0700);
-        if (!file_replace(path, slash + 1, clone.head.at, clone.head.len, true))
-            return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
-    }
-    return git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
+    if (place->run.base.len == 0 && !base_write(place, clone.head, arena))
+        return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+    answer = git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
+    place->ready =
+        answer.result == GIT_DONE && ret->was_there && access(mark_path(place, arena), F_OK) != 0;
+    return answer;
 }
 
 /* ---- checks ---- */
@@ -216,6 +247,8 @@ void work_check(struct runs *runs, struct act *act) {
 
 static void salvage(uv_work_t *work) {
     struct working *it = work->data;
+    if (it->place.port_count > 0)
+        git_ports_free(&it->place.house, it->place.run.run, &it->arena);
     it->answer = git_tree_salvage(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
                                   &it->salvaged);
 }

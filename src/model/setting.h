@@ -136,8 +136,8 @@ struct settings {
         struct texts allowed_tools;
     } defaults;
     struct {
-        struct str default_branch, path, setup;
-        int64_t disk_least;
+        struct str default_branch, path, setup, on_worktree_ready;
+        int64_t disk_least, ports, port_first, keep;
     } repo;
     struct {
         struct str remediation_prompt; /* CONFIG-07: required by the second level */

@@ -247,7 +247,7 @@ def git(folder, *words):
 
 
 class House:
-    def __init__(self, name, kind, forge, **landing):
+    def __init__(self, name, kind, forge, rows=None, **landing):
         self.folder = folder_make(f"pulls-{name}")
         self.repo, self.remote = self.folder / "repo", self.folder / "remote.git"
         self.program = self.folder / "program" / "agent.py"
@@ -262,12 +262,13 @@ class House:
         git(self.repo, "add", "-A")
         git(self.repo, "commit", "-q", "-m", "begin")
         git(self.folder, "clone", "-q", "--bare", str(self.repo), str(self.remote))
-        rows = {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": "60s", "min_resend_interval": "0s",
+        given, rows = rows or {}, {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": "60s", "min_resend_interval": "0s",
                                 "backoff.base": "1s", "backoff.max": "5s"},
                 "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
                 "verify": {"command": "test -f made"}, "escalation": {"desktop": False},
                 "landing": {"how": "pr", "forge": "forge", "remote": str(self.remote), **landing},
                 "sandbox": {"sees": [str(self.program.parent)]}}
+        rows = {name: {**row, **given.get(name, {})} for name, row in rows.items()}
         text = "".join(f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items()) for name, row in rows.items())
         channel = {"id": "forge", "kind": kind, "url": forge.url, "repo": "acme/app", "token_path": str(self.folder / "token"),
                    "within": "2s", "least": "emergency"}
@@ -342,6 +343,8 @@ def the_whole_way(world):
                 assert "@everyone" not in made["body"] and "test \\-f made" in made["body"].replace("-f", "\\-f"), made["body"]
                 assert git(house.repo, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
                 assert "https://x/1" in json.dumps(house.do("why.show", of=goal)), "why does not tell"
+                house.wait("what it left is in the remote, too",
+                           lambda: git(house.remote, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"))
                 assert "https://x/1" in json.dumps(house.do("goal.show", goal=goal)), "goal show does not tell"
             finally:
                 house.close()
