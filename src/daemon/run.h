@@ -205,8 +205,13 @@ void clean_begin(uv_timer_t *timer); /* a pass; the next one follows by itself *
 
 /* ---- run_pull.c ---- */
 
-/* Once, from the loop. `text`: which one, or why there is none. With runs->stopping it means nothing: it will be done anew. */
-typedef void pull_opened(void *with, bool opened, struct str text);
+enum pulled {
+    PULL_OPENED,
+    PULL_FAILED,
+    PULL_LEFT, /* the daemon stops: the next one does it anew, and nothing is told */
+};
+/* Once, from the loop. `text`: which one, or why there is none. */
+typedef void pull_opened(void *with, enum pulled pulled, struct str text);
 /* Its title and text are read from the store; `forge` is the name of a channel. */
 void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struct str forge,
                pull_opened *done, void *with);

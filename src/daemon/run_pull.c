@@ -46,19 +46,23 @@ static void try(struct pulling *it);
 
 /* ---- ending ---- */
 
-static void pulling_end(struct pulling *it, bool opened, struct str text) {
+static void pulling_end(struct pulling *it, enum pulled pulled, struct str text) {
     struct pulling **at = &it->runs->pulls;
     while (*at != it)
         at = &(*at)->next;
     *at = it->next;
     it->runs->under_way--;
-    it->done(it->with, opened, text);
+    it->done(it->with, pulled, text);
     arena_free(&it->arena);
     free(it);
 }
 
+static void pulling_leave(struct pulling *it) {
+    pulling_end(it, PULL_LEFT, STR(""));
+}
+
 static void pulling_fail(struct pulling *it, struct str why) {
-    pulling_end(it, false,
+    pulling_end(it, PULL_FAILED,
                 arena_format(&it->arena,
                              "The work was pushed as %.*s, and no pull request was opened (tries: "
                              "%u): %.*s",
@@ -101,11 +105,12 @@ static void asked(void *with, const struct channel_outcome *outcome) {
     bool again = outcome->said == SAID_LATER || outcome->said == SAID_UNKNOWN;
     int64_t at = pause_until(it, outcome->again_at);
     if (outcome->said == SAID_DONE)
-        pulling_end(it, true,
+        pulling_end(it, PULL_OPENED,
                     arena_format(&it->arena, "pull request %.*s: %.*s", STR_ARG(outcome->reference),
                                  STR_ARG(outcome->url)));
-    else if (it->runs->stopping || !again || it->tries >= PULL_TRIES ||
-             at > it->begun_at + PATIENCE)
+    else if (it->runs->stopping)
+        pulling_leave(it);
+    else if (!again || it->tries >= PULL_TRIES || at > it->begun_at + PATIENCE)
         pulling_fail(it, outcome->why);
     else
         pause_begin(it, at, outcome->why);
@@ -118,7 +123,7 @@ static void try(struct pulling *it) {
     struct channels *channels = sayer_channels(it->runs->hands->sayer);
     it->tries++;
     if (it->runs->stopping)
-        pulling_fail(it, STR("the daemon stops"));
+        pulling_leave(it);
     else if (!forge || channel_sort((enum channel_kind)forge->kind) != SORT_TRACKER)
         pulling_fail(it, STR("landing.forge names no channel that is gitea, github or gitlab"));
     else if (!channels || !channel_pull(channels, forge, &it->pull, asked, it))
@@ -155,7 +160,7 @@ static void looked_up(struct lookup *lookup, const struct store_answer *answer) 
 
 static void worded(struct errand *errand) {
     struct pulling *it = (struct pulling *)((char *)errand - offsetof(struct pulling, errand));
-    if (it->trouble)
+    if (it->trouble && !it->runs->stopping)
         pulling_fail(it, str_of(it->trouble));
     else
         try(it);
@@ -178,7 +183,7 @@ void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struc
                pull_opened *done, void *with) {
     struct pulling *it = calloc(1, sizeof *it);
     if (!it) {
-        done(with, false, STR("there is no memory for a pull request"));
+        done(with, PULL_FAILED, STR("there is no memory for a pull request"));
         return;
     }
     *it = (struct pulling){.next = runs->pulls,
@@ -195,7 +200,7 @@ void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struc
     it->lookup.request =
         (struct store_request){.verb = STORE_SHOW, .ids = &it->goal, .id_count = 1, .limit = 1};
     if (!lookups_ask(runs->house->lookups, &it->lookup))
-        pulling_fail(it, STR("the daemon stops"));
+        pulling_leave(it);
 }
 
 /* What is asked now ends with its channel, and what is being worded with its errand. */

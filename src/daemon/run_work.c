@@ -307,12 +307,12 @@ static struct str landed_text(struct working *it) {
 }
 
 /* Pushed is not landed: somebody has to be able to take it. */
-static void pull_ended(void *with, bool opened, struct str text) {
+static void pull_ended(void *with, enum pulled pulled, struct str text) {
     struct working *it = with;
-    if (it->runs->stopping)
+    if (pulled == PULL_LEFT)
         working_free(it);
     else
-        working_end(it, (struct signal){.to = opened ? LANDED_YES : LANDED_PUSHED,
+        working_end(it, (struct signal){.to = pulled == PULL_OPENED ? LANDED_YES : LANDED_PUSHED,
                                         .title = landed_text(it),
                                         .text = text});
 }

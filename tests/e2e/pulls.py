@@ -415,6 +415,27 @@ def killed_between_push_and_opening(world):
                 house.close()
 
 
+@check
+def stopped_while_it_waits(world):
+    """The daemon is stopped between two tries, or in the middle of one: nothing is told, and the next daemon opens it."""
+    for name, fault in (("pause", lambda h, r: answer(h, 503)), ("try", hang)):
+        with Forge("github") as forge:
+            forge.before = [fault] * 50
+            house = House(f"stopped-{name}", "github", forge)
+            try:
+                goal = house.goal()
+                house.wait("it was tried", lambda: [r for r in forge.log if r["method"] == "POST"])
+                time.sleep(0.3)
+                house.client.close()
+                house.daemon.stop()
+                forge.before = []
+                house.begin()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                assert len(forge.pulls) == 1 and not house.records(goal, "work.not_landed")
+            finally:
+                house.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
