@@ -144,6 +144,29 @@ def what_cannot_be_salvaged_is_kept():
 
 
 @check
+def a_disk_that_is_short():
+    """Nothing begins, and why is on the record; what is over goes at once, whatever repo.keep says; what is not over stays."""
+    house = house_make("short", repo={"keep": "30d"})
+    try:
+        done = house.goal()
+        house.wait("it has landed", lambda: house.records(done, "work.landed"))
+        assert tree_of(house, done)
+        house.client.close()
+        house.daemon.stop()
+        config = house.folder / "overseer.toml"
+        config.write_text(config.read_text().replace("disk_least = 1\n", "disk_least = 100000000\n"))
+        house.begin()
+        goal = house.goal()
+        house.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(house.do("goal.show", goal=goal)))
+        house.wait("what was over is gone", lambda: not left_of(house, done))
+        assert not tree_of(house, goal)
+        [clone] = state_of(house).glob("work/repos/*")
+        assert git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"), "it was not salvaged"
+    finally:
+        house.close()
+
+
+@check
 def what_goes_on_stays():
     """An assignment that is not over keeps everything, however old; and 0s keeps all."""
     house = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
