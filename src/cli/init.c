@@ -241,6 +241,14 @@ static void repo_write(FILE *file, const struct init *init) {
     toml_text(file, *init->command ? init->command : "make check");
     fprintf(file, "\n\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
             remote_is_forge(init) ? "pr" : "branch");
+    if (!remote_is_forge(init))
+        return;
+    fprintf(
+        file,
+        "# Without a forge it is a branch. A channel of kind gitea, github or gitlab opens it:\n"
+        "# forge = \"forge\"\n# remote = ");
+    toml_text(file, init->remote);
+    fprintf(file, "\n");
 }
 
 static void content_write(FILE *file, const struct init *init) {
@@ -311,7 +319,10 @@ static void words_tell(const struct init *init, bool told) {
     printf("  repository  %s\n", init->folder);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
-    printf("  lands as    %s\n", remote_is_forge(init) ? "a pull request" : "a branch");
+    printf("  lands as    %s\n",
+           remote_is_forge(init)
+               ? "a branch; a pull request once landing.forge is set (overseer.toml(5))"
+               : "a branch");
     printf("  agents      ");
     json_t *agents = agents_json(), *name;
     size_t i;

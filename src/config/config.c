@@ -489,6 +489,14 @@ static void channels_take(struct loading *loading) {
                     loading->file[0] ? ": " : "", STR_ARG(str_cut(channel->id, 80)),
                     name_of(&CHANNEL_KIND_NAMES, channel->kind), wrong);
     }
+    const struct channel *forge = settings_channel(settings, settings->landing.forge);
+    if (settings->landing.forge.len > 0 &&
+        (!forge || channel_sort((enum channel_kind)forge->kind) != SORT_TRACKER))
+        problem(loading,
+                "%s%slanding.forge is \"%.*s\", and there is no channel of that name with kind "
+                "gitea, github or gitlab: add one under [[channels]]",
+                loading->file, loading->file[0] ? ": " : "",
+                STR_ARG(str_cut(settings->landing.forge, 80)));
     if (settings->channel_count > LIMIT_CHANNELS)
         problem(loading, "%s%sthere are more than %d channels, with those of escalation.*",
                 loading->file, loading->file[0] ? ": " : "", LIMIT_CHANNELS);

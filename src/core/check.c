@@ -120,6 +120,14 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
     }
 }
 
+/* Where it is, and which pull request waits for somebody. */
+static struct str landed_text(struct deciding *d, const struct charge *charge) {
+    struct str where = str_cut_utf8(d->signal->title, LIMIT_NAME);
+    struct str pull = str_cut_utf8(d->signal->text, LIMIT_URL);
+    return arena_format(d->out, "checked and landed: commit %s, %.*s%s%.*s", charge->commit,
+                        STR_ARG(where), pull.len ? ", " : "", STR_ARG(pull));
+}
+
 void land_ended(struct deciding *d, const struct effect_slot *slot) {
     struct charge *charge = charge_waited(d, slot);
     bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < LANDEDS;
@@ -130,18 +138,17 @@ void land_ended(struct deciding *d, const struct effect_slot *slot) {
                    STR("work.land"), str_of(name_of(&LANDED_NAMES, landed)));
     switch (landed) {
     case LANDED_YES:
-        charge_done(d, charge, STR("work.land"),
-                    arena_format(d->out, "checked and landed: commit %s, %.*s", charge->commit,
-                                 STR_ARG(str_cut_utf8(d->signal->title, LIMIT_NAME))),
-                    STR("verified"));
+        charge_done(d, charge, STR("work.land"), landed_text(d, charge), STR("verified"));
         break;
     case LANDED_CONFLICT:
         work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
                        STR("what it made does not fit what others made meanwhile"));
         break;
     default:
-        ladder_ask(d, charge, STR("work.not-landed"),
-                   landed == LANDED_MOVED ? STR("others were faster each time it was to land")
-                                          : STR("what passed its checks could not be landed"));
+        landing_ask(d, charge, STR("work.not-landed"),
+                    landed == LANDED_MOVED    ? STR("others were faster each time it was to land")
+                    : landed == LANDED_PUSHED ? STR("what passed its checks was pushed, and its "
+                                                    "pull request could not be opened")
+                                              : STR("what passed its checks could not be landed"));
     }
 }

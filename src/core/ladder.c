@@ -186,11 +186,12 @@ static struct question_text stalled_text(struct deciding *d, const struct charge
 }
 
 /* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
-void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
+static void ask_about(struct deciding *d, struct charge *charge, const char *cause, struct str rule,
+                      struct str why) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
-                            .cause = arena_format(d->out, "stalled.%s", node->id),
+                            .cause = arena_format(d->out, "%s.%s", cause, node->id),
                             .charge = charge,
                             .text = stalled_text(d, charge, why),
                             .holds = true};
@@ -202,6 +203,15 @@ void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, stru
     charge->waiting = WAITS_FOR_ANSWER;
     if (charge_status_may_become(charge->status, CHARGE_BLOCKED))
         charge_move(d, charge, CHARGE_BLOCKED, (struct evidence){.rule = rule, .reason = why});
+}
+
+void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
+    ask_about(d, charge, "stalled", rule, why);
+}
+
+/* What the agent made is right, and does not get home: that it shows life answers nothing. */
+void landing_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
+    ask_about(d, charge, "landing", rule, why);
 }
 
 static void ask_do(struct deciding *d, struct charge *charge) {

@@ -154,6 +154,8 @@ bool ladder_is_suspended(const struct deciding *, const struct charge *charge);
 struct charge *charge_asks(struct deciding *, uint32_t n, struct asking asking);
 bool ladder_reassign(struct deciding *, struct charge *charge);
 void ladder_ask(struct deciding *, struct charge *charge, struct str rule, struct str why);
+void landing_ask(struct deciding *, struct charge *charge, struct str rule,
+                 struct str why); /* "try again" lands it again */
 
 /* permit.c, the goal's side of a desk. */
 void permit_ask(struct deciding *, struct charge *charge); /* to begin, or to go on */

@@ -361,6 +361,7 @@ static void chances_renew(struct deciding *d, uint32_t at_node) {
 static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t option) {
     charge->answered = 0;
     charge->waiting = WAITS_FOR_NOTHING;
+    charge->commit[0] = 0; /* what passed before is not what comes now */
     if (option == 2 && ladder_reassign(d, charge))
         return;
     uint32_t n = charge->n;
@@ -411,6 +412,18 @@ static void watched_answered(struct deciding *d, struct charge *charge, uint32_t
     }
     charge->last_activity_at = d->signal->at;
     charge_wakes(d, charge, STR("answer.again"));
+}
+
+/* What passed its checks and did not get home is brought there once more: nobody has to make it again. */
+static bool land_again(struct deciding *d, struct charge *charge, uint32_t option) {
+    if (option > 1 || !charge->commit[0] || !d->policy->lands)
+        return false;
+    charge->question = 0;
+    charge->waiting = WAITS_FOR_NOTHING;
+    if (charge->status == CHARGE_BLOCKED)
+        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.again")});
+    work_passed(d, charge, STR("answer.again"));
+    return true;
 }
 
 static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
@@ -484,7 +497,10 @@ void charge_answered(struct deciding *d, const struct question *question, const 
         charge->said = question->said;
     if (done_answered(d, charge, question))
         return;
-    if (str_begins(str_of(question->cause), STR("stalled."))) {
+    bool landing = str_begins(str_of(question->cause), STR("landing."));
+    if (landing && land_again(d, charge, question->answer))
+        return;
+    if (landing || str_begins(str_of(question->cause), STR("stalled."))) {
         ladder_answered(d, charge, question->answer);
         return;
     }

@@ -8,6 +8,7 @@
 #include "daemon/reload.h"
 #include "daemon/runs.h"
 #include "daemon/token.h"
+#include "ports/channel.h"
 #include "ports/driver.h"
 #include "ports/git.h"
 #include "ports/group.h"
@@ -26,6 +27,7 @@ enum {
     RUN_WORDS = 1024,           /* of one line of what people read */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
     RUN_SAVE_MS = 200,          /* between two saves of what has changed nothing but the offset */
+    RUNS_CLEAN_MS = 5000,       /* until what is over is looked at for the first time */
     RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
 };
 
@@ -42,12 +44,13 @@ struct runs {
     struct map all;   /* struct running, by the id of the effect that began it */
     struct map never; /* that were stopped before they began */
     struct due due;
-    uv_timer_t timer;
+    uv_timer_t timer, clean;
     uv_async_t heard; /* from other threads: errands */
     pthread_mutex_t
         lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
     struct errand *errands;
-    uint32_t under_way; /* workers and lookups that will come back */
+    struct pulling *pulls; /* run_pull.c: under way */
+    uint32_t under_way;    /* workers and lookups that will come back */
     bool stopping;
 };
 
@@ -73,7 +76,8 @@ struct running {
     uint32_t charge, number; /* number: of the effect that began it, from 1 */
     char node[LIMIT_NODE_ID + 1], agent[LIMIT_AGENT + 1], session[DRIVE_SESSION + 1];
     char dir[RUN_PATH], home[RUN_PATH], cwd[RUN_PATH], token[TOKEN_TEXT + 1];
-    char objects[RUN_PATH]; /* of our clone, that its worktree borrows; empty: none */
+    uint16_t port, port_count; /* the first of its block; 0: it has none */
+    char objects[RUN_PATH];    /* of our clone, that its worktree borrows; empty: none */
     uint64_t fence;
     struct str shared[RUN_SHARED]; /* files of the operator's, in the arena */
     uint32_t shared_count;
@@ -205,6 +209,37 @@ bool run_load(struct running *run, uint64_t *ret_offset);
 void run_words_keep(struct running *run, const struct drive_out *out);
 void run_told_keep(struct running *run, struct str text); /* what is said to it */
 
+/* ---- run_ready.c ---- */
+
+struct ready_wanted { /* lasts until it is told */
+    struct work_place *place;
+    struct str tree, worker, session;
+    struct id goal;
+    uint32_t dispatch_n;
+    uint64_t fence;
+};
+/* Once, from the loop, perhaps before ready_make() returns. Empty: it is ready; otherwise why not. */
+typedef void ready_made(void *with, struct str why);
+void ready_make(struct runs *runs, const struct ready_wanted *wanted, struct arena *arena,
+                ready_made *done, void *with);
+
+/* ---- run_clean.c ---- */
+void clean_begin(uv_timer_t *timer); /* a pass; the next one follows by itself */
+
+/* ---- run_pull.c ---- */
+
+enum pulled {
+    PULL_OPENED,
+    PULL_FAILED,
+    PULL_LEFT, /* the daemon stops: the next one does it anew, and nothing is told */
+};
+/* Once, from the loop. `text`: which one, or why there is none. */
+typedef void pull_opened(void *with, enum pulled pulled, struct str text);
+/* Its title and text are read from the store; `forge` is the name of a channel. */
+void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struct str forge,
+               pull_opened *done, void *with);
+void pulls_stop(struct runs *runs);
+
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);
 void work_land(struct runs *runs, struct act *act);
@@ -215,13 +250,19 @@ struct work_place {
     struct git_house house;
     struct git_repo repo;
     struct git_run run;
-    struct str branch, command, setup;
+    struct str branch, command, setup, hook;
+    uint16_t port_first, port_count, port; /* where blocks begin, how many each has, and its own */
+    bool ready;       /* once it is there: nothing is left to be done before an agent begins */
+    struct str forge; /* channel where a pull request is opened; empty: none is */
     struct str clone; /* our clone, once it is there */
     enum git_how how;
     bool lands;
     int64_t within;
 };
 struct git_answer work_place_make(struct work_place *place, struct arena *arena,
-                                  struct git_tree *ret); /* on a worker */
+                                  struct git_tree *ret);               /* on a worker */
+void work_place_forget(struct work_place *place, struct arena *arena); /* its worktree is gone */
+void work_place_ready(struct work_place *place, struct arena *arena);
+struct str ports_words(const struct work_place *place, struct arena *arena); /* for a shell */
 bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena *arena,
                 struct work_place *ret);

@@ -233,17 +233,16 @@ bool check_box(struct runs *runs, struct str checkout, struct str objects, struc
     home_is_scratch(spec, arena);
     bool fits = box_make(runs, spec, settings, arena, made, ret);
     house_settings_drop(settings);
-    if (fits && made->argc > 0) /* not what the daemon was started with: keys are in there */
+    if (fits) /* not what the daemon was started with: keys are in there */
         write_raw(&writer, STR("exec env -i PATH=\"$PATH\" HOME=\"$HOME\" LANG=C.UTF-8 TERM=dumb "
                                "OVERSEER_EFFECT=\"$OVERSEER_EFFECT\" "));
     for (uint32_t i = 0; i < made->argc && fits; i++)
         word_quote(&writer, made->argv[i]);
-    if (fits && made->argc > 0) {
+    if (fits) {
         word_quote(&writer, STR("/bin/sh"));
         write_raw(&writer, STR("-c "));
         word_quote(&writer, command);
+        *ret = (struct str){writer.at, writer.len};
     }
-    if (fits)
-        *ret = made->argc > 0 ? (struct str){writer.at, writer.len} : command;
     return fits;
 }

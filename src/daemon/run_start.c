@@ -7,7 +7,6 @@
 #include "daemon/log.h"
 #include "daemon/run.h"
 #include "ops/tool.h"
-#include "ports/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +187,7 @@ struct starting {
     struct work_place place;
     struct git_answer answer;
     struct git_tree tree;
+    struct ready_wanted ready;
     bool has_place;
     char *text, *said, *node, *start;
     size_t text_length, node_length, start_length;
@@ -250,7 +250,7 @@ static bool folders_make(struct running *run) {
 
 static const char *const *environment(struct running *run, const struct drive_launch *launch,
                                       struct arena *arena) {
-    const char **env = arena_new(arena, const char *, launch->env_count + 6);
+    const char **env = arena_new(arena, const char *, launch->env_count + 8);
     const char *path = getenv("PATH");
     uint32_t count = 0;
     env[count++] = arena_cstr(arena, arena_format(arena, "PATH=%s", path ? path : "/usr/bin:/bin"));
@@ -259,6 +259,10 @@ static const char *const *environment(struct running *run, const struct drive_la
     env[count++] = "TERM=xterm-256color";
     if (run->box == SANDBOX_LANDLOCK) /* there is no /tmp for it */
         env[count++] = arena_cstr(arena, arena_format(arena, "TMPDIR=%s/tmp", run->home));
+    if (run->port) {
+        env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORT=%u", run->port));
+        env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORTS=%u", run->port_count));
+    }
     for (uint32_t i = 0; i < launch->env_count; i++)
         env[count++] =
             arena_cstr(arena, arena_format(arena, "%.*s=%.*s", STR_ARG(launch->env[i].name),
@@ -373,35 +377,37 @@ static void words_ask(struct starting *it, struct running *run) {
     compose(it->runs->house->lookups, &run->said->effect, words_made, it);
 }
 
-/* AUTO-25: the operator's own command, once in each new worktree. */
-static void setup_ended(void *with, int64_t exit, struct str tail) {
+static void place_is_ready(void *with, struct str why) {
     struct starting *it = with;
     struct running *run = map_get(&it->runs->all, it->run);
-    it->runs->under_way--;
     if (!run || it->runs->stopping)
         starting_free(it);
-    else if (exit != 0)
-        start_failed(it, run,
-                     arena_format(&it->arena, "repo.setup ended with status %lld: %.*s",
-                                  (long long)exit, STR_ARG(str_cut_utf8(tail, LIMIT_LINE))));
+    else if (why.len > 0)
+        start_failed(it, run, why);
     else
         words_ask(it, run);
 }
 
-static void setup_run(struct starting *it, struct running *run) {
-    struct effect command = {.kind = EFFECT_COMMAND,
-                             .goal = run->goal,
-                             .n = run->dispatch_n,
-                             .within = it->place.within};
-    command.command =
-        arena_format(&it->arena, "cd '%s' && { %.*s\n}", run->cwd, STR_ARG(it->place.setup));
-    it->runs->under_way++;
-    command_run(it->runs->loop, &command, run->fence, setup_ended, it);
+static void place_prepare(struct starting *it, struct running *run) {
+    char session[ID_TEXT + 1];
+    id_format(run->id, session);
+    it->ready = (struct ready_wanted){.place = &it->place,
+                                      .tree = it->tree.path,
+                                      .worker = arena_copy(&it->arena, str_of(run->agent)),
+                                      .session = arena_copy(&it->arena, str_of(session)),
+                                      .goal = run->goal,
+                                      .dispatch_n = run->dispatch_n,
+                                      .fence = run->fence};
+    ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
 }
 
 static void place_make(uv_work_t *work) { /* on a worker */
     struct starting *it = work->data;
-    it->answer = work_place_make(&it->place, &it->arena, &it->tree);
+    struct work_place *place = &it->place;
+    it->answer = work_place_make(place, &it->arena, &it->tree);
+    if (it->answer.result == GIT_DONE && place->port_count > 0)
+        it->answer = git_ports_hold(&place->house, place->run.run, place->port_first,
+                                    place->port_count, &it->arena, &place->port);
 }
 
 static void place_made(uv_work_t *work, int status) {
@@ -420,10 +426,12 @@ static void place_made(uv_work_t *work, int status) {
     }
     snprintf(run->cwd, sizeof run->cwd, "%.*s", STR_ARG(it->tree.path));
     snprintf(run->objects, sizeof run->objects, "%.*s/objects", STR_ARG(it->place.clone));
-    if (it->tree.was_there || it->place.setup.len == 0)
+    run->port = it->place.port;
+    run->port_count = it->place.port_count;
+    if (it->place.ready)
         words_ask(it, run);
     else
-        setup_run(it, run);
+        place_prepare(it, run);
 }
 
 static uint32_t dispatch_of(const struct effect *effect) {

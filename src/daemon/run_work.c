@@ -15,13 +15,13 @@
 
 /* ---- the place ---- */
 
-static enum git_how how_of(uint32_t landing) {
+static enum git_how how_of(uint32_t landing, bool forge) {
     static const enum git_how HOW[LANDINGS] = {[LAND_PR] = GIT_AS_PULL_REQUEST,
                                                [LAND_MERGE] = GIT_FAST_FORWARD,
                                                [LAND_BRANCH] = GIT_AS_BRANCH,
                                                [LAND_REBASE] = GIT_REBASED,
                                                [LAND_SQUASH] = GIT_SQUASHED};
-    return HOW[landing];
+    return landing == LAND_PR && !forge ? GIT_AS_BRANCH : HOW[landing];
 }
 
 /* The commit that the work began with stands beside it, so that it is known after any restart. */
@@ -39,6 +39,13 @@ static struct str base_path(const struct work_place *place, struct arena *arena)
                         STR_ARG(place->run.goal), STR_ARG(place->run.run));
 }
 
+/* Where salvaged work and branches for pull requests go. */
+static struct str remote_of(const struct settings *settings) {
+    if (settings->landing.remote.len > 0)
+        return settings->landing.remote;
+    return settings->landing.how == LAND_PR ? settings->repo.path : STR("");
+}
+
 bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena *arena,
                 struct work_place *ret) {
     const struct settings *settings = house_settings(runs->house);
@@ -52,20 +59,57 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
                   .low_water = (uint64_t)settings->repo.disk_least << 20,
                   .within_us = MINUTES(10),
                   .wait_us = MINUTES(2)},
-        .repo = {.source = path, .remote = settings->landing.how == LAND_PR ? path : STR("")},
+        .repo = {.source = path, .remote = arena_copy(arena, remote_of(settings))},
         .run = {.goal = arena_copy(arena, str_of(name)),
                 .run = arena_format(arena, "%s-A_%u", name, charge),
                 .at_us = clock_wall()},
         .branch = arena_copy(arena, settings->repo.default_branch),
         .command = arena_copy(arena, settings->verify.command),
         .setup = arena_copy(arena, settings->repo.setup),
+        .hook = arena_copy(arena, settings->repo.on_worktree_ready),
+        .port_first = (uint16_t)settings->repo.port_first,
+        .port_count = (uint16_t)settings->repo.ports,
+        .forge =
+            settings->landing.how == LAND_PR ? arena_copy(arena, settings->landing.forge) : STR(""),
         .lands = settings->landing.how != LAND_NOT,
         .within = settings->verify.within};
     if (ret->lands)
-        ret->how = how_of(settings->landing.how);
+        ret->how = how_of(settings->landing.how, ret->forge.len > 0);
     house_settings_drop(settings);
     ret->run.base = base_read(arena_cstr(arena, base_path(ret, arena)), arena);
     return path.len > 0;
+}
+
+/* Stands there from before a worktree is made until it is ready for an agent. */
+static char *mark_path(const struct work_place *place, struct arena *arena) {
+    return arena_cstr(arena, arena_format(arena, "%.*s.new", STR_ARG(base_path(place, arena))));
+}
+
+void work_place_ready(struct work_place *place, struct arena *arena) {
+    place->ready = unlink(mark_path(place, arena)) == 0 || errno == ENOENT;
+}
+
+void work_place_forget(struct work_place *place, struct arena *arena) {
+    git_ports_free(&place->house, place->run.run, arena);
+    unlink(mark_path(place, arena));
+    unlink(arena_cstr(arena, base_path(place, arena)));
+}
+
+struct str ports_words(const struct work_place *place, struct arena *arena) {
+    return place->port ? arena_format(arena, " OVERSEER_PORT=%u OVERSEER_PORTS=%u", place->port,
+                                      place->port_count)
+                       : STR("");
+}
+
+/* The mark comes first: whoever finds the commit and no mark knows that an agent may have been there. */
+static bool base_write(struct work_place *place, struct str head, struct arena *arena) {
+    char *path = arena_cstr(arena, base_path(place, arena)), *slash = strrchr(path, '/');
+    struct str mark = arena_format(arena, "%s.new", slash + 1);
+    place->run.base = head;
+    *slash = 0;
+    mkdir(path, 0700);
+    return file_replace(path, arena_cstr(arena, mark), "", 0, true) &&
+           file_replace(path, slash + 1, head.at, head.len, true);
 }
 
 /* On a worker. */
@@ -77,16 +121,12 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
     if (answer.result != GIT_DONE)
         return answer;
     place->clone = clone.path;
-    if (place->run.base.len == 0) {
-        char *path = arena_cstr(arena, base_path(place, arena));
-        char *slash = strrchr(path, '/');
-        place->run.base = clone.head;
-        *slash = 0;
-        mkdir(path, 0700);
-        if (!file_replace(path, slash + 1, clone.head.at, clone.head.len, true))
-            return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
-    }
-    return git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
+    if (place->run.base.len == 0 && !base_write(place, clone.head, arena))
+        return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+    answer = git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
+    place->ready =
+        answer.result == GIT_DONE && ret->was_there && access(mark_path(place, arena), F_OK) != 0;
+    return answer;
 }
 
 /* ---- checks ---- */
@@ -106,12 +146,16 @@ struct working {
     char name[ID_TEXT + 1];
 };
 
-static void working_end(struct working *it, struct signal outcome) {
+static void working_free(struct working *it) {
     it->runs->under_way--;
-    hands_report(it->runs->hands, it->act, outcome);
     free(it->act);
     arena_free(&it->arena);
     free(it);
+}
+
+static void working_end(struct working *it, struct signal outcome) {
+    hands_report(it->runs->hands, it->act, outcome);
+    working_free(it);
 }
 
 static struct working *working_begin(struct runs *runs, struct act *act) {
@@ -203,6 +247,8 @@ void work_check(struct runs *runs, struct act *act) {
 
 static void salvage(uv_work_t *work) {
     struct working *it = work->data;
+    if (it->place.port_count > 0)
+        git_ports_free(&it->place.house, it->place.run.run, &it->arena);
     it->answer = git_tree_salvage(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
                                   &it->salvaged);
 }
@@ -255,6 +301,35 @@ static struct str conflicts_text(struct working *it) {
     return (struct str){writer.at, writer.len};
 }
 
+static struct str landed_text(struct working *it) {
+    return arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
+                        STR_ARG(it->landed.ref));
+}
+
+/* Pushed is not landed: somebody has to be able to take it. */
+static void pull_ended(void *with, enum pulled pulled, struct str text) {
+    struct working *it = with;
+    if (pulled == PULL_LEFT)
+        working_free(it);
+    else
+        working_end(it, (struct signal){.to = pulled == PULL_OPENED ? LANDED_YES : LANDED_PUSHED,
+                                        .title = landed_text(it),
+                                        .text = text});
+}
+
+static void pull_begin(struct working *it) {
+    static const struct str HEADS = STR("refs/heads/");
+    const struct effect *effect = &it->act->effect;
+    must(str_begins(it->landed.ref, HEADS));
+    struct pull pull = {.head = {it->landed.ref.at + HEADS.len, it->landed.ref.len - HEADS.len},
+                        .base = it->place.branch,
+                        .commit = it->landed.commit,
+                        .goal = arena_format(&it->arena, "goal_%.*s", STR_ARG(it->place.run.goal)),
+                        .node = effect->node,
+                        .checked_by = it->place.command};
+    pull_open(it->runs, effect->goal, &pull, it->place.forge, pull_ended, it);
+}
+
 static void landed(uv_work_t *work, int status) {
     static const enum landed CAME[GIT_RESULTS] = {[GIT_DONE] = LANDED_YES,
                                                   [GIT_CONFLICT] = LANDED_CONFLICT,
@@ -263,10 +338,12 @@ static void landed(uv_work_t *work, int status) {
     struct working *it = work->data;
     enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
     struct signal outcome = {.to = CAME[result], .text = it->answer.why};
+    if (result == GIT_DONE && it->place.how == GIT_AS_PULL_REQUEST) {
+        pull_begin(it);
+        return;
+    }
     if (result == GIT_DONE)
-        outcome.title =
-            arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
-                         STR_ARG(it->landed.ref));
+        outcome.title = landed_text(it);
     if (result == GIT_CONFLICT)
         outcome.text = conflicts_text(it);
     working_end(it, outcome);

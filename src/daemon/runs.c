@@ -258,8 +258,10 @@ struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *hous
     house_settings_drop(settings);
     pthread_mutex_init(&runs->lock, NULL);
     uv_timer_init(loop, &runs->timer);
+    uv_timer_init(loop, &runs->clean);
+    uv_timer_start(&runs->clean, clean_begin, RUNS_CLEAN_MS, 0);
     uv_async_init(loop, &runs->heard, errands_came);
-    runs->timer.data = runs->heard.data = runs;
+    runs->timer.data = runs->clean.data = runs->heard.data = runs;
     return runs;
 }
 
@@ -296,7 +298,9 @@ void runs_stop(struct runs *runs) {
     pthread_mutex_lock(&runs->lock);
     runs->stopping = true;
     pthread_mutex_unlock(&runs->lock);
+    pulls_stop(runs);
     uv_close((uv_handle_t *)&runs->timer, NULL);
+    uv_close((uv_handle_t *)&runs->clean, NULL);
     uv_close((uv_handle_t *)&runs->heard, NULL);
     for (size_t i = 0; i < runs->all.cap; i++) {
         struct running *run = runs->all.slots[i].value;

@@ -148,17 +148,10 @@ static void channel_has_said(void *with, const struct channel_outcome *outcome) 
                done ? outcome->reference : outcome->why, outcome->url);
 }
 
-static const struct channel *channel_named(const struct settings *settings, struct str name) {
-    for (uint32_t i = 0; i < settings->channel_count; i++)
-        if (str_equal(settings->channels[i].id, name))
-            return &settings->channels[i];
-    return NULL;
-}
-
 static void saying_say(struct saying *saying) {
     struct sayer *sayer = saying->sayer;
     const struct settings *settings = house_settings(sayer->house);
-    const struct channel *channel = channel_named(settings, saying->notice.channel);
+    const struct channel *channel = settings_channel(settings, saying->notice.channel);
     if (saying->trouble)
         saying_fail(saying, saying->heard, saying->trouble);
     else if (!channel)
@@ -261,6 +254,10 @@ struct sayer *sayer_start(struct hands *hands, uv_loop_t *loop, struct house *ho
     uv_async_init(loop, &sayer->worded, worded_arrived);
     sayer->worded.data = sayer;
     return sayer;
+}
+
+struct channels *sayer_channels(const struct sayer *sayer) {
+    return sayer && !sayer->stopped ? sayer->channels : NULL;
 }
 
 void sayer_stop(struct sayer *sayer) {

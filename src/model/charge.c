@@ -38,7 +38,8 @@ static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started", "accepted
 static const char *const SAMPLED[SAMPLEDS] = {"nothing", "slow", "waits for a person", "failed"};
 
 static const char *const CHECKED[CHECKEDS] = {"not checked", "passed", "failed", "unchanged"};
-static const char *const LANDED[LANDEDS] = {"not tried", "landed", "conflict", "moved", "refused"};
+static const char *const LANDED[LANDEDS] = {"not tried", "landed",  "conflict",
+                                            "moved",     "refused", "pushed"};
 
 const struct names CHARGE_STATUS_NAMES = NAMES_OF(CHARGE_STATUS);
 const struct names RUNG_NAMES = NAMES_OF(RUNG);

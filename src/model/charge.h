@@ -51,6 +51,7 @@ enum landed {
     LANDED_CONFLICT,
     LANDED_MOVED,   /* others were faster, too often */
     LANDED_REFUSED, /* it may not be done, and why */
+    LANDED_PUSHED,  /* its branch is there, and the pull request is not */
     LANDEDS
 };
 

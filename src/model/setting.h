@@ -137,8 +137,8 @@ struct settings {
         struct texts allowed_tools;
     } defaults;
     struct {
-        struct str default_branch, path, setup;
-        int64_t disk_least;
+        struct str default_branch, path, setup, on_worktree_ready;
+        int64_t disk_least, ports, port_first, keep;
     } repo;
     struct {
         struct str remediation_prompt; /* CONFIG-07: required by the second level */
@@ -171,7 +171,9 @@ struct settings {
         int64_t within, rounds;
     } verify;
     struct {
-        uint32_t how; /* enum landing */
+        uint32_t how;      /* enum landing */
+        struct str forge;  /* name of the channel where pull requests are opened; empty: none are */
+        struct str remote; /* where branches for them are pushed; empty: repo.path */
         bool strip_attribution;
     } landing;
     struct {           /* what a run can reach */
@@ -321,6 +323,8 @@ void list_entry_default(const struct setting_list *list, void *entry, struct are
 /* ESCALATE-10: what escalation.* says is a channel like the others, named desktop, tracker or webhook, unless one of that
  * name is declared. */
 void settings_channels(struct settings *settings);
+const struct channel *settings_channel(const struct settings *settings,
+                                       struct str id); /* NULL: there is none of that name */
 
 /* What does not fit together: the first such sentence, or NULL. */
 const char *settings_broken(const struct settings *settings);

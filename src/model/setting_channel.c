@@ -2,11 +2,15 @@
 /* Which channels to people are there? Those that are declared, and those that the older settings speak of. */
 #include "model/setting.h"
 
-static bool is_declared(const struct settings *settings, struct str id) {
+const struct channel *settings_channel(const struct settings *settings, struct str id) {
     for (uint32_t i = 0; i < settings->channel_count; i++)
         if (str_equal(settings->channels[i].id, id))
-            return true;
-    return false;
+            return &settings->channels[i];
+    return NULL;
+}
+
+static bool is_declared(const struct settings *settings, struct str id) {
+    return settings_channel(settings, id) != NULL;
 }
 
 static struct channel channel_make(struct settings *settings, struct str id, uint32_t kind) {

@@ -218,6 +218,16 @@ const struct setting SETTINGS[] = {
         "the repository that work is done in: a folder of this host, or an address that git knows; empty: work has none"),
     TEXT("repo.setup", repo.setup, "", P, "",
          "run once in each new worktree. Only the operator can set it"),
+    TEXT(
+        "repo.on_worktree_ready", repo.on_worktree_ready, "", 0, "on_worktree_ready",
+        "run after that, held as checks are: it finds OVERSEER_WORKTREE, OVERSEER_WORKER, OVERSEER_SESSION and OVERSEER_PORT. It fails: no agent begins there. Only the operator can set it"),
+    NUMBER("repo.ports", repo.ports, "0", 0, 1000, 0, "",
+           "ports in a row for each worktree, of which OVERSEER_PORT is the first; 0: none"),
+    NUMBER("repo.port_first", repo.port_first, "21000", 1024, 65535, 0, "",
+           "where those blocks begin"),
+    SPAN(
+        "repo.keep", repo.keep, "7d", 0, DAYS(3650), 0, "",
+        "how long worktrees, homes and logs of work that is over stay; what is in no commit is salvaged first. When the disk is short they go at once; 0s: they stay"),
     NUMBER("repo.disk_least", repo.disk_least, "1024", 0, 1e9, 0, "",
            "megabytes that stay free: below that no work begins"),
     TEXT("repo.default_branch", repo.default_branch, "main", P, "",
@@ -279,7 +289,13 @@ const struct setting SETTINGS[] = {
            "how often work may fail its checks, or not fit, before a person is asked"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
-        "pr: a pull request where the remote is a forge, a branch otherwise; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
+        "pr: a pull request at landing.forge, and without one a branch; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
+    TEXT(
+        "landing.forge", landing.forge, "", 0, "",
+        "pr: the channel of kind gitea, github or gitlab where it is opened; its token has to be allowed to"),
+    TEXT(
+        "landing.remote", landing.remote, "", 0, "",
+        "pr: the repository there, as git knows it, that the branch is pushed to; empty: repo.path"),
     FLAG("landing.strip_attribution", landing.strip_attribution, "false", P, "strip_attribution",
          "take lines that name an agent as author out of commit messages"),
 

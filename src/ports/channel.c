@@ -77,8 +77,9 @@ static void teller_closed(uv_handle_t *handle) {
 static void tracker_free(struct tracker *tracker) {
     if (!tracker)
         return;
-    struct words *all[] = {&tracker->base, &tracker->repo,   &tracker->to,     &tracker->title,
-                           &tracker->body, &tracker->marker, &tracker->earlier};
+    struct words *all[] = {&tracker->base,    &tracker->repo, &tracker->to,
+                           &tracker->title,   &tracker->body, &tracker->marker,
+                           &tracker->earlier, &tracker->head, &tracker->onto};
     for (size_t i = 0; i < count_of(all); i++)
         words_free(all[i]);
     for (size_t i = 0; i < count_of(tracker->label_names); i++)
@@ -197,11 +198,14 @@ bool token_read(struct saying *saying, struct str path, struct words *to) {
 
 /* ---- beginning ---- */
 
-static struct saying *saying_make(struct channels *channels, const struct channel *channel) {
+static struct saying *saying_make(struct channels *channels, const struct channel *channel,
+                                  channel_said *done, void *with) {
     struct saying *saying = calloc(1, sizeof *saying);
     if (!saying)
         return NULL;
     saying->channels = channels;
+    saying->done = done;
+    saying->with = with;
     saying->kind = channel->kind;
     saying->service = SERVICES[channel->kind].name;
     uv_update_time(channels->loop);
@@ -216,24 +220,34 @@ static struct saying *saying_make(struct channels *channels, const struct channe
     return saying;
 }
 
-bool channel_say(struct channels *channels, const struct channel *channel,
-                 const struct notice *notice, channel_said *done, void *with) {
-    must(!channels->stopping && channel->kind < CHANNEL_KINDS);
-    struct saying *saying = saying_make(channels, channel);
+/* False: it has ended before it began. */
+static bool saying_may_begin(struct saying *saying, const struct channel *channel) {
     const char *broken = channel_broken(channel);
-    if (!saying)
-        return false;
-    saying->done = done;
-    saying->with = with;
     if (saying->ca_path.failed || saying->proxy.failed)
         saying_end(saying, SAID_LATER, "there is no memory");
     else if (broken)
         saying_end(saying, SAID_REFUSED, "the channel %s", broken);
-    else if (channels->count > LIMIT_SAYING)
+    else if (saying->channels->count > LIMIT_SAYING)
         saying_end(saying, SAID_LATER, "too many messages are under way");
-    else
+    return !saying->ended;
+}
+
+bool channel_say(struct channels *channels, const struct channel *channel,
+                 const struct notice *notice, channel_said *done, void *with) {
+    must(!channels->stopping && channel->kind < CHANNEL_KINDS);
+    struct saying *saying = saying_make(channels, channel, done, with);
+    if (saying && saying_may_begin(saying, channel))
         SERVICES[channel->kind].begin(saying, channel, notice);
-    return true;
+    return saying != NULL;
+}
+
+bool channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
+                  channel_said *done, void *with) {
+    must(!channels->stopping && SERVICES[channel->kind].begin == tracker_begin);
+    struct saying *saying = saying_make(channels, channel, done, with);
+    if (saying && saying_may_begin(saying, channel))
+        pull_begin(saying, channel, pull);
+    return saying != NULL;
 }
 
 /* ---- all of them ---- */

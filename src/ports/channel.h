@@ -38,6 +38,20 @@ struct channels *channels_start(uv_loop_t *loop, int64_t (*now)(void));
 bool channel_say(struct channels *channels, const struct channel *channel,
                  const struct notice *notice, channel_said *done, void *with);
 
+/* Work that stands on a branch there, and waits to be taken. The texts may be anybody's. */
+struct pull {
+    struct str head, base; /* branches: of the work, and where it is to go */
+    struct str commit;     /* that was pushed */
+    struct str title, text;
+    struct str goal, node;
+    struct str checked_by; /* the operator's checks; empty: none */
+};
+
+/* The channel is a forge. SAID_DONE: there is one pull request of that branch, its number and address are the reference and
+ * url. Whatever came of a try, the next may be made just so: it looks first. */
+bool channel_pull(struct channels *channels, const struct channel *channel, const struct pull *pull,
+                  channel_said *done, void *with);
+
 unsigned channels_busy(const struct channels *channels); /* messages under way */
 
 /* From the loop: what is under way ends with SAID_UNKNOWN now. The loop has to run on until its handles are closed, and

@@ -34,6 +34,8 @@ enum markup {
     MARKUP_NONE,     /* plain text */
     MARKUP_ENTITIES, /* & < >: Slack, notes on the desktop */
     MARKUP_MARKDOWN, /* issues and Discord: no formatting, no mentions, no commands of the forge */
+    MARKUP_PULL,     /* the same in a pull request: nothing is closed when it is merged */
+    MARKUP_TITLE,    /* of a pull request: plain, but names and numbers lead nowhere */
     MARKUPS
 };
 
@@ -105,15 +107,16 @@ void program_cancel(struct saying *saying);
 
 /* ---- a message under way ---- */
 
-struct tracker { /* see channel_tracker.c */
+struct tracker { /* see channel_tracker.c, channel_pull.c */
     struct words base, repo, to, title, body, marker;
-    struct words earlier; /* number of the issue that is continued; empty: none */
+    struct words head, onto; /* of a pull request: branches */
+    struct words earlier;    /* number of the issue that is continued; empty: none */
     struct words label_names[LIMIT_LINES + 3];
     uint32_t label_count, label_next;
     int64_t label_ids[LIMIT_LINES + 3];
     int64_t since;
     unsigned page;
-    bool resolved;
+    bool resolved, looked_twice;
 };
 
 struct saying {
@@ -139,6 +142,19 @@ typedef void channel_begin(struct saying *saying, const struct channel *channel,
                            const struct notice *notice);
 channel_begin desktop_begin, command_begin, tracker_begin, webhook_begin, slack_begin,
     discord_begin, pagerduty_begin, ntfy_begin;
+
+void pull_begin(struct saying *saying, const struct channel *channel, const struct pull *pull);
+
+/* ---- how a forge is asked: see channel_tracker.c ---- */
+
+/* In a path, `%R` is the repository, `%O` its owner, `%N` the earlier issue, `%H` the branch. */
+void forge_begin(struct saying *saying, const struct channel *channel); /* where it is */
+void forge_address(struct saying *saying, const char *path, const char *query);
+void forge_address_add(struct saying *saying, const char *path);
+void forge_ask(struct saying *saying, const char *method, http_answered *answered);
+json_t *forge_json(const struct http_answer *answer); /* NULL: it has none */
+bool forge_keep(struct saying *saying, const json_t *issue, const char *number_name);
+bool forge_has_mark(const struct saying *saying, const json_t *entry, const char *member);
 
 /* It is over: it is told when the loop comes around. */
 void saying_end(struct saying *saying, enum said said, const char *format, ...)

@@ -65,23 +65,32 @@ static void repo_add(struct saying *saying, struct words *url) {
         }
 }
 
-static void address_make(struct saying *saying, const char *path, const char *query) {
+void forge_address_add(struct saying *saying, const char *path) {
     struct words *url = &saying->http.url;
-    words_clear(url);
-    words_add(url, words_str(&saying->tracker->base));
+    const struct words *repo = &saying->tracker->repo;
     for (; *path; path++) {
         if (path[0] == '%' && path[1] == 'R')
             repo_add(saying, url);
         else if (path[0] == '%' && path[1] == 'N')
             words_url(url, words_str(&saying->tracker->earlier));
+        else if (path[0] == '%' && path[1] == 'H')
+            words_url(url, words_str(&saying->tracker->head));
+        else if (path[0] == '%' && path[1] == 'O')
+            words_url(url, (struct str){repo->at, strcspn(words_cstr(repo), "/")});
         else
             words_add(url, (struct str){path, 1});
         path += path[0] == '%';
     }
-    words_add(url, str_of(query));
 }
 
-static void ask(struct saying *saying, const char *method, http_answered *answered) {
+void forge_address(struct saying *saying, const char *path, const char *query) {
+    words_clear(&saying->http.url);
+    words_add(&saying->http.url, words_str(&saying->tracker->base));
+    forge_address_add(saying, path);
+    words_add(&saying->http.url, str_of(query));
+}
+
+void forge_ask(struct saying *saying, const char *method, http_answered *answered) {
     const struct forge *forge = forge_of(saying);
     struct words token = {0};
     words_add(&token, str_of(forge->token_before));
@@ -96,15 +105,15 @@ static void ask(struct saying *saying, const char *method, http_answered *answer
     words_free(&token);
 }
 
-static json_t *json_of_answer(const struct http_answer *answer) {
+json_t *forge_json(const struct http_answer *answer) {
     return answer->whole && answer->body.len > 0
                ? json_loadb(answer->body.at, answer->body.len, 0, NULL)
                : NULL;
 }
 
 /* ESCALATE-12: the issue's number and address. False: the answer has none. */
-static bool issue_keep(struct saying *saying, const json_t *issue) {
-    json_int_t number = json_integer_value(json_object_get(issue, forge_of(saying)->number));
+bool forge_keep(struct saying *saying, const json_t *issue, const char *number_name) {
+    json_int_t number = json_integer_value(json_object_get(issue, number_name));
     const char *url = json_string_value(json_object_get(issue, "html_url"));
     const char *gitlab = json_string_value(json_object_get(issue, "web_url"));
     if (number <= 0)
@@ -118,6 +127,10 @@ static bool issue_keep(struct saying *saying, const json_t *issue) {
                                       : ""),
                       LIMIT_URL);
     return !saying->reference.failed && !saying->url.failed;
+}
+
+static bool issue_keep(struct saying *saying, const json_t *issue) {
+    return forge_keep(saying, issue, forge_of(saying)->number);
 }
 
 static void end_done(struct saying *saying) {
@@ -134,10 +147,10 @@ static void closed(struct saying *saying, const struct http_answer *answer) {
 
 static void issue_close(struct saying *saying) {
     const struct forge *forge = forge_of(saying);
-    address_make(saying, forge->issue, "");
+    forge_address(saying, forge->issue, "");
     words_clear(&saying->http.body);
     words_add(&saying->http.body, str_of(forge->close_body));
-    ask(saying, forge->close_method, closed);
+    forge_ask(saying, forge->close_method, closed);
 }
 
 static void comment_is_there(struct saying *saying) {
@@ -152,7 +165,7 @@ static void comment_is_there(struct saying *saying) {
 /* Taken, but nobody can say as which number: the next try looks for it. */
 static void created(struct saying *saying, const struct http_answer *answer) {
     enum said said = http_verdict(answer);
-    json_t *issue = said == SAID_DONE ? json_of_answer(answer) : NULL;
+    json_t *issue = said == SAID_DONE ? forge_json(answer) : NULL;
     bool kept = said == SAID_DONE && issue_keep(saying, issue);
     json_decref(issue);
     if (said == SAID_DONE && !kept)
@@ -202,7 +215,7 @@ static void assignee_put(struct saying *saying, struct words *body) {
 static void issue_create(struct saying *saying) {
     const struct forge *forge = forge_of(saying);
     struct words *body = &saying->http.body;
-    address_make(saying, forge->issues, "");
+    forge_address(saying, forge->issues, "");
     words_clear(body);
     out_begin(body, NULL, '{');
     out_text(body, "title", words_str(&saying->tracker->title));
@@ -210,7 +223,7 @@ static void issue_create(struct saying *saying) {
     labels_put(saying, body);
     assignee_put(saying, body);
     out_end(body, '}');
-    ask(saying, "POST", created);
+    forge_ask(saying, "POST", created);
 }
 
 /* ---- Gitea's labels: ESCALATE-09 ---- */
@@ -220,7 +233,7 @@ static void label_next(struct saying *saying);
 /* An issue without its label is better than none. */
 static void label_created(struct saying *saying, const struct http_answer *answer) {
     struct tracker *tracker = saying->tracker;
-    json_t *label = http_verdict(answer) == SAID_DONE ? json_of_answer(answer) : NULL;
+    json_t *label = http_verdict(answer) == SAID_DONE ? forge_json(answer) : NULL;
     tracker->label_ids[tracker->label_next++] = json_integer_value(json_object_get(label, "id"));
     json_decref(label);
     label_next(saying);
@@ -229,13 +242,13 @@ static void label_created(struct saying *saying, const struct http_answer *answe
 static void label_create(struct saying *saying) {
     struct tracker *tracker = saying->tracker;
     struct words *body = &saying->http.body;
-    address_make(saying, "/repos/%R/labels", "");
+    forge_address(saying, "/repos/%R/labels", "");
     words_clear(body);
     out_begin(body, NULL, '{');
     out_text(body, "name", words_str(&tracker->label_names[tracker->label_next]));
     out_text(body, "color", STR("#b60205"));
     out_end(body, '}');
-    ask(saying, "POST", label_created);
+    forge_ask(saying, "POST", label_created);
 }
 
 static void label_next(struct saying *saying) {
@@ -262,7 +275,7 @@ static void labels_note(struct tracker *tracker, const json_t *labels) {
 
 static void labels_read(struct saying *saying, const struct http_answer *answer) {
     enum said said = http_verdict_of_look(answer);
-    json_t *labels = said == SAID_DONE ? json_of_answer(answer) : NULL;
+    json_t *labels = said == SAID_DONE ? forge_json(answer) : NULL;
     if (said == SAID_LATER) {
         saying_end_by_answer(saying, said, answer);
         return;
@@ -280,8 +293,8 @@ static void issue_new(struct saying *saying) {
         issue_create(saying);
         return;
     }
-    address_make(saying, "/repos/%R/labels", "?limit=50");
-    ask(saying, "GET", labels_read);
+    forge_address(saying, "/repos/%R/labels", "?limit=50");
+    forge_ask(saying, "GET", labels_read);
 }
 
 /* ---- commenting: ESCALATE-15 ---- */
@@ -299,12 +312,12 @@ static void commented(struct saying *saying, const struct http_answer *answer) {
 
 static void comment_create(struct saying *saying) {
     struct words *body = &saying->http.body;
-    address_make(saying, forge_of(saying)->comments, "");
+    forge_address(saying, forge_of(saying)->comments, "");
     words_clear(body);
     out_begin(body, NULL, '{');
     out_text(body, "body", words_str(&saying->tracker->body));
     out_end(body, '}');
-    ask(saying, "POST", commented);
+    forge_ask(saying, "POST", commented);
 }
 
 /* Closed by somebody, or gone: what is said now is new. */
@@ -315,7 +328,7 @@ static void earlier_read(struct saying *saying, const struct http_answer *answer
         saying_end_by_answer(saying, said, answer);
         return;
     }
-    json_t *issue = said == SAID_DONE ? json_of_answer(answer) : NULL;
+    json_t *issue = said == SAID_DONE ? forge_json(answer) : NULL;
     const char *state = json_string_value(json_object_get(issue, "state"));
     bool open = state && strcmp(state, "closed") != 0;
     if (open)
@@ -331,8 +344,8 @@ static void earlier_read(struct saying *saying, const struct http_answer *answer
 
 static void proceed(struct saying *saying) {
     if (saying->tracker->earlier.len > 0) {
-        address_make(saying, forge_of(saying)->issue, "");
-        ask(saying, "GET", earlier_read);
+        forge_address(saying, forge_of(saying)->issue, "");
+        forge_ask(saying, "GET", earlier_read);
     } else if (saying->tracker->resolved) {
         end_done(saying); /* nothing is open there */
     } else {
@@ -343,7 +356,7 @@ static void proceed(struct saying *saying) {
 /* ---- looking for what an earlier try may have left ---- */
 
 /* Only at the very end: what stands before may be anybody's words. */
-static bool has_mark(const struct saying *saying, const json_t *entry, const char *member) {
+bool forge_has_mark(const struct saying *saying, const json_t *entry, const char *member) {
     const char *text = json_string_value(json_object_get(entry, member));
     struct str whole = str_of(text), mark = words_str(&saying->tracker->marker);
     while (whole.len > 0 && strchr(" \r\n", whole.at[whole.len - 1]))
@@ -354,16 +367,16 @@ static bool has_mark(const struct saying *saying, const json_t *entry, const cha
 typedef bool mark_seen(struct saying *saying, const json_t *entry);
 
 static bool issue_is_ours(struct saying *saying, const json_t *issue) {
-    return has_mark(saying, issue, forge_of(saying)->body) && issue_keep(saying, issue);
+    return forge_has_mark(saying, issue, forge_of(saying)->body) && issue_keep(saying, issue);
 }
 
 static bool comment_is_ours(struct saying *saying, const json_t *comment) {
-    return has_mark(saying, comment, forge_of(saying)->text);
+    return forge_has_mark(saying, comment, forge_of(saying)->text);
 }
 
 static bool list_has(struct saying *saying, const struct http_answer *answer, mark_seen *is_ours,
                      bool *ret_more) {
-    json_t *list = json_of_answer(answer), *entry;
+    json_t *list = forge_json(answer), *entry;
     size_t place;
     bool found = false;
     json_array_foreach(list, place, entry) found = found || is_ours(saying, entry);
@@ -394,8 +407,8 @@ static void look(struct saying *saying, const char *path, const char *query, boo
     }
     snprintf(whole, sizeof whole, "%s%s&%s=%d&page=%u", query, since, forge_of(saying)->page_size,
              LIMIT_LOOK_PAGE, tracker->page);
-    address_make(saying, path, whole);
-    ask(saying, "GET", answered);
+    forge_address(saying, path, whole);
+    forge_ask(saying, "GET", answered);
 }
 
 static void issues_seen(struct saying *saying, const struct http_answer *answer);
@@ -440,7 +453,7 @@ static void comments_seen(struct saying *saying, const struct http_answer *answe
 
 /* ---- beginning ---- */
 
-static void base_take(struct saying *saying, const struct channel *channel) {
+void forge_begin(struct saying *saying, const struct channel *channel) {
     const struct forge *forge = forge_of(saying);
     struct str url = channel->url.len > 0 ? channel->url : str_of(forge->base);
     while (url.len > 0 && url.at[url.len - 1] == '/')
@@ -448,6 +461,7 @@ static void base_take(struct saying *saying, const struct channel *channel) {
     words_add(&saying->tracker->base, url);
     if (!strstr(words_cstr(&saying->tracker->base), "/api/"))
         words_add(&saying->tracker->base, str_of(forge->path_end));
+    words_add(&saying->tracker->repo, channel->repo);
 }
 
 /* The earlier issue may be named by its number or by its address. */
@@ -478,8 +492,7 @@ static bool tracker_fill(struct saying *saying, const struct channel *channel,
     tracker->since = notice->at - MINUTES(60);
     tracker->page = 1;
     tracker->resolved = notice->kind == NOTICE_RESOLVED;
-    base_take(saying, channel);
-    words_add(&tracker->repo, channel->repo);
+    forge_begin(saying, channel);
     words_add(&tracker->to, channel->to);
     earlier_take(tracker, notice->earlier);
     labels_take(tracker, channel, notice);

@@ -110,7 +110,26 @@ static bool is_word(char c) {
 }
 
 /* Formatting is escaped; at the beginning of a line also lists, headings and GitLab's quick actions. A sign that would
- * name a person, an issue or a label has a space of no width behind it: escaping alone does not stop that. */
+ * name a person, an issue or a label has a space of no width behind it: escaping alone does not stop that. In a pull
+ * request "closes" does something when that is merged: there addresses and numbers such as GH-12 lead nowhere either. */
+static bool leads_elsewhere(enum markup markup, char c, char next) {
+    bool digit = next >= '0' && next <= '9';
+    if (strchr("@#!%$&~", c))
+        return is_word(next);
+    if (markup != MARKUP_PULL && markup != MARKUP_TITLE)
+        return false;
+    return (c == ':' && next == '/') || (c == '-' && digit) || (c == '[' && markup == MARKUP_TITLE);
+}
+
+static size_t sign_part(enum markup markup, char c, char next, char room[8], size_t len) {
+    room[len++] = c;
+    if (leads_elsewhere(markup, c, next)) {
+        memcpy(room + len, "\u200b", 3);
+        len += 3;
+    }
+    return len;
+}
+
 static struct str markdown_of(struct escaping *e, char c, char next, char room[8]) {
     bool anywhere = strchr("\\`*_[]<>#|~!&$", c) != NULL;
     bool at_start = e->line_start && strchr("-+=/", c);
@@ -118,12 +137,7 @@ static struct str markdown_of(struct escaping *e, char c, char next, char room[8
     size_t len = 0;
     if (anywhere || at_start || ends_number)
         room[len++] = '\\';
-    room[len++] = c;
-    if (strchr("@#!%$&~", c) && is_word(next)) {
-        memcpy(room + len, "\u200b", 3);
-        len += 3;
-    }
-    return (struct str){room, len};
+    return (struct str){room, sign_part(e->markup, c, next, room, len)};
 }
 
 static struct str escaped(struct escaping *e, struct str c, char next, char room[8]) {
@@ -132,6 +146,8 @@ static struct str escaped(struct escaping *e, struct str c, char next, char room
         return c;
     if (e->markup == MARKUP_ENTITIES)
         return entity.len ? entity : c;
+    if (e->markup == MARKUP_TITLE)
+        return (struct str){room, sign_part(MARKUP_TITLE, c.at[0], next, room, 0)};
     return markdown_of(e, c.at[0], next, room);
 }
 

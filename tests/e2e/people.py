@@ -195,7 +195,8 @@ class World:
         command = [str(SAY), str(self.settings(channels, **escalation))]
         command += ["--stop-after", str(stop_after)] if stop_after is not None else []
         command += ["--fail-at", str(fail_at)] if fail_at is not None else []
-        lines = "".join(json.dumps({"channel": channel, "notice": notice}) + "\n" for channel, notice in requests)
+        lines = "".join(json.dumps({"channel": channel, "pull" if "head" in what else "notice": what}) + "\n"
+                        for channel, what in requests)
         ended = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120,
                                env={**os.environ, **(environment or {})})
         if ended.returncode != 0:

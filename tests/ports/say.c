@@ -3,8 +3,8 @@
  *
  *     say SETTINGS.toml [--stop-after MS | --fail-at N] < requests
  *
- * One request in a line: {"channel": NAME, "notice": {…}}; the name "*" is every channel that ESCALATE-03 means. All of them begin at
- * once. One outcome in a line, as they come. At the
+ * One request in a line: {"channel": NAME, "notice": {…}}; the name "*" is every channel that ESCALATE-03 means. A pull request
+ * is {"channel": NAME, "pull": {…}}. All of them begin at once. One outcome in a line, as they come. At the
  * end a line {"lateness": MS}: the longest that the loop did not come around. --fail-at: the port's Nth allocation fails. */
 #include "config/config.h"
 #include "ops/json.h"
@@ -106,11 +106,13 @@ static struct id id_of(const json_t *notice, const char *name) {
 
 static const struct channel_outcome NOBODY = {.said = SAID_LATER, .why = STR("no memory")};
 
-static void channel_use(const struct channel *configured, const struct notice *notice, intptr_t n) {
+static void channel_use(const struct channel *configured, const struct notice *notice,
+                        const struct pull *pull, intptr_t n) {
     struct channel channel = *configured;
     unsigned before = ++say.left;
     counting = true;
-    bool begun = channel_say(say.channels, &channel, notice, said, (void *)n);
+    bool begun = notice ? channel_say(say.channels, &channel, notice, said, (void *)n)
+                        : channel_pull(say.channels, &channel, pull, said, (void *)n);
     counting = false;
     must(begun || fail_at);
     if (!begun) {
@@ -120,12 +122,36 @@ static void channel_use(const struct channel *configured, const struct notice *n
     must(say.left == before && channels_busy(say.channels) == before); /* never before it returns */
 }
 
+static struct str member(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return (struct str){json_string_value(value), json_string_length(value)};
+}
+
+static void pull_take(const json_t *given, struct str name, intptr_t n) {
+    struct pull pull = {.head = member(given, "head"),
+                        .base = member(given, "base"),
+                        .commit = member(given, "commit"),
+                        .title = member(given, "title"),
+                        .text = member(given, "text"),
+                        .goal = member(given, "goal"),
+                        .node = member(given, "node"),
+                        .checked_by = member(given, "checkedBy")};
+    const struct channel *channel = settings_channel(say.settings, name);
+    must(channel);
+    channel_use(channel, NULL, &pull, n);
+}
+
 /* The channel and the notice are gone as soon as the call returns: nothing of them may be used later. */
 static void request_take(const char *line, intptr_t n) {
     struct arena arena = {0};
     struct notice notice = {.at = 0};
     char why[200];
     json_t *request = json_loads(line, 0, NULL), *given = json_object_get(request, "notice");
+    if (json_object_get(request, "pull")) {
+        pull_take(json_object_get(request, "pull"), member(request, "channel"), n);
+        json_decref(request);
+        return;
+    }
     must(given);
     notice.id = id_of(given, "id");
     notice.goal = id_of(given, "goal");
@@ -143,7 +169,7 @@ static void request_take(const char *line, intptr_t n) {
     for (uint32_t i = 0; i < say.settings->channel_count; i++)
         if (strcmp(name, "*") == 0 ? alarm_reaches(copy->alarm, say.settings->channels[i].kind)
                                    : str_equal(say.settings->channels[i].id, str_of(name)))
-            channel_use(&say.settings->channels[i], copy, n);
+            channel_use(&say.settings->channels[i], copy, NULL, n);
     json_decref(request);
     arena_free(&arena);
 }

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is left of work that is over, and when does it go? G-20.
+ *
+ *   folders of assignments ──▶ is it over, and since when? (the store) ──▶ salvage, then remove ──▶ the next one
+ *
+ * After repo.keep, or at once when the disk is short. What is not known to be over stays; so does what could not be salvaged,
+ * and a folder with work in it that belongs to no repository. One after the other: nothing waits for this. */
+#include "daemon/clock.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+#include "ops/assignment.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { CLEAN_MOST = 256 }; /* assignments in one pass */
+
+struct cleaning {
+    struct runs *runs;
+    uv_work_t work;
+    struct errand errand;
+    struct lookup lookup;
+    struct left {
+        struct id goal;
+        uint32_t charge;
+    } left[CLEAN_MOST];
+    uint32_t count, at;
+    int64_t keep;
+    bool low;        /* on disk: what is over goes now */
+    int64_t over_at; /* of the one at hand; 0: it is not over, or nobody knows */
+    struct arena arena;
+};
+
+static void next(struct cleaning *it);
+
+/* ---- what there is, on a worker ---- */
+
+static void left_add(struct cleaning *it, struct id goal, uint32_t charge) {
+    for (uint32_t i = 0; i < it->count; i++)
+        if (id_equal(it->left[i].goal, goal) && it->left[i].charge == charge)
+            return;
+    if (it->count < CLEAN_MOST)
+        it->left[it->count++] = (struct left){goal, charge};
+}
+
+/* GOAL.A_3.coder */
+static bool home_parse(const char *name, struct left *ret) {
+    size_t length = strcspn(name, ".");
+    const char *rest = name + length;
+    char *end;
+    if (!id_parse((struct str){name, length}, &ret->goal) || strncmp(rest, ".A_", 3) != 0)
+        return false;
+    ret->charge = (uint32_t)strtoul(rest + 3, &end, 10);
+    return end > rest + 3 && *end == '.';
+}
+
+static bool over_read(const char *folder, struct left *ret) {
+    char path[RUN_PATH + 16];
+    snprintf(path, sizeof path, "%s/run.over", folder);
+    json_t *json = json_load_file(path, 0, NULL);
+    const char *goal = json_string_value(json_object_get(json, "goal"));
+    bool right = goal && id_parse(str_of(goal), &ret->goal);
+    ret->charge = (uint32_t)json_integer_value(json_object_get(json, "charge"));
+    json_decref(json);
+    return right;
+}
+
+typedef void entry_seen(struct cleaning *it, const char *name, const char *path);
+
+static void entries(struct cleaning *it, const char *folder, entry_seen *seen) {
+    char path[RUN_PATH * 2];
+    snprintf(path, sizeof path, "%s/%s", it->runs->state, folder);
+    DIR *stream = opendir(path);
+    size_t length = strlen(path);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        snprintf(path + length, sizeof path - length, "/%s", entry->d_name);
+        if (entry->d_name[0] != '.')
+            seen(it, entry->d_name, path);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+static void home_seen(struct cleaning *it, const char *name, const char *path) {
+    struct left left;
+    (void)path;
+    if (home_parse(name, &left))
+        left_add(it, left.goal, left.charge);
+}
+
+static void run_seen(struct cleaning *it, const char *name, const char *path) {
+    struct left left;
+    (void)name;
+    if (over_read(path, &left))
+        left_add(it, left.goal, left.charge);
+}
+
+static void collect(uv_work_t *work) {
+    struct cleaning *it = work->data;
+    entries(it, "homes", home_seen);
+    entries(it, "runs", run_seen);
+}
+
+/* ---- removing one, on a worker ---- */
+
+static int entry_remove(const char *path, const struct stat *about, int kind, struct FTW *place) {
+    (void)about, (void)kind, (void)place;
+    return remove(path);
+}
+
+/* By one rename out of the way: half of a folder is never taken for one. No link is followed. */
+static void folder_remove(const char *path) {
+    char gone[RUN_PATH * 2 + 16];
+    const char *slash = strrchr(path, '/');
+    snprintf(gone, sizeof gone, "%.*s/.gone-%s", (int)(slash - path), path, slash + 1);
+    if (rename(path, gone) != 0 || nftw(gone, entry_remove, 32, FTW_DEPTH | FTW_PHYS) != 0)
+        log_warning("%s cannot be removed whole: %s", path, strerror(errno));
+}
+
+/* Work of a run that has no repository is there, and nowhere else. */
+static bool has_work(const char *folder) {
+    char path[RUN_PATH * 2 + 8];
+    snprintf(path, sizeof path, "%s/work", folder);
+    return rmdir(path) != 0 && errno != ENOENT;
+}
+
+static bool is_at_hand(const struct cleaning *it, const struct left *left) {
+    const struct left *here = &it->left[it->at];
+    return id_equal(left->goal, here->goal) && left->charge == here->charge;
+}
+
+static void home_remove(struct cleaning *it, const char *name, const char *path) {
+    struct left left;
+    if (home_parse(name, &left) && is_at_hand(it, &left))
+        folder_remove(path);
+}
+
+static void run_remove(struct cleaning *it, const char *name, const char *path) {
+    struct left left;
+    (void)name;
+    if (over_read(path, &left) && is_at_hand(it, &left) && !has_work(path))
+        folder_remove(path);
+}
+
+/* False: something is nowhere but there. */
+static bool tree_remove(struct cleaning *it, struct work_place *place) {
+    struct str kept = {0};
+    struct git_answer answer =
+        git_tree_remove(&place->house, &place->repo, &place->run, &it->arena, &kept);
+    if (answer.result != GIT_DONE) {
+        log_warning("the worktree of %.*s stays: %.*s", STR_ARG(place->run.run),
+                    STR_ARG(answer.why));
+        return false;
+    }
+    if (kept.len > 0)
+        log_warning("what fits into no commit of %.*s is kept in %.*s", STR_ARG(place->run.run),
+                    STR_ARG(kept));
+    work_place_forget(place, &it->arena);
+    return true;
+}
+
+static void one_remove(uv_work_t *work) {
+    struct cleaning *it = work->data;
+    const struct left *left = &it->left[it->at];
+    struct work_place place;
+    bool there = work_place(it->runs, left->goal, left->charge, &it->arena, &place);
+    if (place.run.base.len > 0 && (!there || !tree_remove(it, &place)))
+        return;
+    entries(it, "homes", home_remove);
+    entries(it, "runs", run_remove);
+    log_info("what was left of %.*s is removed%s", STR_ARG(place.run.run),
+             it->low ? ": the disk is short" : "");
+}
+
+/* ---- one after the other, on the loop ---- */
+
+static void timer_set(struct runs *runs, int64_t keep) {
+    int64_t every = keep / 10;
+    every = every < SECONDS(1) ? SECONDS(1) : every > MINUTES(10) ? MINUTES(10) : every;
+    if (!runs->stopping)
+        uv_timer_start(&runs->clean, clean_begin, (uint64_t)(every / 1000), 0);
+}
+
+static void cleaning_end(struct cleaning *it) {
+    it->runs->under_way--;
+    timer_set(it->runs, it->keep);
+    arena_free(&it->arena);
+    free(it);
+}
+
+static void one_removed(uv_work_t *work, int status) {
+    struct cleaning *it = work->data;
+    (void)status;
+    it->at++;
+    next(it);
+}
+
+static void judged(struct errand *errand) {
+    struct cleaning *it = (struct cleaning *)((char *)errand - offsetof(struct cleaning, errand));
+    bool due = it->over_at > 0 && (it->low || clock_wall() - it->over_at > it->keep);
+    if (due && !it->runs->stopping) {
+        uv_queue_work(it->runs->loop, &it->work, one_remove, one_removed);
+        return;
+    }
+    it->at++;
+    next(it);
+}
+
+/* From the lookups' thread. Over is what the store says is over. */
+static void looked_up(struct lookup *lookup, const struct store_answer *answer) {
+    struct cleaning *it = (struct cleaning *)((char *)lookup - offsetof(struct cleaning, lookup));
+    uint32_t n, wanted = it->left[it->at].charge;
+    const struct goal_loaded *loaded = answer->outcome == STORE_DONE ? &answer->loaded[0] : NULL;
+    it->over_at = 0;
+    bool over = loaded && loaded->exists && !charges_find(&loaded->live.charges, wanted);
+    for (uint32_t i = 0; over && i < answer->shown.part_count; i++) {
+        const struct part_shown *part = &answer->shown.parts[i];
+        struct assignment row = {0};
+        if (part->kind == PART_ASSIGNMENT && assignment_parse(part->name, &n) && n == wanted &&
+            shape_decode(&ASSIGNMENT, part->body, &row))
+            it->over_at = row.updated_at;
+    }
+    errand_home(it->runs, &it->errand);
+}
+
+static bool is_held(const struct cleaning *it) {
+    for (size_t i = 0; i < it->runs->all.cap; i++) {
+        const struct running *run = it->runs->all.slots[i].value;
+        if (run && is_at_hand(it, &(struct left){run->goal, run->charge}))
+            return true;
+    }
+    return false;
+}
+
+static void next(struct cleaning *it) {
+    while (it->at < it->count && is_held(it))
+        it->at++;
+    if (it->at >= it->count || it->runs->stopping) {
+        cleaning_end(it);
+        return;
+    }
+    it->lookup.request = (struct store_request){
+        .verb = STORE_SHOW, .ids = &it->left[it->at].goal, .id_count = 1, .limit = 1};
+    if (!lookups_ask(it->runs->house->lookups, &it->lookup))
+        cleaning_end(it);
+}
+
+static void collected(uv_work_t *work, int status) {
+    (void)status;
+    next(work->data);
+}
+
+static bool disk_is_low(const struct runs *runs, int64_t least_mib) {
+    struct statvfs disk;
+    return statvfs(runs->state, &disk) == 0 &&
+           (uint64_t)disk.f_bavail * disk.f_frsize < (uint64_t)least_mib << 20;
+}
+
+/* With repo.keep = "0s" everything stays. */
+void clean_begin(uv_timer_t *timer) {
+    struct runs *runs = timer->data;
+    const struct settings *settings = house_settings(runs->house);
+    int64_t keep = settings->repo.keep, least = settings->repo.disk_least;
+    house_settings_drop(settings);
+    struct cleaning *it = keep > 0 ? calloc(1, sizeof *it) : NULL;
+    if (!it) {
+        timer_set(runs, MINUTES(10));
+        return;
+    }
+    *it = (struct cleaning){.runs = runs,
+                            .work.data = it,
+                            .errand.go = judged,
+                            .lookup.done = looked_up,
+                            .keep = keep,
+                            .low = disk_is_low(runs, least)};
+    runs->under_way++;
+    uv_queue_work(runs->loop, &it->work, collect, collected);
+}

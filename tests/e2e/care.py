@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is a new worktree made ready before an agent begins there, does what is over go away, and what do commands of the operator's see?
+
+care.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+from pulls import House, git
+from world import Broken
+
+CHECKS = []
+SECRET = "sk-operator-0123456789abcdef"
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+class NoForge:
+    url = "http://127.0.0.1:9"
+
+
+def house_make(name, environment=None, **rows):
+    os.environ.update(environment or {})
+    try:
+        return House(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": ""}})
+    finally:
+        for key in environment or {}:
+            del os.environ[key]
+
+
+def tree_of(house, goal):
+    found = list(house.daemon.socket.with_suffix(".state").glob(f"work/worktrees/{goal.removeprefix('goal_')}-*/tree"))
+    return found[0] if found else None
+
+
+@check
+def the_hook_and_the_ports():
+    """Set-up, then the hook, with path, worker and ports; the agent has the same ports; the hook sees no key of ours."""
+    house = house_make("hook", {"OPERATOR_KEY": SECRET}, repo={
+        "setup": "echo setup $OVERSEER_PORT $OVERSEER_PORTS >order",
+        "on_worktree_ready": 'echo hook $OVERSEER_PORT >>order; echo "$OVERSEER_WORKTREE $OVERSEER_WORKER $OVERSEER_SESSION" >facts; env >environment',
+        "ports": 10, "port_first": 23000}, verify={"command": "cat order facts environment; test -f made"})
+    try:
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        order, facts = (git(house.repo, "show", f"{branch}:{name}") for name in ("order", "facts"))
+        seen = git(house.repo, "show", f"{branch}:environment")
+        port = order.split()[1]
+        assert order == f"setup {port} 10\nhook {port}" and 23000 <= int(port) < 33000, order
+        path, worker, session = facts.split()
+        assert path.endswith("/tree") and worker == "coder" and len(session) == 26, facts
+        assert SECRET not in seen and "OPERATOR_KEY" not in seen, seen
+    finally:
+        house.close()
+
+
+@check
+def a_hook_that_fails_is_told():
+    """No agent begins where set-up or hook failed; mended, the next try does all of it again."""
+    for setting in ("setup", "on_worktree_ready"):
+        house = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
+                                                     if setting == "setup" else "echo not yet; exit 3"})
+        try:
+            goal = house.goal()
+            house.wait("the failure is on the record", lambda: "ended with status 3" in json.dumps(house.do("goal.show", goal=goal)))
+            shown = json.dumps(house.do("goal.show", goal=goal))
+            assert f"repo.{setting} ended with status 3" in shown and "not yet" in shown, shown[:2000]
+            assert not (tree_of(house, goal) / "made").exists(), "the agent has begun"
+            if setting == "setup":
+                (house.folder / "mended").touch()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        finally:
+            house.close()
+
+
+@check
+def checks_see_no_secret():
+    """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
+    for mode in ("prefer", "off"):
+        house = house_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
+                           verify={"command": "env | cut -d= -f1 | sort | tr '\\n' ' '; env | grep -c sk-; test -f made"}, sandbox={"mode": mode})
+        try:
+            goal = house.goal()
+            house.wait("it was checked", lambda: house.records(goal, "work.checked"))
+            [record] = house.records(goal, "work.checked")
+            names = set(record["text"].split())
+            assert "0" in names, record
+            assert names <= {"0", "HOME", "LANG", "OVERSEER_EFFECT", "PATH", "PWD", "OLDPWD", "SHLVL", "TERM", "_"}, names
+        finally:
+            house.close()
+
+
+def state_of(house):
+    return house.daemon.socket.with_suffix(".state")
+
+
+def left_of(house, goal):
+    """Names of folders that are still there."""
+    name, state = goal.removeprefix("goal_"), state_of(house)
+    runs = [path.parent.name for path in state.glob("runs/*/run.*") if name in path.read_text()]
+    return [path.name for path in (*state.glob(f"work/worktrees/{name}*"), *state.glob(f"homes/{name}*"))] + runs
+
+
+@check
+def what_is_over_goes_away():
+    """After repo.keep worktree, home and logs are gone, and what was in no commit is under the salvage ref."""
+    house = house_make("keep", repo={"keep": "2s"})
+    try:
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        house.wait("nothing is left", lambda: not left_of(house, goal))
+        [clone] = state_of(house).glob("work/repos/*")
+        refs = git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer").split()
+        [saved] = [ref for ref in refs if ref.startswith("refs/overseer/salvage/")]
+        assert git(clone, "show", f"{saved}:made") == "made"
+        assert not [ref for ref in refs if ref.startswith(("refs/overseer/runs/", "refs/overseer/snapshots/"))], refs
+        assert not list(state_of(house).glob("work/bases/*")) and not list(state_of(house).glob("*/.gone-*"))
+    finally:
+        house.close()
+
+
+@check
+def what_cannot_be_salvaged_is_kept():
+    """A repository inside of the worktree fits into no commit: the whole folder is moved to kept/."""
+    house = house_make("whole", repo={"keep": "2s"})
+    try:
+        house.program.write_text(house.program.read_text().replace("open(", "import subprocess\nsubprocess.run(['git', 'init', '-q', 'inner'])\n"
+                                 "open('inner/only-here', 'w').write('x')\nopen(", 1))
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        house.wait("the worktree is gone", lambda: not tree_of(house, goal))
+        assert list(state_of(house).glob("work/kept/**/only-here")), list(state_of(house).glob("work/kept/**"))
+    finally:
+        house.close()
+
+
+@check
+def a_disk_that_is_short():
+    """Nothing begins, and why is on the record; what is over goes at once, whatever repo.keep says; what is not over stays."""
+    house = house_make("short", repo={"keep": "30d"})
+    try:
+        done = house.goal()
+        house.wait("it has landed", lambda: house.records(done, "work.landed"))
+        assert tree_of(house, done)
+        house.client.close()
+        house.daemon.stop()
+        config = house.folder / "overseer.toml"
+        config.write_text(config.read_text().replace("disk_least = 1\n", "disk_least = 100000000\n"))
+        house.begin()
+        goal = house.goal()
+        house.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(house.do("goal.show", goal=goal)))
+        house.wait("what was over is gone", lambda: not left_of(house, done))
+        assert not tree_of(house, goal)
+        [clone] = state_of(house).glob("work/repos/*")
+        assert git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"), "it was not salvaged"
+    finally:
+        house.close()
+
+
+@check
+def what_goes_on_stays():
+    """An assignment that is not over keeps everything, however old; and 0s keeps all."""
+    house = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
+    forever = house_make("forever", repo={"keep": "0s"})
+    try:
+        goal, other = house.goal(), forever.goal()
+        house.wait("it does not pass", lambda: house.records(goal, "work.checked"))
+        forever.wait("it has landed", lambda: forever.records(other, "work.landed"))
+        time.sleep(9)
+        assert tree_of(house, goal) and (tree_of(house, goal) / "made").exists() and tree_of(forever, other)
+    finally:
+        house.close()
+        forever.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    failed = passed = 0
+    for function in CHECKS:
+        if options.only not in function.__name__:
+            continue
+        begin = time.monotonic()
+        try:
+            function()
+            passed += 1
+            print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+        except (Exception, Broken):  # the others are still of interest
+            failed += 1
+            print(f"FAILED {function.__name__}", flush=True)
+            traceback.print_exc(limit=4)
+    print(f"care: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

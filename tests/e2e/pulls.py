@@ -1,0 +1,461 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does work that passed become one pull request, whatever the forge does, and is what came of it told truly?
+
+pulls.py [--only NAME]: first the port alone (tests/ports/say) against forges with a memory, real servers on loopback that answer, refuse,
+ask for patience, hang and hang up; what they are sent is held against tests/fixtures/channels/pull-*.json, written from each service's
+public description. Then the whole way: the daemon, an agent that is a program, a bare repository of git, and a forge that fails.
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import urllib.parse
+from pathlib import Path
+
+from people import FIXTURES, FORGES, TOKENS, Server, World, answer, as_described, channel_of, drop_in_the_body, fixture, hang, hang_up, leaves
+from world import Broken, Client, Daemon, Unreachable, folder_make, wait_until
+
+PULL = json.loads((FIXTURES / "pull.json").read_text())["pull"]
+BODY = (FIXTURES / "pull.md").read_text()
+ZERO = "\u200b"
+CHECKS = []
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def pull(**changes):
+    return {**PULL, **changes}
+
+
+class Forge:
+    """Pull requests with a memory, one open at most for each branch, as all three do it. `faults`: what happens to the next
+    requests; a fault before the act (`before`) keeps it from being heard."""
+
+    def __init__(self, kind):
+        self.kind, self.pulls, self.faults, self.before, self.looks, self.log = kind, [], [], [], [], []
+        self.lock = threading.Lock()
+        self.server = Server(self.handle)
+        self.url = self.server.url
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *rest):
+        self.server.__exit__(*rest)
+
+    def shown(self, it):
+        n, url = it["n"], f"https://x/{it['n']}"
+        merged = "2026-11-15T10:00:00Z" if it["state"] == "merged" else None
+        if self.kind == "gitlab":
+            return {"iid": n, "state": {"open": "opened"}.get(it["state"], it["state"]), "description": it["body"], "web_url": url,
+                    "source_branch": it["head"], "source_project_id": it.get("repo", 4), "target_project_id": 4, "merged_at": merged}
+        shown = {"number": n, "state": "open" if it["state"] == "open" else "closed", "body": it["body"], "html_url": url,
+                 "head": {"ref": it["head"], "repo": {"id": it.get("repo", 4)}}, "base": {"ref": "main", "repo": {"id": 4}},
+                 "merged_at": merged}
+        return {**shown, "merged": merged is not None} if self.kind == "gitea" else shown
+
+    def wanted(self, it, query):
+        if self.kind == "gitlab":
+            return it["head"] == query["source_branch"]
+        return self.kind == "gitea" or f"acme:{it['head']}" == query["head"] and it.get("repo", 4) == 4
+
+    def handle(self, handler, request):
+        path = urllib.parse.urlsplit(request["path"])
+        query = dict(urllib.parse.parse_qsl(path.query))
+        self.log.append(request)
+        if request["method"] == "GET":
+            if self.looks:
+                return self.looks.pop(0)(handler, request)
+            size, page = int(query.get("per_page") or query["limit"]), int(query["page"])
+            found = [self.shown(it) for it in self.pulls[::-1] if self.wanted(it, query)]
+            return answer(handler, 200, body=found[(page - 1) * size:page * size])
+        if self.before:
+            return self.before.pop(0)(handler, request)
+        with self.lock:
+            status, result = self.create(request["json"])
+        if self.faults:
+            return self.faults.pop(0)(handler, request)
+        return answer(handler, status, body=result)
+
+    def create(self, body):
+        head = body["source_branch" if self.kind == "gitlab" else "head"]
+        if any(it["head"] == head and it["state"] == "open" and it.get("repo", 4) == 4 for it in self.pulls):
+            return (422, {"message": "Validation Failed", "errors": [{"message": f"A pull request already exists for acme:{head}."}]}) \
+                if self.kind == "github" else (409, {"message": ["Another open merge request already exists for this source branch: !1"]})
+        self.pulls.append({"n": len(self.pulls) + 1, "head": head, "title": body["title"], "state": "open",
+                           "body": body["description" if self.kind == "gitlab" else "body"]})
+        return 201, self.shown(self.pulls[-1])
+
+
+# ---- the port alone ----
+
+@check
+def what_is_sent_is_what_is_described(world):
+    for kind in FORGES:
+        expected = fixture(f"pull-{kind}")
+        with Server([{"status": 200, "body": []}, expected["answer"]]) as server:
+            outcome = world.say(channel_of(world, kind, server.url), pull())
+            assert outcome["said"] == "done", outcome
+            assert (outcome["reference"], outcome["url"]) == (expected["reference"], expected["url"]), outcome
+            look, made = server.seen
+            assert (look["method"], look["path"]) == ("GET", expected["look"]), look["path"]
+            want = expected["request"]
+            assert (made["method"], made["path"]) == (want["method"], want["path"]), made["path"]
+            for name, value in want["headers"].items():
+                assert made["headers"].get(name) == value, (name, made["headers"].get(name))
+            body = json.loads(json.dumps(want["body"]).replace('"pull.md"', json.dumps(BODY)))
+            assert made["json"] == body, (made["json"], body)
+            as_described(expected["fields"], made["json"])
+
+
+@check
+def a_lost_answer_makes_no_second_one(world):
+    """The forge heard it and the answer was lost: the next try finds it by its branch, and there is one."""
+    for kind in FORGES:
+        for fault in (hang_up, hang, drop_in_the_body, lambda h, r: answer(h, 500), lambda h, r: answer(h, 201, body="[]")):
+            with Forge(kind) as forge:
+                channel = channel_of(world, kind, forge.url, within="1s")
+                forge.faults = [fault]
+                first = world.say(channel, pull())
+                assert first["said"] == "unknown" and len(forge.pulls) == 1, (kind, first)
+                second = world.say(channel, pull())
+                assert second["said"] == "done" and len(forge.pulls) == 1, (kind, second)
+                assert (second["reference"], second["url"]) == ("1", "https://x/1"), second
+
+
+@check
+def one_that_was_not_heard_is_asked_for_again(world):
+    answers = [(lambda h, r: answer(h, 429, {"Retry-After": "7"}), "later"), (lambda h, r: answer(h, 503), "later"),
+               (lambda h, r: answer(h, 500), "unknown"), (hang, "unknown"), (hang_up, "unknown"),
+               (lambda h, r: answer(h, 401), "refused"), (lambda h, r: answer(h, 422, body={"message": "no commits"}), "refused")]
+    for kind in FORGES:
+        for fault, said in answers:
+            with Forge(kind) as forge:
+                channel = channel_of(world, kind, forge.url, within="1s")
+                forge.before = [fault]
+                first = world.say(channel, pull())
+                assert first["said"] == said and not forge.pulls, (kind, said, first)
+                assert said != "later" or not first["againAt"] or 5e6 < first["againAt"] - first["now"] < 9e6, first
+                assert world.say(channel, pull())["said"] == "done" and len(forge.pulls) == 1
+
+
+@check
+def without_a_look_nothing_is_made(world):
+    for kind in FORGES:
+        for fault, said in ((lambda h, r: answer(h, 500), "later"), (hang, "later"), (lambda h, r: answer(h, 404), "refused"),
+                            (lambda h, r: answer(h, 200, body={"a": 1}), "later"), (drop_in_the_body, "later")):
+            with Forge(kind) as forge:
+                forge.looks = [fault]
+                outcome = world.say(channel_of(world, kind, forge.url, within="1s"), pull())
+                assert outcome["said"] == said and not forge.pulls, (kind, outcome)
+
+
+@check
+def those_of_others_are_not_ours(world):
+    """The same name in somebody's copy, other branches by the page, an older landing that was closed: none of them is it."""
+    for kind in FORGES:
+        with Forge(kind) as forge:
+            forge.pulls = [{"n": n + 1, "head": f"other-{n}", "state": "open", "body": BODY} for n in range(45)]
+            forge.pulls.append({"n": 46, "head": PULL["head"], "state": "open", "body": BODY, "repo": 9})
+            forge.pulls.append({"n": 47, "head": PULL["head"], "state": "closed", "body": BODY.replace("3f", "4f")})
+            outcome = world.say(channel_of(world, kind, forge.url), pull())
+            assert outcome["said"] == "done" and outcome["reference"] == "48", (kind, outcome)
+
+
+@check
+def one_that_is_there_is_used(world):
+    for kind in FORGES:
+        for state, said in (("open", "done"), ("merged", "done"), ("closed", "refused")):
+            with Forge(kind) as forge:
+                forge.pulls = [{"n": 1, "head": PULL["head"], "state": state, "body": BODY}]
+                outcome = world.say(channel_of(world, kind, forge.url), pull())
+                assert outcome["said"] == said and len(forge.pulls) == 1, (kind, state, outcome)
+                assert outcome["url"] == "https://x/1"
+                assert state != "closed" or "closed by somebody" in outcome["why"], outcome
+
+
+@check
+def the_faster_one_is_found(world):
+    """Between the look and the creation somebody has opened one: the forge says so, and that one is used."""
+    for kind in FORGES:
+        with Forge(kind) as forge:
+            def faster(handler, _):
+                forge.pulls.append({"n": 1, "head": PULL["head"], "state": "open", "body": "by hand"})
+                answer(handler, 200, body=[])
+            forge.looks = [faster]
+            outcome = world.say(channel_of(world, kind, forge.url), pull())
+            assert outcome["said"] == "done" and outcome["reference"] == "1" and len(forge.pulls) == 1, (kind, outcome)
+
+
+@check
+def words_of_agents_stay_words(world):
+    evil = "Draft: WIP: closes #12, fixes GH-13 and https://github.com/acme/app/issues/14 !15 @everyone [skip ci]\n/close\n/merge"
+    for kind in FORGES:
+        with Forge(kind) as forge:
+            assert world.say(channel_of(world, kind, forge.url), pull(title=evil, text=evil, node="@all", goal="#3"))["said"] == "done"
+            title, body = forge.pulls[0]["title"], forge.pulls[0]["body"]
+            assert title.startswith("Overseer: ") and "\n" not in title and len(title.encode()) <= 255, title
+            for text in (title, body):
+                for sign in ("#12", "GH-13", "://", "!15", "@everyone", "@all", "#3"):
+                    assert sign not in text, (sign, text)
+            assert "[skip" not in title and "\n/close" not in body and "\n/merge" not in body, body
+            long = world.say(channel_of(world, kind, forge.url), pull(head="b", title="ä" * 500, text="x\n" * 9000))
+            assert long["said"] == "done" and len(forge.pulls[1]["title"].encode()) <= 255
+            assert forge.pulls[1]["body"].endswith(f"<!-- overseer-landing {PULL['commit']} -->\n") and len(forge.pulls[1]["body"]) < 65535
+
+
+@check
+def without_memory(world):
+    """Whichever allocation fails: an outcome is told, no token is in it, and there is one pull request at most."""
+    for kind in FORGES:
+        with Forge(kind) as forge:
+            world.say(channel_of(world, kind, forge.url), pull())
+            count = world.allocations
+        for n in range(1, count + 1, 9):
+            with Forge(kind) as forge:
+                outcome = world.say(channel_of(world, kind, forge.url), pull(), fail_at=n)
+                assert len(forge.pulls) <= 1, (kind, n, outcome)
+
+
+@check
+def tokens_are_in_no_text(world):
+    assert not [token for token in TOKENS.values() if any(token in text for text in world.outcomes)]
+
+
+# ---- the whole way ----
+
+AGENT = """import json, re, sys
+goal = re.search("goal_[0-9A-Z]{26}", sys.stdin.read()).group(0)
+open("made", "w").write("made\\n")
+print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+      "evidence": {"filesTouched": ["made"]}}}) + "\\n```")
+"""
+
+
+def git(folder, *words):
+    return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True,
+                          env={**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}).stdout.strip()
+
+
+class House:
+    def __init__(self, name, kind, forge, rows=None, **landing):
+        self.folder = folder_make(f"pulls-{name}")
+        self.repo, self.remote = self.folder / "repo", self.folder / "remote.git"
+        self.program = self.folder / "program" / "agent.py"
+        self.program.parent.mkdir()
+        self.program.write_text(AGENT)
+        (self.folder / "token").write_text(TOKENS[kind] + "\n")
+        self.repo.mkdir()
+        git(self.repo, "init", "-q", "-b", "main")
+        git(self.repo, "config", "user.name", "somebody")
+        git(self.repo, "config", "user.email", "somebody@localhost")
+        (self.repo / "README").write_text("begun\n")
+        git(self.repo, "add", "-A")
+        git(self.repo, "commit", "-q", "-m", "begin")
+        git(self.folder, "clone", "-q", "--bare", str(self.repo), str(self.remote))
+        given, rows = rows or {}, {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": "60s", "min_resend_interval": "0s",
+                                "backoff.base": "1s", "backoff.max": "5s"},
+                "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
+                "verify": {"command": "test -f made"}, "escalation": {"desktop": False},
+                "landing": {"how": "pr", "forge": "forge", "remote": str(self.remote), **landing},
+                "sandbox": {"sees": [str(self.program.parent)]}}
+        rows = {name: {**row, **given.get(name, {})} for name, row in rows.items()}
+        text = "".join(f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items()) for name, row in rows.items())
+        channel = {"id": "forge", "kind": kind, "url": forge.url, "repo": "acme/app", "token_path": str(self.folder / "token"),
+                   "within": "2s", "least": "emergency"}
+        agent = {"id": "coder", "driver": "command", "program": "/usr/bin/python3", "args": [str(self.program)]}
+        for name, row in (("channels", channel), ("agents", agent)):
+            text += f"[[{name}]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
+        config = self.folder / "overseer.toml"
+        config.write_text(text)
+        self.daemon = Daemon(self.folder, f"sqlite:{self.folder}/store.db", options=["--lease", "3"],
+                             environment={"OVERSEER_CONFIG": str(config), "HOME": str(self.folder)})
+        self.begin()
+
+    def begin(self):
+        self.daemon.start()
+        self.daemon.wait_joined()
+        self.client = Client(self.daemon.socket)
+
+    def do(self, method, **params):
+        try:
+            _, result, error = self.client.call(method, params)
+        except Unreachable:
+            self.client = Client(self.daemon.socket)
+            _, result, error = self.client.call(method, params)
+        assert error is None, f"{method}: {error}"
+        return result
+
+    def goal(self):
+        goal = self.do("goal.create", title="a task for an agent")["goalId"]
+        self.do("plan.apply", goal=goal, nodes=[
+            {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
+            {"id": "T1", "parentId": "P1", "tier": "task", "name": "Closes #1: make it", "acceptanceCriteria": ["it is done"],
+             "objective": "Make it, @everyone."}])
+        return goal
+
+    def records(self, goal, kind):
+        return self.do("events.list", goal=goal, type=kind)["events"]
+
+    def wait(self, what, question, within=60):
+        return wait_until(what, question, within, 0.1)
+
+    def branches(self):
+        return git(self.remote, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+
+    def close(self):
+        for goal in self.do("goal.list")["goals"]:
+            self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
+        time.sleep(0.5)
+        self.client.close()
+        self.daemon.stop()
+
+
+def evidence(record):
+    return json.dumps(record)
+
+
+@check
+def the_whole_way(world):
+    """Pushed, opened, on the record, and told where people look; nothing of the operator's moved."""
+    for kind in FORGES:
+        with Forge(kind) as forge:
+            house = House(f"whole-{kind}", kind, forge)
+            try:
+                goal = house.goal()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                [landed] = house.records(goal, "work.landed")
+                assert "https://x/1" in evidence(landed), landed
+                assert len(forge.pulls) == 1 and len(house.branches()) == 1, forge.pulls
+                made = forge.pulls[0]
+                assert f"refs/heads/{made['head']}" == house.branches()[0], made
+                assert git(house.remote, "show", f"{made['head']}:made") == "made"
+                assert "Closes" in made["title"] and "#1" not in made["title"], made["title"]
+                assert "@everyone" not in made["body"] and "test \\-f made" in made["body"].replace("-f", "\\-f"), made["body"]
+                assert git(house.repo, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+                assert "https://x/1" in json.dumps(house.do("why.show", of=goal)), "why does not tell"
+                house.wait("what it left is in the remote, too",
+                           lambda: git(house.remote, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"))
+                assert "https://x/1" in json.dumps(house.do("goal.show", goal=goal)), "goal show does not tell"
+            finally:
+                house.close()
+
+
+@check
+def a_forge_that_fails_for_a_while(world):
+    """500, a hang, a lost answer, 429: it is tried again with pauses, and there is one."""
+    faults = [lambda h, r: answer(h, 500), hang, lambda h, r: answer(h, 429, {"Retry-After": "1"})]
+    with Forge("gitea") as forge:
+        forge.before, forge.faults = faults, [hang_up]
+        house = House("fails", "gitea", forge)
+        try:
+            goal = house.goal()
+            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+            assert len(forge.pulls) == 1 and len(house.records(goal, "work.landed")) == 1, forge.pulls
+            made = [r for r in forge.log if r["method"] == "POST"]
+            assert len(made) == 4, len(made)  # the fifth try finds what the fourth has made
+            assert not house.records(goal, "work.not_landed")
+        finally:
+            house.close()
+
+
+@check
+def pushed_is_not_landed(world):
+    """The forge refuses: the branch is there, nothing is called landed, and a person is asked."""
+    with Forge("github") as forge:
+        forge.before = [lambda h, r: answer(h, 403, body={"message": "Resource not accessible by personal access token"})] * 20
+        house = House("refused", "github", forge)
+        try:
+            goal = house.goal()
+            house.wait("it is not landed", lambda: house.records(goal, "work.not_landed"))
+            assert not house.records(goal, "work.landed") and len(house.branches()) == 1 and not forge.pulls
+            [record] = house.records(goal, "work.not_landed")
+            assert "pushed" in evidence(record) and "403" in evidence(record), record
+            house.wait("a person is asked", lambda: house.do("inbox.list")["items"])
+            forge.before = []
+            question = house.do("inbox.list")["items"][0]
+            house.do("question.answer", goal=goal, question=question["questionId"], answer="try again")
+            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+            assert len(forge.pulls) == 1
+        finally:
+            house.close()
+
+
+@check
+def killed_between_push_and_opening(world):
+    """SIGKILL while the forge keeps it waiting, before or after it has made one: the next daemon leads to one."""
+    for moment in ("before", "faults"):
+        with Forge("gitlab") as forge:
+            arrived = threading.Event()
+
+            def stuck(handler, request):
+                arrived.set()
+                hang(handler, request)
+            setattr(forge, moment, [stuck])
+            house = House(f"killed-{moment}", "gitlab", forge)
+            try:
+                goal = house.goal()
+                assert arrived.wait(60), "the forge was never asked"
+                house.daemon.process.send_signal(signal.SIGKILL)
+                house.daemon.process.wait()
+                assert len(house.branches()) == 1 and len(forge.pulls) == (moment == "faults")
+                house.begin()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                assert len(forge.pulls) == 1 and len(house.records(goal, "work.landed")) == 1, forge.pulls
+            finally:
+                house.close()
+
+
+@check
+def stopped_while_it_waits(world):
+    """The daemon is stopped between two tries, or in the middle of one: nothing is told, and the next daemon opens it."""
+    for name, fault in (("pause", lambda h, r: answer(h, 503)), ("try", hang)):
+        with Forge("github") as forge:
+            forge.before = [fault] * 50
+            house = House(f"stopped-{name}", "github", forge)
+            try:
+                goal = house.goal()
+                house.wait("it was tried", lambda: [r for r in forge.log if r["method"] == "POST"])
+                time.sleep(0.3)
+                house.client.close()
+                house.daemon.stop()
+                forge.before = []
+                house.begin()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                assert len(forge.pulls) == 1 and not house.records(goal, "work.not_landed")
+            finally:
+                house.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    world, failed, passed = World(), 0, 0
+    for function in CHECKS:
+        if options.only not in function.__name__:
+            continue
+        begin = time.monotonic()
+        try:
+            function(world)
+            passed += 1
+            print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+        except (Exception, Broken):  # the others are still of interest
+            failed += 1
+            print(f"FAILED {function.__name__}", flush=True)
+            traceback.print_exc(limit=4)
+    print(f"pulls: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
