@@ -33,6 +33,8 @@ bool check_go_on(struct deciding *d, struct charge *charge) {
 void check_begin(struct deciding *d, struct charge *charge) {
     if (charge->waiting == WAITS_FOR_CHECK)
         return; /* it has said so before */
+    if (charge->status == CHARGE_BLOCKED && !charge->question)
+        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("work.check")});
     charge->waiting = WAITS_FOR_CHECK;
     charge->commit[0] = 0;
     charge_touch(d, charge);
