@@ -266,9 +266,10 @@ static void charges_check(struct alone *alone, struct seat *seat) {
             cast_help(alone->cast, seat->goal.id, charge->n, alone->now);
         const struct question *question =
             charge->question ? questions_find(&seat->live.questions, charge->question - 1) : NULL;
+        int64_t since = charge->updated_at > seat->resumed ? charge->updated_at : seat->resumed;
         bool is_looked_at =
             charge->answered && (charge->effect || seat->goal.status != GOAL_ACTIVE ||
-                                 alone->now - charge->updated_at <= 2 * alone->policy.tick_every);
+                                 alone->now - since <= 2 * alone->policy.tick_every);
         if (charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA &&
             charge->waiting != WAITS_FOR_BACKOFF && charge->waiting != WAITS_FOR_PERMIT &&
             !is_looked_at && (!question || question->state == QUESTION_OVER))
