@@ -28,7 +28,7 @@ enum {
 #define KEYS_REST MILLISECONDS(700)  /* until the screen shows what a key did */
 #define STOP_WITHIN SECONDS(15)
 
-enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_OBSERVES, TMUX_BROKEN };
+enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_BROKEN };
 
 /* How far a prompt has come. */
 enum tmux_way { WAY_NONE, WAY_PASTED, WAY_ENTERED, WAY_LOOKED, WAY_AGAIN, WAY_DOUBTED, WAY_TAKEN };
@@ -86,8 +86,6 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
         *ret_why = arena_format(arena, "no terminal program is called %.*s", STR_ARG(spec->quirk));
         return false;
     }
-    if (quirk->observed)
-        return quirk->launch(spec, arena, ret, ret_why);
     if (spec->home.len + strlen("/tmux") > TMUX_SOCKET ||
         memchr(spec->home.at, '\'', spec->home.len)) {
         *ret_why = STR("its home has a path that is too long for a socket, or a quote in it");
@@ -186,9 +184,9 @@ static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
     must(quirk && tmux->stage == TMUX_NOTHING);
     drive_uuid(spec->run, uuid);
     tmux->quirk = tmux_quirk_row(quirk);
-    tmux->stage = quirk->observed ? TMUX_OBSERVES : TMUX_BOOTS;
-    tmux->by = quirk->observed ? 0 : time_after(now, BOOT_WITHIN);
-    tmux->look_at = quirk->observed ? 0 : time_after(now, BOOT_LOOK);
+    tmux->stage = TMUX_BOOTS;
+    tmux->by = time_after(now, BOOT_WITHIN);
+    tmux->look_at = time_after(now, BOOT_LOOK);
     if (!drive_keep(tmux->session, sizeof tmux->session,
                     spec->session.len > 0   ? spec->session
                     : quirk->session_is_run ? str_of(uuid)
@@ -524,9 +522,7 @@ static void notice_read(struct tmux *tmux, struct str line, int64_t now, struct 
         tmux->in_answer = drive_keep(tmux->guard, sizeof tmux->guard,
                                      (struct str){line.at + begin.len, line.len - begin.len});
         tmux->said.len = 0;
-    } else if (tmux->stage == TMUX_OBSERVES && str_begins(line, STR("%session-changed "))) {
-        tmux_started(tmux, out);
-    } else if (tmux->stage != TMUX_OBSERVES && str_begins(line, renamed)) {
+    } else if (str_begins(line, renamed)) {
         const char *name = memchr(line.at + renamed.len, ' ', line.len - renamed.len);
         if (name)
             hook_ask((struct str){name + 1, (size_t)(line.at + line.len - name - 1)}, out);

@@ -19,7 +19,6 @@ struct tmux_quirk {
     const char *clear; /* keys that empty its input */
     struct tmux_dialog dialogs[6];
     bool session_is_run; /* its session is named by us */
-    bool observed;       /* it is somebody else's: seen, and never touched */
     const char *history; /* where it keeps what it was told, below its home */
     bool (*launch)(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,
                    struct str *ret_why);

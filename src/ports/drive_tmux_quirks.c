@@ -156,27 +156,6 @@ static bool codex_launch(const struct drive_spec *spec, struct arena *arena,
     return true;
 }
 
-/* ---- a session of somebody else ---- */
-
-/* The program is the socket of its server, the session its target. The client may only read, and changes no size. */
-static bool adopted_launch(const struct drive_spec *spec, struct arena *arena,
-                           struct drive_launch *ret, struct str *ret_why) {
-    static const char *const ARGS[] = {"-C", "attach-session", "-f", "read-only,ignore-size", "-t"};
-    (void)arena;
-    if (spec->session.len == 0 || spec->allow_given || spec->deny_count > 0) {
-        *ret_why = STR("a session that is adopted has a name, and no scope of ours");
-        return false;
-    }
-    *ret = (struct drive_launch){.argc = 0};
-    launch_arg(ret, STR("/usr/bin/tmux"));
-    launch_arg(ret, STR("-S"));
-    launch_arg(ret, spec->program);
-    for (size_t i = 0; i < count_of(ARGS); i++)
-        launch_arg(ret, str_of(ARGS[i]));
-    launch_arg(ret, spec->session);
-    return true;
-}
-
 static const struct tmux_quirk QUIRKS[] = {
     {.name = "claude",  /* 2.1.325 */
      .ready = "\u276F", /* its prompt */
@@ -200,7 +179,6 @@ static const struct tmux_quirk QUIRKS[] = {
                  {{"Do you trust the contents of this", NULL}, "trust", "1", "Escape", true}},
      .history = ".codex/sessions",
      .launch = codex_launch},
-    {.name = "adopted", .observed = true, .launch = adopted_launch},
 };
 
 const struct tmux_quirk *tmux_quirk_named(struct str name) {
