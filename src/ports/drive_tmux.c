@@ -26,6 +26,7 @@ enum {
 #define ENTER_REST SECONDS(4)        /* for a sign that it was taken */
 #define CONFIRM_WITHIN SECONDS(20)   /* after the second Enter */
 #define KEYS_REST MILLISECONDS(700)  /* until the screen shows what a key did */
+#define SAME_REST SECONDS(9)         /* and until the very dialog that was answered is a new one */
 #define STOP_WITHIN SECONDS(15)
 
 enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_BROKEN };
@@ -52,6 +53,8 @@ struct tmux {
     uint32_t idle, asks;
     char session[DRIVE_SESSION];
     char ask[DRIVE_ASK_ID];  /* that is open; empty: none */
+    struct hash answered;    /* of the screen whose dialog was answered last */
+    int64_t answered_until;  /* before that the same screen is only slow */
     struct drive_words said; /* what tmux answers, the newest of it */
     struct drive_turn turn;
 };
@@ -261,9 +264,19 @@ static struct drive_event *ask_tell(struct tmux *tmux, struct str name, struct s
     return event;
 }
 
+static struct hash screen_hash(struct str screen) {
+    struct sha256 sha;
+    struct str tail = screen_tail(screen, DRIVE_TEXT);
+    sha256_begin(&sha);
+    sha256_add(&sha, tail.at, tail.len);
+    return sha256_end(&sha);
+}
+
 /* No ends the turn in both programs, and no hook tells of that: the screen does. */
-static void dialog_answer(struct tmux *tmux, const struct tmux_dialog *dialog, int64_t now,
-                          struct drive_out *out) {
+static void dialog_answer(struct tmux *tmux, const struct tmux_dialog *dialog, struct str screen,
+                          int64_t now, struct drive_out *out) {
+    tmux->answered = screen_hash(screen);
+    tmux->answered_until = time_after(now, SAME_REST);
     keys_say(tmux->answer == DRIVE_ALLOW ? dialog->allow : dialog->reject, out);
     if (tmux->answer != DRIVE_ALLOW && tmux->turn.open) {
         tmux->turn.interrupted = true;
@@ -277,10 +290,12 @@ static void dialog_answer(struct tmux *tmux, const struct tmux_dialog *dialog, i
 
 static void dialog_seen(struct tmux *tmux, const struct tmux_dialog *dialog, struct str screen,
                         int64_t now, struct drive_out *out) {
+    struct hash shown = screen_hash(screen);
+    bool slow = now < tmux->answered_until && hash_equal(&shown, &tmux->answered);
     tmux->idle = 0;
     if (tmux->answering)
-        dialog_answer(tmux, dialog, now, out);
-    else if (now < tmux->calm_at)
+        dialog_answer(tmux, dialog, screen, now, out);
+    else if (now < tmux->calm_at || slow)
         return;
     else if (dialog->ours) {
         keys_say(dialog->allow, out);
