@@ -217,7 +217,27 @@ static void receipt_note(struct deciding *d, struct charge *charge, const struct
     delivery_note(d, charge, DELIVERY_ACCEPTED, STR("agent.receipt"));
 }
 
+/* A turn that is over asks for nothing any more: somebody said yes or no at its terminal, or it gave up. */
+static struct charge *asked_no_more(struct deciding *d, struct charge *charge) {
+    const struct question *question =
+        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
+                         : NULL;
+    uint32_t n = charge->n;
+    bool says_done = charge->waiting == WAITS_FOR_CHECK;
+    if (!question || question->state != QUESTION_OPEN ||
+        !str_begins(str_of(question->cause), STR("asks.")))
+        return charge;
+    questions_drop(d, n, STR("agent.turn-ended"));
+    charge = charges_find(&d->decision->live.charges, n);
+    charge->question = 0;
+    charge_wakes(d, charge, STR("agent.turn-ended"));
+    if (says_done)
+        check_begin(d, charge);
+    return charge;
+}
+
 static void turn_ended(struct deciding *d, struct charge *charge, struct sighting *seen) {
+    charge = asked_no_more(d, charge);
     if (seen->active_at == 0)
         seen->active_at = d->signal->at;
     if (is_progress(charge, seen, d->signal->at))
