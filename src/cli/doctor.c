@@ -328,7 +328,7 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
 
 /* What the daemon found when it tried: what this program may do says nothing of it. */
 static void check_limits(const struct patient *patient, struct finding *f) {
-    char path[PATH_MAX + 16], line[400] = "";
+    char path[PATH_MAX + 16], line[sizeof f->text] = "";
     snprintf(path, sizeof path, "%s/limits", patient->folder);
     FILE *file = fopen(path, "re");
     if (file && fgets(line, sizeof line, file))

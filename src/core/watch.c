@@ -159,9 +159,11 @@ static void run_limited(struct deciding *d, struct charge *charge, const struct 
     if (charge->status != CHARGE_DISPATCHED && charge->status != CHARGE_ACTIVE &&
         charge->status != CHARGE_STALLED)
         return;
-    if (seen->heard && seen->heard < charge->dispatch && charge->delivery == DELIVERY_ACCEPTED) {
+    bool since = seen->heard && seen->heard < charge->dispatch &&
+                 charge->delivery == DELIVERY_ACCEPTED; /* it has heard something */
+    if (since || charge->waiting == WAITS_FOR_CHECK) {
         permit_limited(d, charge, until);
-        return; /* it has heard something since: its new turn is not interrupted for the one before */
+        return; /* no new turn is interrupted for the one before, and what it made is checked */
     }
     charge->waits_until =
         until > d->signal->at ? until : time_after(d->signal->at, d->policy->quota_guess);
