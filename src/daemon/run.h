@@ -120,6 +120,8 @@ struct running {
     bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
     uint32_t writes;           /* that have no better name */
     int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
+    uint64_t
+        end; /* of all that it ever said, once it is known: half a line at the end is read, too */
 
     struct sighting seen; /* under runs->lock */
 

@@ -361,6 +361,7 @@ static void run_is_over(struct running *run, uint64_t offset) {
     if (run->ended)
         return;
     run->ended = run->exited = true;
+    run->end = offset;
     if (run->begun)
         run->driver->gone(run->state, run->exit, clock_wall(), &out);
     drove(run, &out, STR("gone"));

@@ -157,7 +157,7 @@ static void saved_write(struct running *run) {
 static void saved_fill(struct running *run) {
     struct saved_head head = {.magic = SAVED_MAGIC,
                               .size = (uint32_t)run->driver->size,
-                              .offset = run->driver->resume_at(run->state),
+                              .offset = run->ended ? run->end : run->driver->resume_at(run->state),
                               .writes = run->writes,
                               .begun = run->begun,
                               .dispatch = run->dispatch,

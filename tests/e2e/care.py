@@ -99,6 +99,38 @@ def checks_see_no_secret():
             house.close()
 
 
+HALF = """import json, os, sys
+def say(**what): print(json.dumps({"jsonrpc": "2.0", **what}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        say(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": {}})
+    elif asked.get("method") == "session/new":
+        say(id=asked["id"], result={"sessionId": "s1"})
+    elif asked.get("method") == "session/prompt":
+        say(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "on it"}}})
+        print('{"jsonrpc":', end="", flush=True)
+        os.kill(os.getpid(), 9)
+    elif asked.get("method") == "session/set_mode":
+        say(id=asked["id"], result={})
+    elif "id" in asked:
+        say(id=asked["id"], error={"code": -32601, "message": "no"})
+"""
+
+
+@check
+def half_a_line_is_the_end():
+    """An agent that is killed in the middle of a line has said all that it will: its run is put away, and nothing waits for the rest."""
+    house = house_make("half", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF)
+    try:
+        goal = house.goal()
+        house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"))
+        house.wait("it is put away", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 20)
+    finally:
+        house.close()
+
+
 def state_of(house):
     return house.daemon.socket.with_suffix(".state")
 

@@ -272,7 +272,7 @@ class House:
         text = "".join(f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items()) for name, row in rows.items())
         channel = {"id": "forge", "kind": kind, "url": forge.url, "repo": "acme/app", "token_path": str(self.folder / "token"),
                    "within": "2s", "least": "emergency"}
-        agent = {"id": "coder", "driver": "command", "program": "/usr/bin/python3", "args": [str(self.program)]}
+        agent = {"id": "coder", "driver": "command", "program": "/usr/bin/python3", "args": [str(self.program)], **given.get("agent", {})}
         for name, row in (("channels", channel), ("agents", agent)):
             text += f"[[{name}]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
         config = self.folder / "overseer.toml"
