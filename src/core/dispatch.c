@@ -285,8 +285,10 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
     if (charge_is_watched(charge))
         charge_run_end(d, charge); /* whoever was to watch goes */
-    if (charge->run == charge->dispatch)
-        charge->ended = 1; /* it never began */
+    if (charge->run == charge->dispatch) { /* it never began; whatever was started for it goes */
+        charge_run_end(d, charge);
+        charge->ended = 1;
+    }
     if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_ACTIVE)
         charge_move(d, charge, CHARGE_STALLED,
                     (struct evidence){.rule = STR("dispatch.failed"),

@@ -7,6 +7,7 @@ care.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 import argparse
 import json
 import os
+import subprocess
 import sys
 import time
 import traceback
@@ -127,6 +128,26 @@ def half_a_line_is_the_end():
         goal = house.goal()
         house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"))
         house.wait("it is put away", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 20)
+    finally:
+        house.close()
+
+
+def holds_of(house):
+    """Processes that hold a run of this house."""
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in found if "overseer-hold" in line and str(house.folder) in line]
+
+
+@check
+def who_cannot_be_driven_goes():
+    """A program that starts and does not speak as agreed is stopped before it is tried again: none stays behind."""
+    house = house_make("refuses", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace("session/set_mode", "session/set_nothing"))
+    try:
+        goal = house.goal()
+        house.wait("it was tried three times", lambda: sum(one["to"] == "spawn" for one in house.records(goal, "effect.ended")) >= 3)
+        house.do("goal.cancel", goal=goal)
+        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
     finally:
         house.close()
 
