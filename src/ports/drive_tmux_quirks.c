@@ -115,7 +115,7 @@ static struct str codex_config(const struct drive_spec *spec, struct arena *aren
         "[model_providers.overseer]\nname = \"overseer\"\nbase_url = \"{base_url}/v1\"\n"
         "wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
         "request_max_retries = 2\nstream_max_retries = 2\n",
-        "[analytics]\nenabled = false\n"
+        "[analytics]\nenabled = false\n",
         "[notice]\nhide_rate_limit_model_nudge = true\n", /* it offers another model: Enter takes it */
         "[projects.\"{cwd}\"]\ntrust_level = \"trusted\"\n"};
     struct drive_out text = {.arena = arena};
