@@ -903,6 +903,32 @@ static void test_what_a_person_tells_is_said(void **state) {
     proof_passed("unit", __func__, "MAIL-01");
 }
 
+/* VERIFY-22: what nobody can make sense of is no verdict, and what was called off meanwhile is nobody's. */
+static void test_what_checks_cannot_say(void **state) {
+    static const char *const NODES[] = {"T1", "T2", "T3", "T4"};
+    (void)state;
+    staff_make(&room, "P1 T1/P1 T2/P1 T3/P1 T4/P1");
+    room.policy.checks = room.policy.lands = 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t n = charge_put(&room, NODES[i]);
+        charge_of(&room, n)->run = 1;
+        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        if (i > 1)
+            snprintf(charge_of(&room, n)->commit, sizeof charge_of(&room, n)->commit, "9fceb02d");
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        uint32_t effect = charge_of(&room, n)->effect;
+        assert_int_not_equal(effect, 0);
+        assert_int_equal(
+            tell(&room, (struct signal){.kind = i % 2 ? SIGNAL_EFFECT_LOST : SIGNAL_EFFECT_ENDED,
+                                        .by = WHO_OVERSEER,
+                                        .effect = effect - 1,
+                                        .to = 99}),
+            ERROR_NONE);
+        assert_int_equal(room.written[RECORD_WORK_DONE] + room.written[RECORD_WORK_LANDED], 0);
+    }
+    assert_true(room.live.questions.count > 0);
+}
+
 /* ---- anything, in any order ---- */
 
 static struct chance dice;
@@ -1006,6 +1032,7 @@ int main(void) {
         ROOM(test_nobody_waits_for_the_dead),
         ROOM(test_mail_is_kept_in_order_until_it_is_read),
         ROOM(test_what_a_person_tells_is_said),
+        ROOM(test_what_checks_cannot_say),
         ROOM(test_anything_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
