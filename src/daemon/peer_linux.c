@@ -2,6 +2,7 @@
 /* Who is at the other end of a Unix socket? Its parents are looked at, up to the first hold. */
 #include "daemon/peer.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,11 +22,11 @@ enum { PARENTS = 256, PROC_PATH = 64, STAT_TEXT = 512 };
 static pid_t parent_of(pid_t pid) {
     char path[PROC_PATH], text[STAT_TEXT];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* no memory is needed to know who somebody is */
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = 0;
     const char *name_end = strrchr(text, ')'); /* a name may have anything in it */
     return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : -1;
 }

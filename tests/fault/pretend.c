@@ -125,6 +125,7 @@ struct MHD_Daemon {
     MHD_AccessHandlerCallback handle;
     void *with;
     MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback notify;
     int fd;
 };
 
@@ -154,6 +155,8 @@ struct MHD_Daemon *MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPol
             server->fd = (int)item->value;
         else if (item->option == MHD_OPTION_NOTIFY_COMPLETED)
             server->completed = (MHD_RequestCompletedCallback)item->value;
+        else if (item->option == MHD_OPTION_NOTIFY_CONNECTION)
+            server->notify = (MHD_NotifyConnectionCallback)item->value;
     va_end(options);
     return server;
 }
@@ -198,6 +201,7 @@ struct MHD_Connection *http_post(const char *body) {
     connection->next = connections;
     connections = connection;
     size_t half = strlen(body) / 2;
+    server->notify(NULL, connection, &connection->context, MHD_CONNECTION_NOTIFY_STARTED);
     call_handler(connection, NULL, 0);
     if (!connection->done)
         call_handler(connection, connection->body, half);
@@ -240,9 +244,12 @@ void MHD_resume_connection(struct MHD_Connection *connection) {
 
 const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *connection,
                                                         enum MHD_ConnectionInfoType type, ...) {
-    (void)connection, (void)type;
     static int pair[2];
     static union MHD_ConnectionInfo info;
+    if (type == MHD_CONNECTION_INFO_SOCKET_CONTEXT) {
+        info.socket_context = connection->context;
+        return &info;
+    }
     if (pair[1] == 0)
         must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     info.connect_fd = pair[0];

@@ -16,6 +16,7 @@ void pretend_pass(int64_t us);
 /* ---- HTTP ---- */
 
 struct MHD_Connection { /* one request */
+    void *context;      /* who is at the other end */
     struct MHD_Connection *next;
     char *body;
     void *state; /* the daemon's */
