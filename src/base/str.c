@@ -13,13 +13,14 @@ struct str str_cut_utf8(struct str s, size_t cap) {
     return (struct str){s.at, end};
 }
 
-/* Length of the well-formed character at the start of s, or 0. Table 3-7 of the Unicode standard. */
-static size_t character_length(const unsigned char *s, size_t len) {
-    unsigned char first = s[0];
+/* Table 3-7 of the Unicode standard. */
+size_t str_character(struct str text) {
+    const unsigned char *s = (const unsigned char *)text.at;
+    unsigned char first = text.len > 0 ? s[0] : 0;
     if (first < 0x80)
         return first != 0;
     size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-    if (first < 0xC2 || first > 0xF4 || more >= len)
+    if (first < 0xC2 || first > 0xF4 || more >= text.len)
         return 0;
     unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
@@ -32,9 +33,8 @@ static size_t character_length(const unsigned char *s, size_t len) {
 }
 
 bool str_is_text(struct str s) {
-    const unsigned char *at = (const unsigned char *)s.at;
     for (size_t i = 0; i < s.len;) {
-        size_t n = character_length(at + i, s.len - i);
+        size_t n = str_character((struct str){s.at + i, s.len - i});
         if (n == 0)
             return false;
         i += n;

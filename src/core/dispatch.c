@@ -284,7 +284,7 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->last_retry_at = d->signal->at;
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
     if (charge_is_watched(charge))
-        charge_run_end(d, charge); /* whoever was to watch goes */
+        charge_run_end(d, charge);         /* whoever was to watch goes */
     if (charge->run == charge->dispatch) { /* it never began; whatever was started for it goes */
         charge_run_end(d, charge);
         charge->ended = 1;

@@ -158,6 +158,14 @@ static const struct question *held_by(const struct deciding *d, uint32_t charge)
     return NULL;
 }
 
+const struct question *charge_question(const struct deciding *d, const struct charge *charge,
+                                       struct str cause) {
+    const struct question *question =
+        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
+                         : NULL;
+    return question && str_begins(str_of(question->cause), cause) ? question : NULL;
+}
+
 static void charge_free(struct deciding *d, uint32_t n, uint32_t question) {
     live_edit(d, PART_CHARGE, 0);
     struct charge *charge = n ? charges_find(&d->decision->live.charges, n - 1) : NULL;
@@ -179,11 +187,11 @@ static void question_end(struct deciding *d, struct question *question) {
         live_remove(d, PART_QUESTION, question);
 }
 
-static void answer_follow(struct deciding *d, const struct question *was, struct str words) {
+static void answer_follow(struct deciding *d, const struct question *was) {
     if (d->decision->goal.desk)
         desk_answered(d, was);
     else
-        charge_answered(d, was, words);
+        charge_answered(d, was);
 }
 
 /* ESCALATE-14: the answer takes effect. */
@@ -195,7 +203,7 @@ static void question_apply(struct deciding *d, struct question *question, struct
                                       .text = words,
                                       .more = question->said});
     question_end(d, question);
-    answer_follow(d, &was, words);
+    answer_follow(d, &was);
 }
 
 static void questions_let_go(struct deciding *d, uint32_t charge, struct str rule) {
@@ -554,7 +562,7 @@ static void question_withdraw(struct deciding *d, struct question *question) {
         d, RECORD_QUESTION_WITHDRAWN, question,
         (struct evidence){.rule = STR("question.withdraw"), .reason = d->signal->reason});
     question_end(d, question);
-    answer_follow(d, &was, (struct str){0});
+    answer_follow(d, &was);
 }
 
 /* An agent takes back its own questions, and nothing else. */

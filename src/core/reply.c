@@ -50,7 +50,7 @@ void reply_due(struct deciding *d, struct charge *charge) {
         reply_ask(d, charge);
 }
 
-/* A permit is for now: whoever cannot hear it now is asked for again. */
+/* A permit is for this moment. What cannot be said in it stays owed, and reply_due() asks the desk once more. */
 void reply_granted(struct deciding *d, struct charge *charge) {
     enum wording words = charge->owes;
     if (charge->waiting != WAITS_FOR_PERMIT || charge->status == CHARGE_QUEUED)

@@ -103,9 +103,16 @@ void reply_granted(struct deciding *, struct charge *charge);
 /* staff.c: an answer that ends a run is carried out once it was looked at. true: that is what the look was for. */
 bool answer_looked(struct deciding *, struct charge *charge, const struct sighting *seen);
 void answer_go_on(struct deciding *, struct charge *charge);
+
+/* watch.c: it goes on by itself. charge_lives() says whether it does, and lets it. */
+enum { UNSEEN_MOST = 3 }; /* looks that saw nothing; then a person is asked, or obeyed */
+bool saw_nothing(const struct sighting *seen);
+bool charge_lives(struct deciding *, struct charge *charge, const struct sighting *seen);
 void charge_wakes(struct deciding *, struct charge *charge, struct str rule);
-bool charge_lives(struct deciding *, struct charge *charge,
-                  const struct sighting *seen); /* watch.c: it goes on by itself, and is let */
+
+/* question.c: the question that holds it, if it is about this. */
+const struct question *charge_question(const struct deciding *, const struct charge *charge,
+                                       struct str cause);
 
 /* staff.c: who works next? Runs after every change of an active goal. */
 void staff(struct deciding *);
@@ -119,7 +126,7 @@ void charge_done(struct deciding *, struct charge *charge, struct str rule, stru
                  struct str by); /* by: "verified", or who says so */
 void charge_again(struct deciding *, struct charge *charge,
                   struct str rule); /* back into the queue */
-void charge_answered(struct deciding *, const struct question *question, const struct str words);
+void charge_answered(struct deciding *, const struct question *question);
 
 /* dispatch.c: say it to the agent, or start one that hears it. */
 void charge_dispatch(struct deciding *, struct charge *charge, enum wording words, struct str rule);

@@ -166,16 +166,12 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
 
 /* TICK-13: words of its own are life. Whoever was asked what to do about its silence need not answer any more. */
 static void life_note(struct deciding *d, struct charge *charge) {
-    const struct question *question =
-        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
-                         : NULL;
-    if (question && charge->status == CHARGE_BLOCKED && !charge->ended &&
-        str_begins(str_of(question->cause), STR("stalled."))) {
+    bool held = charge->status == CHARGE_BLOCKED && charge_question(d, charge, STR("stalled."));
+    if (held && !charge->ended) {
         questions_drop(d, charge->n, STR("update.life"));
         charge->question = 0;
-        charge_wakes(d, charge, STR("update.life"));
     }
-    if (charge->answered && !charge->ended)
+    if ((held || charge->answered) && !charge->ended)
         charge_wakes(d, charge, STR("update.life"));
     charge->last_activity_at = d->signal->at;
     charge->expected_next_at =

@@ -304,8 +304,10 @@ void rule_denied(struct deciding *d) {
     enum permit_kind kind = charge ? permit_answer(d, charge) : PERMIT_NONE;
     if (kind == PERMIT_BEGIN)
         begin_denied(d, charge);
-    else if (kind != PERMIT_NONE && (charge->status == CHARGE_STALLED || charge->owes))
+    else if (kind != PERMIT_NONE && (charge->status == CHARGE_STALLED || charge->owes)) {
+        reply_forget(charge); /* a denial is final */
         ladder_ask(d, charge, STR("permit.denied"), str_cut_utf8(d->signal->reason, LIMIT_BLOCKED));
+    }
 }
 
 /* ---- again, and done ---- */
@@ -378,14 +380,13 @@ static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t
 /* Somebody answered about what was seen then, and it may have come to life since. A person's word is carried out after a few
  * looks that saw nothing. */
 bool answer_looked(struct deciding *d, struct charge *charge, const struct sighting *seen) {
-    enum { BLIND_MOST = 3 };
-    bool blind = seen->at == 0 || (seen->process == SURE_UNKNOWN && seen->turn == SURE_UNKNOWN);
+    bool blind = saw_nothing(seen);
     if (charge->answered == 0)
         return false;
     charge->unseen = blind ? charge->unseen + 1 : 0;
     if (!blind && charge_lives(d, charge, seen))
         return true;
-    if (!blind || charge->unseen >= BLIND_MOST)
+    if (!blind || charge->unseen >= UNSEEN_MOST)
         answer_carry_out(d, charge, charge->answered);
     return true;
 }
@@ -482,9 +483,8 @@ static bool done_answered(struct deciding *d, struct charge *charge,
 }
 
 /* ESCALATE-14: the answer goes with the next instruction, and the charge goes on. */
-void charge_answered(struct deciding *d, const struct question *question, const struct str words) {
+void charge_answered(struct deciding *d, const struct question *question) {
     struct charge *charge = NULL;
-    (void)words;
     live_edit(d, PART_CHARGE, 0);
     if (str_begins(str_of(question->cause), STR("denied.")))
         denied_answered(d, question);

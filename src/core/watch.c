@@ -51,6 +51,10 @@ static int64_t stalled_at(const struct charge *charge, const struct sighting *se
     return limit;
 }
 
+bool saw_nothing(const struct sighting *seen) {
+    return seen->at == 0 || (seen->process == SURE_UNKNOWN && seen->turn == SURE_UNKNOWN);
+}
+
 static bool is_busy(const struct sighting *seen) {
     return seen->turn == SURE_YES || seen->tool_since > 0;
 }
@@ -221,13 +225,10 @@ static void receipt_note(struct deciding *d, struct charge *charge, const struct
 
 /* A turn that is over asks for nothing any more: somebody said yes or no at its terminal, or it gave up. */
 static struct charge *asked_no_more(struct deciding *d, struct charge *charge) {
-    const struct question *question =
-        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
-                         : NULL;
+    const struct question *question = charge_question(d, charge, STR("asks."));
     uint32_t n = charge->n;
     bool says_done = charge->waiting == WAITS_FOR_CHECK;
-    if (!question || question->state != QUESTION_OPEN ||
-        !str_begins(str_of(question->cause), STR("asks.")))
+    if (!question || question->state != QUESTION_OPEN)
         return charge;
     questions_drop(d, n, STR("agent.turn-ended"));
     charge = charges_find(&d->decision->live.charges, n);
@@ -349,7 +350,7 @@ static int64_t working_due(struct deciding *d, struct charge *charge, const stru
         return asked_again(charge, seen, since, at, limit, d->policy);
     if (!dispatch_has_room(d))
         return time_after(at, d->policy->tick_every);
-    bool certain = seen && (seen->process != SURE_UNKNOWN || seen->turn != SURE_UNKNOWN);
+    bool certain = seen && !saw_nothing(seen);
     if (certain)
         stall(d, charge, limit);
     if (look_allowed(charge, d->policy) > at)
@@ -407,10 +408,7 @@ bool charge_lives(struct deciding *d, struct charge *charge, const struct sighti
 
 /* It may go on by itself while a person is asked what to do about it: then nobody has to answer any more. */
 static bool may_wake(const struct deciding *d, const struct charge *charge) {
-    const struct question *question =
-        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
-                         : NULL;
-    return question && !charge->ended && str_begins(str_of(question->cause), STR("stalled."));
+    return !charge->ended && charge_question(d, charge, STR("stalled."));
 }
 
 static int64_t charge_due(struct deciding *d, struct charge *charge,
@@ -453,8 +451,6 @@ int64_t watch_due(struct deciding *d) {
 }
 
 /* ---- after a look ---- */
-
-enum { UNSEEN_MOST = 3 }; /* then a person is asked: what nobody can see, nobody can help */
 
 /* Nothing was seen: nothing is done to it. */
 static void looked_in_vain(struct deciding *d, struct charge *charge) {
@@ -505,7 +501,7 @@ void charge_looked_at(struct deciding *d, struct charge *charge, const struct si
     permit_measure(d, charge, seen);
     if (charge->status == CHARGE_BLOCKED || charge->status == CHARGE_QUEUED)
         return;
-    if (seen->at == 0 || (seen->process == SURE_UNKNOWN && seen->turn == SURE_UNKNOWN)) {
+    if (saw_nothing(seen)) {
         looked_in_vain(d, charge);
         return;
     }

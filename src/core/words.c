@@ -43,23 +43,6 @@ static void quote_break(struct quote *quote) {
     quote->fresh = true;
 }
 
-/* How many bytes the character has that begins here; 0: none does. */
-static size_t character(struct str text) {
-    unsigned char first = (unsigned char)text.at[0];
-    size_t len = first < 0x80   ? 1
-                 : first < 0xC2 ? 0
-                 : first < 0xE0 ? 2
-                 : first < 0xF0 ? 3
-                 : first < 0xF5 ? 4
-                                : 0;
-    if (len > text.len)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if (((unsigned char)text.at[i] & 0xC0) != 0x80)
-            return 0;
-    return len;
-}
-
 enum glyph { GLYPH_SHOWN, GLYPH_BREAK, GLYPH_HIDDEN };
 
 /* Whatever a reader could take for the end of a line is one; what could turn a line around is left out. */
@@ -81,7 +64,7 @@ static enum glyph glyph_of(const char *at, size_t len) {
 
 static void quote_text(struct quote *quote, struct str text) {
     while (text.len > 0 && !quote->cut) {
-        size_t len = character(text);
+        size_t len = str_character(text);
         enum glyph glyph = len > 0 ? glyph_of(text.at, len) : GLYPH_HIDDEN;
         bool pair = text.len > 1 && text.at[0] == '\r' && text.at[1] == '\n';
         if (glyph == GLYPH_BREAK)
@@ -158,9 +141,9 @@ bool words_is_placeholder(struct str text) {
 static void write_json(struct writer *to, struct str text) {
     write_byte(to, '"');
     while (text.len > 0) {
-        size_t len = character(text);
+        size_t len = str_character(text);
         unsigned char byte = (unsigned char)text.at[0];
-        if (len == 0 || byte == 0)
+        if (len == 0)
             write_byte(to, '?');
         else if (byte == '"' || byte == '\\' || byte == '`' || byte < 0x20 || byte == 0x7F)
             write_raw(to, arena_format(to->arena, "\\u%04x", byte));

@@ -7,14 +7,6 @@
 
 enum { MOST = 64 };
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 #define NOT_RUN(name) \
     int name(struct typed *typed) { \
         (void)typed; \

@@ -3,16 +3,6 @@
 #include "model/effect.h"
 #include "model/record.h"
 
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static void round_trip(const struct shape *shape, struct str bytes, void *first, void *second) {
     struct arena arena = {0};
     if (shape_decode(shape, bytes, first)) {

@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    fprintf(stderr, "%s:%d: %s\n", file, line, promise);
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static const struct {
     const char *driver, *quirk;
 } WHO[] = {{"acp", "opencode"}, {"acp", "codex-acp"}, {"acp", "gemini"},

@@ -5,14 +5,6 @@
 
 #include <stdlib.h>
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static void frames_try(struct str bytes) {
     struct hold_frame frame;
     size_t size;

@@ -5,14 +5,6 @@
 
 #include <stdlib.h>
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    fprintf(stderr, "%s:%d: %s\n", file, line, promise);
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct import_report report;

@@ -7,14 +7,6 @@
 
 #include <stdlib.h>
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static const char *const HEADERS[] = {NULL, "2025-11-25", "2025-03-26", "2026-07-28"};
 
 /* What was said is a message that fits on a line. */

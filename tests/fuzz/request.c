@@ -3,16 +3,6 @@
 #include "ops/all.h"
 #include "ops/json.h"
 
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 /* What a store answers that has no such goal, and one node of that name. */
 static const struct store_answer *answer_plain(void) {
     static struct goal_loaded loaded;

@@ -5,14 +5,6 @@
 
 #include <stdlib.h>
 
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 /* The route's own half is the business of http.c. */
 enum MHD_Result visit_ask(struct visit *visit, struct str method, const json_t *params) {
     (void)visit, (void)method, (void)params;

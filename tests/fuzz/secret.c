@@ -3,16 +3,6 @@
  * begins with one of ~ | [ ( is tried as a pattern on the rest. What was redacted once stays as it is. */
 #include "model/secret.h"
 
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static const struct secret_rules *built_in(void) {
     static struct arena arena;
     static const struct secret_rules *rules;

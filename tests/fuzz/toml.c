@@ -2,16 +2,6 @@
 /* Can any file of settings hurt whoever reads it? What is accepted is shown, read again, and is then the same. */
 #include "config/config.h"
 
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 static struct str shown(const struct settings *settings, struct arena *arena) {
     struct writer writer = {.arena = arena};
     for (size_t i = 0; i < SETTING_COUNT; i++) {

@@ -5,16 +5,6 @@
 #include "core/words.h"
 #include "ops/json.h"
 
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    (void)file, (void)line, (void)promise;
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
-
 /* Whatever it says: it stays within its fields, and can be stored and read again. */
 static void update_try(struct str reply, struct arena *arena) {
     struct update update = {0}, again = {0};

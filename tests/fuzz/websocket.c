@@ -4,15 +4,6 @@
 #include "base/must.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-_Noreturn void must_failed(const char *file, int line, const char *promise) {
-    fprintf(stderr, "%s:%d: %s\n", file, line, promise);
-    abort();
-}
-_Noreturn void memory_exhausted(void) {
-    abort();
-}
 
 enum { MOST = 64 };
 

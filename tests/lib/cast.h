@@ -19,15 +19,15 @@ struct player {
     uint32_t host;
     char node[LIMIT_NODE_ID + 1], account[LIMIT_AGENT + 1], name[LIMIT_AGENT + 1];
     struct pretend agent;
-    uint32_t told;           /* things that it has shown: the next one's name */
-    bool stopped;            /* by the supervisor */
-    int64_t ill_since;       /* the truth; 0: it is well */
-    bool helped;             /* something was done about that, or somebody was told */
-    bool blind;              /* nobody can see it */
-    bool unsampled;          /* nobody sees it in passing; whoever goes to see, does */
-    int64_t asked_at;        /* when a person was last seen to be asked something about its goal */
-    uint32_t heard[WORDSES]; /* sent to it, by what was asked for */
-    struct effect first, last; /* what it was told: hashes only */
+    uint32_t told;               /* things that it has shown: the next one's name */
+    bool stopped;                /* by the supervisor */
+    int64_t ill_since;           /* the truth; 0: it is well */
+    bool helped;                 /* something was done about that, or somebody was told */
+    bool blind;                  /* nobody can see it */
+    bool unsampled;              /* nobody sees it in passing; whoever goes to see, does */
+    int64_t unasked, checked_at; /* ill while nobody was asked, so long; as of then */
+    uint32_t heard[WORDSES];     /* sent to it, by what was asked for */
+    struct effect first, last;   /* what it was told: hashes only */
 };
 
 struct work { /* of a node that is done already: whoever comes next finds it */

@@ -110,17 +110,26 @@ static const struct charge *charge_of(const struct live *live, const struct play
     return charge && charge->run == player->n ? charge : NULL;
 }
 
-/* Nobody stays ill for hours while everybody runs and nobody is asked; how long a person takes to answer is not ours. */
+/* How long has it been ill altogether without anybody being asked? How long a person takes to answer is not ours. */
+static void unasked_count(struct player *player, bool asked, int64_t now) {
+    int64_t since = player->ill_since > player->checked_at ? player->ill_since : player->checked_at;
+    if (player->ill_since == 0 || player->ill_since > player->checked_at)
+        player->unasked = 0;
+    if (player->ill_since && !asked)
+        player->unasked += now - since;
+    player->checked_at = now;
+}
+
+/* Nobody stays ill for hours while everybody runs and nobody is asked. */
 static void players_check(struct vigil *vigil, struct id goal, const struct live *live) {
     struct cast *cast = vigil->fleet->cast;
     for (uint32_t i = 0; i < cast->run_count; i++) {
         struct player *player = &cast->runs[i];
         const struct charge *charge = id_equal(player->goal, goal) ? charge_of(live, player) : NULL;
-        if (charge && live->questions.count > 0)
-            player->asked_at = vigil->fleet->clock;
-        int64_t since = player->ill_since > player->asked_at ? player->ill_since : player->asked_at;
+        if (charge)
+            unasked_count(player, live->questions.count > 0, vigil->fleet->clock);
         if (charge && player->ill_since && !player->stopped && live->questions.count == 0 &&
-            vigil->fleet->clock - since > 12 * HOUR)
+            player->unasked > 12 * HOUR)
             violated(vigil, "%s (%s, A_%u %s) is ill for twelve hours and nobody is asked",
                      player->node, PRETEND[player->agent.kind].name, charge->n,
                      CHARGE_STATUS[charge->status].name);

@@ -176,6 +176,30 @@ static void test_nobody_s_text_can_pose_as_ours(void **state) {
     }
 }
 
+/* A name that is no well-formed text makes the form no less readable. */
+static void test_a_name_of_any_bytes_leaves_the_form_readable(void **state) {
+    (void)state;
+    static const struct str NAMES[] = {
+        STR("\xe0\x95\x91"),
+        STR("\xed\xa0\x80"),
+        STR("\xf0\x80\x80\x80"),
+        STR("\xf4\x90\x80\x80"),
+        STR("\xc0\xaf"),
+        STR("\xe2\x80"),
+        STR("\x80"),
+        STR("a\0b\x1f`\"\\"),
+    };
+    for (size_t i = 0; i < count_of(NAMES); i++) {
+        struct words_about about = {.goal = GOAL, .node = NAMES[i]};
+        struct update update = {0};
+        char why[256] = "";
+        struct str text = words_write(WORDS_NUDGE, &about, &arena);
+        check(str_is_text(text), "%s", hex_of(text));
+        check(update_read(text, &arena, &update, why, sizeof why) == UPDATE_ABSENT, "%s: %s",
+              hex_of(NAMES[i]), why);
+    }
+}
+
 /* Bounded, and the form is always whole: however long the texts of others are. */
 static void test_words_are_bounded_and_their_form_survives(void **state) {
     (void)state;
@@ -440,6 +464,7 @@ int main(void) {
         cmocka_unit_test_setup(test_a_nudge_asks_four_things_and_shows_the_form, arena_begin),
         cmocka_unit_test_setup(test_a_retry_is_the_task_behind_a_preface, arena_begin),
         cmocka_unit_test_setup(test_nobody_s_text_can_pose_as_ours, arena_begin),
+        cmocka_unit_test_setup(test_a_name_of_any_bytes_leaves_the_form_readable, arena_begin),
         cmocka_unit_test_setup(test_words_are_bounded_and_their_form_survives, arena_begin),
         cmocka_unit_test_setup(test_our_own_example_says_nothing, arena_begin),
         cmocka_unit_test_setup(test_each_reply_says_what_the_table_says, arena_begin),
