@@ -247,14 +247,14 @@ def by_hand(house):
         expect(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr or done.stdout}")
         return done.stdout
 
-    script = f"write made.txt hello ;; call *overseer_update {DONE} ;; say all of it is there"
+    script = f"{house.agent.work} ;; call *overseer_update {DONE} ;; say all of it is there"
     begun = json.loads(typed("run", f"Do the work.\n<<<{script}>>>", "--agent", "coder", "--json"))["tasks"][0]
     task, goal = begun["task"], begun["goalId"]
     house.wait("its words are there", lambda: "all of it is there" in typed("logs", task))
     house.wait("a person is asked", lambda: house.questions(), 90)
     expect("+hello" in typed("diff", task), "its change is not shown")
     expect("said" in typed("logs", task, "--json"), "its words are told")
-    again = f"<<<write made.txt better ;; call *overseer_update {DONE} ;; say all done>>>"
+    again = f"<<<{house.agent.work.replace('hello', 'better')} ;; call *overseer_update {DONE} ;; say all done>>>"
     typed("reject", task, f"It has to be better. {again}")
     house.wait("it was made better", lambda: "+better" in typed("diff", task))
     house.wait("a person is asked again", lambda: house.questions(), 90)
@@ -266,7 +266,7 @@ def by_hand(house):
 @scene("MAIL-02")
 def told_by_hand(house):
     """What a person says reaches the agent, in its next turn, once."""
-    goal = house.task("write made.txt hello ;; say half of it is there")
+    goal = house.task(f"{house.agent.work} ;; say half of it is there")
     house.wait_record(goal, type="agent.seen")
     subprocess.run([str(BUILD / "overseer"), "tell", goal, f"Go on. <<<call *overseer_update {DONE} ;; say all done>>>", "--socket",
                     str(house.daemon.socket)], check=True, timeout=60)
