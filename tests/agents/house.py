@@ -17,9 +17,10 @@ from programs import BY_NAME, KEY, env_of, files_write  # noqa: E402
 from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
 
 # How each is told to Overseer. row: of programs.py; work: writes made.txt; asking: the same, with a tool that it asks about
-# when it asks; tool: the name of that tool; share: files of the operator's HOME; more: settings of its own; env: variables.
-Agent = namedtuple("Agent", "driver kind row work asking tool share more env",
-                   defaults=("write made.txt hello", "write made.txt hello", "", (), {}, {}))
+# when it asks; made: what is in the file then; tool: the name of that tool; share: files of the operator's HOME; more: settings of
+# its own; env: variables.
+Agent = namedtuple("Agent", "driver kind row work asking made tool share more env",
+                   defaults=("write made.txt hello", "write made.txt hello", "hello", "", (), {}, {}))
 SHELL = "run echo hello > made.txt"
 ESCAPE = "ask echo hello > made.txt"
 AGENTS = {
@@ -35,7 +36,7 @@ AGENTS = {
     "goose": Agent("acp", "goose", "goose-acp", tool="write"),
     "qwen": Agent("acp", "qwen", "qwen-acp", work=SHELL, asking=SHELL, tool="run_shell_command",
                   share=(".qwen/settings.json",)),  # its writing tool wants absolute paths
-    "openclaw": Agent("openclaw", "openclaw", "openclaw", asking="run cp README made.txt", tool="exec", more=gateway.SETTINGS,
+    "openclaw": Agent("openclaw", "openclaw", "openclaw", asking="run cp README made.txt", made="begun", tool="exec", more=gateway.SETTINGS,
                       env=gateway.ENV),
 }
 SLOW = {"openclaw": 4}  # how much more time it is given
