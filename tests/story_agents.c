@@ -198,6 +198,28 @@ static void s_reports_until(struct story *story, char **said) {
          WHO_AGENT);
     story->until = 0;
 }
+/* PROGRESS-01: how far it says it is. */
+static void s_progress(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct fleet *fleet = story->fleet;
+    if (!player)
+        return;
+    struct progress progress = {.phase = str_of(said[2]), .percent = number_of(story, said[1]) + 1};
+    struct signal signal =
+        cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
+    signal.kind = SIGNAL_AGENT_PROGRESS;
+    signal.body = shape_encode(&PROGRESS, &progress, &fleet->cast_arena);
+    signal.by = WHO_AGENT;
+    signal.actor = str_of(player->name);
+    fleet_tell(fleet, &signal);
+}
+static void s_progress_often(struct story *story, char **said) {
+    int64_t apart = duration_of(story, said[3]), until = story->begin + duration_of(story, said[4]);
+    while (story->fleet->clock + apart <= until && !story->failure[0]) {
+        pass_time(story, story->fleet->clock + apart);
+        s_progress(story, said);
+    }
+}
 static void s_summary(struct story *story, char **said) {
     says(story, player_of(story, said[0], 0), (struct update){.summary = str_of(said[1])},
          WHO_AGENT);
@@ -539,6 +561,8 @@ static const struct sentence_row ROWS[] = {
     {"$ reports $", s_reports, SENTENCE_HAPPENS},
     {"$ reports $ and will be heard of in $", s_reports_until, SENTENCE_HAPPENS},
     {"$ says only that $", s_summary, SENTENCE_HAPPENS},
+    {"$ is $ percent through $", s_progress, SENTENCE_HAPPENS},
+    {"$ is $ percent through $ every $ until $", s_progress_often, SENTENCE_HAPPENS},
     {"$ says status $", s_status, SENTENCE_HAPPENS},
     {"$ says done with commit $", s_done, SENTENCE_HAPPENS},
     {"$ says done without evidence", s_done_bare, SENTENCE_HAPPENS},

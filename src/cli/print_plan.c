@@ -6,7 +6,8 @@ static const struct column NODES[] = {{.title = "task"},
                                       {.title = "status"},
                                       {.title = "done", .right = true},
                                       {.title = "name", .bends = true},
-                                      {.title = "waits for", .bends = true}};
+                                      {.title = "waits for", .bends = true},
+                                      {.title = "says", .bends = true}};
 
 static void waits_for(const json_t *node, char *text, size_t size) {
     const json_t *reason = json_object_get(node, "blockedReason");
@@ -27,10 +28,38 @@ static void waits_for(const json_t *node, char *text, size_t size) {
     }
 }
 
+/* What its agent says, which proves nothing: how far it is, and at the end how it ended. */
+static void said_by(const json_t *node, char *text, size_t size) {
+    const json_t *progress = json_object_get(node, "latestProgress");
+    const char *ended = text_of(node, "completion"), *sure = text_of(node, "confidence");
+    text[0] = 0;
+    if (*ended)
+        snprintf(text, size, "%s%s%s", ended, *sure ? ", confidence " : "", sure);
+    else if (json_is_integer(json_object_get(progress, "percentComplete")))
+        snprintf(text, size, "%lld%%: %s", number_of(progress, "percentComplete"),
+                 text_of(progress, "phase"));
+    else if (json_is_object(progress))
+        snprintf(text, size, "%s", text_of(progress, "phase"));
+}
+
+/* A column is there if somebody has something in it. */
+static bool anybody_says(const json_t *nodes) {
+    size_t i;
+    json_t *node;
+    char said[256];
+    json_array_foreach(nodes, i, node) {
+        said_by(node, said, sizeof said);
+        if (said[0] || anybody_says(json_object_get(node, "tasks")) ||
+            anybody_says(json_object_get(node, "subtasks")))
+            return true;
+    }
+    return false;
+}
+
 static void nodes_add(struct table *table, const json_t *nodes, int depth) {
     size_t i;
     json_t *node;
-    char waits[512];
+    char waits[512], said[256];
     json_array_foreach(nodes, i, node) {
         const char *status = text_of(node, "status");
         table_row(table);
@@ -41,19 +70,24 @@ static void nodes_add(struct table *table, const json_t *nodes, int depth) {
         table_cell(table, TINT_NONE, "%s", text_of(node, "name"));
         waits_for(node, waits, sizeof waits);
         table_cell(table, TINT_WARN, "%s", waits);
+        said_by(node, said, sizeof said);
+        if (table->column_count == count_of(NODES))
+            table_cell(table, TINT_DIM, "%s", said);
         nodes_add(table, json_object_get(node, "tasks"), depth + 1);
         nodes_add(table, json_object_get(node, "subtasks"), depth + 1);
     }
 }
 
 void print_plan(const struct typed *typed, const json_t *plan) {
-    struct table table = {.columns = NODES, .column_count = count_of(NODES), .indent = 2};
+    const json_t *phases = json_object_get(plan, "phases");
+    struct table table = {
+        .columns = NODES, .column_count = count_of(NODES) - !anybody_says(phases), .indent = 2};
     (void)typed;
     printf("plan version %lld, %lld%% done%s%s\n", number_of(plan, "version"),
            number_of(plan, "percent"),
            flag_of(plan, "reviewNeeded") ? ", somebody should look at it" : "",
            flag_of(plan, "proposalWaits") ? ", a new version waits for approval" : "");
-    nodes_add(&table, json_object_get(plan, "phases"), 0);
+    nodes_add(&table, phases, 0);
     table_print(&table);
 }
 

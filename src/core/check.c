@@ -70,6 +70,7 @@ static void verdict_record(struct deciding *d, enum record_type type, const stru
 static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
                            struct str rule, struct str why) {
     charge->commit[0] = 0;
+    charge->completion = charge->confidence = 0; /* it was not so */
     charge->rounds++;
     charge->said = decide_text(
         d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds, d->policy->check_rounds,

@@ -145,6 +145,7 @@ static void sent_note(struct deciding *d, struct charge *charge, const struct ef
         charge->context = 0;
         charge->handover = charge->asked = 0;
         charge->run_cost = charge->run_tokens = 0;
+        said_forget(charge);
     }
     charge->owes = WORDS_NONE; /* what is said now carries it */
     charge->delivery = DELIVERY_NONE;

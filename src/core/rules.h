@@ -18,30 +18,31 @@ struct deciding {
 };
 
 /* The rules: one file for each question. */
-void rule_create(struct deciding *);  /* create.c: what does a new goal become? */
-void rule_update(struct deciding *);  /* update.c: what is wanted is said anew */
-void rule_move(struct deciding *);    /* goal_state.c: who may pause, complete, cancel, archive? */
-void rule_release(struct deciding *); /* goal_state.c: a person has looked at it */
-void rule_report(struct deciding *);  /* report.c: somebody says how it goes */
-void rule_due(struct deciding *);     /* deadline.c: how long do we wait for an outcome? */
-void rule_claim(struct deciding *);   /* claim.c: who may carry an effect out? */
-void rule_ended(struct deciding *);   /* outcome.c: what follows from an outcome? */
-void rule_lost(struct deciding *);    /* outcome.c: and from one that will not come? */
-void rule_apply(struct deciding *);   /* plan_apply.c: what does a new plan change? */
-void rule_add(struct deciding *);     /* plan_apply.c: and one more node? */
-void rule_review(struct deciding *);  /* review.c: who looks at a plan, and what then? */
-void rule_approve(struct deciding *); /* review.c */
-void rule_reject(struct deciding *);  /* review.c */
-void rule_work(struct deciding *);    /* work.c: who may move a node, and where? */
-void rule_follow(struct deciding *);  /* work.c: and let it follow its children again? */
-void rule_part(struct deciding *);    /* part.c: an assignment, dispatch, handoff or run */
-void rule_era(struct deciding *);     /* era.c: what if the store was put back? */
-void rule_seen(struct deciding *);    /* watch.c: something happened to an agent */
-void rule_said(struct deciding *);    /* said.c: an agent says how it goes */
-void rule_handoff(struct deciding *); /* handoff.c: somebody says where things stand */
-void rule_retry(struct deciding *);   /* staff.c: a person wants it done once more */
-void rule_granted(struct deciding *); /* staff.c: the desk has said yes */
-void rule_denied(struct deciding *);  /* staff.c: and no */
+void rule_create(struct deciding *);   /* create.c: what does a new goal become? */
+void rule_update(struct deciding *);   /* update.c: what is wanted is said anew */
+void rule_move(struct deciding *);     /* goal_state.c: who may pause, complete, cancel, archive? */
+void rule_release(struct deciding *);  /* goal_state.c: a person has looked at it */
+void rule_report(struct deciding *);   /* report.c: somebody says how it goes */
+void rule_due(struct deciding *);      /* deadline.c: how long do we wait for an outcome? */
+void rule_claim(struct deciding *);    /* claim.c: who may carry an effect out? */
+void rule_ended(struct deciding *);    /* outcome.c: what follows from an outcome? */
+void rule_lost(struct deciding *);     /* outcome.c: and from one that will not come? */
+void rule_apply(struct deciding *);    /* plan_apply.c: what does a new plan change? */
+void rule_add(struct deciding *);      /* plan_apply.c: and one more node? */
+void rule_review(struct deciding *);   /* review.c: who looks at a plan, and what then? */
+void rule_approve(struct deciding *);  /* review.c */
+void rule_reject(struct deciding *);   /* review.c */
+void rule_work(struct deciding *);     /* work.c: who may move a node, and where? */
+void rule_follow(struct deciding *);   /* work.c: and let it follow its children again? */
+void rule_part(struct deciding *);     /* part.c: an assignment, dispatch, handoff or run */
+void rule_era(struct deciding *);      /* era.c: what if the store was put back? */
+void rule_seen(struct deciding *);     /* watch.c: something happened to an agent */
+void rule_said(struct deciding *);     /* said.c: an agent says how it goes */
+void rule_handoff(struct deciding *);  /* handoff.c: somebody says where things stand */
+void rule_progress(struct deciding *); /* progress.c: and how far it is */
+void rule_retry(struct deciding *);    /* staff.c: a person wants it done once more */
+void rule_granted(struct deciding *);  /* staff.c: the desk has said yes */
+void rule_denied(struct deciding *);   /* staff.c: and no */
 void rule_agent_ask(struct deciding *); /* question.c: an agent asks */
 void rule_ask(struct deciding *);       /* question.c: a person does, for the record */
 void rule_answer(struct deciding *);    /* question.c: somebody answers */
@@ -90,6 +91,8 @@ void check_begin(struct deciding *, struct charge *charge);
 bool check_go_on(struct deciding *, struct charge *charge); /* true: that is what it waits for */
 void work_passed(struct deciding *, struct charge *charge, struct str rule);
 void done_ask(struct deciding *, struct charge *charge, struct str summary); /* said.c */
+void life_note(struct deciding *, struct charge *charge);                    /* said.c: it lives */
+void said_forget(struct charge *charge);
 
 /* watch.c: the earliest time at which something is to be done by itself, from what is stored; 0: never. */
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy);

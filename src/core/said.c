@@ -165,7 +165,7 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
 }
 
 /* TICK-13: words of its own are life. Whoever was asked what to do about its silence need not answer any more. */
-static void life_note(struct deciding *d, struct charge *charge) {
+void life_note(struct deciding *d, struct charge *charge) {
     bool held = charge->status == CHARGE_BLOCKED && charge_question(d, charge, STR("stalled."));
     if (held && !charge->ended) {
         questions_drop(d, charge->n, STR("update.life"));
@@ -181,6 +181,24 @@ static void life_note(struct deciding *d, struct charge *charge) {
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("update.life")});
     else
         charge_touch(d, charge);
+}
+
+/* REPORT-06: what it says of its end is kept whole. A malformed or missing one is no error: REPORT-08. */
+static void report_keep(struct deciding *d, struct charge *charge, const struct update *update) {
+    if (update->completion == 0)
+        return;
+    charge->completion = update->completion;
+    charge->confidence = update->confidence;
+    charge->report = decide_text(d, d->signal->body);
+}
+
+/* A new run has said nothing yet. */
+void said_forget(struct charge *charge) {
+    charge->phase[0] = 0;
+    charge->percent = charge->progress_kept = 0;
+    charge->progress_at = charge->progress_kept_at = 0;
+    charge->completion = charge->confidence = 0;
+    charge->report = (struct hash){0};
 }
 
 /* The window was nearly full and it has written down where things stand: a fresh run goes on from there. */
@@ -219,7 +237,8 @@ void rule_said(struct deciding *d) {
         return;
     }
     if (!shape_decode_in(&UPDATE, d->signal->body, d->out, &update) ||
-        fields_broken(UPDATE.fields, UPDATE.count, &update, &entry)) {
+        fields_broken(UPDATE.fields, UPDATE.count, &update, &entry) ||
+        update.completion > COMPLETIONS || update.confidence > CONFIDENCES) {
         decide_refuse_because(d, ERROR_INVALID, STR("a field is too long or not text"));
         return;
     }
@@ -237,6 +256,7 @@ void rule_said(struct deciding *d) {
     if (charge->owes == WORDS_BLOCK)
         reply_forget(charge); /* here it is */
     life_note(d, charge);
+    report_keep(d, charge, &update);
     if (has_evidence(&update) || !str_equal(update.status, STR("done")))
         charge->asked = 0;
     crystal_renew(d, charge, &update);

@@ -326,19 +326,23 @@ void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
 /* Promise 3: it is done on evidence, and called unverified until something else has checked it. */
 void charge_done(struct deciding *d, struct charge *charge, struct str rule, struct str evidence,
                  struct str by) {
-    uint32_t n = charge->n, at_node = charge->node;
+    struct charge ended = *charge;
     charge_run_end(d, charge); /* pain 20: nothing that it started stays */
     permit_return(d, charge, true);
-    questions_drop(d, n, rule);
-    charge = charges_find(&d->decision->live.charges, n);
+    questions_drop(d, ended.n, rule);
+    charge = charges_find(&d->decision->live.charges, ended.n);
     charge_move(d, charge, CHARGE_DONE, (struct evidence){.rule = rule, .text = evidence});
     plan_edit(d, 0);
-    struct node *node = plan_node(&d->decision->plan, at_node);
+    struct node *node = plan_node(&d->decision->plan, ended.node);
     if (node->status == NODE_QUEUED || node->status == NODE_BLOCKED)
         return; /* somebody moved it meanwhile */
-    if (!node_is_over(node))
+    if (!node_is_over(node)) {
+        node->completion = ended.completion;
+        node->confidence = ended.confidence;
+        node->report = ended.report;
         node_move(d, node, NODE_DONE, BY_WORK,
                   (struct evidence){.rule = rule, .text = evidence, .reason = by});
+    }
     plan_settle(d);
 }
 

@@ -41,6 +41,7 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_MAIL_ACK] = {rule_mail_ack, false},
     [SIGNAL_HANDOFF] = {rule_handoff, false},
     [SIGNAL_WORK_RETRY] = {rule_retry, false},
+    [SIGNAL_AGENT_PROGRESS] = {rule_progress, false},
 };
 
 static void begin(struct deciding *d) {

@@ -20,5 +20,9 @@ struct words_about {
 /* At most LIMIT_INSTRUCTION bytes. ASSIGN-19: WORDS_AGAIN is a preface, and then exactly what WORDS_TASK says. */
 struct str words_write(enum wording words, const struct words_about *about, struct arena *arena);
 
+/* REPORT-05: the lines between which an agent reports its end in words. */
+#define WORDS_REPORT_BEGINS "--- completion report ---"
+#define WORDS_REPORT_ENDS "--- end of report ---"
+
 /* Is it a text that stands in our own example, to be replaced? Then whoever sends it back has said nothing. */
 bool words_is_placeholder(struct str text);

@@ -16,7 +16,7 @@ enum { OFFERED = 2 };
 
 static const char FOR_AGENTS[] =
     "Overseer keeps the goal that you work on. Report often with goal_report, in a sentence or two: what was "
-    "done, what comes next, what is in the way. You need not name the goal: it is always your own. Look at "
+    "done, what comes next, what is in the way; report_progress says how far you are, report_completion that you are at the end. You need not name the goal: it is always your own. Look at "
     "plan_show for the work and what it waits for. Whether something is done is checked by Overseer, not "
     "decided by what you say. When the plan is wrong, ask for a look at it with plan_review.";
 static const char FOR_OTHERS[] =

@@ -33,6 +33,7 @@ enum {
     FIELD_HIDDEN = 2,   /* not in JSON */
     FIELD_CUT = 4,      /* too long is cut at its cap with a mark, not refused: see redact.h */
     FIELD_TAIL = 8,     /* too long keeps its end */
+    FIELD_PAIRS = 16,   /* texts name=value: an object in JSON, of texts and numbers */
 };
 
 struct texts {

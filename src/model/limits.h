@@ -31,6 +31,8 @@ enum {
     LIMIT_SNAPSHOT = 4096,     /* GOAL-08: what was assumed about the repository */
     LIMIT_INSTRUCTION = 12288, /* STORE-12: the last instruction that was sent */
     LIMIT_TAG = 64,
+    LIMIT_PHASE = 127,     /* what an agent says it is at */
+    LIMIT_METRICS = 32,    /* numbers that it gives with that */
     LIMIT_AGENT = 63,      /* an agent, an account, a model, a repository, a team */
     LIMIT_SESSION = 127,   /* ASSIGN-16: agent:NAME:… */
     LIMIT_CAUSE = 95,      /* what a question is about, so that it is asked once */

@@ -30,6 +30,9 @@ struct node {
     uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
     struct hash
         start; /* ASSIGN-19: of the BEGINNING it had with, for whoever begins again; zero: none */
+    uint32_t completion,
+        confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: it did not */
+    struct hash report; /* REPORT-06: of the UPDATE in which it said so */
 };
 
 struct plan {
@@ -48,6 +51,8 @@ struct node_text {
     enum risk risk;
     struct texts scope_paths;
     struct texts allow, deny; /* SCOPE-01: tools; they narrow what its agent has, never widen it */
+    uint32_t completion_report,
+        progress_reporting; /* REPORT-02, PROGRESS-07: it is asked for them */
 };
 
 /* A node as it is handed in and out, by name instead of by ordinal. */

@@ -90,6 +90,7 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_WORK_CHECKED] = {"work.checked", true},
     [RECORD_WORK_LANDED] = {"work.landed", true},
     [RECORD_WORK_NOT_LANDED] = {"work.not_landed", true},
+    [RECORD_AGENT_PROGRESS] = {"agent.progress", false},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

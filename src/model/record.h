@@ -95,6 +95,7 @@ enum record_type {
     RECORD_WORK_CHECKED, /* the operator's checks, on exactly that commit */
     RECORD_WORK_LANDED,
     RECORD_WORK_NOT_LANDED,
+    RECORD_AGENT_PROGRESS, /* how far it says it is */
     RECORD_TYPES
 };
 

@@ -89,6 +89,7 @@ static const struct shape *body_shape(const struct signal *signal) {
     case SIGNAL_PLAN_APPLY:
     case SIGNAL_WORK_ADD: return &PLAN_TEXT;
     case SIGNAL_AGENT_UPDATE: return &UPDATE;
+    case SIGNAL_AGENT_PROGRESS: return &PROGRESS;
     case SIGNAL_HANDOFF: return &CRYSTAL;
     case SIGNAL_AGENT_ASK:
     case SIGNAL_QUESTION_ASK: return &QUESTION_TEXT;

@@ -164,6 +164,7 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_MAIL_ACK] = ROW("mail.ack", ASK),
     [SIGNAL_HANDOFF] = ROW("handoff", AGENT),
     [SIGNAL_WORK_RETRY] = ROW("work.retry", WORK),
+    [SIGNAL_AGENT_PROGRESS] = ROW("agent.progress", AGENT),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

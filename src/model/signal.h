@@ -43,8 +43,9 @@ enum signal_kind {
     SIGNAL_DESK_RELEASE,    /* to a desk: a person lets the supervisor act again */
     SIGNAL_MAIL_SEND,       /* a message to somebody who works on the goal: a LETTER_TEXT */
     SIGNAL_MAIL_ACK,
-    SIGNAL_HANDOFF,    /* somebody says where things stand: a CRYSTAL */
-    SIGNAL_WORK_RETRY, /* RECOVER-11: a person wants it done once more */
+    SIGNAL_HANDOFF,        /* somebody says where things stand: a CRYSTAL */
+    SIGNAL_WORK_RETRY,     /* RECOVER-11: a person wants it done once more */
+    SIGNAL_AGENT_PROGRESS, /* an agent says how far it is: a PROGRESS */
     SIGNAL_KINDS
 };
 

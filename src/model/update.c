@@ -2,6 +2,21 @@
 /* How does an agent say where it stands? */
 #include "model/update.h"
 
+static const char *const COMPLETION[COMPLETIONS] = {"complete", "partial", "failed"};
+static const char *const CONFIDENCE[CONFIDENCES] = {"high", "medium", "low"};
+static const char *const LEVEL[PROGRESS_LEVELS] = {"L0_operational", "L1_plan_update", "L2_detail"};
+const struct names COMPLETION_NAMES = NAMES_OF(COMPLETION);
+const struct names CONFIDENCE_NAMES = NAMES_OF(CONFIDENCE);
+const struct names PROGRESS_LEVEL_NAMES = NAMES_OF(LEVEL);
+
+static const struct field ARTIFACT_FIELDS[] = {
+    {"path", FIELD_TEXT, 1, FIELD_OF(artifact_said, path), LIMIT_NAME, FIELD_REQUIRED, NULL,
+     "where it is", 0, NULL},
+    {"description", FIELD_TEXT, 2, FIELD_OF(artifact_said, description), LIMIT_LINE, 0, NULL,
+     "what it is", 0, NULL},
+};
+const struct shape ARTIFACT_SAID = SHAPE_OF(artifact_said, "artifact_said", 1, ARTIFACT_FIELDS);
+
 #define TEXT(name, number, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(update, member), cap, 0, NULL, text, 0, NULL }
 #define LIST(name, number, member, text) \
@@ -20,5 +35,25 @@ static const struct field FIELDS[] = {
     LIST("filesTouched", 7, files, "evidence: files"),
     LIST("testsRun", 8, tests, "evidence: tests and what came of them"),
     LIST("commits", 9, commits, "evidence: commits"),
+    {"completion", FIELD_U32, 10, FIELD_OF(update, completion), 0, FIELD_HIDDEN, NULL,
+     "how it ended, from 1", 0, NULL},
+    {"confidence", FIELD_U32, 11, FIELD_OF(update, confidence), 0, FIELD_HIDDEN, NULL,
+     "how sure it is, from 1", 0, NULL},
+    {"artifacts", FIELD_ROWS, 12, FIELD_OF(update, artifacts), 0, FIELD_HIDDEN, NULL,
+     "what it made", LIMIT_LINES, &ARTIFACT_SAID},
+    {"warnings", FIELD_TEXTS, 13, FIELD_OF(update, warnings), LIMIT_LINE, FIELD_HIDDEN, NULL,
+     "what somebody should look at", LIMIT_LINES, NULL},
 };
 const struct shape UPDATE = SHAPE_OF(update, "update", 1, FIELDS);
+
+static const struct field PROGRESS_FIELDS[] = {
+    {"phase", FIELD_TEXT, 1, FIELD_OF(progress, phase), LIMIT_PHASE, FIELD_REQUIRED, NULL,
+     "what it is at", 0, NULL},
+    {"percentComplete", FIELD_U32, 2, FIELD_OF(progress, percent), 0, 0, NULL,
+     "how much of it is done, from 1", 0, NULL},
+    {"level", FIELD_ENUM, 3, FIELD_OF(progress, level), 0, 0, &PROGRESS_LEVEL_NAMES,
+     "for whom it is", 0, NULL},
+    {"metrics", FIELD_TEXTS, 4, FIELD_OF(progress, metrics), LIMIT_NAME, FIELD_PAIRS, NULL,
+     "what was counted", LIMIT_METRICS, NULL},
+};
+const struct shape PROGRESS = SHAPE_OF(progress, "progress", 1, PROGRESS_FIELDS);

@@ -2,11 +2,8 @@
 /* How does an agent say where it stands, without any text to be parsed? UPDATE-11: the same as its block in a reply. */
 #include "ops/all.h"
 #include "ops/assignment.h"
+#include "ops/completion.h"
 #include "ops/update.h"
-
-enum completion { COMPLETION_COMPLETE, COMPLETION_PARTIAL, COMPLETION_FAILED, COMPLETIONS };
-static const char *const COMPLETION[COMPLETIONS] = {"complete", "partial", "failed"};
-static const struct names COMPLETION_NAMES = NAMES_OF(COMPLETION);
 
 #define WHICH \
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0, \
@@ -42,8 +39,25 @@ static const struct field COMPLETES[] = {
     WHICH,
     PARAM_ENUM("status", completion, &COMPLETION_NAMES, 0,
                "complete, partial or failed; complete if not said"),
+    PARAM_ENUM("confidence", confidence, &CONFIDENCE_NAMES, 0, "high, medium or low"),
+    {"artifacts", FIELD_ROWS, 0, offsetof(struct op_args, update.artifacts), 0, 0, NULL,
+     "what was made: path, description", LIMIT_LINES, &ARTIFACT_SAID},
     UPDATE_LIST("blockers", blockers, "what is in the way"),
+    UPDATE_LIST("warnings", warnings, "what somebody should look at"),
     EVIDENCE_LISTS,
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static const struct field PROGRESSES[] = {
+    PARAM_GOAL(FIELD_REQUIRED),
+    PARAM("phase", FIELD_TEXT, progress.phase, LIMIT_PHASE, FIELD_REQUIRED, "what you are at"),
+    PARAM("percentComplete", FIELD_U32, progress.percent, 0, 0, "how much is done, 0 to 100"),
+    PARAM_ENUM("level", progress.level, &PROGRESS_LEVEL_NAMES, 0,
+               "L0_operational, L1_plan_update or L2_detail"),
+    {"metrics", FIELD_TEXTS, 0, offsetof(struct op_args, progress.metrics), LIMIT_NAME, FIELD_PAIRS,
+     NULL, "what was counted, by name: texts and numbers", LIMIT_METRICS, NULL},
+    WHICH,
     PARAM_KEY,
     PARAM_TRACE,
 };
@@ -71,16 +85,31 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     return true;
 }
 
-/* The words of an end in the words of an update. */
+/* REPORT-01: the words of an end in the words of an update. */
 static bool complete_signal(struct op_call *call, const struct store_answer *answer,
                             struct signal *ret) {
-    static const struct str STATUS[COMPLETIONS] = {
-        [COMPLETION_COMPLETE] = {"done", 4},
-        [COMPLETION_PARTIAL] = {"in_progress", 11},
-        [COMPLETION_FAILED] = {"blocked", 7},
-    };
-    call->args.update.status = STATUS[call->args.completion];
+    struct update *update = &call->args.update;
+    update->completion = call->args.completion + 1;
+    update->confidence =
+        json_object_get(call->params, "confidence") ? call->args.confidence + 1 : 0;
+    completion_follow(update, &call->arena);
     return signal(call, answer, ret);
+}
+
+static bool progress_signal(struct op_call *call, const struct store_answer *answer,
+                            struct signal *ret) {
+    struct progress *progress = &call->args.progress;
+    (void)answer;
+    if (progress->percent > 100)
+        return op_refuse(call, ERROR_INVALID, "\"percentComplete\" is between 0 and 100.");
+    if (!assignment_named(call, &ret->charge))
+        return false;
+    if (json_object_get(call->params, "percentComplete"))
+        progress->percent++;
+    ret->kind = SIGNAL_AGENT_PROGRESS;
+    ret->goal = call->args.goal_id;
+    ret->body = shape_encode(&PROGRESS, progress, &call->arena);
+    return true;
 }
 
 const struct op OP_AGENT_UPDATE = {
@@ -112,4 +141,20 @@ const struct op OP_AGENT_COMPLETE = {
     .param_count = count_of(COMPLETES),
     .positional = 2,
     .signal = complete_signal,
+};
+
+const struct op OP_AGENT_PROGRESS = {
+    .name = "agent.progress",
+    .summary = "Say how far the work is: what you are at, and how much of it is done.",
+    .help =
+        "Kept as said; it proves nothing but that you are there. One in 30 seconds is kept.\n"
+        "Example: overseer agent progress 01JC7Q4T9Z \"converting files\" --percentComplete 40 --assignment A_0",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE | MAY_RUN,
+    .answer = ANSWER_SPOOLED,
+    .for_agents = true,
+    .params = PROGRESSES,
+    .param_count = count_of(PROGRESSES),
+    .positional = 2,
+    .signal = progress_signal,
 };

@@ -37,8 +37,8 @@ extern const struct op OP_API_DESCRIBE; /* api.c */
 /* config.c, fleet.c */
 extern const struct op OP_CONFIG_SHOW, OP_CONFIG_RELOAD, OP_FLEET_STOP, OP_FLEET_RESUME;
 /* agent_update.c, assignment.c */
-extern const struct op OP_AGENT_UPDATE, OP_AGENT_COMPLETE, OP_AGENT_STATUS, OP_ASSIGNMENT_LIST,
-    OP_ASSIGNMENT_SHOW;
+extern const struct op OP_AGENT_UPDATE, OP_AGENT_COMPLETE, OP_AGENT_PROGRESS, OP_AGENT_STATUS,
+    OP_ASSIGNMENT_LIST, OP_ASSIGNMENT_SHOW;
 /* handoff.c, desk.c */
 extern const struct op OP_HANDOFF_LIST, OP_HANDOFF_SHOW, OP_HANDOFF_ADD, OP_BUDGET_SHOW,
     OP_DESK_SHOW, OP_DESK_RELEASE;

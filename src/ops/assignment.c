@@ -3,6 +3,7 @@
 #include "ops/assignment.h"
 
 #include "ops/all.h"
+#include "ops/completion.h"
 #include "ops/instruction.h"
 #include "ops/json.h"
 #include "ops/view.h"
@@ -110,6 +111,17 @@ static json_t *time_json(int64_t at) {
     return json_string(text);
 }
 
+json_t *progress_json(const struct charge *charge) {
+    json_t *json = charge && charge->progress_at ? json_object() : json_null();
+    if (json_is_null(json))
+        return json;
+    json_object_set_new(json, "phase", json_string(charge->phase));
+    json_object_set_new(json, "percentComplete",
+                        charge->percent ? json_integer(charge->percent - 1) : json_null());
+    json_object_set_new(json, "updatedAt", time_json(charge->progress_at));
+    return json;
+}
+
 json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *charge,
                         struct arena *scratch) {
     char goal[GOAL_ID_TEXT + 1], dispatch[ID_TEXT + 1];
@@ -131,6 +143,7 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *c
     json_object_update(json, more);
     json_decref(more);
     json_object_set_new(json, "waitsUntil", time_json(charge->waits_until));
+    json_object_set_new(json, "latestProgress", progress_json(charge));
     json_object_set_new(json, "sandbox", json_string(charge->sandbox));
     json_object_set_new(json, "scope", json_string(charge->scope));
     json_object_set_new(json, "limits", json_string(charge->limits));
@@ -140,6 +153,16 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *c
         json_object_set_new(json, "question", json_string(question));
     }
     return json;
+}
+
+/* REPORT-06 */
+static json_t *report_json(const struct goal_shown *shown, const struct hash *report,
+                           struct arena *scratch) {
+    struct update said = {0};
+    struct str body = hash_is_zero(report) ? (struct str){0} : shown_text(shown, report);
+    if (body.len == 0 || !shape_decode_in(&UPDATE, body, scratch, &said))
+        return json_null();
+    return completion_json(&said);
 }
 
 /* ASSIGN-19: what its first run was started with, and the next one is. */
@@ -361,6 +384,10 @@ static const struct op_member SHOWN[] = {
      "agentId, model, thinking, label, timeout, toolsAllow and toolsDeny of its first run, which every later one repeats; null: none has begun"},
     T("limits",
       "what its run may use of memory, processor and processes, and what sees to each; empty: no limits"),
+    {"latestProgress", MEMBER_ANY, false,
+     "phase, percentComplete and updatedAt, as it last said; null: it said nothing"},
+    {"completionReport", MEMBER_ANY, false,
+     "status, confidence, summary, artifacts, blockers, warnings and evidence, as it reported its end; null: it did not"},
     N("contextPercent", "of its window that is used"),
     N("tokens", "used so far"),
     N("cost", "so far, in millionths"),
@@ -387,6 +414,16 @@ static const struct part_shown *over_find(const struct goal_shown *shown, uint32
     return NULL;
 }
 
+/* The one that did the work: its node keeps what it said. */
+static json_t *over_report(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                           const struct part_shown *over, struct arena *scratch) {
+    struct assignment row = {0};
+    shape_decode_in(&ASSIGNMENT, over->body, scratch, &row);
+    const struct node *node = plan_find(&loaded->plan, row.node);
+    bool did_it = node && str_equal(row.status, str_of(CHARGE_STATUS[CHARGE_DONE].name));
+    return did_it ? report_json(shown, &node->report, scratch) : json_null();
+}
+
 static json_t *show_result(struct op_call *call, const struct store_answer *answer) {
     const struct goal_loaded *loaded = &answer->loaded[0];
     uint32_t named;
@@ -403,6 +440,9 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     }
     json_t *json = charge ? assignment_json(loaded, charge, &call->arena)
                           : over_json(loaded, over, &call->arena);
+    json_object_set_new(json, "completionReport",
+                        charge ? report_json(&answer->shown, &charge->report, &call->arena)
+                               : over_report(loaded, &answer->shown, over, &call->arena));
     if (charge) {
         json_object_set_new(json, "lastInstructionText",
                             assignment_words(loaded, &answer->shown, charge, &call->arena));

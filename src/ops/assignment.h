@@ -13,6 +13,8 @@ bool assignment_named(struct op_call *call, uint32_t *ret_charge);
 /* One that is open. */
 json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *charge,
                         struct arena *scratch);
+/* PROGRESS-05: how far it says it is; null: it says nothing, or nobody works. */
+json_t *progress_json(const struct charge *charge);
 /* What it was last told, in full; null: nothing yet, or a text of it is gone. */
 json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
                          const struct charge *charge, struct arena *scratch);

@@ -195,6 +195,35 @@ static bool texts_get(const struct taking *t, const json_t *value, struct texts 
     return true;
 }
 
+/* {"files": 3} is files=3, and so is the text on the command line. */
+static bool pair_get(const struct taking *t, const char *name, const json_t *value,
+                     struct str *ret) {
+    char *number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    const char *text = number ? number : json_string_value(value);
+    if (!text)
+        return refuse(t, "has to be an object of texts and numbers");
+    *ret = arena_format(t->arena, "%s=%s", name, text);
+    free(number);
+    if (ret->len > t->field->cap)
+        return refuse(t, "has an entry that is too long");
+    return name[0] || refuse(t, "has an entry without a name");
+}
+
+static bool pairs_get(const struct taking *t, const json_t *value, struct texts *ret) {
+    struct str *at = arena_new(t->arena, struct str, json_object_size(value));
+    const char *name;
+    json_t *one;
+    uint32_t count = 0;
+    if (json_object_size(value) > t->field->most)
+        return refuse(t, "has too many entries");
+    json_object_foreach((json_t *)(uintptr_t)value, name, one) {
+        if (!pair_get(t, name, one, &at[count++]))
+            return false;
+    }
+    *ret = (struct texts){at, count};
+    return true;
+}
+
 static bool row_get(const struct taking *t, const json_t *value, void *ret) {
     const struct shape *of = t->field->of;
     const char *name;
@@ -234,7 +263,9 @@ static bool field_get(const struct taking *t, const json_t *value, void *at) {
     case FIELD_FLAG: return flag_get(t, value, at);
     case FIELD_TIME: return time_get(t, value, at);
     case FIELD_TEXT: return text_get(t, value, at);
-    case FIELD_TEXTS: return texts_get(t, value, at);
+    case FIELD_TEXTS:
+        return (t->field->flags & FIELD_PAIRS) && json_is_object(value) ? pairs_get(t, value, at)
+                                                                        : texts_get(t, value, at);
     case FIELD_ROWS: return rows_get(t, value, at);
     default: return refuse(t, "cannot be set");
     }

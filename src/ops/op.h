@@ -39,7 +39,8 @@ struct op_args { /* what any operation may be given */
     struct crystal crystal;
     struct texts set; /* settings as they would be: name=value */
     uint32_t host;
-    uint32_t completion;                                          /* agent.complete */
+    uint32_t completion, confidence;                              /* agent.complete */
+    struct progress progress;                                     /* agent.progress */
     struct str question, answer, fallback, who, until, cause, to; /* questions and mail */
     struct texts options;
     enum alarm level;

@@ -43,6 +43,11 @@ static json_t *list_schema(const struct field *field, json_t *items) {
                      (json_int_t)field->most);
 }
 
+static json_t *pairs_schema(const struct field *field) {
+    return json_pack("{s:s, s:{s:[s, s]}, s:I}", "type", "object", "additionalProperties", "type",
+                     "string", "number", "maxProperties", (json_int_t)field->most);
+}
+
 static json_t *object_schema(void) {
     return json_pack("{s:s, s:{}, s:[], s:b}", "type", "object", "properties", "required",
                      "additionalProperties", 0);
@@ -62,7 +67,9 @@ static json_t *field_schema(const struct field *field) {
     bool required = field->flags & FIELD_REQUIRED;
     switch (field->type) {
     case FIELD_TEXT: return text_schema(field, required);
-    case FIELD_TEXTS: return list_schema(field, text_schema(field, true));
+    case FIELD_TEXTS:
+        return field->flags & FIELD_PAIRS ? pairs_schema(field)
+                                          : list_schema(field, text_schema(field, true));
     case FIELD_ROWS: return list_schema(field, row_schema(field->of));
     case FIELD_ENUM: return enum_schema(field->names);
     case FIELD_FLAG: return typed("boolean");

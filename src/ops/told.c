@@ -49,6 +49,7 @@ enum told record_told(const struct record *record, const struct evidence *eviden
     switch (record->type) {
     case RECORD_UPDATE_TAKEN:
     case RECORD_UPDATE_HELD:
+    case RECORD_AGENT_PROGRESS:
     case RECORD_HANDOFF:
     case RECORD_MAIL_SENT:
     case RECORD_QUESTION_ANSWERED: return TOLD_SAID;
@@ -131,6 +132,7 @@ static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_UPDATE_TAKEN] = "%n: says[ %t][: \"%w\"]",
     [RECORD_UPDATE_REFUSED] = "%n: what it says is not taken[: %r][ (%t)]",
     [RECORD_UPDATE_HELD] = "an update that belongs to nobody's work[: \"%w\"]",
+    [RECORD_AGENT_PROGRESS] = "%n: says how far it is[: %t][: \"%w\"]",
     [RECORD_HANDOFF] = "handoff[ of %n][: \"%w\"]",
     [RECORD_QUESTION_ASKED] = "%q asked of the %t[: %w][ (%r)]",
     [RECORD_QUESTION_SAID] = "%q said to a person[ by %w][ (%t)]",

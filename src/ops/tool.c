@@ -8,7 +8,7 @@
 static const struct {
     const char *tool, *op;
 } ALSO[] = {
-    {"report_progress", "goal.report"},
+    {"report_progress", "agent.progress"},    /* PROGRESS-01 */
     {"request_orchestrator", "request.send"}, /* REQUEST-01 */
     {"respond_orchestrator_request", "request.respond"},
     {"overseer_update", "agent.update"},     /* UPDATE-11 */

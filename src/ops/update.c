@@ -3,6 +3,8 @@
 #include "ops/update.h"
 
 #include "core/words.h"
+#include "ops/completion.h"
+#include "ops/fence.h"
 #include "ops/json.h"
 #include "ops/op.h"
 
@@ -10,56 +12,13 @@
 #include <stdio.h>
 
 enum {
-    UPDATE_DEPTH = 4, /* the block, overseerUpdate, evidence, a list in it */
-    EVIDENCE_FROM = 6 /* of the fields, those that stand in `evidence` */
+    UPDATE_DEPTH = 4,  /* the block, overseerUpdate, evidence, a list in it */
+    EVIDENCE_FROM = 6, /* of the fields, those that stand in `evidence` */
+    EVIDENCE_TO = 9    /* and before those that are no part of the block */
 };
 static const char KEY[] = "overseerUpdate";
 
 /* ---- fenced blocks ---- */
-
-struct fence {
-    char mark; /* ` or ~ */
-    size_t count;
-    struct str label;
-};
-
-static struct str line_take(struct str *rest) {
-    size_t len = 0;
-    while (len < rest->len && rest->at[len] != '\n')
-        len++;
-    struct str line = {rest->at, len};
-    size_t used = len < rest->len ? len + 1 : len;
-    *rest = (struct str){rest->at + used, rest->len - used};
-    return line;
-}
-
-static struct str trimmed(struct str text) {
-    while (text.len > 0 && isspace((unsigned char)text.at[0]))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len > 0 && isspace((unsigned char)text.at[text.len - 1]))
-        text.len--;
-    return text;
-}
-
-/* Three marks or more, at most three spaces before them. A quoted line begins with another character. */
-static bool fence_read(struct str line, struct fence *ret) {
-    size_t at = 0, count = 0;
-    while (at < 4 && at < line.len && line.at[at] == ' ')
-        at++;
-    if (at == 4 || at == line.len || (line.at[at] != '`' && line.at[at] != '~'))
-        return false;
-    while (at + count < line.len && line.at[at + count] == line.at[at])
-        count++;
-    struct str label = trimmed((struct str){line.at + at + count, line.len - at - count});
-    *ret = (struct fence){line.at[at], count, label};
-    return count >= 3;
-}
-
-static bool fence_closes(const struct fence *open, struct str line) {
-    struct fence fence;
-    return fence_read(line, &fence) && fence.mark == open->mark && fence.count >= open->count &&
-           fence.label.len == 0;
-}
 
 /* The next block that is closed, of any label. False: there is none. */
 static bool block_next(struct str *rest, struct fence *ret_fence, struct str *ret_block) {
@@ -162,11 +121,11 @@ static enum update_found members_take(struct reading *r, const json_t *object) {
         return refuse(r, "there is no such key", unknown);
     if (evidence && !json_is_null(evidence) && !json_is_object(evidence))
         return refuse(r, "evidence has to be an object", "");
-    unknown = evidence ? unknown_in(evidence, EVIDENCE_FROM, UPDATE.count, "") : NULL;
+    unknown = evidence ? unknown_in(evidence, EVIDENCE_FROM, EVIDENCE_TO, "") : NULL;
     if (unknown)
         return refuse(r, "evidence has no such key", unknown);
     if (!fields_get(r, object, 0, EVIDENCE_FROM) ||
-        (evidence && !fields_get(r, evidence, EVIDENCE_FROM, UPDATE.count)))
+        (evidence && !fields_get(r, evidence, EVIDENCE_FROM, EVIDENCE_TO)))
         return UPDATE_REFUSED;
     return update_clean(&r->update, r->arena) ? UPDATE_THERE : UPDATE_ABSENT;
 }
@@ -232,9 +191,11 @@ bool update_signal(struct str reply, enum who by, struct id goal, uint32_t charg
                    struct arena *arena, struct signal *ret) {
     struct update update = {0};
     char why[256] = "";
-    if (by != WHO_AGENT || trimmed(reply).len == 0)
+    if (by != WHO_AGENT || str_trimmed(reply).len == 0)
         return false;
     enum update_found found = update_read(reply, arena, &update, why, sizeof why);
+    if (found != UPDATE_REFUSED && completion_read(reply, found == UPDATE_THERE, arena, &update))
+        found = UPDATE_THERE; /* REPORT-05 */
     if (found == UPDATE_THERE && !is_about(&update, goal)) {
         found = UPDATE_REFUSED;
         snprintf(why, sizeof why, "it is about another goal");

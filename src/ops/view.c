@@ -2,6 +2,7 @@
 /* How do goals, plans and records look as JSON? PLAN-13: one view for every door. */
 #include "ops/view.h"
 
+#include "ops/assignment.h"
 #include "ops/json.h"
 
 bool show_request(struct op_call *call, struct store_request *ret_request) {
@@ -123,6 +124,20 @@ static json_t *blocked_json(const struct goal_shown *shown, const struct node *n
                      why.at ? why.at : "", why.len);
 }
 
+/* PROGRESS-06, REPORT-07: what its agent says, which proves nothing. */
+static void said_put(json_t *json, const struct charges *charges, const struct node *node) {
+    const struct charge *charge = charges_of_node(charges, node->n);
+    uint32_t completion = charge ? charge->completion : node->completion,
+             confidence = charge ? charge->confidence : node->confidence;
+    json_object_set_new(json, "latestProgress", progress_json(charge));
+    json_object_set_new(json, "completion",
+                        completion ? json_string(name_of(&COMPLETION_NAMES, completion - 1))
+                                   : json_null());
+    json_object_set_new(json, "confidence",
+                        confidence ? json_string(name_of(&CONFIDENCE_NAMES, confidence - 1))
+                                   : json_null());
+}
+
 static json_t *node_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                          const struct node *node, struct arena *scratch) {
     static const char *const ID_NAME[TIERS] = {"phaseId", "taskId", "subtaskId"};
@@ -139,6 +154,7 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(json, "blocks", ids_json(plan, node, true));
     json_object_set_new(json, "blockedReason", blocked_json(shown, node));
     json_object_set_new(json, "percent", json_integer(plan_percent(plan, node)));
+    said_put(json, &loaded->live.charges, node);
     return json;
 }
 

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 URL = "ws://127.0.0.1:18789"
 ENV = {"OPENCLAW_GATEWAY_TOKEN": KEY}  # what the daemon is given, and hands to the bridge
 SETTINGS = {"program": "", "args": [], "base_url": URL, "keys": list(ENV)}
-CALL = re.compile(r"call \*overseer_update (\{.*?\}) ;; say [^;>]*")
+CALL = re.compile(r"call \*overseer_update (\{.*?\}) ;; (say [^;>]*)")
 START_WITHIN = 180
 
 
@@ -28,13 +28,14 @@ def words_for(goal, node, said):
     """The block of an update: what the tool takes, with the evidence apart."""
     update = dict(json.loads(said))
     evidence = {name: update.pop(name) for name in ("filesTouched", "testsRun", "commits") if name in update}
-    block = {"overseerUpdate": {"goalId": goal, "workNodeId": node, **update, **({"evidence": evidence} if evidence else {})}}
+    about = {"goalId": goal, "workNodeId": node} if goal else {}
+    block = {"overseerUpdate": {**about, **update, **({"evidence": evidence} if evidence else {})}}
     return f"block {json.dumps(block)}"
 
 
 def in_words(script, goal, node="T1"):
     """The same script for an agent that has no tools of Overseer's."""
-    return CALL.sub(lambda found: words_for(goal, node, found.group(1)), script)
+    return CALL.sub(lambda found: f"{found.group(2)} && {words_for(goal, node, found.group(1))}", script)
 
 
 class Gateway:

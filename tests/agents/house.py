@@ -139,11 +139,16 @@ class House:
         expect(error is None, f"{method}: {error}")
         return result
 
+    def script(self, script, goal=""):
+        """As it is written for this agent."""
+        if not self.gateway:
+            return script
+        self.gateway.wait_ready()
+        return gateway.in_words(script, goal)
+
     def task(self, script, text="Do the work."):
-        if self.gateway:
-            self.gateway.wait_ready()
         goal = self.do("goal.create", title="a task for an agent")["goalId"]
-        script = gateway.in_words(script, goal) if self.gateway else script
+        script = self.script(script, goal)
         self.do("plan.apply", goal=goal, nodes=[
             {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "the work", "acceptanceCriteria": ["it is done"],

@@ -52,15 +52,20 @@ def mcp_over_http(house):
     expect(house.landed() == "hello", "it is not on the branch")
 
 
-@scene("REPORT-06")
+@scene("REPORT-01 REPORT-06 REPORT-07 PROGRESS-01")
 def progress_then_completion(house):
     """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
     no_tools_of_ours(house)
-    progress = '{"text":"forty of a hundred"}'
-    complete = '{"status":"complete","summary":"made it"}'
+    progress = '{"phase":"forty of a hundred","percentComplete":40,"metrics":{"files":40,"of":"a hundred"}}'
+    complete = '{"status":"complete","confidence":"high","summary":"made it","artifacts":[{"path":"made.txt","description":"it"}]}'
     goal = house.task(f"{house.agent.work} ;; call *report_progress {progress} ;; call *report_completion {complete} ;; say all done")
     house.wait_done(goal)
-    expect("forty of a hundred" in json.dumps(house.events(goal)), "its progress is not on the record")
+    said = [row for row in house.events(goal) if row["type"] == "agent.progress"]
+    expect(said and said[0]["to"] == "40 %" and "forty of a hundred (files=40, of=a hundred)" == said[0]["text"], f"its progress is not on the record: {said}")
+    node = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+    expect((node["completion"], node["confidence"]) == ("complete", "high"), f"the tree does not show how it ended: {node}")
+    report = house.do("assignment.show", goal=goal, assignment="A_0")["completionReport"]
+    expect(report["artifacts"] == [{"path": "made.txt", "description": "it"}], f"its report is not kept: {report}")
 
 
 # ---- what goes wrong ----
@@ -233,7 +238,10 @@ def stop_leaves_nothing(house):
     house.wait("it has started something", lambda: processes(mark), 120)
     expect(house.of_agents(), "nothing of it is there")
     house.do("goal.cancel", goal=goal, reason="enough")
-    house.wait("all of it is gone", lambda: not house.of_agents() and not processes(mark), 30)
+    house.wait("all of ours is gone", lambda: not house.of_agents(), 30)
+    if house.gateway:
+        raise NotForIt("its turn is stopped; what a gateway has started is the gateway's own")
+    house.wait("what it started is gone", lambda: not processes(mark), 30)
 
 
 # ---- by hand ----
@@ -247,15 +255,15 @@ def by_hand(house):
         expect(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr or done.stdout}")
         return done.stdout
 
-    script = f"{house.agent.work} ;; call *overseer_update {DONE} ;; say all of it is there"
+    script = house.script(f"{house.agent.work} ;; call *overseer_update {DONE} ;; say all of it is there")
     begun = json.loads(typed("run", f"Do the work.\n<<<{script}>>>", "--agent", "coder", "--json"))["tasks"][0]
     task, goal = begun["task"], begun["goalId"]
     house.wait("its words are there", lambda: "all of it is there" in typed("logs", task))
     house.wait("a person is asked", lambda: house.questions(), 90)
     expect("+hello" in typed("diff", task), "its change is not shown")
     expect("said" in typed("logs", task, "--json"), "its words are told")
-    again = f"<<<{house.agent.work.replace('hello', 'better')} ;; call *overseer_update {DONE} ;; say all done>>>"
-    typed("reject", task, f"It has to be better. {again}")
+    again = house.script(f"{house.agent.work.replace('hello', 'better')} ;; call *overseer_update {DONE} ;; say all done")
+    typed("reject", task, f"It has to be better. <<<{again}>>>")
     house.wait("it was made better", lambda: "+better" in typed("diff", task))
     house.wait("a person is asked again", lambda: house.questions(), 90)
     typed("land", task)
@@ -268,7 +276,8 @@ def told_by_hand(house):
     """What a person says reaches the agent, in its next turn, once."""
     goal = house.task(f"{house.agent.work} ;; say half of it is there")
     house.wait_record(goal, type="agent.seen")
-    subprocess.run([str(BUILD / "overseer"), "tell", goal, f"Go on. <<<call *overseer_update {DONE} ;; say all done>>>", "--socket",
-                    str(house.daemon.socket)], check=True, timeout=60)
+    script = house.script(f"call *overseer_update {DONE} ;; say all done", goal)
+    subprocess.run([str(BUILD / "overseer"), "tell", goal, f"Go on. <<<{script}>>>", "--socket", str(house.daemon.socket)], check=True,
+                   timeout=60)
     house.wait_done(goal)
     expect(house.told(goal, "told") == 1, f"it was told {house.told(goal, 'told')} times")

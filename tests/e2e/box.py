@@ -307,8 +307,8 @@ def scope(folder):
             path = house.wait("it has asked", lambda: (tree := house.tree(goal)) and (tree / f"answer{number}.json").exists()
                               and tree / f"answer{number}.json")
             answer = json.loads(path.read_text())
-            check(answer["tools"] and not {"report_progress", "goal_report"} & set(answer["tools"]), f"it is listed: {answer['tools']}")
-            check(denied(answer["report_progress"]) and denied(answer["goal_report"]), f"it can be called: {answer}")
+            check(answer["tools"] and not {"report_progress", "agent_progress"} & set(answer["tools"]), f"it is listed: {answer['tools']}")
+            check(denied(answer["report_progress"]) and denied(answer["agent_progress"]), f"it can be called: {answer}")
             check(not denied(answer["agent_status"]), f"what was not denied is refused: {answer['agent_status']}")
             if number == 1:
                 house.client.close()

@@ -464,6 +464,11 @@ def say_complete(house, goal):
     return {"goal": goal, "summary": "all of it", "status": "partial", "commits": ["3fa2"]}
 
 
+@example("agent.progress")
+def say_progress(house, goal):
+    return {**assigned(house, goal), "phase": "converting", "percentComplete": 40, "metrics": {"files": 12, "of": "thirty"}}
+
+
 @example("request.send")
 def request(house, goal):
     return {**assigned(house, goal), "title": "Which of the two?", "options": ["v1", "v2"], "of": "parent"}
@@ -480,7 +485,7 @@ def respond(house, goal):
 LAST = "daemon.stop"
 AFTERWARDS = {"fleet.stop": "fleet.resume"}
 COUNTED_ON = {"fleet.stop": "seq", "fleet.resume": "seq",  # they are about the one fleet, not about a goal of their own
-              "request.send": "version seq", "request.respond": "version seq"}  # an agent works on that goal meanwhile
+              "request.send": "version seq", "agent.progress": "version seq", "request.respond": "version seq"}  # an agent works on that goal meanwhile
 
 
 # ---- comparing ----
@@ -708,11 +713,11 @@ def a_run_reaches_only_its_own(house):
 
 
 # POLICY-03 to POLICY-05, by hand and not from the table: who may call what. Everything else is for people and the overseer.
-RUNS_MAY = """agent.complete agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
+RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
     work.start""".split()  # plan.* and work.* that change something: the policy says which runs
 READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
-    plan.recommend plan.show question.show request.list status.show why.show""".split()
+    plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
 PEOPLE_ALONE_MAY = """desk.release work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
     question.answer question.approve question.reject question.snooze question.undo token.create token.list
     token.revoke token.rotate""".split()

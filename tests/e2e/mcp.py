@@ -168,9 +168,9 @@ def agents_see_their_tools_and_no_more(place):
     assert tools["goal_report"]["inputSchema"]["required"] == ["text"], "a run has but one goal"
     assert tools["goal_show"]["annotations"]["readOnlyHint"] and not tools["goal_report"]["annotations"]["readOnlyHint"]
     assert "anyOf" not in json.dumps(list(tools.values()))
-    said = place.tool("report_progress", {"text": "half", "key": "k1"}, place.run, session)
+    said = place.tool("goal_report", {"text": "half", "key": "k1"}, place.run, session)
     assert said["structuredContent"]["goalId"] == place.goal and not said["isError"]
-    assert place.tool("report_progress", {"text": "half", "key": "k1"}, place.run, session)["structuredContent"] == \
+    assert place.tool("goal_report", {"text": "half", "key": "k1"}, place.run, session)["structuredContent"] == \
         said["structuredContent"], "with the same key it is done once"
     newest = place.do("goal.show", goal=place.goal)["records"][0]
     assert newest["actor"] == "actor:agent:coder-1" and newest["by"] == "agent", newest
@@ -354,7 +354,7 @@ def the_inspector_lists_and_calls(place):
             tools = {tool["name"] for tool in inspector(place, *way, *more, "--method", "tools/list")["tools"]}
             assert {"goal_report", "report_progress", "plan_show"} <= tools and "goal_create" not in tools, tools
             text = f"from the inspector {number} {era}"
-            said = inspector(place, *way, *more, "--method", "tools/call", "--tool-name", "report_progress", "--tool-arg", f"text={text}")
+            said = inspector(place, *way, *more, "--method", "tools/call", "--tool-name", "goal_report", "--tool-arg", f"text={text}")
             assert said["structuredContent"]["goalId"] == place.goal, said
             assert place.do("goal.show", goal=place.goal)["records"][0]["text"] == text
 

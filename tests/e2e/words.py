@@ -8,12 +8,13 @@ import argparse
 import hashlib
 import json
 import shutil
+import subprocess
 import sys
 import traceback
 
 import proof
 from doors import AGENTS, House, settle
-from world import STARTED, under_postgres, wait_until
+from world import OVERSEER, STARTED, under_postgres, wait_until
 
 SECRET = "ghp_" + hashlib.sha256(b"invented").hexdigest()[:36]
 TWO = [{"id": "P1", "tier": "phase"}, {"id": "T1", "tier": "task", "parentId": "P1"}, {"id": "S1", "tier": "subtask", "parentId": "T1"},
@@ -46,6 +47,11 @@ def agent(house, goal, one=None):
 def tool(house, role, name, **arguments):
     answer = house.mcp.send(role, "tools/call", {"name": name, "arguments": arguments}, house.mcp.session(role))[1]["result"]
     return answer["_meta"]["overseer/error"]["code"] if answer["isError"] else answer["structuredContent"]
+
+
+def typed(house, *words):
+    return subprocess.run([str(OVERSEER), *words, "--socket", str(house.daemon.socket)], capture_output=True, text=True, timeout=60, check=True,
+                          stdin=subprocess.DEVNULL).stdout
 
 
 def records(house, goal, kind):
@@ -132,6 +138,58 @@ def a_completion_is_an_update(house):
     assert over["over"] and over["status"] == "done", over
     done = [one for one in records(house, goal, "work.done") if one["node"] == "T2"]
     assert len(done) == 1 and "unverified" in json.dumps(done), done
+    settle(house, "")
+
+
+def a_report_of_the_end_is_kept(house):
+    """REPORT-01, REPORT-06 to REPORT-08: what it says of its end stands on its assignment, and in the tree; no error where it says nothing."""
+    goal = begin(house)
+    mine = assignment(house, goal, "T2")
+    role = agent(house, goal, mine)
+    said = {"status": "complete", "confidence": "medium", "summary": "tokens expire", "warnings": ["no test of the clock"],
+            "artifacts": [{"path": "docs/token.md", "description": "how they expire"}, {"path": "token.c", "description": ""}]}
+    assert tool(house, role, "report_completion", **{**said, "confidence": "certain"}) == "E_INVALID"
+    assert tool(house, role, "report_completion", **{**said, "artifacts": [{"description": "of nothing"}]}) == "E_INVALID"
+    assert tool(house, role, "report_completion", status="complete") == "E_INVALID", "a summary is wanted"
+    assert house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"] is None
+    assert tool(house, role, "report_completion", **said)["goalId"] == goal
+    kept = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"]
+    assert all(kept[name] == value for name, value in said.items()) and kept["filesTouched"] == ["docs/token.md", "token.c"], kept
+    assert "goalId" not in kept and "next" not in kept, kept
+    tasks = {one["id"]: one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"]}
+    assert (tasks["T2"]["completion"], tasks["T2"]["confidence"]) == ("complete", "medium"), tasks["T2"]
+    assert (tasks["T1"]["completion"], tasks["T1"]["confidence"]) == (None, None), tasks["T1"]
+    shown = typed(house, "plan", "show", goal)
+    assert "complete, confidence medium" in shown, shown
+    role = agent(house, goal, assignment(house, goal, "S1"))
+    assert tool(house, role, "report_completion", summary="not yet", status="partial")["goalId"] == goal
+    below = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]["subtasks"][0]
+    assert below["completion"] == "partial" and below["confidence"] is None and below["status"] == "in_progress", below
+    settle(house, "")
+
+
+def progress_is_shown_and_bounded(house):
+    """PROGRESS-01, PROGRESS-03, PROGRESS-05, PROGRESS-06: one in thirty seconds, the latest with its run, shown in the tree."""
+    goal = begin(house)
+    mine = assignment(house, goal, "T2")
+    role = agent(house, goal, mine)
+    for wrong in ({"percentComplete": 40}, {"phase": "x", "percentComplete": 101}, {"phase": "x", "percentComplete": -1},
+                  {"phase": "x", "level": "L9"}, {"phase": "x", "metrics": {"deep": {"er": 1}}}, {"phase": "x" * 128}):
+        assert tool(house, role, "report_progress", **wrong) == "E_INVALID", wrong
+    said = {"phase": "converting", "percentComplete": 40, "level": "L1_plan_update", "metrics": {"files": 12, "rate": 1.5, "of": "thirty"}}
+    assert tool(house, role, "report_progress", **said)["goalId"] == goal
+    assert tool(house, role, "report_progress", phase="too soon") == "E_LIMITED"
+    kept = records(house, goal, "agent.progress")
+    assert len(kept) == 1 and kept[0]["to"] == "40 %" and kept[0]["node"] == "T2", kept
+    assert kept[0]["text"] == "converting (files=12, rate=1.5, of=thirty)", kept
+    latest = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["latestProgress"]
+    assert latest["phase"] == "converting" and latest["percentComplete"] == 40 and latest["updatedAt"], latest
+    task = [one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
+    assert task["latestProgress"] == latest, task
+    shown = typed(house, "plan", "show", goal)
+    assert "40%: converting" in shown, shown
+    assert assignment(house, goal, "T2")["status"] == "active", "who says how far it is lives"
+    assert tool(house, agent(house, goal), "report_progress", phase="of nobody's work") == "E_NOT_FOUND"
     settle(house, "")
 
 
@@ -234,6 +292,8 @@ CHECKS = [
     (an_agent_says_how_it_goes, "UPDATE-03 UPDATE-05 UPDATE-09 UPDATE-10 UPDATE-11 CRYSTAL-07 REQUEST-06"),
     (an_update_of_nobody_is_held, "UPDATE-06"),
     (a_completion_is_an_update, ""),
+    (a_report_of_the_end_is_kept, "REPORT-01 REPORT-06 REPORT-07 REPORT-08"),
+    (progress_is_shown_and_bounded, "PROGRESS-01 PROGRESS-03 PROGRESS-05 PROGRESS-06"),
     (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
     (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
     (why_answers_from_the_log_alone, "EVENT-05"),

@@ -3,6 +3,7 @@
  * quoted around it, change nothing. */
 #include "ops/update.h"
 #include "core/words.h"
+#include "ops/completion.h"
 #include "ops/json.h"
 
 /* Whatever it says: it stays within its fields, and can be stored and read again. */
@@ -20,10 +21,22 @@ static void update_try(struct str reply, struct arena *arena) {
     must(memmem(reply.at, reply.len, "overseerUpdate", 14) != NULL);
 }
 
+/* REPORT-05: a report in words stays within its fields, too. */
+static void completion_try(struct str reply, struct arena *arena) {
+    struct update update = {0}, again = {0};
+    uint32_t entry;
+    if (!completion_read(reply, false, arena, &update))
+        return;
+    must(fields_broken(UPDATE.fields, UPDATE.count, &update, &entry) == NULL);
+    must(shape_decode_in(&UPDATE, shape_encode(&UPDATE, &update, arena), arena, &again));
+    must(again.completion > 0 && again.completion <= COMPLETIONS);
+}
+
 /* The same text as somebody's words in a message of ours: nothing of it is ours. */
 static void words_try(struct str text, struct arena *arena) {
     struct texts list = {&text, 1};
-    struct node_text task = {.name = text, .objective = text, .criteria = list};
+    struct node_text task = {
+        .name = text, .objective = text, .criteria = list, .completion_report = 1};
     struct crystal left = {.summary = text, .next_actions = list};
     struct words_about about = {
         .node = str_cut(text, LIMIT_NODE_ID), .task = &task, .handoff = &left, .said = text};
@@ -34,6 +47,7 @@ static void words_try(struct str text, struct arena *arena) {
     struct str told = words_write(words, &about, arena);
     must(told.len <= LIMIT_INSTRUCTION);
     must(update_read(told, arena, &update, why, sizeof why) == UPDATE_ABSENT);
+    must(!completion_read(told, false, arena, &update));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     json_watch();
     update_try(text, &arena);
     words_try(text, &arena);
+    completion_try(text, &arena);
     struct signal signal;
     if (update_signal(text, WHO_AGENT, (struct id){{1}}, 1, &arena, &signal))
         must(signal.body.len == 0 || signal.reason.len == 0);

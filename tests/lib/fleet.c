@@ -306,7 +306,7 @@ static void answer_judge(struct fleet *fleet, const struct asked *asked,
 /* What was not taken is offered again; what was refused is over. */
 static void told_answered(struct fleet *fleet, struct told *told, const struct input *input) {
     bool over = input->error == ERROR_NONE || input->error == ERROR_QUARANTINED ||
-                error_refuses(input->error);
+                input->error == ERROR_LIMITED || error_refuses(input->error);
     if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
         violated(fleet, "a goal was quarantined: %s", input->why);
     tell(fleet, "      %s: %s %s", SIGNALS[told->signal.kind].name, ERRORS[input->error].code,

@@ -211,7 +211,7 @@ static void tools_follow_from_the_table(void **state) {
         tool_name(OPS[i], name);
         check(tool_find(str_of(name)) == OPS[i], "%s", name);
     }
-    assert_ptr_equal(tool_find(str_of("report_progress")), op_find(str_of("goal.report")));
+    assert_ptr_equal(tool_find(str_of("report_progress")), op_find(str_of("agent.progress")));
     assert_null(tool_find(str_of("goal")));
     proof_passed("unit", "tools_follow_from_the_table", "REPORT-03 API-10");
 }
@@ -226,6 +226,27 @@ static void a_run_need_not_name_its_goal(void **state) {
     assert_int_equal(json_integer_value(json_object_get(text, "maxLength")), LIMIT_REPORT);
     json_decref(mine);
     json_decref(others);
+}
+
+/* PROGRESS-01, REPORT-01: what agents say with the two tools that are made for that. */
+static void reports_are_declared(void **state) {
+    (void)state;
+    json_t *progress = schema_params(op_find(str_of("agent.progress")), ROLE_RUN),
+           *complete = schema_params(op_find(str_of("agent.complete")), ROLE_RUN);
+    json_t *metrics = json_object_get(json_object_get(progress, "properties"), "metrics"),
+           *artifacts = json_object_get(json_object_get(complete, "properties"), "artifacts");
+    char *text = json_dumps(json_object_get(metrics, "additionalProperties"), JSON_COMPACT);
+    assert_string_equal(text, "{\"type\":[\"string\",\"number\"]}");
+    free(text);
+    text = json_dumps(json_object_get(progress, "required"), JSON_COMPACT);
+    assert_string_equal(text, "[\"phase\"]");
+    free(text);
+    text = json_dumps(json_object_get(complete, "required"), JSON_COMPACT);
+    assert_string_equal(text, "[\"summary\"]");
+    free(text);
+    assert_string_equal(json_string_value(json_object_get(artifacts, "type")), "array");
+    json_decref(progress);
+    json_decref(complete);
 }
 
 /* ---- what came of a call ---- */
@@ -362,6 +383,7 @@ int main(void) {
         cmocka_unit_test(revisions_are_agreed_on),
         cmocka_unit_test(tools_follow_from_the_table),
         cmocka_unit_test(a_run_need_not_name_its_goal),
+        cmocka_unit_test(reports_are_declared),
         cmocka_unit_test(errors_are_those_of_every_door),
         cmocka_unit_test(want_of_memory_is_noticed),
         cmocka_unit_test(a_session_belongs_to_who_opened_it),

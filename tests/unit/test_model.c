@@ -228,6 +228,7 @@ union thing {
     struct budget budget;
     struct policy policy;
     struct update update;
+    struct progress progress;
     struct notice notice;
 };
 
@@ -270,14 +271,15 @@ static const struct coding OF_ACCOUNT = {&ACCOUNT};
 static const struct coding OF_BUDGET = {&BUDGET};
 static const struct coding OF_POLICY = {&POLICY};
 static const struct coding OF_UPDATE = {&UPDATE};
+static const struct coding OF_PROGRESS = {&PROGRESS};
 static const struct coding OF_NOTICE = {&NOTICE};
 static const struct coding *const CODINGS[] = {
-    &OF_SIGNAL,    &OF_EFFECT,        &OF_SPAWN,     &OF_SEND,        &OF_LOOK,     &OF_STOP,
-    &OF_CHECK,     &OF_LAND,          &OF_TELL,      &OF_SAY,         &OF_HOT,      &OF_EVIDENCE,
-    &OF_GOAL_TEXT, &OF_NODE,          &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,     &OF_ASSIGNMENT,
-    &OF_DISPATCH,  &OF_CRYSTAL,       &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING, &OF_SIGHTINGS,
-    &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,   &OF_ACCOUNT,
-    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE,      &OF_BEGINNING};
+    &OF_SIGNAL,    &OF_EFFECT,        &OF_SPAWN,     &OF_SEND,        &OF_LOOK,      &OF_STOP,
+    &OF_CHECK,     &OF_LAND,          &OF_TELL,      &OF_SAY,         &OF_HOT,       &OF_EVIDENCE,
+    &OF_GOAL_TEXT, &OF_NODE,          &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,      &OF_ASSIGNMENT,
+    &OF_DISPATCH,  &OF_CRYSTAL,       &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING,  &OF_SIGHTINGS,
+    &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,    &OF_ACCOUNT,
+    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE,      &OF_BEGINNING, &OF_PROGRESS};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -421,6 +423,8 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
+static const struct artifact_said ARTIFACTS[] = {{{"docs/a.md", 9}, {"how it works", 12}}};
+
 static const struct plan_row PLAN_ROWS_SCOPED[] = {
     {.id = {"T1.1", 4},
      .parent = {"P1", 2},
@@ -438,7 +442,9 @@ static const struct plan_row PLAN_ROWS_SCOPED[] = {
               .risk = RISK_HIGH,
               .scope_paths = {LINES, 1},
               .allow = {LINES, 2},
-              .deny = {LINES, 1}}},
+              .deny = {LINES, 1},
+              .completion_report = 1,
+              .progress_reporting = 1}},
 };
 
 #define SIGHTING_SAMPLE(...) \
@@ -582,6 +588,8 @@ static const struct golden {
     {"signal.agent.seen", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_SEEN)},
     {"signal.agent.update", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_UPDATE)},
     {"signal.agent.update", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_UPDATE)},
+    {"signal.agent.progress", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_PROGRESS)},
+    {"signal.agent.progress", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_PROGRESS)},
     {"signal.agent.ask", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_ASK)},
     {"signal.agent.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_ASK)},
     {"signal.question.ask", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_QUESTION_ASK)},
@@ -906,7 +914,10 @@ static const struct golden {
                .agent = "auto-1",
                .role = "coder",
                .attempts = 5,
-               .start = HASH_BYTES}}},
+               .start = HASH_BYTES,
+               .completion = 1,
+               .confidence = 2,
+               .report = HASH_BYTES}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -937,7 +948,9 @@ static const struct golden {
                     .risk = RISK_HIGH,
                     .scope_paths = {LINES, 1},
                     .allow = {LINES, 2},
-                    .deny = {LINES, 1}}}},
+                    .deny = {LINES, 1},
+                    .completion_report = 1,
+                    .progress_reporting = 1}}},
     {"node_text", "minimal", &OF_NODE_TEXT, {.node_text = {.risk = 0}}},
     {"plan", "every", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS, 2}}}},
     {"plan", "every.2", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS_SCOPED, 1}}}},
@@ -1098,7 +1111,9 @@ static const struct golden {
      CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
                    .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
                    .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                   .limits = "memory 512 MiB (cgroup)")},
+                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                   .completion = 1, .confidence = 2, .report = HASH_BYTES)},
     {"beginning",
      "every",
      &OF_BEGINNING,
@@ -1321,7 +1336,31 @@ static const struct golden {
                  .files = {LINES, 2},
                  .tests = {LINES, 1},
                  .commits = {LINES, 1}}}},
+    {"update",
+     "every.2",
+     &OF_UPDATE,
+     {.update = {.goal = STR("G_1"),
+                 .node = STR("S1.1.1"),
+                 .status = STR("done"),
+                 .summary = STR("it is seen"),
+                 .next = STR("the next one"),
+                 .blockers = {LINES, 1},
+                 .files = {LINES, 2},
+                 .tests = {LINES, 1},
+                 .commits = {LINES, 1},
+                 .completion = 1,
+                 .confidence = 2,
+                 .artifacts = {ARTIFACTS, 1},
+                 .warnings = {LINES, 1}}}},
     {"update", "minimal", &OF_UPDATE, {.update = {.next = {0}}}},
+    {"progress",
+     "every",
+     &OF_PROGRESS,
+     {.progress = {.phase = STR("reading"),
+                   .percent = 41,
+                   .level = PROGRESS_DETAIL,
+                   .metrics = {LINES, 2}}}},
+    {"progress", "minimal", &OF_PROGRESS, {.progress = {.percent = 0}}},
     {"notice",
      "every",
      &OF_NOTICE,
@@ -1549,8 +1588,8 @@ static void test_golden_covers_every_kind_and_every_field(void **state) {
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    assert_int_equal(SIGNAL_KINDS, 0x25); /* the first that is none */
-    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0125",
+    assert_int_equal(SIGNAL_KINDS, 0x26); /* the first that is none */
+    static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "0126",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
         struct signal signal;

@@ -4,6 +4,7 @@
 
 #include "core/words.h"
 #include "ops/all.h"
+#include "ops/completion.h"
 #include "ops/instruction.h"
 #include "ops/json.h"
 #include "ops/update.h"
@@ -214,8 +215,15 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         for (size_t i = 0; i < LIMIT_LINES; i++)
             lines[i] = str_cut(text, LIMIT_LINE);
         struct texts list = {lines, chance_below(&chance, LIMIT_LINES + 1)};
-        struct node_text task = {text, text, text, list, text, {0}, {0},
-                                 list, {0},  0,    list, {0},  {0}};
+        struct node_text task = {.name = text,
+                                 .objective = text,
+                                 .outcome = text,
+                                 .criteria = list,
+                                 .definition_of_done = text,
+                                 .tools = list,
+                                 .scope_paths = list,
+                                 .completion_report = 1,
+                                 .progress_reporting = 1};
         struct crystal left = {.summary = text,
                                .state = text,
                                .decisions = list,
@@ -339,6 +347,102 @@ static void test_each_reply_says_what_the_table_says(void **state) {
 }
 
 /* UPDATE-02 */
+/* ---- a report of the end, in words: REPORT-05 ---- */
+
+#define REPORT(text) "--- completion report ---\n" text "--- end of report ---\n"
+
+static const struct {
+    const char *reply;
+    uint32_t completion, confidence; /* + 1; 0: there is no report */
+    const char *summary;
+} REPORTS[] = {
+    {REPORT("status: complete\nconfidence: high\nsummary: it works\n"), 1, 1, "it works"},
+    {"Before.\n" REPORT("summary: first\n") "Between.\n" REPORT(
+         "status: failed\nsummary: last\n") "After.",
+     3, 0, "last"},
+    {"--- Completion REPORT ---\nSTATUS: Partial\nConfidence: LOW\nSummary: half\n--- End of Report "
+     "---\n",
+     2, 3, "half"},
+    {"```\n" REPORT("summary: in code\n") "```\n", 0, 0, NULL},
+    {REPORT("summary: said\n") "```\n" REPORT("status: failed\nsummary: in code\n") "```\n", 1, 0,
+     "said"},
+    {"> " REPORT("summary: quoted\n"), 0, 0, NULL},
+    {REPORT("status: splendid\nsummary: it works\n"), 0, 0, NULL},
+    {REPORT("status: complete\n"), 0, 0, NULL},
+    {"--- completion report ---\nsummary: no end\n", 0, 0, NULL},
+    {"", 0, 0, NULL},
+    {"All done.", 0, 0, NULL},
+    {REPORT("summary: one\ntwo\n\nthree\nwarnings:\n- look\n"), 1, 0, "one\ntwo\nthree"},
+};
+
+static void test_a_report_of_the_end_is_read_from_words(void **state) {
+    (void)state;
+    for (size_t i = 0; i < count_of(REPORTS); i++) {
+        struct update update = {0};
+        bool there = completion_read(str_of(REPORTS[i].reply), false, &arena, &update);
+        check(there == (REPORTS[i].completion > 0), "%s", REPORTS[i].reply);
+        check(update.completion == REPORTS[i].completion &&
+                  update.confidence == REPORTS[i].confidence,
+              "%s: %u %u", REPORTS[i].reply, update.completion, update.confidence);
+        check(!there || str_equal(update.summary, str_of(REPORTS[i].summary)), "%.*s",
+              STR_ARG(update.summary));
+    }
+    proof_passed("words", "a report of the end is read from words", "REPORT-05");
+}
+
+static void test_a_report_of_the_end_is_whole(void **state) {
+    (void)state;
+    struct signal signal;
+    struct update update = {0};
+    struct str reply = STR(REPORT("status: complete\nconfidence: medium\nsummary: tokens expire\n"
+                                  "artifacts:\n- docs/token.md: how they expire\n- token.c\n"
+                                  "blockers:\nwarnings:\n- no test of the clock\n"));
+    assert_true(update_signal(reply, WHO_AGENT, GOAL, 3, &arena, &signal));
+    assert_true(shape_decode_in(&UPDATE, signal.body, &arena, &update));
+    assert_true(str_equal(update.status, STR("done")));
+    assert_int_equal(update.completion, COMPLETION_COMPLETE + 1);
+    assert_int_equal(update.confidence, CONFIDENCE_MEDIUM + 1);
+    assert_int_equal(update.artifacts.count, 2);
+    const struct artifact_said *artifacts = update.artifacts.at;
+    assert_true(str_equal(artifacts[0].path, STR("docs/token.md")) &&
+                str_equal(artifacts[0].description, STR("how they expire")) &&
+                str_equal(artifacts[1].path, STR("token.c")) && artifacts[1].description.len == 0);
+    assert_int_equal(update.files.count, 2); /* evidence to look at */
+    assert_int_equal(update.warnings.count, 1);
+    assert_int_equal(update.blockers.count, 0);
+}
+
+/* The block says where it stands, and the report beside it how it ended. */
+static void test_a_report_stands_beside_a_block(void **state) {
+    (void)state;
+    struct signal signal;
+    struct update update = {0};
+    struct str reply = STR(SAYS("\"status\": \"in_progress\", \"summary\": \"half\"")
+                               REPORT("status: complete\nsummary: whole\n"));
+    assert_true(update_signal(reply, WHO_AGENT, GOAL, 3, &arena, &signal));
+    assert_true(shape_decode_in(&UPDATE, signal.body, &arena, &update));
+    assert_true(str_equal(update.status, STR("in_progress")) &&
+                str_equal(update.summary, STR("half")) &&
+                update.completion == COMPLETION_COMPLETE + 1);
+}
+
+/* REPORT-02, PROGRESS-07: only whoever is to report is asked to, and our own example is no report. */
+static void test_reports_are_asked_for_where_they_are_wanted(void **state) {
+    (void)state;
+    for (uint32_t asked = 0; asked < 4; asked++) {
+        struct node_text task = TASK;
+        task.completion_report = asked & 1;
+        task.progress_reporting = asked >> 1;
+        struct words_about about = {.goal = GOAL, .node = STR("T1.1"), .task = &task};
+        struct update update = {0};
+        struct str text = words_write(WORDS_TASK, &about, &arena);
+        check(has(text, "report_completion") == (asked & 1), "%.*s", STR_ARG(text));
+        check(has(text, "report_progress") == asked >> 1, "%.*s", STR_ARG(text));
+        assert_false(completion_read(text, false, &arena, &update));
+    }
+    proof_passed("words", "reports are asked for where they are wanted", "REPORT-02 PROGRESS-07");
+}
+
 static void test_a_full_update_is_read_whole(void **state) {
     (void)state;
     struct update update = {0};
@@ -468,6 +572,10 @@ int main(void) {
         cmocka_unit_test_setup(test_words_are_bounded_and_their_form_survives, arena_begin),
         cmocka_unit_test_setup(test_our_own_example_says_nothing, arena_begin),
         cmocka_unit_test_setup(test_each_reply_says_what_the_table_says, arena_begin),
+        cmocka_unit_test_setup(test_a_report_of_the_end_is_read_from_words, arena_begin),
+        cmocka_unit_test_setup(test_a_report_of_the_end_is_whole, arena_begin),
+        cmocka_unit_test_setup(test_a_report_stands_beside_a_block, arena_begin),
+        cmocka_unit_test_setup(test_reports_are_asked_for_where_they_are_wanted, arena_begin),
         cmocka_unit_test_setup(test_a_full_update_is_read_whole, arena_begin),
         cmocka_unit_test_setup(test_what_is_too_long_is_refused, arena_begin),
         cmocka_unit_test_setup(test_a_reply_becomes_a_signal, arena_begin),

@@ -11,7 +11,7 @@ from mcp_ask import mcp_of_run
 def look(know):
     mcp = mcp_of_run(know)
     said = {"tools": mcp.tools()}
-    for name in ("report_progress", "goal_report", "agent_status"):
+    for name in ("report_progress", "agent_progress", "agent_status"):
         said[name] = mcp.ask("tools/call", name=name, arguments={"text": "x"} if "report" in name else {})
     return said
 

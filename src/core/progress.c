@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An agent says how far it is: what is kept of it? PROGRESS-03 to -05, -09. It proves nothing but that the agent lives. */
+#include "core/rules.h"
+#include "model/update.h"
+
+enum { HISTORY_MOST = 100, HISTORY_DENSE = 20 };
+static const int64_t APART = SECONDS(30);
+
+/* A run has a bounded history, so its entries stand further apart the longer it lasts: the hundredth comes after more than a
+ * day. What is said between two of them is seen until something newer is. */
+static bool is_for_history(const struct charge *charge, int64_t at) {
+    uint32_t kept = charge->progress_kept;
+    int64_t eighths = kept > HISTORY_DENSE ? 8 + (int64_t)(kept - HISTORY_DENSE) : 8;
+    int64_t apart = APART * eighths * eighths / 64;
+    return kept == 0 || (kept < HISTORY_MOST && time_after(charge->progress_kept_at, apart) <= at);
+}
+
+static struct str progress_text(struct deciding *d, const struct progress *progress) {
+    struct writer writer = {.arena = d->out};
+    write_raw(&writer, progress->phase);
+    for (uint32_t i = 0; i < progress->metrics.count; i++) {
+        write_raw(&writer, i ? STR(", ") : STR(" ("));
+        write_raw(&writer, progress->metrics.at[i]);
+    }
+    write_raw(&writer, progress->metrics.count ? STR(")") : STR(""));
+    return str_cut_utf8((struct str){writer.at, writer.len}, LIMIT_LINE);
+}
+
+static void history_add(struct deciding *d, struct charge *charge,
+                        const struct progress *progress) {
+    charge->progress_kept++;
+    charge->progress_kept_at = d->signal->at;
+    struct str percent =
+        progress->percent ? arena_format(d->out, "%u %%", progress->percent - 1) : STR("");
+    decide_record(d, RECORD_AGENT_PROGRESS,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = STR("progress.said"),
+                                                    .to = percent,
+                                                    .from = str_of(name_of(&PROGRESS_LEVEL_NAMES,
+                                                                           progress->level)),
+                                                    .text = progress_text(d, progress)}));
+}
+
+static bool progress_read(struct deciding *d, struct progress *ret) {
+    uint32_t entry;
+    return shape_decode_in(&PROGRESS, d->signal->body, d->out, ret) &&
+           !fields_broken(PROGRESS.fields, PROGRESS.count, ret, &entry) && ret->percent <= 101;
+}
+
+void rule_progress(struct deciding *d) {
+    struct progress progress = {0};
+    live_edit(d, PART_CHARGE, 0);
+    struct charge *charge = charge_in_hand(d);
+    int64_t next = charge && charge->progress_at ? time_after(charge->progress_at, APART) : 0;
+    if (!progress_read(d, &progress))
+        decide_refuse_because(d, ERROR_INVALID, STR("a field is missing, too long or not text"));
+    else if (!charge)
+        decide_refuse_because(
+            d, ERROR_NOT_FOUND,
+            d->signal->charge ? STR("that assignment is over")
+                              : STR("it is bound to no assignment; goal.report takes any words"));
+    else if (d->signal->at < next)
+        decide_refuse_because(
+            d, ERROR_LIMITED,
+            arena_format(
+                d->out, "one report of progress in 30 seconds is kept; the next can come in %lld s",
+                (long long)((next - d->signal->at) / SECONDS(1) + 1)));
+    else {
+        life_note(d, charge);
+        name_put(charge->phase, sizeof charge->phase, str_cut_utf8(progress.phase, LIMIT_PHASE));
+        charge->percent = progress.percent;
+        charge->progress_at = d->signal->at;
+        if (is_for_history(charge, d->signal->at))
+            history_add(d, charge, &progress);
+    }
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What does an agent say of its end? */
+#include "ops/completion.h"
+
+#include "core/words.h"
+#include "ops/fence.h"
+#include "ops/json.h"
+
+#include <strings.h>
+
+/* ---- where it stands ---- */
+
+static bool is_line(struct str line, const char *text) {
+    struct str at = str_trimmed(line);
+    return at.len == strlen(text) && strncasecmp(at.at, text, at.len) == 0;
+}
+
+/* The last one counts: whoever looks from the end finds it first. */
+static bool report_find(struct str reply, struct str *ret) {
+    struct fence fence = {0};
+    const char *begins = NULL;
+    bool inside = false, found = false;
+    while (reply.len > 0) {
+        struct str line = line_take(&reply);
+        if (inside) {
+            inside = !fence_closes(&fence, line);
+        } else if (fence_read(line, &fence)) {
+            inside = true;
+            begins = NULL;
+        } else if (is_line(line, WORDS_REPORT_BEGINS)) {
+            begins = reply.at;
+        } else if (begins && is_line(line, WORDS_REPORT_ENDS)) {
+            *ret = (struct str){begins, (size_t)(line.at - begins)};
+            found = true;
+            begins = NULL;
+        }
+    }
+    return found;
+}
+
+/* ---- what is in it ---- */
+
+enum section {
+    SECTION_OTHER,
+    SECTION_STATUS,
+    SECTION_CONFIDENCE,
+    SECTION_SUMMARY,
+    SECTION_ARTIFACTS,
+    SECTION_BLOCKERS,
+    SECTION_WARNINGS,
+    SECTION_COUNT
+};
+static const char *const SECTION_NAME[SECTION_COUNT] = {
+    "", "status", "confidence", "summary", "artifacts", "blockers", "warnings"};
+
+struct reading {
+    struct arena *arena;
+    enum section section;
+    bool broken; /* a word that is none of those that are agreed on */
+    uint32_t completion, confidence;
+    struct writer summary;
+    struct str blockers[LIMIT_LINES], warnings[LIMIT_LINES];
+    struct artifact_said artifacts[LIMIT_LINES];
+    uint32_t blocker_count, warning_count, artifact_count;
+};
+
+static enum section section_named(struct str line, struct str *ret_rest) {
+    for (enum section section = SECTION_STATUS; section < SECTION_COUNT; section++) {
+        size_t len = strlen(SECTION_NAME[section]);
+        if (line.len > len && line.at[len] == ':' &&
+            strncasecmp(line.at, SECTION_NAME[section], len) == 0) {
+            *ret_rest = str_trimmed((struct str){line.at + len + 1, line.len - len - 1});
+            return section;
+        }
+    }
+    return SECTION_OTHER;
+}
+
+static void word_take(struct reading *r, const struct names *names, struct str word,
+                      uint32_t *ret) {
+    for (uint32_t i = 0; i < names->count; i++)
+        if (is_line(word, name_of(names, i))) {
+            *ret = i + 1;
+            return;
+        }
+    r->broken = true;
+}
+
+static struct artifact_said artifact_of(struct str text) {
+    const char *colon = memmem(text.at, text.len, ": ", 2);
+    size_t len = colon ? (size_t)(colon - text.at) : text.len;
+    struct str rest = {text.at + len, text.len - len};
+    if (colon)
+        rest = str_trimmed((struct str){rest.at + 1, rest.len - 1});
+    return (struct artifact_said){str_cut_utf8((struct str){text.at, len}, LIMIT_NAME),
+                                  str_cut_utf8(rest, LIMIT_LINE)};
+}
+
+static void entry_take(struct reading *r, struct str text) {
+    struct str cut = str_cut_utf8(text, LIMIT_LINE);
+    if (r->section == SECTION_ARTIFACTS && r->artifact_count < LIMIT_LINES)
+        r->artifacts[r->artifact_count++] = artifact_of(text);
+    if (r->section == SECTION_BLOCKERS && r->blocker_count < LIMIT_LINES)
+        r->blockers[r->blocker_count++] = cut;
+    if (r->section == SECTION_WARNINGS && r->warning_count < LIMIT_LINES)
+        r->warnings[r->warning_count++] = cut;
+}
+
+static void summary_add(struct reading *r, struct str text) {
+    if (r->summary.len > 0)
+        write_byte(&r->summary, '\n');
+    write_raw(&r->summary, text);
+}
+
+static void line_read(struct reading *r, struct str line) {
+    struct str rest = {0};
+    enum section section = section_named(line, &rest);
+    if (section != SECTION_OTHER)
+        r->section = section;
+    else
+        rest = line;
+    bool entry = rest.len > 2 && rest.at[0] == '-' && rest.at[1] == ' ';
+    if (rest.len == 0)
+        return;
+    if (r->section == SECTION_SUMMARY)
+        summary_add(r, rest);
+    else if (section == SECTION_STATUS)
+        word_take(r, &COMPLETION_NAMES, rest, &r->completion);
+    else if (section == SECTION_CONFIDENCE)
+        word_take(r, &CONFIDENCE_NAMES, rest, &r->confidence);
+    else if (entry && !words_is_placeholder((struct str){rest.at + 2, rest.len - 2}))
+        entry_take(r, str_trimmed((struct str){rest.at + 2, rest.len - 2}));
+}
+
+static struct texts texts_keep(const struct str *at, uint32_t count, struct arena *arena) {
+    struct str *kept = arena_new(arena, struct str, count);
+    for (uint32_t i = 0; i < count; i++)
+        kept[i] = at[i];
+    return (struct texts){kept, count};
+}
+
+static void report_take(const struct reading *r, bool beside, struct update *update) {
+    struct artifact_said *artifacts = arena_new(r->arena, struct artifact_said, r->artifact_count);
+    for (uint32_t i = 0; i < r->artifact_count; i++)
+        artifacts[i] = r->artifacts[i];
+    if (!beside) {
+        *update = (struct update){
+            .summary = str_cut_utf8((struct str){r->summary.at, r->summary.len}, LIMIT_PROSE)};
+        update->blockers = texts_keep(r->blockers, r->blocker_count, r->arena);
+    }
+    update->completion = r->completion ? r->completion : COMPLETION_COMPLETE + 1;
+    update->confidence = r->confidence;
+    update->artifacts = (struct rows){artifacts, r->artifact_count};
+    update->warnings = texts_keep(r->warnings, r->warning_count, r->arena);
+    if (!beside)
+        completion_follow(update, r->arena);
+}
+
+bool completion_read(struct str reply, bool beside, struct arena *arena, struct update *update) {
+    struct str report;
+    if (!report_find(reply, &report) || !str_is_text(report))
+        return false;
+    struct reading *r = arena_new(arena, struct reading, 1);
+    *r = (struct reading){.arena = arena, .summary.arena = arena};
+    while (report.len > 0)
+        line_read(r, str_trimmed(line_take(&report)));
+    if (r->broken || r->summary.len == 0)
+        return false;
+    report_take(r, beside, update);
+    return true;
+}
+
+/* ---- what follows ---- */
+
+void completion_follow(struct update *update, struct arena *arena) {
+    static const struct str STATUS[COMPLETIONS] = {
+        [COMPLETION_COMPLETE] = {"done", 4},
+        [COMPLETION_PARTIAL] = {"in_progress", 11},
+        [COMPLETION_FAILED] = {"blocked", 7},
+    };
+    const struct artifact_said *artifacts = update->artifacts.at;
+    update->status = STATUS[update->completion - 1];
+    if (update->files.count > 0)
+        return;
+    struct str *files = arena_new(arena, struct str, update->artifacts.count);
+    for (uint32_t i = 0; i < update->artifacts.count; i++)
+        files[i] = artifacts[i].path;
+    update->files = (struct texts){files, update->artifacts.count};
+}
+
+json_t *completion_json(const struct update *update) {
+    if (update->completion == 0 || update->completion > COMPLETIONS ||
+        update->confidence > CONFIDENCES)
+        return json_null();
+    static const char *const LEFT_OUT[] = {"goalId", "workNodeId", "status", "next", NULL};
+    json_t *json = json_object();
+    json_put_fields(json, UPDATE.fields, UPDATE.count, update);
+    for (const char *const *name = LEFT_OUT; *name; name++)
+        json_object_del(json, *name);
+    json_object_set_new(json, "status",
+                        json_string(name_of(&COMPLETION_NAMES, update->completion - 1)));
+    if (update->confidence)
+        json_object_set_new(json, "confidence",
+                            json_string(name_of(&CONFIDENCE_NAMES, update->confidence - 1)));
+    struct field artifacts = {.type = FIELD_ROWS, .of = &ARTIFACT_SAID},
+                 warnings = {.type = FIELD_TEXTS};
+    json_object_set_new(json, "artifacts", json_of(&artifacts, &update->artifacts));
+    json_object_set_new(json, "warnings", json_of(&warnings, &update->warnings));
+    return json;
+}
