@@ -35,7 +35,12 @@
         LIST("toolsAllow", 27, of, in allow, LIMIT_NAME, 0, LIMIT_LINES, \
              "the only tools for it, of those that its agent has"), \
         LIST("toolsDeny", 28, of, in deny, LIMIT_NAME, 0, LIMIT_LINES, \
-             "tools that it may not use")
+             "tools that it may not use"), \
+    { \
+        "artifacts", FIELD_ROWS, 29, FIELD_OF(of, in artifacts), 0, 0, NULL, \
+            "files that have to be there: path, json, minItems, requiredKeys, minBytes", \
+            LIMIT_ARTIFACTS, &ARTIFACT \
+    }
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
@@ -82,6 +87,8 @@ static const struct field NODE_FIELDS[] = {
     NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
     NAMED("startHash", FIELD_HASH, 30, node, start, 0, FIELD_HIDDEN, NULL,
           "what it was first started with"),
+    NAMED("contract", FIELD_FLAG, 31, node, contract, 0, FIELD_HIDDEN, NULL,
+          "its words name artifacts"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 
