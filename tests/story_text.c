@@ -18,7 +18,7 @@ struct reading {
 /* An id may be wrong on purpose: only what has a meaning here ends it. */
 static struct str word_read(struct reading *r) {
     const char *from = r->at;
-    while (*r->at && !isspace((unsigned char)*r->at) && !strchr("(<+!~*)", *r->at))
+    while (*r->at && !isspace((unsigned char)*r->at) && !strchr("(<+!~)", *r->at))
         r->at++;
     return (struct str){from, (size_t)(r->at - from)};
 }
@@ -32,9 +32,6 @@ static struct node_text words_for(struct story *story, struct str id, bool unche
                               .objective = changed ? STR("another") : STR("as it was"),
                               .criteria = {criteria, unchecked ? 0 : 1}};
 }
-
-/* One with `*` behind it has to leave this. */
-static const struct artifact REPORT = {.path = {"report.json", 11}, .json = 1, .min_bytes = 2};
 
 static void links_read(struct reading *r, struct plan_row *row) {
     struct str *on = arena_new(&r->story->arena, struct str, LIMIT_DEPENDS + 1);
@@ -51,11 +48,10 @@ static bool row_read(struct reading *r, struct str parent, enum tier tier) {
         return false;
     struct plan_row *row = &r->rows[r->count++];
     struct str id = word_read(r);
-    bool unchecked = *r->at == '!', changed = *r->at == '~', contract = *r->at == '*';
-    r->at += unchecked || changed || contract;
+    bool unchecked = *r->at == '!', changed = *r->at == '~';
+    r->at += unchecked || changed;
     *row = (struct plan_row){.id = id, .parent = parent, .tier = tier};
     row->text = words_for(r->story, id, unchecked, changed);
-    row->text.artifacts = (struct rows){contract ? &REPORT : NULL, contract};
     links_read(r, row);
     return id.len > 0;
 }
