@@ -7,6 +7,7 @@ enum {
     MOST_LINE = 300, /* a name */
     MOST_PROSE = 2400,
     MOST_LIST = 900,
+    MOST_LEAVES = 1100,  /* artifacts, with the line above them: taken from the prose */
     MOST_LEFT = 700,     /* each part of a handoff */
     MOST_PREFACE = 1000, /* what went wrong before: the task behind it stays whole */
     MOST_SAID = 6000,
@@ -208,14 +209,14 @@ static void artifacts_put(struct writer *to, const struct rows *rows) {
     struct str *lines = arena_new(to->arena, struct str, rows->count);
     for (uint32_t i = 0; i < rows->count; i++)
         lines[i] = artifact_text(&artifacts[i], to->arena);
-    part_list(to,
-              STR("Files that have to be there, in a clean checkout of what you commit or leave:"),
+    part_list(to, STR("Files that have to be there, in a clean checkout of what you leave:"),
               &(struct texts){lines, rows->count}, MOST_LIST);
 }
 
 static void task_put(struct writer *to, const struct node_text *task) {
     part_text(to, STR("Task:"), task->name, MOST_LINE);
-    part_text(to, STR("What is wanted:"), task->objective, MOST_PROSE);
+    part_text(to, STR("What is wanted:"), task->objective,
+              MOST_PROSE - (task->artifacts.count ? MOST_LEAVES : 0));
     part_text(to, STR("What is there afterwards:"), task->outcome, MOST_LIST);
     part_list(to, STR("It is accepted when:"), &task->criteria, MOST_LIST);
     part_text(to, STR("It is done when:"), task->definition_of_done, MOST_LIST);

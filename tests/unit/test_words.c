@@ -214,8 +214,11 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         for (size_t i = 0; i < LIMIT_LINES; i++)
             lines[i] = str_cut(text, LIMIT_LINE);
         struct texts list = {lines, chance_below(&chance, LIMIT_LINES + 1)};
+        struct artifact artifacts[LIMIT_ARTIFACTS];
+        for (size_t i = 0; i < LIMIT_ARTIFACTS; i++)
+            artifacts[i] = (struct artifact){lines[0], 1, 7, list, 7};
         struct node_text task = {text, text, text, list, text, {0}, {0},
-                                 list, {0},  0,    list, {0},  {0}};
+                                 list, {0},  0,    list, {0},  {0}, {artifacts, LIMIT_ARTIFACTS}};
         struct crystal left = {.summary = text,
                                .state = text,
                                .decisions = list,
