@@ -18,9 +18,11 @@ const struct shape ARTIFACT = SHAPE_OF(artifact, "artifact", 1, FIELDS);
 
 /* The first step of a path; the rest comes back. */
 static struct str step_take(struct str *path) {
-    const char *slash = path->len ? memchr(path->at, '/', path->len) : NULL;
-    size_t len = slash ? (size_t)(slash - path->at) : path->len, used = slash ? len + 1 : len;
+    size_t len = 0;
+    while (len < path->len && path->at[len] != '/')
+        len++;
     struct str step = {path->at, len};
+    size_t used = len + (len < path->len);
     *path = (struct str){path->at + used, path->len - used};
     return step;
 }
