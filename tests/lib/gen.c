@@ -80,7 +80,7 @@ static struct rows artifacts_of(struct str id) {
                                                  .min_items = 3,
                                                  .keys = {KEYS, 2},
                                                  .min_bytes = 300}};
-    char last = id.at[id.len - 1];
+    char last = id.len ? id.at[id.len - 1] : 0;
     return (struct rows){ARTIFACTS, last == '3' ? 2 : last == '6' ? 1 : 0};
 }
 
