@@ -8,7 +8,9 @@
 
 /* ---- goals with work for agents ---- */
 
-/* "goal g1 with task T1, assigned to auto-1" */
+/* "goal g1 with task T1, assigned to auto-1"; a task with `*` behind it has to leave a report. */
+static const struct artifact REPORT = {.path = {"report.json", 11}, .json = 1, .min_bytes = 2};
+
 static void goal_with(struct story *story, const char *name, const char *task, const char *agent) {
     static const struct str CRITERION = {"it can be checked", 17};
     struct named *named = goal_of(story, name);
@@ -24,6 +26,8 @@ static void goal_with(struct story *story, const char *name, const char *task, c
         host);
     settle(story);
     struct str id = arena_copy(arena, str_of(task));
+    bool contract = id.at[id.len - 1] == '*';
+    id.len -= contract;
     struct plan_row *rows = arena_new(arena, struct plan_row, 2);
     rows[0] = (struct plan_row){.id = STR("P1"),
                                 .text = {.name = STR("P1"), .criteria = {&CRITERION, 1}}};
@@ -33,7 +37,8 @@ static void goal_with(struct story *story, const char *name, const char *task, c
         .tier = TIER_TASK,
         .text = {.name = id,
                  .agent = agent ? arena_copy(arena, str_of(agent)) : (struct str){0},
-                 .criteria = {&CRITERION, 1}}};
+                 .criteria = {&CRITERION, 1},
+                 .artifacts = {&REPORT, contract}}};
     struct plan_text text = {{rows, 2}};
     struct op *op = arena_new(arena, struct op, 1);
     op->signal = (struct signal){.kind = SIGNAL_PLAN_APPLY,

@@ -4,11 +4,19 @@
 
 /* ---- asking for it ---- */
 
+/* VERIFY-11: the contract as it is when the work is called done; a plan that changes later does not change it. */
+static struct hash contract_text(struct deciding *d, const struct charge *charge) {
+    const struct node *node = plan_node(&d->decision->plan, charge->node);
+    return node->contract ? node->text : (struct hash){0};
+}
+
 static void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
                         struct str rule) {
     struct effect effect = agent_effect(d, charge, kind);
     effect.within = d->policy->check_within;
     effect.commit = str_of(charge->commit);
+    if (kind == EFFECT_CHECK)
+        effect.text = contract_text(d, charge);
     charge->effect = effect_make(d, effect)->n + 1;
     charge->waiting = WAITS_FOR_CHECK;
     charge_touch(d, charge);

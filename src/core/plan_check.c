@@ -75,6 +75,17 @@ static struct str row_words(const struct checking *c, const struct plan_row *row
                         STR_ARG(row->id), field->name, field->text);
 }
 
+/* VERIFY-03: what no file can be is refused before anybody works on it. */
+static struct str row_artifacts(const struct checking *c, const struct plan_row *row) {
+    const struct artifact *artifacts = row->text.artifacts.at;
+    for (uint32_t i = 0; i < row->text.artifacts.count; i++) {
+        const char *broken = artifact_broken(&artifacts[i]);
+        if (broken)
+            return wrong(c, row, broken);
+    }
+    return (struct str){0};
+}
+
 /* G-16: nothing that is to be done hangs below what never will be. */
 static bool cancelled_above(const struct checking *c, const struct plan_row *row) {
     for (uint32_t tier = 0; tier < TIERS && row && row->parent.len > 0; tier++) {
@@ -159,7 +170,7 @@ static struct str counts(const struct checking *c, bool planned) {
 
 struct str plan_check(const struct deciding *d, const struct plan_text *text, bool planned) {
     static struct str (*const CHECKS[])(const struct checking *, const struct plan_row *) = {
-        row_id, row_words, row_place, row_links};
+        row_id, row_words, row_artifacts, row_place, row_links};
     struct checking c = {.d = d, .rows = text->rows.at, .count = text->rows.count, .out = d->out};
     if (c.count == 0)
         return STR("there are no nodes in it");

@@ -150,7 +150,7 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
         status_refuse(d, charge, update, "it has not begun again yet: it is asked once more");
     else if (to == NODE_DONE && node->status != NODE_IN_PROGRESS)
         status_refuse(d, charge, update, "only work in progress can be done");
-    else if (to == NODE_DONE && d->policy->checks)
+    else if (to == NODE_DONE && (d->policy->checks || node->contract))
         check_begin(d, charge);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, charge, update);

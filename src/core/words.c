@@ -7,7 +7,8 @@ enum {
     MOST_LINE = 300, /* a name */
     MOST_PROSE = 2000,
     MOST_LIST = 800,
-    MOST_LEFT = 700,     /* each part of a handoff */
+    MOST_LEAVES = 1100, /* artifacts, with the line above them: taken from the prose */
+    MOST_LEFT = 700,    /* each part of a handoff */
     MOST_PREFACE = 900, /* what went wrong before: the task behind it stays whole */
     MOST_SAID = 6000,
 };
@@ -202,12 +203,24 @@ static struct str about_text(const struct words_about *about, struct arena *aren
     return arena_format(arena, "%.*s of %.*s", STR_ARG(node), STR_ARG(goal));
 }
 
+/* VERIFY-03: it is told beforehand what will be looked for. */
+static void artifacts_put(struct writer *to, const struct rows *rows) {
+    const struct artifact *artifacts = rows->at;
+    struct str *lines = arena_new(to->arena, struct str, rows->count);
+    for (uint32_t i = 0; i < rows->count; i++)
+        lines[i] = artifact_text(&artifacts[i], to->arena);
+    part_list(to, STR("Files that have to be there, in a clean checkout of what you leave:"),
+              &(struct texts){lines, rows->count}, MOST_LIST);
+}
+
 static void task_put(struct writer *to, const struct node_text *task) {
     part_text(to, STR("Task:"), task->name, MOST_LINE);
-    part_text(to, STR("What is wanted:"), task->objective, MOST_PROSE);
+    part_text(to, STR("What is wanted:"), task->objective,
+              MOST_PROSE - (task->artifacts.count ? MOST_LEAVES : 0));
     part_text(to, STR("What is there afterwards:"), task->outcome, MOST_LIST);
     part_list(to, STR("It is accepted when:"), &task->criteria, MOST_LIST);
     part_text(to, STR("It is done when:"), task->definition_of_done, MOST_LIST);
+    artifacts_put(to, &task->artifacts);
     part_list(to, STR("Files that it is about:"), &task->scope_paths, MOST_LINE);
     part_list(to, STR("Tools:"), &task->tools, MOST_LINE);
 }

@@ -242,6 +242,23 @@ void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struc
                pull_opened *done, void *with);
 void pulls_stop(struct runs *runs);
 
+/* ---- run_contract.c ---- */
+
+/* What a node has to leave. `artifacts`: struct artifact, in the arena that was handed in. */
+struct contract {
+    struct rows artifacts;
+    struct str why; /* it could not be read; empty: it was */
+};
+/* Once, from the loop. */
+typedef void contract_came(void *with, struct contract contract);
+/* From the words that the hash names; the arena lasts until it came. False: nobody answers any more, and nothing comes. */
+bool contract_read(struct runs *runs, struct id goal, struct hash text, struct arena *arena,
+                   contract_came *done, void *with);
+/* On a worker. What is wrong, a line for each artifact that did not pass; empty: nothing is. False: it cannot be looked at, and
+ * why. */
+bool contract_hold(const struct contract *contract, struct str checkout, int64_t within,
+                   struct arena *arena, struct str *ret_wrong);
+
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);
 void work_land(struct runs *runs, struct act *act);

@@ -49,7 +49,7 @@ static void left_add(struct cleaning *it, struct id goal, uint32_t charge) {
         it->left[it->count++] = (struct left){goal, charge};
 }
 
-/* GOAL.A_3.coder */
+/* GOAL.A_3 */
 static bool home_parse(const char *name, struct left *ret) {
     size_t length = strcspn(name, ".");
     const char *rest = name + length;
@@ -57,7 +57,7 @@ static bool home_parse(const char *name, struct left *ret) {
     if (!id_parse((struct str){name, length}, &ret->goal) || strncmp(rest, ".A_", 3) != 0)
         return false;
     ret->charge = (uint32_t)strtoul(rest + 3, &end, 10);
-    return end > rest + 3 && *end == '.';
+    return end > rest + 3 && *end == 0;
 }
 
 static bool over_read(const char *folder, struct left *ret) {

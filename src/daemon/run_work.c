@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where does an agent work, is what it made right, and how does it come home? Git's verbs on a worker, the operator's own
- * command on the loop. The work of an assignment has one worktree, whoever works on it. */
+/* Where does an agent work, is what it made right, and how does it come home? Git's verbs and the artifacts on a worker, the
+ * operator's own command on the loop. The work of an assignment has one worktree, whoever works on it. */
 #include "daemon/clock.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
@@ -142,6 +142,10 @@ struct working {
     struct git_landed landed;
     struct git_salvage salvaged;
     struct str checkout;
+    struct contract contract;
+    struct str wrong; /* with its artifacts */
+    int64_t begun_at; /* the checks themselves */
+    enum checked verdict;
     int64_t exit; /* of the operator's command */
     char name[ID_TEXT + 1];
 };
@@ -185,18 +189,23 @@ static void checkout_remove(uv_work_t *work) {
 static void checkout_removed(uv_work_t *work, int status) {
     struct working *it = work->data;
     (void)status;
-    working_end(it, (struct signal){.to = it->exit == 0 ? CHECKED_PASSED : CHECKED_FAILED,
+    working_end(it, (struct signal){.to = it->verdict,
                                     .exit = it->exit,
                                     .title = it->measure.snapshot,
                                     .text = it->answer.why});
 }
 
+static void check_end(struct working *it, enum checked verdict, struct str text) {
+    it->verdict = verdict;
+    it->answer.why = arena_copy(&it->arena, text);
+    uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
+}
+
 /* From the loop: the operator's command has ended. */
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
-    it->answer.why = arena_copy(&it->arena, tail);
     it->exit = exit;
-    uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
+    check_end(it, exit == 0 ? CHECKED_PASSED : CHECKED_FAILED, tail);
 }
 
 static void check_prepare(uv_work_t *work) {
@@ -209,6 +218,27 @@ static void check_prepare(uv_work_t *work) {
     if (it->answer.result == GIT_DONE && it->measure.file_count > 0)
         it->answer = git_checkout_make(&it->place.house, &it->place.repo, str_of(it->name),
                                        it->measure.snapshot, &it->arena, &it->checkout);
+    it->begun_at = clock_boot();
+    if (it->checkout.len > 0 && it->answer.result == GIT_DONE &&
+        !contract_hold(&it->contract, it->checkout, it->place.within, &it->arena, &it->wrong))
+        it->answer = (struct git_answer){GIT_FAILED, it->wrong};
+}
+
+/* What is left of the time for all checks together: VERIFY-15. */
+static void command_check(struct working *it) {
+    int64_t left = it->place.within - (clock_boot() - it->begun_at);
+    struct effect command = {.kind = EFFECT_COMMAND,
+                             .goal = it->act->effect.goal,
+                             .n = it->act->effect.n,
+                             .within = left > 0 ? left : 1};
+    struct str words = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
+                                    STR_ARG(it->place.command));
+    struct str objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone));
+    if (!check_box(it->runs, it->checkout, objects, words, &it->arena, &command.command)) {
+        checked(it, -1, command.command);
+        return;
+    }
+    command_run(it->runs->loop, &command, it->act->fence, checked, it);
 }
 
 static void check_prepared(uv_work_t *work, int status) {
@@ -223,24 +253,36 @@ static void check_prepared(uv_work_t *work, int status) {
                                         .text = STR("Nothing has changed in the worktree.")});
         return;
     }
-    struct effect command = {.kind = EFFECT_COMMAND,
-                             .goal = it->act->effect.goal,
-                             .n = it->act->effect.n,
-                             .within = it->place.within};
-    struct str words = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
-                                    STR_ARG(it->place.command));
-    struct str objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone));
-    if (!check_box(it->runs, it->checkout, objects, words, &it->arena, &command.command)) {
-        checked(it, -1, command.command);
-        return;
-    }
-    command_run(it->runs->loop, &command, it->act->fence, checked, it);
+    if (it->wrong.len > 0)
+        check_end(it, CHECKED_FAILED, it->wrong);
+    else if (it->place.command.len == 0)
+        check_end(it, CHECKED_PASSED, STR("Every artifact is there, and as it has to be."));
+    else
+        command_check(it);
+}
+
+static void check_go(struct working *it) {
+    uv_queue_work(it->runs->loop, &it->work, check_prepare, check_prepared);
+}
+
+static void contract_is_known(void *with, struct contract contract) {
+    struct working *it = with;
+    it->contract = contract;
+    if (it->runs->stopping)
+        working_free(it); /* the effect is still to be carried out */
+    else if (contract.why.len > 0)
+        working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = contract.why});
+    else
+        check_go(it);
 }
 
 void work_check(struct runs *runs, struct act *act) {
     struct working *it = working_begin(runs, act);
-    if (it)
-        uv_queue_work(runs->loop, &it->work, check_prepare, check_prepared);
+    if (it && hash_is_zero(&it->act->effect.text))
+        check_go(it);
+    else if (it && !contract_read(runs, it->act->effect.goal, it->act->effect.text, &it->arena,
+                                  contract_is_known, it))
+        working_free(it);
 }
 
 /* ---- what is left ---- */

@@ -39,8 +39,9 @@ struct effect {
     uint32_t
         dispatch; /* ordinal + 1 of the effect that names the dispatch: send, spawn: an earlier one that did not
                         * arrive, 0: itself; look: what is looked for, 0: nothing special */
-    uint32_t sample;     /* look: messages to read, at most; 0: only what is cheap */
-    struct hash text;    /* send, spawn: of the node's words */
+    uint32_t sample; /* look: messages to read, at most; 0: only what is cheap */
+    struct hash
+        text; /* send, spawn: of the node's words; check: the same, where they name artifacts */
     struct hash handoff; /* of a CRYSTAL that goes with it */
     struct hash said;    /* of words that go with it */
     uint32_t words;      /* enum wording: what is asked for */

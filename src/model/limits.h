@@ -50,7 +50,11 @@ enum {
     LIMIT_URL = 512,
 
     /* lists, in entries */
-    LIMIT_LINES = 64, /* criteria, constraints, risks, people, tools, paths */
+    LIMIT_ARTIFACTS = 32,           /* files that a node has to leave, */
+    LIMIT_ARTIFACT_KEYS = 32,       /* keys that each item of one has; a bit for each */
+    LIMIT_ARTIFACT_JSON = 16 << 20, /* bytes of one that are read */
+    LIMIT_ARTIFACT_DEPTH = 256,     /* of its JSON */
+    LIMIT_LINES = 64,               /* criteria, constraints, risks, people, tools, paths */
     LIMIT_TAGS = 16,
     LIMIT_CHOICES = 8, /* answers, recommendations: more is no choice */
 

@@ -36,9 +36,19 @@
              "the only tools for it, of those that its agent has"), \
         LIST("toolsDeny", 28, of, in deny, LIMIT_NAME, 0, LIMIT_LINES, \
              "tools that it may not use"), \
-        NAMED("completionReport", FIELD_FLAG, 29, of, in completion_report, 0, 0, NULL, \
+        {"artifacts", \
+         FIELD_ROWS, \
+         29, \
+         FIELD_OF(of, in artifacts), \
+         0, \
+         0, \
+         NULL, \
+         "files that have to be there: path, json, minItems, requiredKeys, minBytes", \
+         LIMIT_ARTIFACTS, \
+         &ARTIFACT}, \
+        NAMED("completionReport", FIELD_FLAG, 30, of, in completion_report, 0, 0, NULL, \
               "it is asked to report its end"), \
-        NAMED("progressReporting", FIELD_FLAG, 30, of, in progress_reporting, 0, 0, NULL, \
+        NAMED("progressReporting", FIELD_FLAG, 31, of, in progress_reporting, 0, 0, NULL, \
               "it is asked to say how far it is")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
@@ -86,11 +96,13 @@ static const struct field NODE_FIELDS[] = {
     NAMED("attempts", FIELD_U32, 20, node, attempts, 0, 0, NULL, "how often it was sent"),
     NAMED("startHash", FIELD_HASH, 30, node, start, 0, FIELD_HIDDEN, NULL,
           "what it was first started with"),
-    NAMED("completion", FIELD_U32, 31, node, completion, 0, FIELD_HIDDEN, NULL,
+    NAMED("contract", FIELD_FLAG, 31, node, contract, 0, FIELD_HIDDEN, NULL,
+          "its words name artifacts"),
+    NAMED("completion", FIELD_U32, 32, node, completion, 0, FIELD_HIDDEN, NULL,
           "how its agent said it ended, from 1"),
-    NAMED("confidence", FIELD_U32, 32, node, confidence, 0, FIELD_HIDDEN, NULL,
+    NAMED("confidence", FIELD_U32, 33, node, confidence, 0, FIELD_HIDDEN, NULL,
           "and how sure it was, from 1"),
-    NAMED("reportHash", FIELD_HASH, 33, node, report, 0, FIELD_HIDDEN, NULL,
+    NAMED("reportHash", FIELD_HASH, 34, node, report, 0, FIELD_HIDDEN, NULL,
           "of its report of that"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);

@@ -5,6 +5,7 @@
  * leaves out is retired: no longer part of the tree, its id never given to anything else. */
 #pragma once
 
+#include "model/artifact.h"
 #include "model/goal.h"
 
 struct node {
@@ -30,6 +31,8 @@ struct node {
     uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
     struct hash
         start; /* ASSIGN-19: of the BEGINNING it had with, for whoever begins again; zero: none */
+    uint32_t
+        contract; /* 1: VERIFY-01, its words name artifacts, which are checked when it is called done */
     uint32_t completion,
         confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: it did not */
     struct hash report; /* REPORT-06: of the UPDATE in which it said so */
@@ -51,6 +54,7 @@ struct node_text {
     enum risk risk;
     struct texts scope_paths;
     struct texts allow, deny; /* SCOPE-01: tools; they narrow what its agent has, never widen it */
+    struct rows artifacts;    /* struct artifact: VERIFY-03, what has to be there */
     uint32_t completion_report,
         progress_reporting; /* REPORT-02, PROGRESS-07: it is asked for them */
 };

@@ -281,10 +281,11 @@ const struct setting SETTINGS[] = {
     TEXT("escalation.webhook_url", escalation.webhook_url, "", SETTING_HIDDEN, "",
          "called with JSON about every alert"),
 
-    TEXT("verify.command", verify.command, "", P, "verify",
-         "checks work on its exact commit, in a clean checkout; empty: work stays unverified"),
+    TEXT(
+        "verify.command", verify.command, "", P, "verify",
+        "checks work on its exact commit, in a clean checkout, after the artifacts that its node names; empty: only those are checked, and work without them stays unverified"),
     SPAN("verify.within", verify.within, "30m", SECONDS(1), DAYS(1), P, "",
-         "how long the checks may take"),
+         "how long the checks may take, artifacts and command together"),
     NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
            "how often work may fail its checks, or not fit, before a person is asked"),
     CHOICE(

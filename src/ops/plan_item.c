@@ -197,6 +197,7 @@ static bool node_words_take(struct reading *reading, const json_t *item, struct 
             return false;
         in->words.text = shape_encode(&NODE_TEXT, words, reading->arena);
         in->words.has_text = true;
+        in->node.contract = words->artifacts.count > 0;
     }
     size_t before = reading_enter(reading, "blockedReason");
     if ((kind && !field_take(reading, &kinds, kind, &in->node.blocked)) ||

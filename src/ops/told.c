@@ -157,6 +157,7 @@ static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_DESK_OPENED] = "begins[: %w]",
     [RECORD_MAIL_SENT] = "mail[: %w]",
     [RECORD_MAIL_READ] = "mail read[: %w]",
+    [RECORD_WORK_CHECKED] = "%n: checks say %t[: %w]",
     [RECORD_WORK_RETRIED] = "%n: once more[: %r]",
 };
 /* What a rule means by it, where that is something else. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is a new worktree made ready before an agent begins there, does what is over go away, and what do commands of the operator's see?
+"""Is a new worktree made ready before an agent begins there, does what is over go away, what do commands of the operator's see, and is what
+a node has to leave looked for?
 
 care.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 """
@@ -12,6 +13,7 @@ import sys
 import time
 import traceback
 
+import proof
 from pulls import House, git
 from world import Broken
 
@@ -233,6 +235,118 @@ def what_goes_on_stays():
     finally:
         house.close()
         forever.close()
+
+
+# It does what the last thing that it was told asks for, and says done each time.
+SLOPPY = """import json, os, re, sys
+told = sys.stdin.read()
+goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+open("made", "a").write("made\\n")
+os.makedirs("out", exist_ok=True)
+for words, does in STEPS:
+    if words in told:
+        exec(does)
+        break
+print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+      "evidence": {"filesTouched": ["made"]}}}) + "\\n```")
+"""
+PUT = "open('out/report.json', 'w').write({!r})"
+REPORT = {"path": "out/report.json", "json": True, "minItems": 2, "requiredKeys": ["id", "name"], "minBytes": 10}
+RIGHT = '[{"id": 1, "name": "a"}, {"id": 2, "n\\u0061me": "b"}]'
+
+
+def words_of(error):
+    return json.dumps(error).replace('\\"', '"')
+
+
+def nodes_with(artifacts):
+    return [{"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
+            {"id": "T1", "parentId": "P1", "tier": "task", "name": "make it", "acceptanceCriteria": ["it is done"], "artifacts": artifacts}]
+
+
+def goal_with(house, artifacts, steps):
+    house.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
+    goal = house.do("goal.create", title="a report")["goalId"]
+    house.do("plan.apply", goal=goal, nodes=nodes_with(artifacts))
+    return goal
+
+
+def verdicts(house, goal):
+    """What the checks said, oldest first."""
+    return [(one["to"], one["text"].strip()) for one in sorted(house.records(goal, "work.checked"), key=lambda one: one["seq"])]
+
+
+@check
+def what_has_to_be_there_is_looked_for():
+    """No command of the operator's: it says done without the file, is told what is missing, and lands when all is right."""
+    house = house_make("artifacts", verify={"command": "", "rounds": 9})
+    try:
+        goal = goal_with(house, [REPORT, {"path": "made"}], [
+            ("there is no such file", PUT.format("[]")),
+            ("it has 2 bytes, at least 10 are wanted", PUT.format('{"id": 1, "name": "a"}')),
+            ("not a list", PUT.format('[{"id": 1, "name": "a"}]')),
+            ("it has 1 items, at least 2 are wanted", PUT.format('[{"id": 1, "name": "a"}, {"id": 2, "name"')),
+            ("no valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
+            ('item 1 (from 0) has no "name"', PUT.format(RIGHT))])
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 120)
+        said = [("failed", f"out/report.json: {why}") for why in (
+            "there is no such file", "it has 2 bytes, at least 10 are wanted", "it is JSON, and not a list; a list is wanted",
+            "it has 1 items, at least 2 are wanted", "it is no valid JSON: line 1, column 42: a colon should stand here",
+            'item 1 (from 0) has no "name"')]
+        assert verdicts(house, goal) == said + [("passed", "Every artifact is there, and as it has to be.")], verdicts(house, goal)
+        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(house.repo, "show", f"{branch}:out/report.json") == RIGHT
+        why = json.dumps(house.do("why.show", goal=goal, of="T1", limit=200))
+        assert "checks say failed: out/report.json: there is no such file" in why, why
+        [phase] = house.do("plan.show", goal=goal)["phases"]
+        assert phase["artifacts"] == [] and phase["tasks"][0]["artifacts"] == [
+            REPORT, {"path": "made", "json": False, "minItems": 0, "requiredKeys": [], "minBytes": 0}], phase
+        assert any(one.get("reason") == "verified" for one in house.records(goal, "work.done")), house.records(goal, "work.done")
+    finally:
+        house.close()
+    proof.passed("e2e", "care.artifacts", "VERIFY-01 VERIFY-03 VERIFY-04 VERIFY-05 VERIFY-06 VERIFY-07 VERIFY-08")
+
+
+@check
+def artifacts_and_then_the_command():
+    """Both have to pass; the command is not run before the artifacts are there; a link out of the checkout is no file."""
+    house = house_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
+    try:
+        goal = goal_with(house, [{"path": "out/report.json"}], [
+            ("there is no such file", "os.symlink('/etc/passwd', 'out/report.json')"),
+            ("symbolic link", "os.unlink('out/report.json'); " + PUT.format("x")), ("the command", "open('extra', 'w').close()")])
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 120)
+        said = verdicts(house, goal)
+        assert [to for to, _ in said] == ["failed", "failed", "failed", "passed"], said
+        assert "the command" not in said[0][1] + said[1][1] and "symbolic link" in said[1][1], said
+        assert "the command" in said[2][1] and "report.json" not in said[2][1], said
+    finally:
+        house.close()
+    proof.passed("e2e", "care.both", "VERIFY-04")
+
+
+@check
+def a_contract_that_cannot_be_is_refused():
+    """Commands, unknown names, other places than the worktree and too much are refused, with what to do; nothing of it is kept."""
+    house = house_make("contracts")
+    try:
+        goal = house.do("goal.create", title="a report")["goalId"]
+        for artifact, words in (({"path": "a", "validationCommand": "true"}, '"validationCommand" is not a field of "artifacts"'),
+                                ({"path": "/etc/passwd"}, "absolute; name it from the top of the worktree"),
+                                ({"path": "out/../../a"}, "name it from the top of the worktree"),
+                                ({"path": "a", "minItems": 1}, 'add "json": true'), ({"json": True}, '"path" is missing'),
+                                ({"path": "a" * 1025}, "1025 bytes"), ({"path": "a", "json": 7}, "true or false"),
+                                ({"path": "a", "requiredKeys": ["k"] * 33, "json": True}, "too many entries"), ("a", "list of objects")):
+            for method, given in (("plan.apply", {"nodes": nodes_with([artifact])}),
+                                  ("work.add", {"tier": "phase", "name": "n", "acceptanceCriteria": ["c"], "artifacts": [artifact]})):
+                _, _, error = house.client.call(method, {"goal": goal, **given})
+                assert error and words in words_of(error), (method, artifact, error)
+        _, _, error = house.client.call("plan.apply", {"goal": goal, "nodes": nodes_with([{"path": "a"}] * 33)})
+        assert error and "too many entries" in json.dumps(error), error
+        assert not house.records(goal, "plan.created")
+    finally:
+        house.close()
+    proof.passed("e2e", "care.contracts", "VERIFY-03 VERIFY-21")
 
 
 def main():

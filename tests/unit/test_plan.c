@@ -1098,6 +1098,7 @@ static void test_the_words_of_a_node_are_kept(void **state) {
     rows[2].text.scope_paths = (struct texts){SOME, 1};
     rows[2].text.agent = STR("agent-7");
     rows[2].text.risk = RISK_HIGH;
+    rows[2].text.artifacts = (struct rows){&(struct artifact){.path = STR("made")}, 1};
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY,
                                              .by = WHO_OVERSEER,
                                              .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
@@ -1109,6 +1110,7 @@ static void test_the_words_of_a_node_are_kept(void **state) {
         const struct node *node = node_of(p, id);
         struct node_text words = {0};
         assert_int_equal(node->effort, MINUTES[i]);
+        assert_int_equal(node->contract, i == 0); /* VERIFY-01 */
         const struct text_row *row = text_named(&p->did, &node->text);
         assert_true(row && shape_decode_in(&NODE_TEXT, row->body, &arena, &words));
         assert_true(str_equal(words.name, str_of(id)));
@@ -1118,6 +1120,7 @@ static void test_the_words_of_a_node_are_kept(void **state) {
                         str_equal(words.agent, STR("agent-7")));
             assert_true(words.tools.count == 2 && words.scope_paths.count == 1 &&
                         words.risk == RISK_HIGH);
+            assert_int_equal(words.artifacts.count, 1);
         }
     }
     arena_free(&arena);

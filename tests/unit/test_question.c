@@ -929,6 +929,29 @@ static void test_what_checks_cannot_say(void **state) {
     assert_true(room.live.questions.count > 0);
 }
 
+/* VERIFY-01: a check names the words whose artifacts it is about, where there are any, and nothing where there are none. */
+static void test_a_check_names_its_contract(void **state) {
+    (void)state;
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    room.policy.checks = room.policy.lands = 0;
+    plan_find(&room.live.plan, STR("T1"))->contract = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct str id = i ? STR("T2") : STR("T1");
+        uint32_t n = charge_put(&room, id.at);
+        charge_of(&room, n)->run = 1;
+        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        struct effect check = {0};
+        for (uint32_t k = 0; k < room.did.effect_count; k++)
+            if (room.did.effects[k].slot.kind == EFFECT_CHECK)
+                assert_true(effect_decode(EFFECT_CHECK, room.did.effects[k].body, &check));
+        assert_true(str_equal(check.node, id));
+        const struct node *node = plan_find(&room.live.plan, id);
+        assert_true(i ? hash_is_zero(&check.text) : hash_equal(&check.text, &node->text));
+    }
+    proof_passed("unit", __func__, "VERIFY-01");
+}
+
 /* ---- anything, in any order ---- */
 
 static struct chance dice;
@@ -1033,6 +1056,7 @@ int main(void) {
         ROOM(test_mail_is_kept_in_order_until_it_is_read),
         ROOM(test_what_a_person_tells_is_said),
         ROOM(test_what_checks_cannot_say),
+        ROOM(test_a_check_names_its_contract),
         ROOM(test_anything_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,9 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         for (size_t i = 0; i < LIMIT_LINES; i++)
             lines[i] = str_cut(text, LIMIT_LINE);
         struct texts list = {lines, chance_below(&chance, LIMIT_LINES + 1)};
+        struct artifact artifacts[LIMIT_ARTIFACTS];
+        for (size_t i = 0; i < LIMIT_ARTIFACTS; i++)
+            artifacts[i] = (struct artifact){lines[0], 1, 7, list, 7};
         struct node_text task = {.name = text,
                                  .objective = text,
                                  .outcome = text,
@@ -223,7 +226,8 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
                                  .tools = list,
                                  .scope_paths = list,
                                  .completion_report = 1,
-                                 .progress_reporting = 1};
+                                 .progress_reporting = 1,
+                                 .artifacts = {artifacts, LIMIT_ARTIFACTS}};
         struct crystal left = {.summary = text,
                                .state = text,
                                .decisions = list,
