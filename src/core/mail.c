@@ -109,11 +109,19 @@ void told_heard(struct deciding *d, const struct charge *charge) {
     live_touch(d, PART_LETTER, letter);
 }
 
+/* A subject is often but the beginning of what follows: then it is not said twice. */
+static struct str instruction_words(struct deciding *d, const struct letter_text *text) {
+    if (text->body.len == 0)
+        return text->subject;
+    if (str_begins(text->body, text->subject))
+        return text->body;
+    return arena_format(d->out, "%.*s\n%.*s", STR_ARG(text->subject), STR_ARG(text->body));
+}
+
 /* What a person wants of an agent does not wait until that looks for it. */
 static void instruction_say(struct deciding *d, uint32_t n, struct letter *letter,
                             const struct letter_text *text) {
-    letter->unsaid = decide_text(d, arena_format(d->out, "%.*s%s%.*s", STR_ARG(text->subject),
-                                                 text->body.len ? "\n" : "", STR_ARG(text->body)));
+    letter->unsaid = decide_text(d, instruction_words(d, text));
     live_touch(d, PART_LETTER, letter);
     live_edit(d, PART_CHARGE, 0);
     told_go_on(d, charges_find(&d->decision->live.charges, n));

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from mcp_ask import mcp_of_run
+from mcp_ask import mcp_of_run, prompt_take
 
 
 def keep(folder, name, value):
@@ -14,19 +14,6 @@ def keep(folder, name, value):
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(value, file)
     os.rename(path + ".new", path)
-
-
-def prompt_take():
-    """As Claude Code does: what it is asked is answered, what it is told comes back as its receipt."""
-    for line in sys.stdin:
-        frame = json.loads(line)
-        if frame["type"] == "control_request":
-            print(json.dumps({"type": "control_response", "response": {"subtype": "success", "request_id": frame["request_id"],
-                                                                       "response": {}}}), flush=True)
-        elif frame["type"] == "user":
-            print(json.dumps({**frame, "isReplay": True}), flush=True)
-            return frame["message"]["content"]
-    return None
 
 
 def plan(know, nodes):

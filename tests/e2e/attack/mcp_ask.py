@@ -4,6 +4,7 @@ import glob
 import http.client
 import json
 import socket
+import sys
 
 
 class Mcp:
@@ -35,3 +36,16 @@ def mcp_of_run(know):
     """Its own token is the only one that it sees."""
     with open(glob.glob(f"{know['state']}/runs/*/token")[0], encoding="ascii") as file:
         return Mcp(know["door"], file.read()).greet()
+
+
+def prompt_take():
+    """As Claude Code does: what it is asked is answered, what it is told comes back as its receipt."""
+    for line in sys.stdin:
+        frame = json.loads(line)
+        if frame["type"] == "control_request":
+            print(json.dumps({"type": "control_response", "response": {"subtype": "success", "request_id": frame["request_id"],
+                                                                       "response": {}}}), flush=True)
+        elif frame["type"] == "user":
+            print(json.dumps({**frame, "isReplay": True}), flush=True)
+            return frame["message"]["content"]
+    return None

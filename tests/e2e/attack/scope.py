@@ -5,20 +5,21 @@ import json
 import os
 import time
 
-from mcp_ask import mcp_of_run
+from mcp_ask import mcp_of_run, prompt_take
 
 
 def look(know):
     mcp = mcp_of_run(know)
     said = {"tools": mcp.tools()}
     for name in ("report_progress", "agent_progress", "agent_status"):
-        said[name] = mcp.ask("tools/call", name=name, arguments={"text": "x"} if "report" in name else {})
+        said[name] = mcp.ask("tools/call", name=name, arguments={"phase": "x"} if "progress" in name else {})
     return said
 
 
 def main():
     with open(os.path.join(os.path.dirname(__file__), "know.json"), encoding="utf-8") as file:
         know = json.load(file)
+    prompt_take()
     for number in (1, 2):
         while number == 2 and not os.path.exists("again"):
             time.sleep(0.1)
