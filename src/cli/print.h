@@ -39,7 +39,8 @@ void print_handoff(const struct typed *typed, const json_t *result);
 void print_budgets(const struct typed *typed, const json_t *result); /* print_desk.c */
 void print_desk(const struct typed *typed, const json_t *result);
 void print_replay(const struct typed *typed, const json_t *result); /* print_replay.c */
-void print_goal(const struct typed *typed, const json_t *result);   /* print_goal.c */
+const char *proof_say(const json_t *goal); /* , verified and landed: of what is done */
+void print_goal(const struct typed *typed, const json_t *result); /* print_goal.c */
 void percent_cell(struct table *table, const json_t *goal);
 void print_goals(const struct typed *typed, const json_t *result);
 void print_plan(const struct typed *typed, const json_t *result); /* print_plan.c */

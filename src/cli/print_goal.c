@@ -4,23 +4,28 @@
 
 #include <stdlib.h>
 
-static const json_t *record_of_type(const json_t *goal, const char *type) {
-    size_t i;
-    json_t *record;
-    json_array_foreach(json_object_get(goal, "records"), i, record) {
-        if (strcmp(text_of(record, "type"), type) == 0)
-            return record;
-    }
-    return NULL;
+/* Promise 3: a done goal always says what the word rests on. */
+const char *proof_say(const json_t *goal) {
+    static const struct {
+        const char *proof, *words;
+    } WORDS[] = {
+        {"landed", ", verified and landed"}, {"verified", ", verified"}, {"accepted", ", by you"}};
+    for (size_t i = 0; i < count_of(WORDS); i++)
+        if (strcmp(text_of(goal, "proof"), WORDS[i].proof) == 0)
+            return WORDS[i].words;
+    return ", unverified";
 }
 
-/* A done goal always says what the word rests on. */
-static const char *done_by(const json_t *goal) {
-    const json_t *record = record_of_type(goal, "goal.completed");
-    if (record && strcmp(text_of(record, "rule"), "goal.move") == 0)
-        return ", by you";
-    return json_object_get(goal, "plan") ? ", unverified: every phase of its plan is called done"
-                                         : ", unverified: its command ended with status 0";
+static void done_print(const json_t *goal) {
+    const char *proof = text_of(goal, "proof"), *landed = text_of(goal, "landed");
+    printf("%s", proof_say(goal));
+    if (strcmp(proof, "unverified") == 0)
+        printf("%s", json_object_get(goal, "plan") ? ": every phase of its plan is called done"
+                                                   : ": its command ended with status 0");
+    if (*landed) {
+        printf(": ");
+        text_say(stdout, landed);
+    }
 }
 
 static void print_state(const json_t *goal) {
@@ -30,7 +35,7 @@ static void print_state(const json_t *goal) {
     tint_off(stdout, TINT_BOLD);
     state_say(state);
     if (strcmp(state, "done") == 0)
-        printf("%s", done_by(goal));
+        done_print(goal);
     if (strcmp(need, "failed") == 0)
         printf(": its command ended with status %lld", number_of(goal, "lastExit"));
     if (strcmp(need, "unconfirmed") == 0)

@@ -61,6 +61,54 @@ static void goals_print(const json_t *goals) {
     table_print(&table);
 }
 
+static void title_print(const char *title, enum tint tint, const char *more) {
+    tint_on(stdout, tint);
+    printf("%s", title);
+    tint_off(stdout, tint);
+    printf("%s%s\n", *more ? "  " : "", more);
+}
+
+/* Money is counted in millionths; what an agent does not tell is in tokens, or nowhere. */
+static void spent_cell(struct table *table, const json_t *goal) {
+    long long cost = number_of(goal, "cost"), tokens = number_of(goal, "tokens");
+    if (cost > 0)
+        table_cell(table, TINT_DIM, "$%lld.%02lld", cost / 1000000, cost % 1000000 / 10000);
+    else if (tokens > 0)
+        table_cell(table, TINT_DIM, "%lldk", (tokens + 999) / 1000);
+    else
+        table_cell(table, TINT_DIM, "%s", "");
+}
+
+/* Promise 3: each with what the word rests on, and where it is. */
+static void done_print(const json_t *goals) {
+    static const struct column COLUMNS[] = {{0},
+                                            {.right = true, .least = AGE_WIDE},
+                                            {.bends = true},
+                                            {0},
+                                            {.bends = true},
+                                            {.right = true}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    size_t i, length = ids_length(goals);
+    json_t *goal;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    if (json_array_size(goals) == 0)
+        return;
+    title_print("DONE", TINT_GOOD, "");
+    json_array_foreach(goals, i, goal) {
+        const char *proof = text_of(goal, "proof");
+        bool good = strcmp(proof, "landed") == 0 || strcmp(proof, "verified") == 0;
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
+        table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
+        table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+        table_cell(&table, good ? TINT_GOOD : TINT_WARN, "%s",
+                   strcmp(proof, "accepted") == 0 ? "by you" : proof);
+        table_cell(&table, TINT_NONE, "%s", text_of(goal, "landed"));
+        spent_cell(&table, goal);
+    }
+    table_print(&table);
+}
+
 static void count_print(long long count, const char *state, bool *any) {
     if (count == 0)
         return;
@@ -96,13 +144,6 @@ static void head_print(const json_t *status) {
         printf("  since %s → %s", clock_format(since, now, from), clock_format(now, now, to));
     printf("\n");
     tally_print(status);
-}
-
-static void title_print(const char *title, enum tint tint, const char *more) {
-    tint_on(stdout, tint);
-    printf("%s", title);
-    tint_off(stdout, tint);
-    printf("%s%s\n", *more ? "  " : "", more);
 }
 
 static void needs_print(const json_t *status) {
@@ -168,8 +209,7 @@ void print_status(const struct typed *typed, const json_t *status) {
     needs_print(status);
     section_print(status, "working", "WORKING", "", TINT_BUSY);
     section_print(status, "paused", "PAUSED", "", TINT_DIM);
-    section_print(status, "done", "DONE", "unverified, or by you: `overseer why` says which",
-                  TINT_GOOD);
+    done_print(json_object_get(status, "done"));
     daemon_print(json_object_get(status, "daemon"));
     if (number_of(json_object_get(status, "tally"), "needs you") > 0)
         hint("Next: overseer inbox");

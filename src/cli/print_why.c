@@ -90,7 +90,7 @@ void print_why(const struct typed *typed, const json_t *why) {
     }
     state_say(state);
     if (!of_node && strcmp(state, "done") == 0) /* done always says what the word rests on */
-        printf(strcmp(text_of(why, "rule"), "goal.move") == 0 ? ", by you," : ", unverified,");
+        printf("%s,", proof_say(why));
     printf(" since %s", clock_format(time_of(why, "since"), clock_now(), since));
     if (*text_of(why, "rule"))
         printf(", by rule %s", text_of(why, "rule"));

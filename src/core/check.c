@@ -94,7 +94,8 @@ static void work_goes_back(struct deciding *d, struct charge *charge, enum wordi
 void work_passed(struct deciding *d, struct charge *charge, struct str rule) {
     struct str evidence = arena_format(d->out, "checked: commit %s", charge->commit);
     if (!d->policy->lands) {
-        charge_done(d, charge, rule, evidence, STR("verified"));
+        charge_done(d, charge,
+                    (struct ending){.rule = rule, .evidence = evidence, .proof = PROOF_CHECKED});
         return;
     }
     charge->waiting = WAITS_FOR_CHECK;
@@ -132,11 +133,15 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
 }
 
 /* Where it is, and which pull request waits for somebody. */
-static struct str landed_text(struct deciding *d, const struct charge *charge) {
+static struct ending landed_ending(struct deciding *d, const struct charge *charge) {
     struct str where = str_cut_utf8(d->signal->title, LIMIT_NAME);
     struct str pull = str_cut_utf8(d->signal->text, LIMIT_URL);
-    return arena_format(d->out, "checked and landed: commit %s, %.*s%s%.*s", charge->commit,
-                        STR_ARG(where), pull.len ? ", " : "", STR_ARG(pull));
+    return (struct ending){.rule = STR("work.land"),
+                           .evidence = arena_format(
+                               d->out, "checked and landed: commit %s, %.*s%s%.*s", charge->commit,
+                               STR_ARG(where), pull.len ? ", " : "", STR_ARG(pull)),
+                           .proof = PROOF_LANDED,
+                           .landed = pull.len ? pull : where};
 }
 
 void land_ended(struct deciding *d, const struct effect_slot *slot) {
@@ -148,9 +153,7 @@ void land_ended(struct deciding *d, const struct effect_slot *slot) {
     verdict_record(d, landed == LANDED_YES ? RECORD_WORK_LANDED : RECORD_WORK_NOT_LANDED, charge,
                    STR("work.land"), str_of(name_of(&LANDED_NAMES, landed)));
     switch (landed) {
-    case LANDED_YES:
-        charge_done(d, charge, STR("work.land"), landed_text(d, charge), STR("verified"));
-        break;
+    case LANDED_YES: charge_done(d, charge, landed_ending(d, charge)); break;
     case LANDED_CONFLICT:
         work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
                        STR("what it made does not fit what others made meanwhile"));

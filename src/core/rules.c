@@ -284,6 +284,11 @@ void node_move(struct deciding *d, struct node *node, enum node_status to, enum 
     if (to == NODE_IN_PROGRESS && node->started_at == 0)
         node->started_at = d->signal->at;
     node->ended_at = node_is_over(node) ? d->signal->at : 0;
+    if (to != NODE_DONE) {
+        node->proof = PROOF_NONE;
+        node->landed = (struct hash){0};
+    } else if (node->proof == PROOF_NONE)
+        node->proof = d->signal->by == WHO_HUMAN ? PROOF_PERSON : PROOF_SAID;
     if (to != NODE_BLOCKED) {
         node->blocked = BLOCKED_BY_NOTHING;
         node->why = (struct hash){0};

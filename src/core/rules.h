@@ -125,8 +125,13 @@ bool agent_is_allowed(const struct deciding *, const struct policy_agent *agent)
 void charges_stop(struct deciding *, struct str rule); /* all of them: the goal is over */
 void charge_stop(struct deciding *, struct charge *charge, struct str rule, struct str reason);
 void charge_run_end(struct deciding *, struct charge *charge); /* stop its run, if it has one */
-void charge_done(struct deciding *, struct charge *charge, struct str rule, struct str evidence,
-                 struct str by); /* by: "verified", or who says so */
+struct ending {
+    struct str rule, evidence;
+    enum proof proof;
+    struct str landed; /* where; empty: nowhere */
+};
+void charge_done(struct deciding *, struct charge *charge,
+                 struct ending ending); /* by: "verified", or who says so */
 void charge_again(struct deciding *, struct charge *charge,
                   struct str rule); /* back into the queue */
 void charge_answered(struct deciding *, const struct question *question);

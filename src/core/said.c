@@ -157,7 +157,10 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
     else if (to == NODE_DONE && d->policy->verify_by_person)
         done_ask(d, charge, update->summary);
     else if (to == NODE_DONE)
-        charge_done(d, charge, STR("update.done"), evidence_text(d, update), STR("unverified"));
+        charge_done(d, charge,
+                    (struct ending){.rule = STR("update.done"),
+                                    .evidence = evidence_text(d, update),
+                                    .proof = PROOF_SAID});
     else if (to == NODE_BLOCKED || blocked)
         blocked_ask(d, charge, update);
     else if (to != NODE_IN_PROGRESS)

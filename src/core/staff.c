@@ -239,8 +239,10 @@ static void watches_begin(struct deciding *d) {
 void staff(struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     permits_catch_up(d);
-    if (d->decision->live.charges.count > 0)
+    if (d->decision->live.charges.count > 0) {
         staff_release(d);
+        goal_settle(d);
+    }
     if (goal->status != GOAL_ACTIVE || goal->plan_version == 0 ||
         d->world->level < LEVEL_SUPERVISION)
         return;
@@ -323,26 +325,35 @@ void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
     begin_ask(d, charge);
 }
 
+static void node_done(struct deciding *d, struct node *node, const struct charge *ended,
+                      const struct ending *ending) {
+    enum proof proof = ending->proof == PROOF_LANDED ? PROOF_CHECKED : ending->proof;
+    node->completion = ended->completion;
+    node->confidence = ended->confidence;
+    node->report = ended->report;
+    node->proof = ending->proof;
+    node->landed = ending->landed.len ? decide_text(d, ending->landed) : (struct hash){0};
+    node_move(d, node, NODE_DONE, BY_WORK,
+              (struct evidence){.rule = ending->rule,
+                                .text = ending->evidence,
+                                .reason = str_of(name_of(&PROOF_NAMES, proof))});
+}
+
 /* Promise 3: it is done on evidence, and called unverified until something else has checked it. */
-void charge_done(struct deciding *d, struct charge *charge, struct str rule, struct str evidence,
-                 struct str by) {
+void charge_done(struct deciding *d, struct charge *charge, struct ending ending) {
     struct charge ended = *charge;
     charge_run_end(d, charge); /* pain 20: nothing that it started stays */
     permit_return(d, charge, true);
-    questions_drop(d, ended.n, rule);
+    questions_drop(d, ended.n, ending.rule);
     charge = charges_find(&d->decision->live.charges, ended.n);
-    charge_move(d, charge, CHARGE_DONE, (struct evidence){.rule = rule, .text = evidence});
+    charge_move(d, charge, CHARGE_DONE,
+                (struct evidence){.rule = ending.rule, .text = ending.evidence});
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, ended.node);
     if (node->status == NODE_QUEUED || node->status == NODE_BLOCKED)
         return; /* somebody moved it meanwhile */
-    if (!node_is_over(node)) {
-        node->completion = ended.completion;
-        node->confidence = ended.confidence;
-        node->report = ended.report;
-        node_move(d, node, NODE_DONE, BY_WORK,
-                  (struct evidence){.rule = rule, .text = evidence, .reason = by});
-    }
+    if (!node_is_over(node))
+        node_done(d, node, &ended, &ending);
     plan_settle(d);
 }
 
@@ -406,7 +417,10 @@ void answer_go_on(struct deciding *d, struct charge *charge) {
 static void watched_answered(struct deciding *d, struct charge *charge, uint32_t option) {
     charge->waiting = WAITS_FOR_NOTHING;
     if (option == 2) {
-        charge_done(d, charge, STR("answer.accepted"), STR("a person says so"), STR("accepted"));
+        charge_done(d, charge,
+                    (struct ending){.rule = STR("answer.accepted"),
+                                    .evidence = STR("a person says so"),
+                                    .proof = PROOF_PERSON});
         return;
     }
     charge->rung = charge->first;
@@ -481,8 +495,10 @@ static bool done_answered(struct deciding *d, struct charge *charge,
                         (struct evidence){.rule = STR("answer.accepted")});
         work_passed(d, charge, STR("answer.accepted"));
     } else
-        charge_done(d, charge, STR("answer.accepted"), STR("a person accepted it"),
-                    charge->commit[0] ? STR("verified") : STR("accepted"));
+        charge_done(d, charge,
+                    (struct ending){.rule = STR("answer.accepted"),
+                                    .evidence = STR("a person accepted it"),
+                                    .proof = charge->commit[0] ? PROOF_CHECKED : PROOF_PERSON});
     return true;
 }
 

@@ -104,6 +104,9 @@ static const struct field NODE_FIELDS[] = {
           "and how sure it was, from 1"),
     NAMED("reportHash", FIELD_HASH, 34, node, report, 0, FIELD_HIDDEN, NULL,
           "of its report of that"),
+    NAMED("proof", FIELD_ENUM, 35, node, proof, 0, FIELD_HIDDEN, &PROOF_NAMES,
+          "what the word done rests on"),
+    NAMED("landedHash", FIELD_HASH, 36, node, landed, 0, FIELD_HIDDEN, NULL, "of where it is"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 
@@ -154,6 +157,19 @@ bool plan_has_children(const struct plan *plan, const struct node *node) {
         if (is_child(&plan->nodes[i], node))
             return true;
     return false;
+}
+
+enum proof plan_proof(const struct plan *plan) {
+    enum proof least = PROOF_NONE;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct node *node = &plan->nodes[i];
+        if (node->retired || node->status != NODE_DONE || plan_has_children(plan, node))
+            continue;
+        enum proof proof = node->proof == PROOF_NONE ? PROOF_SAID : node->proof;
+        if (least == PROOF_NONE || proof < least)
+            least = proof;
+    }
+    return least;
 }
 
 bool node_is_over(const struct node *node) {

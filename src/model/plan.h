@@ -35,6 +35,8 @@ struct node {
         contract; /* 1: VERIFY-01, its words name artifacts, which are checked when it is called done */
     uint32_t completion,
         confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: it did not */
+    enum proof proof;   /* of a leaf that is done */
+    struct hash landed; /* of where it is: a ref, a pull request; zero: nowhere */
     struct hash report; /* REPORT-06: of the UPDATE in which it said so */
 };
 
@@ -76,6 +78,8 @@ extern const struct shape NODE, NODE_TEXT, PLAN_ROW, PLAN_TEXT;
 struct node *plan_node(const struct plan *plan, uint32_t n);    /* NULL: there is none */
 struct node *plan_find(const struct plan *plan, struct str id); /* the same, by name */
 struct node *plan_parent(const struct plan *plan, const struct node *node); /* NULL: a phase */
+/* The least that any of its leaves rests on that are done; PROOF_NONE: none is. */
+enum proof plan_proof(const struct plan *plan);
 bool plan_has_children(const struct plan *plan, const struct node *node); /* that are not retired */
 bool node_is_over(const struct node *node);                               /* done or cancelled */
 bool node_waits_for(const struct node *node, uint32_t n);

@@ -87,8 +87,19 @@ extern const struct status_row NODE_STATUS[NODE_STATUSES];
 extern const struct status_row EFFECT_STATE[EFFECT_STATES];
 extern const struct status_row HOST_STATE[HOST_STATES];
 
+/* Promise 3: what the word done rests on. Each says more than the one before. */
+enum proof {
+    PROOF_NONE,    /* it is not done */
+    PROOF_SAID,    /* by whoever did it */
+    PROOF_PERSON,  /* somebody accepted it, or did it by hand */
+    PROOF_CHECKED, /* on its exact commit, in a clean checkout */
+    PROOF_LANDED,  /* and it is where the operator wants it */
+    PROOFS
+};
+
 extern const struct names GOAL_STATUS_NAMES, NODE_STATUS_NAMES, EFFECT_STATE_NAMES, NEED_NAMES,
-    FACE_NAMES, PRIORITY_NAMES, RISK_NAMES, TIER_NAMES, BLOCKED_NAMES, WHO_NAMES, REASON_NAMES;
+    FACE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, TIER_NAMES, BLOCKED_NAMES, WHO_NAMES,
+    REASON_NAMES;
 
 bool goal_status_may_become(enum goal_status from, enum goal_status to);
 bool node_status_may_become(enum node_status from, enum node_status to);

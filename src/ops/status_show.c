@@ -21,7 +21,8 @@ static const struct op_member MEMBERS[] = {
     {"needsYou", MEMBER_LIST, true, "as inbox.list shows them, oldest first"},
     {"failed", MEMBER_LIST, true, "those of them whose command failed"},
     {"working", MEMBER_LIST, true, "goals that are being worked on"},
-    {"done", MEMBER_LIST, true, "goals that were done since then, the newest first"},
+    {"done", MEMBER_LIST, true,
+     "goals that were done since then, the newest first; proof says what that rests on, landed where it is"},
     {"paused", MEMBER_LIST, true, "goals that are paused"},
     {"daemon", MEMBER_OBJECT, true,
      "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store"},
@@ -36,6 +37,8 @@ static const struct {
 struct gathering {
     int64_t since;
     uint32_t limit, asked;
+    uint32_t proven; /* of those that are done, looked at so far */
+    struct id proves;
     struct asking asking;
 };
 
@@ -85,11 +88,41 @@ static void list_ask(const struct gathering *it, struct store_request *request) 
     request->filter.face = face;
 }
 
+/* Promise 3: what each of those that are done rests on, where it is, and what it cost. */
+static void proof_take(struct op_call *call, const struct store_answer *answer) {
+    struct gathering *it = call->own;
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    json_t *goal = json_array_get(json_object_get(call->result, "done"), it->proven - 1);
+    if (!loaded->exists || !loaded->whole)
+        return;
+    proof_put(goal, loaded, &answer->shown, &call->arena);
+    json_object_set_new(goal, "cost", json_integer((json_int_t)loaded->goal.cost));
+    json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
+}
+
+static bool proof_ask(struct op_call *call, struct store_request *request) {
+    struct gathering *it = call->own;
+    const json_t *goal = json_array_get(json_object_get(call->result, "done"), it->proven);
+    const char *id = json_string_value(json_object_get(goal, "goalId"));
+    if (!id || !goal_id_parse(str_of(id), &it->proves))
+        return false;
+    it->proven++;
+    *request = (struct store_request){.verb = STORE_SHOW,
+                                      .ids = &it->proves,
+                                      .id_count = 1,
+                                      .limit = 1,
+                                      .first_type = RECORD_GOAL_COMPLETED,
+                                      .last_type = RECORD_GOAL_COMPLETED};
+    return true;
+}
+
 static bool next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
     struct gathering *it = call->own;
     if (!call->result)
         begin(call, answer);
+    else if (it->proven > 0 && it->asked == count_of(LISTS))
+        proof_take(call, answer);
     else if (it->asked <= count_of(LISTS))
         list_take(call, answer);
     if (it->asked < count_of(LISTS)) {
@@ -97,6 +130,8 @@ static bool next(struct op_call *call, const struct store_answer *answer,
         it->asked++;
         return true;
     }
+    if (it->asked == count_of(LISTS) && proof_ask(call, ret_request))
+        return true;
     if (it->asked++ == count_of(LISTS)) {
         asking_begin(&it->asking, it->limit, call, ret_request);
         return true;

@@ -124,6 +124,17 @@ static json_t *blocked_json(const struct goal_shown *shown, const struct node *n
                      why.at ? why.at : "", why.len);
 }
 
+static json_t *proof_json(enum proof proof) {
+    return proof ? json_string(name_of(&PROOF_NAMES, proof)) : json_null();
+}
+
+/* Where it landed; null: it did not. */
+static json_t *landed_json(const struct goal_shown *shown, const struct node *node) {
+    struct str where =
+        hash_is_zero(&node->landed) ? (struct str){0} : shown_text(shown, &node->landed);
+    return where.len > 0 ? json_stringn(where.at, where.len) : json_null();
+}
+
 /* PROGRESS-06, REPORT-07: what its agent says, which proves nothing. */
 static void said_put(json_t *json, const struct charges *charges, const struct node *node) {
     const struct charge *charge = charges_of_node(charges, node->n);
@@ -155,6 +166,9 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(json, "blockedReason", blocked_json(shown, node));
     json_object_set_new(json, "percent", json_integer(plan_percent(plan, node)));
     said_put(json, &loaded->live.charges, node);
+    json_object_set_new(json, "proof",
+                        proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->proof));
+    json_object_set_new(json, "landed", landed_json(shown, node));
     return json;
 }
 
@@ -197,6 +211,47 @@ json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                              memcmp(&goal->proposal, &NONE, sizeof NONE) != 0);
     json_object_set_new(json, "phases", children_json(loaded, shown, NULL, scratch));
     return json;
+}
+
+/* ---- what the word done rests on ---- */
+
+static bool is_completed_by_hand(const struct goal_shown *shown) {
+    struct evidence evidence;
+    for (uint32_t i = 0; i < shown->record_count; i++)
+        if (shown->records[i].type == RECORD_GOAL_COMPLETED)
+            return shape_decode(&EVIDENCE, shown->records[i].body, &evidence) &&
+                   str_equal(evidence.rule, STR("goal.move"));
+    return false;
+}
+
+static enum proof goal_proof(const struct goal_loaded *loaded, const struct goal_shown *shown) {
+    if (loaded->goal.status != GOAL_COMPLETED)
+        return PROOF_NONE;
+    if (is_completed_by_hand(shown))
+        return PROOF_PERSON;
+    return loaded->goal.plan_version > 0 ? plan_proof(&loaded->plan) : PROOF_SAID;
+}
+
+/* Where what was done is: one place, or how many. Empty: nowhere. */
+static struct str plan_landed(const struct plan *plan, const struct goal_shown *shown,
+                              struct arena *scratch) {
+    struct str where = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct hash *landed = &plan->nodes[i].landed;
+        if (plan->nodes[i].retired || hash_is_zero(landed))
+            continue;
+        where = shown_text(shown, landed);
+        count++;
+    }
+    return count > 1 ? arena_format(scratch, "%u landed", count) : where;
+}
+
+void proof_put(json_t *json, const struct goal_loaded *loaded, const struct goal_shown *shown,
+               struct arena *scratch) {
+    struct str landed = plan_landed(&loaded->plan, shown, scratch);
+    json_object_set_new(json, "proof", proof_json(goal_proof(loaded, shown)));
+    json_object_set_new(json, "landed", json_stringn(landed.at ? landed.at : "", landed.len));
 }
 
 /* ---- goals ---- */
@@ -257,6 +312,7 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
         json_object_set_new(json, "damaged", json_true());
     else if (goal->plan_version > 0)
         json_object_set_new(json, "plan", plan_json(loaded, shown, scratch));
+    proof_put(json, loaded, shown, scratch);
     parts_json(json, shown, scratch);
     json_object_set_new(json, "records", records);
     if (goal->quarantined && shown->why_aside.len > 0)

@@ -13,6 +13,9 @@ struct str shown_text(const struct goal_shown *shown, const struct hash *hash);
 json_t *goal_view_json(const struct goal_view *view);
 json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                   struct arena *scratch);
+/* Promise 3: what the word done rests on (null: it is not done), and where it is (empty: nowhere). */
+void proof_put(json_t *json, const struct goal_loaded *loaded, const struct goal_shown *shown,
+               struct arena *scratch);
 json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
                   struct arena *scratch);
 json_t *record_json(const struct goal *goal, const struct record *record);

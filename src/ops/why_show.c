@@ -31,6 +31,9 @@ static const struct op_member MEMBERS[] = {
     {"question", MEMBER_TEXT, false, "the question that it is about"},
     {"state", MEMBER_TEXT, true, "the one word that people see"},
     {"status", MEMBER_TEXT, true, "where it stands"},
+    {"proof", MEMBER_ANY, false,
+     "what the goal's being done rests on: unverified, accepted, verified, landed; null: it is not"},
+    {"landed", MEMBER_TEXT, false, "where what was done is"},
     {"since", MEMBER_TIME, true, "since when"},
     {"rule", MEMBER_TEXT, false, "the rule that decided it"},
     {"record", MEMBER_NUMBER, false, "the number of the record that says so"},
@@ -461,6 +464,7 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
     name_put(call);
     kept_put(call->result, goal);
+    proof_put(call->result, loaded, shown, &call->arena);
     lines_put(call, answer);
 }
 

@@ -302,6 +302,11 @@ def what_has_to_be_there_is_looked_for():
         assert phase["artifacts"] == [] and phase["tasks"][0]["artifacts"] == [
             REPORT, {"path": "made", "json": False, "minItems": 0, "requiredKeys": [], "minBytes": 0}], phase
         assert any(one.get("reason") == "verified" for one in house.records(goal, "work.done")), house.records(goal, "work.done")
+        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
+        [row] = [one for one in house.do("status.show")["done"] if one["goalId"] == goal]
+        assert row["proof"] == "landed" and branch in row["landed"], row
+        assert phase["tasks"][0]["proof"] == "landed" and branch in phase["tasks"][0]["landed"], phase
+        assert house.do("why.show", of=goal)["proof"] == "landed"
     finally:
         house.close()
     proof.passed("e2e", "care.artifacts", "VERIFY-01 VERIFY-03 VERIFY-04 VERIFY-05 VERIFY-06 VERIFY-07 VERIFY-08")

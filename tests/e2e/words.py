@@ -138,6 +138,19 @@ def a_completion_is_an_update(house):
     assert over["over"] and over["status"] == "done", over
     done = [one for one in records(house, goal, "work.done") if one["node"] == "T2"]
     assert len(done) == 1 and "unverified" in json.dumps(done), done
+    task = [one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
+    assert task["proof"] == "unverified" and task["landed"] is None, task
+    house.do("work.done", goal=goal, node="S1", reason="I have seen it")
+    house.do("work.cancel", goal=goal, node="S2", reason="not needed")
+    wait_until("its agents are gone, and it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done", 30)
+    assert house.do("goal.show", goal=goal)["proof"] == "unverified", "as much as the least of its parts"
+    assert "is done, unverified" in typed(house, "goal", "show", goal)
+    row = [one for one in house.do("status.show")["done"] if one["goalId"] == goal][0]
+    assert row["proof"] == "unverified" and row["landed"] == "", row
+    by_hand = house.do("goal.create", title="by hand")["goalId"]
+    house.do("goal.complete", goal=by_hand, reason="it is there")
+    assert [one["proof"] for one in house.do("status.show")["done"] if one["goalId"] == by_hand] == ["accepted"]
+    assert "by you" in typed(house, "status")
     settle(house, "")
 
 

@@ -974,7 +974,9 @@ static const struct golden {
                .contract = 1,
                .completion = 1,
                .confidence = 2,
-               .report = HASH_BYTES}}},
+               .report = HASH_BYTES,
+               .proof = PROOF_LANDED,
+               .landed = HASH_BYTES}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -1501,7 +1503,6 @@ static void golden_holds(const struct golden *golden) {
     const char *stored = hex_of(bytes),
                *encoded = hex_of(thing_encode(golden->coding, &golden->thing, &arena));
     bool before = strcmp(golden->label, "before") == 0;
-    printf("GOLD %s %s %s\n", golden->name, golden->label, encoded);
     check(before || strcmp(stored, encoded) == 0, "%s, %s:\n  %s\n  %s", golden->name,
           golden->label, stored, encoded);
     union thing back;
