@@ -198,10 +198,19 @@ static json_t *letter_make(const struct task_meant *task, const char *to, const 
     return letter;
 }
 
+/* Words are no choice: what has options is answered with one of them, by `overseer answer`. */
+static json_t *open_question_of(struct typed *typed, const struct task_meant *task) {
+    json_t *question = question_of(typed, task, "decide");
+    if (json_array_size(json_object_get(question, "options")) == 0)
+        return question;
+    json_decref(question);
+    return NULL;
+}
+
 /* A question that it asked is answered; otherwise it hears it as soon as it listens. */
 static json_t *told(struct typed *typed, const struct task_meant *task, const char *text,
                     char *whom, size_t size) {
-    json_t *question = question_of(typed, task, "decide"), *result = NULL;
+    json_t *question = open_question_of(typed, task), *result = NULL;
     if (question) {
         snprintf(whom, size, "%s", text_of(question, "questionId"));
         result =

@@ -4,6 +4,10 @@
 
 /* ---- asking for it ---- */
 
+/* The command has its own limit, from when it begins. This is for what nobody carries out: so many may be checked before it,
+ * and a forge may be away so long. */
+static const int64_t QUEUED_MOST = MINUTES(360);
+
 /* VERIFY-11: the contract as it is when the work is called done; a plan that changes later does not change it. */
 static struct hash contract_text(struct deciding *d, const struct charge *charge) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
@@ -13,7 +17,7 @@ static struct hash contract_text(struct deciding *d, const struct charge *charge
 static void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
                         struct str rule) {
     struct effect effect = agent_effect(d, charge, kind);
-    effect.within = d->policy->check_within;
+    effect.within = time_after(d->policy->check_within, QUEUED_MOST);
     effect.commit = str_of(charge->commit);
     if (kind == EFFECT_CHECK)
         effect.text = contract_text(d, charge);

@@ -180,6 +180,7 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     effect.handoff = charge->handoff;
     effect.said = *said_with(charge, words);
     effect.words = words;
+    effect.permits = words == WORDS_ANSWER ? charge->permits : PERMISSION_NONE;
     effect.dispatch = again;
     charge->words = words;
     charge->instruction = instruction_hash(node, charge, words);

@@ -34,7 +34,6 @@ static struct str text_find(const struct composing *it, const struct hash *hash)
 
 static void composing_end(struct composing *it, struct str text, struct str why) {
     it->done(it->with, &(struct composition){.text = text,
-                                             .said = text_find(it, &it->about.said),
                                              .node = text_find(it, &it->named[0]),
                                              .start = text_find(it, &it->named[3]),
                                              .why = why});

@@ -5,11 +5,10 @@
 
 #include "daemon/lookup.h"
 
-/* `text` is empty when it could not be made: `why` says why, and nothing was sent. `said`: the words of somebody that it
- * holds, as they are. `node`: a NODE_TEXT; `start`: a BEGINNING; both encoded, where the effect names them. From the lookups'
- * thread; the texts are the caller's for the time of the call. */
+/* `text` is empty when it could not be made: `why` says why, and nothing was sent. `node`: a
+ * NODE_TEXT; `start`: a BEGINNING; both encoded, where the effect names them. From the lookups' thread; the texts are the caller's for the time of the call. */
 struct composition {
-    struct str text, said, node, start, why;
+    struct str text, node, start, why;
 };
 typedef void composed(void *with, const struct composition *made);
 

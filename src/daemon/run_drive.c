@@ -8,6 +8,7 @@
 #include "daemon/log.h"
 #include "daemon/run.h"
 #include "ops/update.h"
+#include "ports/drive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +26,14 @@ static void kept_home(struct errand *errand) {
     struct kept *kept = (struct kept *)(void *)errand;
     struct input *input = kept->input;
     struct running *run = map_get(&kept->runs->all, kept->run);
-    bool again = ERRORS[input->error].class == CLASS_TRANSIENT && !kept->runs->stopping;
+    bool lost = ERRORS[input->error].class == CLASS_TRANSIENT || input->error == ERROR_SAFE_MODE;
+    bool again = lost && input->error != ERROR_SAFE_MODE && !kept->runs->stopping;
     input->error = again ? ERROR_NONE : input->error;
     if (again && queue_put(&kept->runs->hands->keeper->queue, input))
         return;
-    if (run) {
+    if (run && lost)
+        run->unsaid = true; /* the hold has it still */
+    else if (run) {
         run->kept++;
         run_save(run);
     }
@@ -211,8 +215,14 @@ static void event_take(struct running *run, const struct drive_event *event, str
     }
 }
 
-/* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
+/* What a driver gave out: bytes for the agent under a name of their own, and what happened. Whoever asks for more than can be
+ * answered at once does not speak as agreed. */
 static void drove_quietly(struct running *run, struct drive_out *out, struct str name) {
+    if (out->bytes.len > HOLD_WRITE) {
+        out->bytes = (struct str){0};
+        drive_break(out, run->driver->resume_at(run->state),
+                    "it asks for more than can be answered at once");
+    }
     if (out->bytes.len > 0 && run->held)
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
@@ -242,7 +252,7 @@ static void dispatch_name(struct id dispatch, char name[ID_TEXT + 1]) {
 
 /* An open request for permission is answered with yes or no, and with nothing else. */
 static void permission_give(struct running *run, struct drive_out *out) {
-    bool allow = str_begins((struct str){run->text, run->text_length}, STR("allow"));
+    bool allow = run->said->effect.permits == PERMISSION_YES;
     const struct run_ask *ask = asks_first(&run->asks);
     run->driver->answer(run->state, str_of(ask->id), allow ? DRIVE_ALLOW : DRIVE_REJECT,
                         clock_wall(), out);
@@ -496,6 +506,8 @@ void run_stop(struct running *run, struct act *act) {
     run->stop = act;
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
     run_look_ended(run, SURE_UNKNOWN);
+    if (run->launching)
+        return; /* its hold is on its way: stands() ends it */
     if (run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS)))
         return;
     run_stopped(run);

@@ -73,7 +73,7 @@ void run_file_close(const struct running *run) {
     char from[RUN_PATH + 16], to[RUN_PATH + 16];
     snprintf(from, sizeof from, "%s/run.json", run->dir);
     snprintf(to, sizeof to, "%s/run.over", run->dir);
-    if (rename(from, to) != 0)
+    if (rename(from, to) != 0 && errno != ENOENT)
         log_warning("%s cannot be put away: %s", from, strerror(errno));
 }
 

@@ -189,14 +189,13 @@ struct starting {
     struct git_tree tree;
     struct ready_wanted ready;
     bool has_place;
-    char *text, *said, *node, *start;
+    char *text, *node, *start;
     size_t text_length, node_length, start_length;
     char why[256];
 };
 
 static void starting_free(struct starting *it) {
     free(it->text);
-    free(it->said);
     free(it->node);
     free(it->start);
     arena_free(&it->arena);
@@ -211,6 +210,7 @@ static void start_failed(struct starting *it, struct running *run, struct str wh
         if (run->stop)
             run_report(run, &run->stop, (struct signal){0});
         run_limits_end(run);
+        run_file_close(run); /* nobody goes on with what never began */
         run_free(run);
     }
     starting_free(it);
@@ -223,6 +223,7 @@ static void stands(void *with, bool stood, struct str why) {
         starting_free(it);
         return;
     }
+    run->launching = false;
     if (!stood) {
         start_failed(it, run, why);
         return;
@@ -325,6 +326,7 @@ static void launch(struct starting *it, struct running *run) {
                              .rows = launch.pty ? launch.rows : 0,
                              .cap = RUN_OUTPUT_CAP,
                              .wrapped = run->box >= SANDBOX_BWRAP};
+    run->launching = true;
     held_start(run->runs->loop, &spec, stands, it);
 }
 
@@ -364,7 +366,6 @@ static void words_made(void *with, const struct composition *made) {
     struct starting *it = with;
     it->text = made->text.len ? strndup(made->text.at, made->text.len) : NULL;
     it->text_length = made->text.len;
-    it->said = made->said.len ? strndup(made->said.at, made->said.len) : NULL;
     it->node = bytes_keep(made->node, &it->node_length);
     it->start = bytes_keep(made->start, &it->start_length);
     snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(made->why));
@@ -497,17 +498,23 @@ void run_spawn(struct runs *runs, struct act *act) {
 
 /* ---- saying something ---- */
 
+/* The turn that asks for permission would have to end first, and it ends after the answer to that. */
+static bool words_cannot_be_heard(const struct running *run) {
+    return run->asks.count > 0 && !run->answers && run->said->effect.words == WORDS_ANSWER;
+}
+
 static void send_home(struct errand *errand) {
     struct starting *it = (struct starting *)(void *)errand;
     struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
     if (run && run->said && !it->runs->stopping) {
-        run->answers = run->said->effect.words == WORDS_ANSWER && it->said && run->asks.count > 0;
-        char **words = run->answers ? &it->said : &it->text;
-        run->text = *words;
+        run->answers = run->said->effect.permits != PERMISSION_NONE && run->asks.count > 0;
+        run->text = it->text;
         run->text_length = run->text ? strlen(run->text) : 0;
-        *words = NULL;
-        if (run->text)
+        it->text = NULL;
+        if (words_cannot_be_heard(run))
+            run_said_ended(run, DELIVERY_ERROR, STR("it waits for a yes or no to something else"));
+        else if (run->text)
             run_pump(run);
         else
             run_said_ended(run, DELIVERY_ERROR, str_of(it->why));

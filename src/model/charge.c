@@ -131,6 +131,7 @@ static const struct field CHARGE_FIELDS[] = {
     F("completion", FIELD_U32, 97, charge, completion, 0, NULL, "how it says it ended, from 1"),
     F("confidence", FIELD_U32, 98, charge, confidence, 0, NULL, "and how sure it is, from 1"),
     F("report", FIELD_HASH, 99, charge, report, 0, NULL, "of its report of that"),
+    F("permits", FIELD_U32, 100, charge, permits, 0, NULL, "an answer to what it asks for"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };

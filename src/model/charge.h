@@ -126,11 +126,12 @@ struct charge {
     char sandbox[LIMIT_SANDBOX + 1]; /* what holds the run at hand; empty: none began yet */
     char scope[LIMIT_SANDBOX + 1];   /* SCOPE-08: who sees to its tools: enforced, advisory, none */
     char limits[LIMIT_LIMITS + 1];   /* G-22: what the run at hand may use, and what sees to it */
-    char phase[LIMIT_PHASE + 1];     /* PROGRESS-05: what it says it is at; empty: nothing yet */
-    uint32_t percent;                /* and how far, + 1; 0: it did not say */
-    int64_t progress_at;             /* when it said so */
-    uint32_t progress_kept;          /* entries in the history of its run, */
-    int64_t progress_kept_at;        /* the newest of then */
+    uint32_t permits;            /* what the answer in `said` says to what it asks permission for */
+    char phase[LIMIT_PHASE + 1]; /* PROGRESS-05: what it says it is at; empty: nothing yet */
+    uint32_t percent;            /* and how far, + 1; 0: it did not say */
+    int64_t progress_at;         /* when it said so */
+    uint32_t progress_kept;      /* entries in the history of its run, */
+    int64_t progress_kept_at;    /* the newest of then */
     uint32_t completion, confidence; /* REPORT-07: how it says it ended, + 1; 0: it did not */
     struct hash report;              /* REPORT-06: of the UPDATE in which it said so */
     uint32_t

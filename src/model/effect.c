@@ -33,6 +33,7 @@ static const struct field AGENT[] = {
     F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
     F("commit", FIELD_TEXT, 15, commit, LIMIT_COMMIT, "which commit"),
     F("start", FIELD_HASH, 16, start, 0, "of what it was first started with"),
+    F("permits", FIELD_U32, 17, permits, 0, "an answer to what it asks permission for"),
 };
 
 static const struct field TELL[] = {

@@ -45,6 +45,7 @@ struct effect {
     struct hash handoff; /* of a CRYSTAL that goes with it */
     struct hash said;    /* of words that go with it */
     uint32_t words;      /* enum wording: what is asked for */
+    uint32_t permits;    /* send: an answer to what it asks permission for: enum permission */
     struct str node;
     struct str commit; /* land: which passed */
     struct hash
@@ -53,6 +54,9 @@ struct effect {
     struct str body; /* tell: an encoded signal; say: an encoded NOTICE */
     struct id to;    /* tell: for whom */
 };
+
+/* Only an answer to that very question is yes or no; whatever else is said meanwhile is words. */
+enum permission { PERMISSION_NONE, PERMISSION_YES, PERMISSION_NO };
 
 /* What an agent is told. The text is put together from these by core/words.h when it is sent. */
 enum wording {

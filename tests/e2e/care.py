@@ -154,6 +154,39 @@ def who_cannot_be_driven_goes():
         house.close()
 
 
+@check
+def who_asks_for_too_much_is_no_danger():
+    """A question whose id has two megabytes cannot be answered: the run is broken off, and the daemon lives."""
+    house = house_make("much", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace('print(\'{"jsonrpc":\', end="", flush=True)', 'say(method="x", id="x" * (2 << 20))')
+                             .replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
+    try:
+        pid, goal = house.daemon.pid, house.goal()
+        house.wait("it is seen to be broken", lambda: "answered at once" in json.dumps(house.do("goal.show", goal=goal)["records"]), 30)
+        house.do("goal.cancel", goal=goal)
+        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+        assert house.daemon.pid == pid and house.do("status.show")["daemon"]["joined"], "the daemon is gone"
+    finally:
+        house.close()
+
+
+@check
+def called_off_while_it_starts():
+    """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
+    house = house_make("early", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
+    try:
+        for wait in (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
+            goal = house.goal()
+            house.wait("it is to begin", lambda: house.records(goal, "assignment.dispatched"))
+            time.sleep(wait)
+            house.do("goal.cancel", goal=goal)
+            house.wait("its agent is let go", lambda: house.records(goal, "assignment.cancelled"))
+        house.wait("nothing of them is left", lambda: not holds_of(house), 20)
+    finally:
+        house.close()
+
+
 def state_of(house):
     return house.daemon.socket.with_suffix(".state")
 
