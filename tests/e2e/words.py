@@ -206,6 +206,21 @@ def progress_is_shown_and_bounded(house):
     settle(house, "")
 
 
+def a_question_that_is_not_there_is_refused(house):
+    """ESCALATE-13: by every verb, with nothing else harmed; also one that several goals have."""
+    table, goals = house.table, [house.do("goal.create", title="asked")["goalId"] for _ in range(2)]
+    for goal in goals:
+        house.do("question.ask", goal=goal, title="Which?", options=["one", "two"])
+    name = house.do("inbox.list")["items"][-1]["questionId"]
+    for verb, more in (("answer", {"answer": "a"}), ("approve", {}), ("reject", {"reason": "no"}), ("ack", {}), ("snooze", {"until": "1h"}),
+                       ("undo", {}), ("withdraw", {})):
+        for question, codes in (("Q99", {"E_NOT_FOUND"}), (name, {"E_INVALID"})):
+            code, _ = house.doors[0].call(table[f"question.{verb}"], {"question": question, **more})
+            assert code in codes, (verb, question, code)
+    for goal in goals:
+        house.do("goal.cancel", goal=goal, reason="tried")
+
+
 # ---- assignments ----
 
 def an_assignment_is_shown_and_survives(house):
@@ -307,6 +322,7 @@ CHECKS = [
     (a_completion_is_an_update, ""),
     (a_report_of_the_end_is_kept, "REPORT-01 REPORT-06 REPORT-07 REPORT-08"),
     (progress_is_shown_and_bounded, "PROGRESS-01 PROGRESS-03 PROGRESS-05 PROGRESS-06"),
+    (a_question_that_is_not_there_is_refused, ""),
     (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
     (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
     (why_answers_from_the_log_alone, "EVENT-05"),
