@@ -110,17 +110,20 @@ static struct running *run_of_json(struct runs *runs, struct id id, const json_t
 struct running *run_file_read(struct runs *runs, const char *name) {
     char path[RUN_PATH + 300];
     struct id id;
-    struct str why;
+    struct str why = STR("");
     snprintf(path, sizeof path, "%s/runs/%.200s/run.json", runs->state, name);
     json_t *json = id_parse(str_of(name), &id) ? json_load_file(path, 0, NULL) : NULL;
     if (!json)
         return NULL;
     struct running *run = run_of_json(runs, id, json);
-    if (run && (!run->state || !run_prepare(run, &why))) {
+    if (run && !run->state) {
         run_free(run);
         run = NULL;
     }
     if (run) {
+        if (!run_prepare(run, &why)) /* it runs: nothing has to be found to go on with it */
+            log_warning("the run %s of %s goes on as it began: %.*s", name, run->agent,
+                        STR_ARG(why));
         scope_take(run, json);
         run_token_lend(run);
     }

@@ -171,6 +171,28 @@ def who_asks_for_too_much_is_no_danger():
 
 
 @check
+def what_runs_is_gone_on_with():
+    """The settings of an agent were changed or taken out while it worked, and the daemon was killed: its run goes on, and no second one begins."""
+    house = house_make("settings", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
+    try:
+        goal, config = house.goal(), house.folder / "overseer.toml"
+        before = config.read_text()
+        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
+        first = holds_of(house)
+        for text in (before.replace("/usr/bin/python3", "/nowhere/python"), before.split("[[agents]]")[0]):
+            house.daemon.kill()
+            config.write_text(text)
+            house.begin()
+            time.sleep(2.5)
+            assert sorted(holds_of(house)) == sorted(first), holds_of(house)
+        house.do("goal.cancel", goal=goal)
+        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+    finally:
+        house.close()
+
+
+@check
 def called_off_while_it_starts():
     """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
     house = house_make("early", agent={"driver": "acp", "kind": "goose"})
