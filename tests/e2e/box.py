@@ -275,13 +275,18 @@ def cut(folder):
             house.close()
 
 
-def required(folder):
-    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+def without_bubblewrap(folder):
+    """A PATH."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("git", "sh", "python3"):
         (tools / name).symlink_to(shutil.which(name))
-    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=str(tools))
+    return str(tools)
+
+
+def required(folder):
+    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=without_bubblewrap(folder))
     try:
         goal = house.goal()
         house.plan(goal, "Begin.")
@@ -293,6 +298,45 @@ def required(folder):
 
 
 def denied(answer):
+def checked(house, before=None):
+    """What came of the checks of a task: one record."""
+    goal = house.goal()
+    house.plan(goal, "Be done.")
+    house.wait("its run has begun", lambda: house.run(goal))
+    if before:
+        before()
+    (house.attack / "go").write_text("")
+    return house.wait("it was checked", lambda: house.records(goal, "work.checked"))[0]
+
+
+def unboxed(folder):
+    """sandbox.mode = "require" is for runs alone where sandbox.checks = false: the checks are carried out as they are."""
+    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "require", "checks": False})
+    try:
+        record = checked(house)
+        check(record["to"] == "passed", f"its checks: {record}")
+        print("ok: checks that are to have no sandbox are carried out")
+    finally:
+        house.close()
+
+
+def unchecked(folder):
+    """A check whose sandbox cannot be made says nothing about the work: a person is told why, and not the agent that it is wrong."""
+    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "off"}, path=without_bubblewrap(folder))
+
+    def require():
+        house.config.write_text(house.config.read_text().replace('mode = "off"', 'mode = "require"'))
+        house.do("config.reload")
+
+    try:
+        record = checked(house, require)
+        check(record["to"] == "not checked", f"its checks: {record}")
+        check("sandbox.mode is require, and bubblewrap is not installed" in record["text"], f"it does not say why: {record}")
+        print("ok: a check that cannot be held is not carried out, and not called failed")
+    finally:
+        house.close()
+
+
     return "error" in answer or answer["result"].get("isError")
 
 
