@@ -19,7 +19,8 @@
 
 enum {
     RUN_PATH = 1024,
-    RUN_SHARED = 8,             /* files of the operator's that a run may write: logins */
+    RUN_SHARED = 8,             /* files and folders of the operator's that a run has as they are */
+    RUN_COPIED = 1 << 20,       /* bytes of a file of the operator's that it has a copy of */
     RUN_EVENTS = 32,            /* of one piece of output, to begin with */
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
@@ -79,7 +80,10 @@ struct running {
     uint16_t port, port_count; /* the first of its block; 0: it has none */
     char objects[RUN_PATH];    /* of our clone, that its worktree borrows; empty: none */
     uint64_t fence;
-    struct str shared[RUN_SHARED]; /* files of the operator's, in the arena */
+    struct run_shared {
+        struct str path;  /* in the arena */
+        bool writes;      /* a login that it renews */
+    } shared[RUN_SHARED]; /* of the operator's */
     uint32_t shared_count;
     enum sandbox_kind box;
     char group[GROUP_PATH];        /* its control group; empty: none */
@@ -155,7 +159,7 @@ const struct driver *run_driver(const struct agent_setting *agent);
 /* ---- run_home.c ---- */
 bool file_put(const char *path, struct str text, struct arena *arena); /* in a folder of ours */
 bool home_fill(struct running *run, const struct drive_launch *launch, struct arena *arena);
-void home_share(struct running *run, struct arena *arena);
+void home_share(struct running *run, const struct drive_launch *launch, struct arena *arena);
 
 /* ---- run_box.c ---- */
 

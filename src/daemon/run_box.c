@@ -126,7 +126,7 @@ static void run_shown(struct sandbox_spec *spec, struct running *run, struct are
     sandbox_path_add(&spec->writes, str_of(run->home));
     sandbox_path_add(&spec->writes, str_of(run->cwd));
     for (uint32_t i = 0; i < run->shared_count; i++)
-        sandbox_path_add(&spec->writes, run->shared[i]);
+        sandbox_path_add(run->shared[i].writes ? &spec->writes : &spec->sees, run->shared[i].path);
 }
 
 /* Is what the machine can do enough for what was asked for? Only for whoever is to be in a box. */

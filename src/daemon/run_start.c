@@ -306,7 +306,7 @@ static void launch(struct starting *it, struct running *run) {
         start_failed(it, run, STR("its files cannot be written"));
         return;
     }
-    home_share(run, arena); /* what the driver writes itself comes first */
+    home_share(run, &launch, arena); /* what the driver writes itself comes first */
     struct sandbox_made *box = arena_new(arena, struct sandbox_made, 1);
     if (!run_box(run, arena, box, &why)) {
         start_failed(it, run, why);

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|scope|again|home|limits|confined] …
+box.py [hostile|alone|cut|required|unboxed|unchecked|scope|again|home|share|limits|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. again: one that
+doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
+to have no sandbox. unchecked: checks that are to have one, and cannot. scope: tools of ours that were denied. again: one that
 begins again has what it began with. home: links that
-it leaves in its HOME. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
+it leaves in its HOME. share: what it finds there of the operator's. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
 """
 import json
 import os
@@ -279,7 +280,7 @@ def without_bubblewrap(folder):
     """A PATH."""
     tools = folder / "tools"
     tools.mkdir()
-    for name in ("git", "sh", "python3"):
+    for name in ("git", "sh", "env", "python3"):
         (tools / name).symlink_to(shutil.which(name))
     return str(tools)
 
@@ -297,7 +298,6 @@ def required(folder):
         house.close()
 
 
-def denied(answer):
 def checked(house, before=None):
     """What came of the checks of a task: one record."""
     goal = house.goal()
@@ -337,6 +337,7 @@ def unchecked(folder):
         house.close()
 
 
+def denied(answer):
     return "error" in answer or answer["result"].get("isError")
 
 
@@ -531,6 +532,39 @@ def home(folder):
         house.close()
 
 
+def shared(folder, files, **agent):
+    """What an agent could do with these files of the operator's."""
+    folder.mkdir()
+    house = House(folder, HERE / "attack/share.py", sandbox={"mode": "require"}, driver="acp", **agent)
+    try:
+        for name in files:
+            (house.operator / name).parent.mkdir(parents=True, exist_ok=True)
+            (house.operator / name).write_text("begun\n")
+        (house.attack / "know.json").write_text(json.dumps({"files": files, "operator": str(house.operator)}))
+        goal = house.goal()
+        house.plan(goal, "Write to them.")
+        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+        return json.loads(path.read_text()), {name: (house.operator / name).read_text() for name in files}
+    finally:
+        house.close()
+
+
+def share(folder):
+    """What the operator's own agents would obey is a copy; a login that is renewed is renewed for both; a folder can be read."""
+    goose = [".config/goose/config.yaml", ".config/goose/secrets.yaml"]
+    answer, left = shared(folder / "kind", goose, kind="goose")
+    for name in goose:
+        check(left[name] == "begun\n", f"the operator's {name} is {left[name]!r}")
+        check(answer[name]["own"].startswith("begun\nan agent"), f"it has no copy of {name} to write: {answer[name]}")
+    login, settings, inside = ".codex/auth.json", ".codex/other.toml", ".tools/settings"
+    answer, left = shared(folder / "named", [login, settings, inside], kind="goose", share=[login, settings, ".tools"])
+    check(all(one["before"].startswith("begun\n") for one in answer.values()), f"it does not see them: {answer}")
+    check(left[settings] == left[inside] == "begun\n", f"the operator's are {left}")
+    check("an agent was here" in left[login], f"a login is not renewed for both: {left}")
+    check("an agent was here" in answer[settings]["own"] and "Read-only" in answer[inside]["own"], f"its own are {answer}")
+    print("ok: of what it shares with the operator it writes only logins")
+
+
 LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
 EASY = 64 << 20  # bytes that whoever is not limited has for certain
 
@@ -650,8 +684,8 @@ def confined(folder):
     print(f"ok: processes (rlimit): {done.stdout.strip()} of {LIMITS['processes']}")
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "again": again, "home": home,
-         "limits": limits, "confined": confined}
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "unboxed": unboxed, "unchecked": unchecked, "scope": scope,
+         "again": again, "home": home, "share": share, "limits": limits, "confined": confined}
 
 
 def main():
