@@ -98,6 +98,7 @@ struct running {
     void *state;
     struct drive_pour pour;
     struct held *held;
+    bool starting; /* its hold is on its way, and cannot be spoken to yet */
     bool begun, exited,
         ended; /* the driver said hello; its process is gone; and everything was read */
     int64_t exit;

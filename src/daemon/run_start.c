@@ -227,11 +227,14 @@ static void stands(void *with, bool stood, struct str why) {
         start_failed(it, run, why);
         return;
     }
+    run->starting = false;
     if (!run_open(run, 0))
         log_error("the hold of a run of %s cannot be spoken to", run->agent);
-    else if (run->stop)
-        held_stop(run->held, RUN_GRACE_MS);
     run_due(run);
+    struct act *stop = run->stop;
+    run->stop = NULL;
+    if (stop) /* it has waited for the hold */
+        run_stop(run, stop);
     starting_free(it);
 }
 
@@ -325,6 +328,7 @@ static void launch(struct starting *it, struct running *run) {
                              .rows = launch.pty ? launch.rows : 0,
                              .cap = RUN_OUTPUT_CAP,
                              .wrapped = run->box >= SANDBOX_BWRAP};
+    run->starting = true;
     held_start(run->runs->loop, &spec, stands, it);
 }
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|unboxed|unchecked|scope|again|home|share|limits|confined] …
+box.py [hostile|alone|cut|required|unboxed|unchecked|scope|again|home|share|orphan|limits|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
 doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
 to have no sandbox. unchecked: checks that are to have one, and cannot. scope: tools of ours that were denied. again: one that
 begins again has what it began with. home: links that
-it leaves in its HOME. share: what it finds there of the operator's. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
+it leaves in its HOME. share: what it finds there of the operator's. orphan: who is left. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
 """
 import json
 import os
@@ -18,16 +18,18 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import proof
-from world import BUILD, OVERSEER, Broken, Client, Daemon, Unreachable, folder_make, wait_until
+from world import BUILD, OVERSEER, OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
 HOLD = BUILD / "overseer-hold"
+ENDED_WITHIN = 20  # seconds from the end of a goal to the end of its agents; the daemon asks first, and waits 5 s
 
 
 def check(holds, what):
@@ -43,7 +45,7 @@ def git(folder, *words):
 class House:
     """A daemon with one agent, which is a program of ours, and a repository."""
 
-    def __init__(self, folder, program, sandbox=None, path=None, **agent):
+    def __init__(self, folder, program, sandbox=None, path=None, daemon=OVERSEERD, **agent):
         self.folder, self.operator, self.repo, self.attack = folder, folder / "operator", folder / "repo", folder / "attack"
         for place in (self.operator, self.repo, self.attack):
             place.mkdir()
@@ -61,7 +63,7 @@ class House:
         self.begin = git(self.repo, "rev-parse", "main")
         self.config = folder / "overseer.toml"
         self.config.write_text(self.configuration({"sees": [str(self.attack)], **(sandbox or {})}, agent))
-        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
+        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", program=daemon, options=["--lease", "3"],
                              environment={"OVERSEER_CONFIG": str(self.config), "HOME": str(self.operator),
                                           "OPERATOR_KEY": SECRET, **({"PATH": path} if path else {})})
         self.daemon.start()
@@ -123,19 +125,40 @@ class House:
     def log(self):
         return self.daemon.log.read_text(errors="replace")
 
-    def holds_end(self):
-        """One that never took its prompt in is not ended at once by the daemon."""
-        left = list(holds_below(self.state))
-        for pid, _ in left:
-            os.kill(pid, signal.SIGTERM)
-        return not left
+    def nothing_left(self):
+        return not list(left_below(self))
 
     def close(self):
+        """A goal that is cancelled leaves no hold and no agent; whoever is left is ended here, and the test has failed."""
         for goal in self.do("goal.list")["goals"]:
             self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
-        wait_until("nothing is held any more", self.holds_end, 20, 0.2)
-        self.client.close()
-        self.daemon.stop()
+        try:
+            wait_until("all goals are cancelled, and nobody is left of them", self.nothing_left, ENDED_WITHIN, 0.2)
+        except Broken as error:
+            raise Broken(f"{error}: {self.left_end()}") from error
+        finally:
+            self.client.close()
+            self.daemon.stop()
+        check(self.nothing_left(), f"after the daemon somebody is left: {self.left_end()}")
+
+    def left_end(self):
+        left = list(left_below(self))
+        for pid, _ in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return left
+
+
+def left_below(house):
+    """(pid, words) of holds, agents and what these began. Words of agents name their program, which stands in a folder of its own."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            place = os.readlink(path / "cwd")
+        except OSError:
+            continue
+        if place.startswith(str(house.state)) or str(house.attack) in words:
+            yield int(path.name), words[:200]
 
 
 def holds_below(folder):
@@ -335,6 +358,49 @@ def unchecked(folder):
         print("ok: a check that cannot be held is not carried out, and not called failed")
     finally:
         house.close()
+
+
+ORPHANED_AFTER = (0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds from a plan to the end of its goal
+HOLD_TAKES = 0.4  # seconds until one stands, so that some goals end before
+
+
+def slow_holds(folder):
+    """A daemon whose holds take their time."""
+    place = folder / "programs"
+    place.mkdir()
+    shutil.copy(OVERSEERD, place / "overseerd")
+    (place / "overseer").symlink_to(OVERSEER)
+    (place / "overseer-hold").write_text(f'#!/bin/sh\nsleep {HOLD_TAKES}\nexec {HOLD} "$@"\n')
+    (place / "overseer-hold").chmod(0o755)
+    return place / "overseerd"
+
+
+def orphan(folder):
+    """Of a goal that is cancelled nobody is left: whenever that is, after a daemon that stopped while its agents went on, and of an
+    agent that does not want to end."""
+    house = House(folder, HERE / "attack/orphan.py", sandbox={"mode": "off"}, daemon=slow_holds(folder))
+    try:
+        with subprocess.Popen(["sleep", "60"], cwd=house.state) as planted:
+            check(not house.nothing_left(), "this test would see nobody")
+            planted.kill()
+        goal = house.goal()
+        house.plan(goal, "Stay.")
+        house.wait("both of them stand", lambda: (tree := house.tree(goal)) and len(list(tree.glob("stands-*"))) == 2)
+        house.client.close()
+        house.daemon.stop()
+        check(len(list(holds_below(house.state))) == 1, "an agent does not outlive the daemon")
+        house.daemon.start()
+        house.daemon.wait_joined()
+        house.client = Client(house.daemon.socket)
+        for after in ORPHANED_AFTER:
+            other = house.goal()
+            house.plan(other, "Stay.")
+            time.sleep(after)
+            house.do("goal.cancel", goal=other, reason="not any more")
+        check(house.run(goal) and not house.nothing_left(), "whoever was not cancelled is gone")
+    finally:
+        house.close()
+    print("ok: nobody is left of a goal that is cancelled")
 
 
 def denied(answer):
@@ -685,7 +751,7 @@ def confined(folder):
 
 
 TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "unboxed": unboxed, "unchecked": unchecked, "scope": scope,
-         "again": again, "home": home, "share": share, "limits": limits, "confined": confined}
+         "again": again, "home": home, "share": share, "orphan": orphan, "limits": limits, "confined": confined}
 
 
 def main():
