@@ -42,14 +42,14 @@ static bool is_hold(pid_t pid) {
            (strcmp(name, "/overseer-hold") == 0 || strcmp(name, "/overseer-hold (deleted)") == 0);
 }
 
-/* The nearest hold above. 0: none; -1: somebody on the way is gone. */
+/* The nearest hold above. 0: none; -1: it cannot be known: somebody on the way is gone, or there are too many. */
 static pid_t hold_above(pid_t pid) {
     for (int i = 0; i < PARENTS && pid > 1; i++) {
         if (is_hold(pid))
             return pid;
         pid = parent_of(pid);
     }
-    return pid < 0 ? -1 : 0;
+    return pid == 0 || pid == 1 ? 0 : -1;
 }
 
 /* A pid may be another's by now; one that a pidfd holds is not, as long as it lives. */

@@ -19,7 +19,8 @@
 
 enum {
     RUN_PATH = 1024,
-    RUN_SHARED = 8,             /* files of the operator's that a run may write: logins */
+    RUN_SHARED = 8,             /* files and folders of the operator's that a run has as they are */
+    RUN_COPIED = 1 << 20,       /* bytes of a file of the operator's that it has a copy of */
     RUN_EVENTS = 32,            /* of one piece of output, to begin with */
     RUN_GRACE_MS = 5000,        /* between asking it to end, and ending it */
     RUN_ACCEPT_SECONDS = 120,   /* without a receipt: nobody can tell */
@@ -79,7 +80,10 @@ struct running {
     uint16_t port, port_count; /* the first of its block; 0: it has none */
     char objects[RUN_PATH];    /* of our clone, that its worktree borrows; empty: none */
     uint64_t fence;
-    struct str shared[RUN_SHARED]; /* files of the operator's, in the arena */
+    struct run_shared {
+        struct str path;  /* in the arena */
+        bool writes;      /* a login that it renews */
+    } shared[RUN_SHARED]; /* of the operator's */
     uint32_t shared_count;
     enum sandbox_kind box;
     char group[GROUP_PATH];        /* its control group; empty: none */
@@ -94,6 +98,7 @@ struct running {
     void *state;
     struct drive_pour pour;
     struct held *held;
+    bool starting; /* its hold is on its way, and cannot be spoken to yet */
     bool begun, exited,
         ended; /* the driver said hello; its process is gone; and everything was read */
     int64_t exit;
@@ -117,7 +122,6 @@ struct running {
     void *saved; /* the driver's state as it was when `saved_needs` had been offered */
     uint32_t saved_needs;
     bool save_pending;
-    bool launching; /* its hold is being started */
     bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
     uint32_t writes;           /* that have no better name */
     int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
@@ -156,7 +160,7 @@ const struct driver *run_driver(const struct agent_setting *agent);
 /* ---- run_home.c ---- */
 bool file_put(const char *path, struct str text, struct arena *arena); /* in a folder of ours */
 bool home_fill(struct running *run, const struct drive_launch *launch, struct arena *arena);
-void home_share(struct running *run, struct arena *arena);
+void home_share(struct running *run, const struct drive_launch *launch, struct arena *arena);
 
 /* ---- run_box.c ---- */
 

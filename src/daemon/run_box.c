@@ -126,10 +126,10 @@ static void run_shown(struct sandbox_spec *spec, struct running *run, struct are
     sandbox_path_add(&spec->writes, str_of(run->home));
     sandbox_path_add(&spec->writes, str_of(run->cwd));
     for (uint32_t i = 0; i < run->shared_count; i++)
-        sandbox_path_add(&spec->writes, run->shared[i]);
+        sandbox_path_add(run->shared[i].writes ? &spec->writes : &spec->sees, run->shared[i].path);
 }
 
-/* Is what the machine can do enough for what was asked for? */
+/* Is what the machine can do enough for what was asked for? Only for whoever is to be in a box. */
 static bool box_is_enough(struct runs *runs, const struct sandbox_spec *spec,
                           const struct settings *settings, struct arena *arena,
                           struct str *ret_why) {
@@ -146,10 +146,8 @@ static bool box_is_enough(struct runs *runs, const struct sandbox_spec *spec,
     return true;
 }
 
-static bool box_make(struct runs *runs, struct sandbox_spec *spec, const struct settings *settings,
-                     struct arena *arena, struct sandbox_made *ret, struct str *ret_why) {
-    if (!box_is_enough(runs, spec, settings, arena, ret_why))
-        return false;
+static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret,
+                     struct str *ret_why) {
     if (spec->kind == SANDBOX_NONE && !spec->memory && !spec->cpu) {
         *ret = (struct sandbox_made){.argc = 0};
         return true;
@@ -180,7 +178,8 @@ bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
     common(spec, run->runs, settings, arena);
     run_shown(spec, run, arena);
     bool made = run_limits(run, settings, agent, spec, arena, ret_why) &&
-                box_make(run->runs, spec, settings, arena, ret, ret_why);
+                box_is_enough(run->runs, spec, settings, arena, ret_why) &&
+                box_make(spec, arena, ret, ret_why);
     run->box = spec->kind;
     if (run->box == SANDBOX_LANDLOCK) /* its TMPDIR */
         mkdir(arena_cstr(arena, arena_format(arena, "%s/tmp", run->home)), 0700);
@@ -231,7 +230,8 @@ bool check_box(struct runs *runs, struct str checkout, struct str objects, struc
     sandbox_path_add(&spec->sees, spec->rules);
     sandbox_path_add(&spec->sees, objects);
     home_is_scratch(spec, arena);
-    bool fits = box_make(runs, spec, settings, arena, made, ret);
+    bool fits = (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret)) &&
+                box_make(spec, arena, made, ret);
     house_settings_drop(settings);
     if (fits) /* not what the daemon was started with: keys are in there */
         write_raw(&writer, STR("exec env -i PATH=\"$PATH\" HOME=\"$HOME\" LANG=C.UTF-8 TERM=dumb "

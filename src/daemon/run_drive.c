@@ -506,8 +506,8 @@ void run_stop(struct running *run, struct act *act) {
     run->stop = act;
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
     run_look_ended(run, SURE_UNKNOWN);
-    if (run->launching)
-        return; /* its hold is on its way: stands() ends it */
+    if (run->starting) /* a hold whose run is forgotten would stay: it is ended as soon as it stands */
+        return;
     if (run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS)))
         return;
     run_stopped(run);

@@ -84,43 +84,104 @@ bool home_fill(struct running *run, const struct drive_launch *launch, struct ar
 
 /* ---- the operator's login ---- */
 
-/* Where each kind keeps who it is logged in as, below HOME. */
-static const struct {
-    const char *kind, *files[3];
+/* Where each kind keeps who it is logged in as, below HOME. `renewed`: nothing but tokens, which the agent renews. That one file is
+ * for both, to write. Everything else can name a program, an address or a folder that the operator's own agent would follow
+ * outside: of opencode even its logins, which name where more settings come from. The run has a copy of it. */
+static const struct login {
+    const char *kind, *file;
+    bool renewed;
 } LOGINS[] = {
-    {"claude", {".claude/.credentials.json"}},
-    {"codex", {".codex/auth.json"}},
-    {"gemini", {".gemini/oauth_creds.json", ".gemini/google_accounts.json"}},
-    {"opencode", {".local/share/opencode/auth.json", ".config/opencode/opencode.json"}},
-    {"goose", {".config/goose/config.yaml", ".config/goose/secrets.yaml"}},
-    {"qwen", {".qwen/oauth_creds.json"}},
+    {"claude", ".claude/.credentials.json", true},
+    {"codex", ".codex/auth.json", true},
+    {"gemini", ".gemini/oauth_creds.json", true},
+    {"gemini", ".gemini/google_accounts.json", true},
+    {"opencode", ".local/share/opencode/auth.json", false},
+    {"opencode", ".config/opencode/opencode.json", false},
+    {"goose", ".config/goose/config.yaml", false},
+    {"goose", ".config/goose/secrets.yaml", false},
+    {"qwen", ".qwen/oauth_creds.json", true},
 };
 
-/* It has a HOME of its own, and finds the operator's login there: the same file, so that what is renewed is renewed for
- * both. */
+static bool file_is_renewed(struct str path) {
+    for (size_t i = 0; i < count_of(LOGINS); i++)
+        if (LOGINS[i].renewed && str_equal(path, str_of(LOGINS[i].file)))
+            return true;
+    return false;
+}
+
+/* What is no file, or too large, is not read. */
+static bool fd_read(int fd, struct arena *arena, struct str *ret) {
+    struct stat about;
+    errno = EFBIG;
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > RUN_COPIED)
+        return false;
+    size_t room = (size_t)about.st_size, len = 0;
+    char *text = arena_new(arena, char, room + 1);
+    for (ssize_t got = 1; got > 0 && len < room; len += (size_t)got) {
+        got = read(fd, text + len, room - len);
+        if (got < 0)
+            return false;
+    }
+    *ret = (struct str){text, len};
+    return true;
+}
+
+/* What the operator has now, and not what the last run made of it. */
+static bool file_copy(struct running *run, const char *from, struct str path, struct arena *arena) {
+    struct str text;
+    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool copied = fd >= 0 && fd_read(fd, arena, &text) && home_put(run->home, path, text, arena);
+    if (fd >= 0)
+        close(fd);
+    return copied;
+}
+
+/* The same file for both. */
+static bool file_link(struct running *run, const char *from, struct str path, struct arena *arena) {
+    const char *name;
+    int at = folder_of(run->home, arena_cstr(arena, path), &name);
+    bool linked = at >= 0 && (symlinkat(from, at, name) == 0 || errno == EEXIST);
+    if (at >= 0)
+        close(at);
+    return linked;
+}
+
+static bool folder_is_there(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* It has a HOME of its own, and finds there what is the operator's. Of folders it sees what is in them, and cannot write. */
 static void file_share(struct running *run, struct str path, struct arena *arena) {
-    const char *home = getenv("HOME"), *name;
+    const char *home = getenv("HOME");
     if (!home || path.len == 0 || path.at[0] == '/' || memmem(path.at, path.len, "..", 2))
         return;
     char *from = arena_cstr(&run->arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
+    bool writes = file_is_renewed(path), links = writes || folder_is_there(from);
     if (access(from, R_OK) != 0)
         return;
-    int at = folder_of(run->home, arena_cstr(arena, path), &name);
-    if (at < 0 || (symlinkat(from, at, name) != 0 && errno != EEXIST))
+    if (!(links ? file_link : file_copy)(run, from, path, arena))
         log_warning("%s cannot be shared with a run: %s", from, strerror(errno));
-    else if (run->shared_count < RUN_SHARED)
-        run->shared[run->shared_count++] = str_of(from);
-    if (at >= 0)
-        close(at);
+    else if (links && run->shared_count < RUN_SHARED)
+        run->shared[run->shared_count++] = (struct run_shared){str_of(from), writes};
 }
 
-void home_share(struct running *run, struct arena *arena) {
+static bool driver_wrote(const struct drive_launch *launch, struct str path) {
+    for (uint32_t i = 0; i < launch->file_count; i++)
+        if (str_equal(launch->files[i].path, path))
+            return true;
+    return false;
+}
+
+void home_share(struct running *run, const struct drive_launch *launch, struct arena *arena) {
     const struct settings *settings = house_settings(run->runs->house);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     for (uint32_t i = 0; agent && i < agent->share.count; i++)
-        file_share(run, agent->share.at[i], arena);
+        if (!driver_wrote(launch, agent->share.at[i]))
+            file_share(run, agent->share.at[i], arena);
     for (size_t i = 0; agent && agent->share.count == 0 && i < count_of(LOGINS); i++)
-        for (size_t k = 0; str_equal(run->spec.quirk, str_of(LOGINS[i].kind)) && k < 3; k++)
-            file_share(run, str_of(LOGINS[i].files[k]), arena);
+        if (str_equal(run->spec.quirk, str_of(LOGINS[i].kind)) &&
+            !driver_wrote(launch, str_of(LOGINS[i].file)))
+            file_share(run, str_of(LOGINS[i].file), arena);
     house_settings_drop(settings);
 }

@@ -223,16 +223,18 @@ static void stands(void *with, bool stood, struct str why) {
         starting_free(it);
         return;
     }
-    run->launching = false;
     if (!stood) {
         start_failed(it, run, why);
         return;
     }
+    run->starting = false;
     if (!run_open(run, 0))
         log_error("the hold of a run of %s cannot be spoken to", run->agent);
-    else if (run->stop)
-        held_stop(run->held, RUN_GRACE_MS);
     run_due(run);
+    struct act *stop = run->stop;
+    run->stop = NULL;
+    if (stop) /* it has waited for the hold */
+        run_stop(run, stop);
     starting_free(it);
 }
 
@@ -307,7 +309,7 @@ static void launch(struct starting *it, struct running *run) {
         start_failed(it, run, STR("its files cannot be written"));
         return;
     }
-    home_share(run, arena); /* what the driver writes itself comes first */
+    home_share(run, &launch, arena); /* what the driver writes itself comes first */
     struct sandbox_made *box = arena_new(arena, struct sandbox_made, 1);
     if (!run_box(run, arena, box, &why)) {
         start_failed(it, run, why);
@@ -326,7 +328,7 @@ static void launch(struct starting *it, struct running *run) {
                              .rows = launch.pty ? launch.rows : 0,
                              .cap = RUN_OUTPUT_CAP,
                              .wrapped = run->box >= SANDBOX_BWRAP};
-    run->launching = true;
+    run->starting = true;
     held_start(run->runs->loop, &spec, stands, it);
 }
 

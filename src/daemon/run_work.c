@@ -235,7 +235,7 @@ static void command_check(struct working *it) {
                                     STR_ARG(it->place.command));
     struct str objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone));
     if (!check_box(it->runs, it->checkout, objects, words, &it->arena, &command.command)) {
-        checked(it, -1, command.command);
+        check_end(it, CHECKED_NOTHING, command.command); /* its work is not to blame */
         return;
     }
     command_run(it->runs->loop, &command, it->act->fence, checked, it);

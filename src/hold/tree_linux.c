@@ -81,7 +81,7 @@ static bool process_is_hold(pid_t pid) {
     return name && (!strcmp(name, "/overseer-hold") || !strcmp(name, "/overseer-hold (deleted)"));
 }
 
-/* 0: none; -1: somebody on the way is gone. */
+/* 0: none; -1: it cannot be known: somebody on the way is gone, or there are too many. */
 static pid_t hold_above(pid_t pid) {
     struct process process;
     for (unsigned i = 0; i < HOLD_DEPTH && pid > 1; i++, pid = process.parent) {
@@ -90,11 +90,12 @@ static pid_t hold_above(pid_t pid) {
         if (!process_read(pid, &process))
             return -1;
     }
-    return 0;
+    return pid > 1 ? -1 : 0;
 }
 
 bool process_is_held(pid_t pid) {
-    return pid > 0 && hold_above(pid) != hold_above(getppid());
+    pid_t hold = pid > 0 ? hold_above(pid) : 0;
+    return pid > 0 && (hold < 0 || hold != hold_above(getppid()));
 }
 
 bool boot_read(struct id *ret_boot) {

@@ -374,7 +374,7 @@ static const struct setting AGENT_SETTINGS[] = {
         "variables of the daemon's environment that it needs, such as ANTHROPIC_API_KEY; no other reaches it"),
     LIST(
         "share", share, "", 0, "",
-        "files of the operator's HOME that it finds in its own, such as .codex/auth.json; none: the logins of its kind"),
+        "files of the operator's HOME that it finds in its own: a copy; a folder is read only; a login that it renews, such as .codex/auth.json, is the same file, to write; none: the logins of its kind"),
     CHOICE(
         "network", network, "all", NETWORK_NAMES, 0, "",
         "what its runs reach: all, loopback (one of their own, with nobody else on it) or none; other than all needs bubblewrap"),

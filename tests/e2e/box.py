@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|scope|again|home|limits|confined] …
+box.py [hostile|alone|cut|required|unboxed|unchecked|scope|again|home|share|orphan|limits|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. scope: tools of ours that were denied. again: one that
+doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
+to have no sandbox. unchecked: checks that are to have one, and cannot. scope: tools of ours that were denied. again: one that
 begins again has what it began with. home: links that
-it leaves in its HOME. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
+it leaves in its HOME. share: what it finds there of the operator's. orphan: who is left. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
 """
 import json
 import os
@@ -17,16 +18,18 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import proof
-from world import BUILD, OVERSEER, Broken, Client, Daemon, Unreachable, folder_make, wait_until
+from world import BUILD, OVERSEER, OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
 HOLD = BUILD / "overseer-hold"
+ENDED_WITHIN = 20  # seconds from the end of a goal to the end of its agents; the daemon asks first, and waits 5 s
 
 
 def check(holds, what):
@@ -42,7 +45,7 @@ def git(folder, *words):
 class House:
     """A daemon with one agent, which is a program of ours, and a repository."""
 
-    def __init__(self, folder, program, sandbox=None, path=None, **agent):
+    def __init__(self, folder, program, sandbox=None, path=None, daemon=OVERSEERD, **agent):
         self.folder, self.operator, self.repo, self.attack = folder, folder / "operator", folder / "repo", folder / "attack"
         for place in (self.operator, self.repo, self.attack):
             place.mkdir()
@@ -60,7 +63,7 @@ class House:
         self.begin = git(self.repo, "rev-parse", "main")
         self.config = folder / "overseer.toml"
         self.config.write_text(self.configuration({"sees": [str(self.attack)], **(sandbox or {})}, agent))
-        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "3"],
+        self.daemon = Daemon(folder, f"sqlite:{folder}/store.db", program=daemon, options=["--lease", "3"],
                              environment={"OVERSEER_CONFIG": str(self.config), "HOME": str(self.operator),
                                           "OPERATOR_KEY": SECRET, **({"PATH": path} if path else {})})
         self.daemon.start()
@@ -122,19 +125,40 @@ class House:
     def log(self):
         return self.daemon.log.read_text(errors="replace")
 
-    def holds_end(self):
-        """One that never took its prompt in is not ended at once by the daemon."""
-        left = list(holds_below(self.state))
-        for pid, _ in left:
-            os.kill(pid, signal.SIGTERM)
-        return not left
+    def nothing_left(self):
+        return not list(left_below(self))
 
     def close(self):
+        """A goal that is cancelled leaves no hold and no agent; whoever is left is ended here, and the test has failed."""
         for goal in self.do("goal.list")["goals"]:
             self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
-        wait_until("nothing is held any more", self.holds_end, 20, 0.2)
-        self.client.close()
-        self.daemon.stop()
+        try:
+            wait_until("all goals are cancelled, and nobody is left of them", self.nothing_left, ENDED_WITHIN, 0.2)
+        except Broken as error:
+            raise Broken(f"{error}: {self.left_end()}") from error
+        finally:
+            self.client.close()
+            self.daemon.stop()
+        check(self.nothing_left(), f"after the daemon somebody is left: {self.left_end()}")
+
+    def left_end(self):
+        left = list(left_below(self))
+        for pid, _ in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return left
+
+
+def left_below(house):
+    """(pid, words) of holds, agents and what these began. Words of agents name their program, which stands in a folder of its own."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            place = os.readlink(path / "cwd")
+        except OSError:
+            continue
+        if place.startswith(str(house.state)) or str(house.attack) in words:
+            yield int(path.name), words[:200]
 
 
 def holds_below(folder):
@@ -243,11 +267,12 @@ def alone(folder):
     house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "off"})
     try:
         goal = house.goal()
-        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "goal": goal}))
+        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "state": str(house.state), "goal": goal}))
         house.plan(goal, "Come in as a person.")
         path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
         answer = json.loads(path.read_text())
-        check(all(one["status"] == 403 for one in answer), f"it came in: {answer}")
+        check(len(answer) == 4 and all(one["status"] in (401, 403) for one in answer), f"it came in: {answer}")
+        check([one["status"] for one in answer[:2]] == [403, 403], f"it is not called a run: {answer}")
         check("tried the door for people" in house.log(), "the log does not say so")
         check(house.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
         print("ok: a run without a sandbox is not taken for a person")
@@ -274,13 +299,18 @@ def cut(folder):
             house.close()
 
 
-def required(folder):
-    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+def without_bubblewrap(folder):
+    """A PATH."""
     tools = folder / "tools"
     tools.mkdir()
-    for name in ("git", "sh", "python3"):
+    for name in ("git", "sh", "env", "python3"):
         (tools / name).symlink_to(shutil.which(name))
-    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=str(tools))
+    return str(tools)
+
+
+def required(folder):
+    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=without_bubblewrap(folder))
     try:
         goal = house.goal()
         house.plan(goal, "Begin.")
@@ -289,6 +319,88 @@ def required(folder):
         print("ok: nothing begins without the sandbox that was asked for")
     finally:
         house.close()
+
+
+def checked(house, before=None):
+    """What came of the checks of a task: one record."""
+    goal = house.goal()
+    house.plan(goal, "Be done.")
+    house.wait("its run has begun", lambda: house.run(goal))
+    if before:
+        before()
+    (house.attack / "go").write_text("")
+    return house.wait("it was checked", lambda: house.records(goal, "work.checked"))[0]
+
+
+def unboxed(folder):
+    """sandbox.mode = "require" is for runs alone where sandbox.checks = false: the checks are carried out as they are."""
+    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "require", "checks": False})
+    try:
+        record = checked(house)
+        check(record["to"] == "passed", f"its checks: {record}")
+        print("ok: checks that are to have no sandbox are carried out")
+    finally:
+        house.close()
+
+
+def unchecked(folder):
+    """A check whose sandbox cannot be made says nothing about the work: a person is told why, and not the agent that it is wrong."""
+    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "off"}, path=without_bubblewrap(folder))
+
+    def require():
+        house.config.write_text(house.config.read_text().replace('mode = "off"', 'mode = "require"'))
+        house.do("config.reload")
+
+    try:
+        record = checked(house, require)
+        check(record["to"] == "not checked", f"its checks: {record}")
+        check("sandbox.mode is require, and bubblewrap is not installed" in record["text"], f"it does not say why: {record}")
+        print("ok: a check that cannot be held is not carried out, and not called failed")
+    finally:
+        house.close()
+
+
+ORPHANED_AFTER = (0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds from a plan to the end of its goal
+HOLD_TAKES = 0.4  # seconds until one stands, so that some goals end before
+
+
+def slow_holds(folder):
+    """A daemon whose holds take their time."""
+    place = folder / "programs"
+    place.mkdir()
+    shutil.copy(OVERSEERD, place / "overseerd")
+    (place / "overseer").symlink_to(OVERSEER)
+    (place / "overseer-hold").write_text(f'#!/bin/sh\nsleep {HOLD_TAKES}\nexec {HOLD} "$@"\n')
+    (place / "overseer-hold").chmod(0o755)
+    return place / "overseerd"
+
+
+def orphan(folder):
+    """Of a goal that is cancelled nobody is left: whenever that is, after a daemon that stopped while its agents went on, and of an
+    agent that does not want to end."""
+    house = House(folder, HERE / "attack/orphan.py", sandbox={"mode": "off"}, daemon=slow_holds(folder))
+    try:
+        with subprocess.Popen(["sleep", "60"], cwd=house.state) as planted:
+            check(not house.nothing_left(), "this test would see nobody")
+            planted.kill()
+        goal = house.goal()
+        house.plan(goal, "Stay.")
+        house.wait("both of them stand", lambda: (tree := house.tree(goal)) and len(list(tree.glob("stands-*"))) == 2)
+        house.client.close()
+        house.daemon.stop()
+        check(len(list(holds_below(house.state))) == 1, "an agent does not outlive the daemon")
+        house.daemon.start()
+        house.daemon.wait_joined()
+        house.client = Client(house.daemon.socket)
+        for after in ORPHANED_AFTER:
+            other = house.goal()
+            house.plan(other, "Stay.")
+            time.sleep(after)
+            house.do("goal.cancel", goal=other, reason="not any more")
+        check(house.run(goal) and not house.nothing_left(), "whoever was not cancelled is gone")
+    finally:
+        house.close()
+    print("ok: nobody is left of a goal that is cancelled")
 
 
 def denied(answer):
@@ -486,6 +598,39 @@ def home(folder):
         house.close()
 
 
+def shared(folder, files, **agent):
+    """What an agent could do with these files of the operator's."""
+    folder.mkdir()
+    house = House(folder, HERE / "attack/share.py", sandbox={"mode": "require"}, driver="acp", **agent)
+    try:
+        for name in files:
+            (house.operator / name).parent.mkdir(parents=True, exist_ok=True)
+            (house.operator / name).write_text("begun\n")
+        (house.attack / "know.json").write_text(json.dumps({"files": files, "operator": str(house.operator)}))
+        goal = house.goal()
+        house.plan(goal, "Write to them.")
+        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+        return json.loads(path.read_text()), {name: (house.operator / name).read_text() for name in files}
+    finally:
+        house.close()
+
+
+def share(folder):
+    """What the operator's own agents would obey is a copy; a login that is renewed is renewed for both; a folder can be read."""
+    goose = [".config/goose/config.yaml", ".config/goose/secrets.yaml"]
+    answer, left = shared(folder / "kind", goose, kind="goose")
+    for name in goose:
+        check(left[name] == "begun\n", f"the operator's {name} is {left[name]!r}")
+        check(answer[name]["own"].startswith("begun\nan agent"), f"it has no copy of {name} to write: {answer[name]}")
+    login, settings, inside = ".codex/auth.json", ".codex/other.toml", ".tools/settings"
+    answer, left = shared(folder / "named", [login, settings, inside], kind="goose", share=[login, settings, ".tools"])
+    check(all(one["before"].startswith("begun\n") for one in answer.values()), f"it does not see them: {answer}")
+    check(left[settings] == left[inside] == "begun\n", f"the operator's are {left}")
+    check("an agent was here" in left[login], f"a login is not renewed for both: {left}")
+    check("an agent was here" in answer[settings]["own"] and "Read-only" in answer[inside]["own"], f"its own are {answer}")
+    print("ok: of what it shares with the operator it writes only logins")
+
+
 LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
 EASY = 64 << 20  # bytes that whoever is not limited has for certain
 
@@ -605,8 +750,8 @@ def confined(folder):
     print(f"ok: processes (rlimit): {done.stdout.strip()} of {LIMITS['processes']}")
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "scope": scope, "again": again, "home": home,
-         "limits": limits, "confined": confined}
+TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "unboxed": unboxed, "unchecked": unchecked, "scope": scope,
+         "again": again, "home": home, "share": share, "orphan": orphan, "limits": limits, "confined": confined}
 
 
 def main():

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent without a sandbox calls at the door for people: by itself, and as a process that has left its parents."""
+"""An agent without a sandbox calls at the door for people: by itself, as a process that has left its parents, and as one with more
+parents than anybody counts. The last one calls its own hold as well."""
+import glob
 import http.client
 import json
 import os
 import socket
+import sys
 import time
+
+GENERATIONS = 300  # more than a walk over parents goes up
 
 
 def ask(path):
@@ -33,10 +38,45 @@ def ask_from_afar(path):
         return json.load(file)
 
 
+def ask_hold(path):
+    """A hold that answers nobody closes."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(2)
+        try:
+            client.connect(path)
+            return {"status": 403 if client.recv(1) == b"" else 200, "said": path}
+        except TimeoutError:
+            return {"status": 200, "said": f"{path} waits for what it is asked"}
+        except OSError as error:
+            return {"status": 403, "said": str(error)}
+
+
+def ask_from_below(know):
+    """The last of many generations, each of which waits for the next."""
+    for _ in range(GENERATIONS):
+        child = os.fork()
+        if child:
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    said = [ask(know["socket"]), *map(ask_hold, glob.glob(know["state"] + "/runs/*/hold.sock"))]
+    with open("below.json", "w", encoding="utf-8") as file:
+        json.dump(said, file)
+    os._exit(0)
+
+
+def asked_from_below(know):
+    child = os.fork()
+    if child == 0:
+        ask_from_below(know)
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit("there are not so many generations")
+    with open("below.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
 def main():
     with open(os.path.join(os.path.dirname(__file__), "know.json"), encoding="utf-8") as file:
         know = json.load(file)
-    said = [ask(know["socket"]), ask_from_afar(know["socket"])]
+    said = [ask(know["socket"]), ask_from_afar(know["socket"]), *asked_from_below(know)]
     with open("answer.json.new", "w", encoding="utf-8") as file:
         json.dump(said, file)
     os.rename("answer.json.new", "answer.json")
