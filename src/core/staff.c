@@ -516,8 +516,8 @@ void charge_answered(struct deciding *d, const struct question *question) {
             &question->said)) /* the words themselves are there only when it is applied at once */
         charge->said = question->said;
     charge->permits = !str_begins(str_of(question->cause), STR("asks.")) ? PERMISSION_NONE
-                      : question->answer == 1                           ? PERMISSION_YES
-                                                                        : PERMISSION_NO;
+                      : question->answer == 1                            ? PERMISSION_YES
+                                                                         : PERMISSION_NO;
     if (done_answered(d, charge, question))
         return;
     bool landing = str_begins(str_of(question->cause), STR("landing."));
