@@ -130,12 +130,13 @@ void plan_settle(struct deciding *d) {
     goal_settle(d);
 }
 
-/* PLAN-12: an active goal is completed once every phase is done and nothing is open any more; without a plan,
- * once its command has ended with 0. */
+/* PLAN-12: an active goal is completed once every phase is done, nothing is open and nobody is at work any more; without a
+ * plan, once its command has ended with 0. */
 void goal_settle(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     bool planned = d->decision->plan.count > 0;
     if (goal->status != GOAL_ACTIVE || goal_works(goal) > 0 || goal_needs_person(goal) ||
+        d->decision->live.charges.count > 0 || /* staff() lets them go first */
         goal->reopened || !(planned ? plan_is_done(&d->decision->plan) : goal->succeeded))
         return;
     goal_move(d, GOAL_COMPLETED);

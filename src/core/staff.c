@@ -165,8 +165,10 @@ void charges_stop(struct deciding *d, struct str rule) {
 void staff(struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     permits_catch_up(d);
-    if (d->decision->live.charges.count > 0)
+    if (d->decision->live.charges.count > 0) {
         staff_release(d);
+        goal_settle(d);
+    }
     if (goal->status != GOAL_ACTIVE || d->policy->agent_count == 0 || goal->plan_version == 0 ||
         d->world->level < LEVEL_SUPERVISION || !anybody_is_wanted(d))
         return;

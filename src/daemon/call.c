@@ -214,7 +214,8 @@ static void next_make(void *with) {
 static void signal_make(void *with) {
     struct building *building = with;
     struct op_call *op = &building->call->op;
-    building->made = op->op->signal(op, building->answer, &building->signal);
+    building->made = op->error == ERROR_NONE && /* what was looked for was there */
+                     op->op->signal(op, building->answer, &building->signal);
 }
 
 static void result_make(void *with) {

@@ -135,6 +135,21 @@ def a_completion_is_an_update(house):
     settle(house, "")
 
 
+def a_question_that_is_not_there_is_refused(house):
+    """ESCALATE-13: by every verb, with nothing else harmed; also one that several goals have."""
+    table, goals = house.table, [house.do("goal.create", title="asked")["goalId"] for _ in range(2)]
+    for goal in goals:
+        house.do("question.ask", goal=goal, title="Which?", options=["one", "two"])
+    name = house.do("inbox.list")["items"][-1]["questionId"]
+    for verb, more in (("answer", {"answer": "a"}), ("approve", {}), ("reject", {"reason": "no"}), ("ack", {}), ("snooze", {"until": "1h"}),
+                       ("undo", {}), ("withdraw", {})):
+        for question, codes in (("Q99", {"E_NOT_FOUND"}), (name, {"E_INVALID"})):
+            code, _ = house.doors[0].call(table[f"question.{verb}"], {"question": question, **more})
+            assert code in codes, (verb, question, code)
+    for goal in goals:
+        house.do("goal.cancel", goal=goal, reason="tried")
+
+
 # ---- assignments ----
 
 def an_assignment_is_shown_and_survives(house):
@@ -234,6 +249,7 @@ CHECKS = [
     (an_agent_says_how_it_goes, "UPDATE-03 UPDATE-05 UPDATE-09 UPDATE-10 UPDATE-11 CRYSTAL-07 REQUEST-06"),
     (an_update_of_nobody_is_held, "UPDATE-06"),
     (a_completion_is_an_update, ""),
+    (a_question_that_is_not_there_is_refused, ""),
     (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
     (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
     (why_answers_from_the_log_alone, "EVENT-05"),
