@@ -2,6 +2,8 @@
 /* What does a person do about one task? Look over its shoulder, speak to it, land it, send it back, begin it anew. */
 #include "cli/task.h"
 
+#include "cli/attach.h"
+
 #include "cli/child.h"
 #include "cli/command.h"
 #include "model/charge.h"
@@ -135,7 +137,7 @@ static void attach_hint(const char *agent) {
 
 /* A terminal is attached to; of any other agent its words are followed. */
 int attach_run(struct typed *typed) {
-    char tmux[PATH_MAX], terminal[PATH_MAX], agent[LIMIT_AGENT + 1];
+    char tmux[PATH_MAX], bwrap[PATH_MAX], terminal[PATH_MAX], agent[LIMIT_AGENT + 1];
     if (!typed_text(typed, "goal"))
         return op_run(typed);
     if (!goal_settle(typed, "goal"))
@@ -152,8 +154,14 @@ int attach_run(struct typed *typed) {
             attach_hint(agent);
         return follow(typed);
     }
-    unsetenv("TMUX");
-    execl(tmux, "tmux", "-S", terminal, "attach-session", (char *)NULL);
+    if (program_find("bwrap", bwrap)) {
+        int status = attach_boxed(bwrap, tmux, terminal);
+        if (status >= 0)
+            return status;
+    } else {
+        unsetenv("TMUX");
+        execl(tmux, "tmux", "-S", terminal, "attach-session", (char *)NULL);
+    }
     trouble_make(&typed->trouble, ERROR_INTERNAL, "tmux cannot be started.");
     return trouble_tell(&typed->trouble, typed->as_json);
 }

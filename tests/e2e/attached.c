@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sit down at the tmux server of that socket as `overseer attach` does: attached BWRAP TMUX SOCKET. */
+#include "cli/attach.h"
+
+#include <stdio.h>
+
+int main(int count, char **words) {
+    int status = count == 4 ? attach_boxed(words[1], words[2], words[3]) : 2;
+    printf("ended with %d\n", status);
+    return status;
+}
