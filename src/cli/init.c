@@ -49,7 +49,7 @@ struct init {
     char command[COMMAND]; /* empty: none */
     const char *from;      /* the file that it was found by */
     char branch[ANSWER], remote[ANSWER];
-    bool set_aside; /* there was another file */
+    char before[PATH_MAX + 16]; /* where the old one is; empty: there was none */
 };
 
 /* ---- finding ---- */
@@ -268,8 +268,21 @@ static void content_write(FILE *file, const struct init *init) {
                 "\n# No agent program is in PATH. Once one is:\n# [[agents]]\n# id = \"claude\"\n");
 }
 
+/* None that was set aside before is lost. */
+static bool set_aside(struct init *init) {
+    for (unsigned n = 1; n < 1000; n++) {
+        snprintf(init->before, sizeof init->before, n > 1 ? "%s.before-%u" : "%s.before",
+                 init->file, n);
+        if (link(init->file, init->before) == 0)
+            return unlink(init->file) == 0;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
 static bool file_write(struct typed *typed, struct init *init) {
-    char before[PATH_MAX + 8], folder[PATH_MAX];
+    char folder[PATH_MAX];
     bool there = access(init->file, F_OK) == 0;
     if (there && !typed->yes) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s is there already.", init->file);
@@ -277,8 +290,9 @@ static bool file_write(struct typed *typed, struct init *init) {
                      "Edit it, or write it anew with --yes; the old one is set aside.");
         return false;
     }
-    snprintf(before, sizeof before, "%s.before", init->file);
-    init->set_aside = there && rename(init->file, before) == 0;
+    if (there && !set_aside(init))
+        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
+                            "%.900s cannot be set aside: %s.", init->file, strerror(errno));
     snprintf(folder, sizeof folder, "%s", init->file);
     char *slash = strrchr(folder, '/');
     if (slash && slash > folder) {
@@ -315,7 +329,9 @@ static json_t *agents_json(void) {
 static void words_tell(const struct init *init, bool told) {
     char agent[AGENT_NAME];
     bool any = agent_first(agent);
-    printf("Written: %s%s\n", init->file, init->set_aside ? " (the old one: …toml.before)" : "");
+    printf("Written: %s\n", init->file);
+    if (*init->before)
+        printf("  the old one %s\n", init->before);
     printf("  repository  %s\n", init->folder);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");

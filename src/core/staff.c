@@ -19,10 +19,14 @@ static const struct policy_agent *agent_watched(const struct deciding *d, const 
     return agent;
 }
 
-/* ASSIGN-20: the one that the plan names, else the first of the role that it names, else the first. */
+/* ASSIGN-20: the one that the plan names, else the first of the role that it names, else the first. Whoever is named, is there
+ * and may not is not replaced by another: somebody wanted that one. */
 static const struct policy_agent *agent_for(const struct deciding *d, const struct node *node) {
     if (agent_is_watched(str_of(node->agent)))
         return agent_watched(d, node);
+    const struct policy_agent *wanted = policy_agent(d->policy, str_of(node->agent));
+    if (wanted && !agent_is_allowed(d, wanted))
+        return NULL;
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < d->policy->agent_count; i++) {
             const struct policy_agent *agent = &d->policy->agents[i];

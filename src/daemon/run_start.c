@@ -447,7 +447,8 @@ static void said_set(struct running *run, struct act *act) {
     run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
     run->fence = act->fence;
     run->spoken = run->answers = run->interrupted = false;
-    run->said_until = clock_wall() + act->effect.within;
+    run->said_until = clock_wall() + act->effect.within -
+                      act->effect.within / 30; /* what was not said is known before it is doubted */
 }
 
 /* ASSIGN-16: agent:NAME:SESSION. A session of somebody else's is none of its. */

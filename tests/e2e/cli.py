@@ -194,6 +194,8 @@ def test_init(desk):
     desk.well("overseer", "init", "--yes", "--test-command", odd, "--folder", str(place), "--file", str(settings))
     desk.well("overseer", "config", "check", str(settings))
     expect("a \\\\" in settings.read_text() and (place / "settings/overseer.toml.before").exists(), "the old one is set aside")
+    desk.well("overseer", "init", "--yes", "--test-command", "true", "--folder", str(place), "--file", str(settings))
+    expect((place / "settings/overseer.toml.before").read_text() != (place / "settings/overseer.toml.before-2").read_text(), "each old one is set aside")
     refused(desk, 3, "overseer", "init", "--yes", "--folder", str(desk.folder), says="git")
     settings.unlink()
     code, shown = desk.on_terminal("overseer", "init", "--file", str(settings), answer="make\ny\n")
