@@ -66,6 +66,21 @@ static void node_fields_put(json_t *item, const struct node *node) {
     json_decref(all);
 }
 
+/* What nobody but us reads of a node, where there is something. */
+static void hidden_put(json_t *ours, const struct node *node) {
+    static const char *const NAMES[] = {"startHash",  "completion", "confidence",
+                                        "reportHash", "proof",      "landedHash"};
+    static const struct node EMPTY;
+    for (size_t i = 0; i < count_of(NAMES); i++) {
+        const struct field *field = json_field_named(NODE.fields, NODE.count, NAMES[i]);
+        const char *at = (const char *)node + field->offset,
+                   *none = (const char *)&EMPTY + field->offset;
+        size_t size = field->type == FIELD_HASH ? sizeof(struct hash) : sizeof(uint32_t);
+        if (memcmp(at, none, size) != 0)
+            json_object_set_new(ours, field->name, json_of(field, at));
+    }
+}
+
 static json_t *node_ours(const struct node *node) {
     json_t *ours =
         json_pack("{s:I, s:I}", "n", (json_int_t)node->n, "place", (json_int_t)node->place);
@@ -74,6 +89,7 @@ static json_t *node_ours(const struct node *node) {
         json_object_set_new(ours, "textHash", json_of(&hash, &node->text));
     if (!hash_is_zero(&node->why))
         json_object_set_new(ours, "whyHash", json_of(&hash, &node->why));
+    hidden_put(ours, node);
     return ours;
 }
 
