@@ -198,20 +198,51 @@ static void s_reports_until(struct story *story, char **said) {
          WHO_AGENT);
     story->until = 0;
 }
-/* PROGRESS-01: how far it says it is. */
-static void s_progress(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+/* PROGRESS-01: how far it says it is. Without a body: in a form that nobody reads; without a charge: of nobody's work. */
+static void progress_tell(struct story *story, struct player *player, struct str body,
+                          uint32_t charge) {
     struct fleet *fleet = story->fleet;
-    if (!player)
-        return;
-    struct progress progress = {.phase = str_of(said[2]), .percent = number_of(story, said[1]) + 1};
     struct signal signal =
         cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
     signal.kind = SIGNAL_AGENT_PROGRESS;
-    signal.body = shape_encode(&PROGRESS, &progress, &fleet->cast_arena);
+    signal.body = body.len ? body : STR("\x01\xff");
+    signal.charge = charge;
     signal.by = WHO_AGENT;
     signal.actor = str_of(player->name);
     fleet_tell(fleet, &signal);
+}
+static struct str progress_body(struct story *story, struct progress progress) {
+    return shape_encode(&PROGRESS, &progress, &story->fleet->cast_arena);
+}
+static void s_progress(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct progress progress = {.phase = str_of(said[2]), .percent = number_of(story, said[1]) + 1};
+    if (player)
+        progress_tell(story, player, progress_body(story, progress), player->charge + 1);
+}
+static void s_counts(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct str counted[] = {str_of(said[2]), str_of(said[3])};
+    struct progress progress = {.phase = str_of(said[1]), .metrics = {counted, 2}};
+    if (player)
+        progress_tell(story, player, progress_body(story, progress), player->charge + 1);
+}
+static void s_progress_broken(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        progress_tell(story, player, (struct str){0}, player->charge + 1);
+}
+static void s_progress_of_nobody(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct progress progress = {.phase = STR("something")};
+    if (player)
+        progress_tell(story, player, progress_body(story, progress), 0);
+}
+static void s_progress_over(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct progress progress = {.phase = STR("something")};
+    if (player)
+        progress_tell(story, player, progress_body(story, progress), player->charge + 1001);
 }
 static void s_progress_often(struct story *story, char **said) {
     int64_t apart = duration_of(story, said[3]), until = story->begin + duration_of(story, said[4]);
@@ -562,6 +593,10 @@ static const struct sentence_row ROWS[] = {
     {"$ reports $ and will be heard of in $", s_reports_until, SENTENCE_HAPPENS},
     {"$ says only that $", s_summary, SENTENCE_HAPPENS},
     {"$ is $ percent through $", s_progress, SENTENCE_HAPPENS},
+    {"$ is at $ and counts $ and $", s_counts, SENTENCE_HAPPENS},
+    {"$ says how far it is in a form that nobody reads", s_progress_broken, SENTENCE_HAPPENS},
+    {"$ says how far nobody's work is", s_progress_of_nobody, SENTENCE_HAPPENS},
+    {"$ says how far work is that is over", s_progress_over, SENTENCE_HAPPENS},
     {"$ is $ percent through $ every $ until $", s_progress_often, SENTENCE_HAPPENS},
     {"$ says status $", s_status, SENTENCE_HAPPENS},
     {"$ says done with commit $", s_done, SENTENCE_HAPPENS},

@@ -1098,6 +1098,11 @@ static void test_the_words_of_a_node_are_kept(void **state) {
     rows[2].text.scope_paths = (struct texts){SOME, 1};
     rows[2].text.agent = STR("agent-7");
     rows[2].text.risk = RISK_HIGH;
+    rows[2].text.artifacts = (struct rows){&(struct artifact){.path = STR("/made")}, 1};
+    assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY, /* VERIFY-03 */
+                                             .by = WHO_OVERSEER,
+                                             .body = shape_encode(&PLAN_TEXT, &text, &arena)}),
+                     ERROR_INVALID_PLAN);
     rows[2].text.artifacts = (struct rows){&(struct artifact){.path = STR("made")}, 1};
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_APPLY,
                                              .by = WHO_OVERSEER,

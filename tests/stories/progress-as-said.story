@@ -1,0 +1,12 @@
+story "What is counted is kept beside what is said, and what nobody can read or place is refused" proves PROGRESS-01 PROGRESS-05
+fleet 1 hosts, lease 4m
+policy idle-after 15m
+goal g1 with task T1, assigned to auto-1
+at 1m   auto-1 says how far it is in a form that nobody reads
+auto-1 says how far nobody's work is
+auto-1 says how far work is that is over
+expect g1 has 0 agent.progress records
+auto-1 is at "reading" and counts "files=3" and "of=ten"
+expect g1 has 1 agent.progress records
+expect the last agent.progress of g1 says text "reading (files=3, of=ten)"
+expect assignment of T1 has percentComplete 0
