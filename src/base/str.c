@@ -13,6 +13,16 @@ struct str str_cut_utf8(struct str s, size_t cap) {
     return (struct str){s.at, end};
 }
 
+struct str str_line_take(struct str *rest) {
+    size_t len = 0;
+    while (len < rest->len && rest->at[len] != '\n')
+        len++;
+    struct str line = {rest->at, len};
+    size_t used = len < rest->len ? len + 1 : len;
+    *rest = (struct str){rest->at + used, rest->len - used};
+    return line;
+}
+
 /* Table 3-7 of the Unicode standard. */
 size_t str_character(struct str text) {
     const unsigned char *s = (const unsigned char *)text.at;
@@ -40,4 +50,13 @@ bool str_is_text(struct str s) {
         i += n;
     }
     return true;
+}
+
+void bytes_mend(char *at, size_t len) {
+    for (size_t i = 0; i < len;) {
+        size_t length = str_character((struct str){at + i, len - i});
+        if (length == 0)
+            at[i] = '?';
+        i += length ? length : 1;
+    }
 }

@@ -33,8 +33,14 @@ static inline struct str str_cut(struct str s, size_t cap) {
 /* The longest prefix of at most cap bytes that does not end inside a UTF-8 character. */
 struct str str_cut_utf8(struct str s, size_t cap);
 
+/* The next line, without its end; it is not in the rest any more. */
+struct str str_line_take(struct str *rest);
+
 /* How many bytes the well-formed character has that begins here, NUL excepted; 0: none does. */
 size_t str_character(struct str s);
 
 /* Well-formed UTF-8 without NUL: what both engines accept as text. */
 bool str_is_text(struct str s);
+
+/* Makes a text of any bytes: those that begin no character become "?". */
+void bytes_mend(char *at, size_t len);

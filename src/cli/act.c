@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/print.h"
+#include "cli/task.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -135,6 +136,8 @@ int op_run(struct typed *typed) {
     if (typed->dry_run && op->kind != OP_READS)
         return dry_say(typed);
     if (!is_whole(typed) || !is_agreed(typed))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    if (!task_goal_settle(typed, "goal"))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->watch)
         return watch(typed);

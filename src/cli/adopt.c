@@ -133,8 +133,7 @@ static bool daemon_is_here(struct typed *typed) {
 
 /* One session, one task. */
 static bool is_new(struct typed *typed, const struct session *session) {
-    json_t *params = json_object(), *row, *list;
-    list = daemon_call(&typed->at, "assignment.list", params, &typed->trouble);
+    json_t *list = typed_ask(typed, "assignment.list", json_object()), *row;
     bool watched = false;
     size_t i;
     json_array_foreach(json_object_get(list, "assignments"), i, row) {
@@ -146,7 +145,6 @@ static bool is_new(struct typed *typed, const struct session *session) {
         trouble_next(&typed->trouble, "See: overseer why %s", text_of(row, "workNodeId"));
     }
     bool is = list && !watched;
-    json_decref(params);
     json_decref(list);
     return is;
 }
@@ -207,8 +205,7 @@ static int adopt(struct typed *typed, const struct session *session) {
 /* Only of what is watched: other work is not ended by a slip. */
 static bool is_adopted(struct typed *typed, const struct task_meant *task) {
     json_t *log =
-        daemon_call(&typed->at, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1),
-                    &typed->trouble);
+        typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
     bool watched = log && agent_is_watched(str_of(text_of(log, "agentId")));
     if (log && !watched) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "%.60s is no session that is only watched.",
@@ -223,10 +220,9 @@ static int release(struct typed *typed, const char *what) {
     struct task_meant task;
     if (!task_find(typed, what, &task) || !is_adopted(typed, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
-    json_t *params =
-        json_pack("{s:s, s:s}", "goal", task.goal, "reason", "it is not watched any more");
-    json_t *result = daemon_call(&typed->at, "goal.cancel", params, &typed->trouble);
-    json_decref(params);
+    json_t *result = typed_ask(
+        typed, "goal.cancel",
+        json_pack("{s:s, s:s}", "goal", task.goal, "reason", "it is not watched any more"));
     if (!result)
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->as_json) {

@@ -73,6 +73,7 @@ int logs_run(struct typed *typed);
 int attach_run(struct typed *typed);
 int tell_run(struct typed *typed);
 int decide_run(struct typed *typed);
+int answer_run(struct typed *typed);
 int retry_run(struct typed *typed);
 int init_run(struct typed *typed);         /* init.c */
 int up_run(struct typed *typed);           /* up.c */

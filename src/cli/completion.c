@@ -238,15 +238,13 @@ static int fish_print(void) {
 /* ---- ids, while the daemon runs ---- */
 
 static int goals_print(struct typed *typed) {
-    json_t *params = json_pack("{s:i}", "limit", 100);
-    json_t *result = daemon_call(&typed->at, "goal.list", params, &typed->trouble);
+    json_t *result = typed_ask(typed, "goal.list", json_pack("{s:i}", "limit", 100));
     const json_t *goals = json_object_get(result, "goals");
     size_t i, length = ids_length(goals);
     json_t *goal;
     char id[ID_TEXT + 1];
     json_array_foreach(goals, i, goal)
         printf("%s\n", id_short(text_of(goal, "goalId"), length, id));
-    json_decref(params);
     json_decref(result);
     return result ? 0 : typed->trouble.exit;
 }

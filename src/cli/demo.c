@@ -19,9 +19,9 @@
 enum { LOOK_MS = 250, READY_MS = 20000, FOLDER = 200, WORDS = 8, VARIABLES = 1024 };
 
 const struct demo_row DEMO[DEMO_TASKS] = {
-    {"steady", "works", "fix the login redirect"}, {"stalls", "silent", "upgrade the linter"},
-    {"loops", "loops", "port to ES modules"},      {"lies", "lies", "add CSV export"},
-    {"dies", "dies", "speed up the search"},       {"quick", "works", "document the API"},
+    {"steady", "works", "fix the login redirect"}, {"sleepy", "silent", "upgrade the linter"},
+    {"dizzy", "loops", "port to ES modules"},      {"fibber", "lies", "add CSV export"},
+    {"frail", "dies", "speed up the search"},      {"quick", "works", "document the API"},
 };
 
 /* Spans that are minutes in earnest are seconds here. */
@@ -263,9 +263,9 @@ static int demo_end(const struct stage *stage) {
         done += demo->tasks[i].state == DEMO_DONE;
         asking += demo->tasks[i].state == DEMO_NEEDS;
     }
-    printf("\n%u of %d tasks landed, each one verified; %s. All of it is gone again.\n", done,
-           DEMO_TASKS, asking ? "a person was asked" : "nobody was woken up");
-    printf("A real one, in a repository of yours:\n\n"
+    printf("\n%u of %d tasks landed, each one verified; %s.\n", done, DEMO_TASKS,
+           asking ? "a person was asked" : "nobody was woken up");
+    printf("All of it is gone again. A real one, in a repository of yours:\n\n"
            "    overseer init\n"
            "    overseer run \"fix the failing test\" --agent %s\n",
            agent_first(agent) ? agent : "claude");

@@ -290,6 +290,7 @@ static bool bwrap_works(char path[PATH_MAX]) {
     char *words[] = {path,
                      (char *)"--unshare-user-try",
                      (char *)"--unshare-pid",
+                     (char *)"--unshare-net",
                      (char *)"--ro-bind",
                      (char *)"/",
                      (char *)"/",

@@ -4,11 +4,14 @@
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/init_keep.h"
 #include "cli/place.h"
 #include "cli/run.h"
 #include "cli/term.h"
+#include "config/config.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -68,6 +71,20 @@ static bool file_has(const char *folder, const char *name, const char *text) {
     return !text || strstr(content, text);
 }
 
+/* Tests of Python need no file that says so. */
+static bool has_python_tests(const struct init *init) {
+    static const char *const PLACES[] = {"test_*.py", "tests/test_*.py", "test/test_*.py"};
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    bool has = false;
+    for (size_t i = 0; i < count_of(PLACES) && !has; i++) {
+        snprintf(pattern, sizeof pattern, "%s/%s", init->folder, PLACES[i]);
+        has = glob(pattern, 0, NULL, &found) == 0;
+        globfree(&found);
+    }
+    return has;
+}
+
 static void command_find_in(struct init *init) {
     for (size_t i = 0; i < count_of(KNOWN); i++)
         if (file_has(init->folder, KNOWN[i].file, KNOWN[i].has)) {
@@ -75,6 +92,10 @@ static void command_find_in(struct init *init) {
             init->from = KNOWN[i].file;
             return;
         }
+    if (!has_python_tests(init))
+        return;
+    snprintf(init->command, sizeof init->command, "python3 -m unittest discover");
+    init->from = "test_*.py";
 }
 
 /* What git says, in a line; empty: nothing. */
@@ -160,9 +181,27 @@ static void command_ask(struct init *init) {
         snprintf(init->command, sizeof init->command, "%s", answer);
 }
 
+/* What the operator has said for this repository before stands. */
+static void command_keep(struct init *init) {
+    struct config_source source = {.file = init->file};
+    struct config_report *report = calloc(1, sizeof *report);
+    struct settings *old =
+        report && access(init->file, R_OK) == 0 ? config_load(&source, report) : NULL;
+    free(report);
+    if (!old)
+        return;
+    if (str_equal(old->repo.path, str_of(init->folder)) && old->verify.command.len > 0 &&
+        old->verify.command.len < sizeof init->command) {
+        snprintf(init->command, sizeof init->command, "%.*s", STR_ARG(old->verify.command));
+        init->from = "a command in the settings";
+    }
+    config_free(old);
+}
+
 static bool command_settle(struct typed *typed, struct init *init) {
     const char *given = typed_text(typed, "test-command");
     command_find_in(init);
+    command_keep(init);
     if (given) {
         init->from = NULL;
         if (strlen(given) >= sizeof init->command)
@@ -225,6 +264,28 @@ static size_t agents_write(FILE *file, bool names) {
     return count;
 }
 
+/* ---- what stays ---- */
+
+struct keeping {
+    FILE *file;
+    bool names, any;
+};
+
+static void block_keep(void *with, const char *id, const char *text) {
+    struct keeping *it = with;
+    if (it->names && *id)
+        fprintf(it->file, "%s\"%s\"", it->any ? ", " : "", id);
+    if (!it->names)
+        fprintf(it->file, "%s%s", it->any ? "" : "\n# Kept of the settings before:\n", text);
+    it->any = it->any || !it->names || *id;
+}
+
+/* Of the file that is there, or was set aside for this one. */
+static void old_keep(FILE *file, const struct init *init, bool names, bool any) {
+    struct keeping it = {.file = file, .names = names, .any = any};
+    init_keep(*init->before ? init->before : init->file, block_keep, &it);
+}
+
 static void repo_write(FILE *file, const struct init *init) {
     fprintf(
         file,
@@ -260,12 +321,16 @@ static void content_write(FILE *file, const struct init *init) {
                   "verify_by_person = true\n\n"
                   "[policy]\n"
                   "allow_agents = [");
-    agents_write(file, true);
+    old_keep(file, init, true, agents_write(file, true) > 0);
     fprintf(file, "]\nallow_cross_agent = true\n\n");
     repo_write(file, init);
     if (agents_write(file, false) == 0)
-        fprintf(file,
-                "\n# No agent program is in PATH. Once one is:\n# [[agents]]\n# id = \"claude\"\n");
+        fprintf(
+            file,
+            "\n# None of the agent programs that are known is in PATH. Once one is: overseer init "
+            "--yes\n# A program of your own: driver = \"command\", see overseer.toml(5).\n"
+            "# [[agents]]\n# id = \"claude\"\n");
+    old_keep(file, init, false, false);
 }
 
 /* None that was set aside before is lost. */
@@ -310,9 +375,7 @@ static bool file_write(struct typed *typed, struct init *init) {
 
 /* A daemon that runs already reads it now. */
 static bool daemon_told(struct typed *typed) {
-    json_t *none = json_object();
-    json_t *result = daemon_call(&typed->at, "config.reload", none, &typed->trouble);
-    json_decref(none);
+    json_t *result = typed_ask(typed, "config.reload", json_object());
     json_decref(result);
     return result != NULL;
 }
@@ -331,7 +394,10 @@ static void words_tell(const struct init *init, bool told) {
     bool any = agent_first(agent);
     printf("Written: %s\n", init->file);
     if (*init->before)
-        printf("  the old one %s\n", init->before);
+        printf(
+            "  the old one %s\n"
+            "  kept of it  agents of your own, and all but [supervision] [policy] [repo] [landing]\n",
+            init->before);
     printf("  repository  %s\n", init->folder);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");

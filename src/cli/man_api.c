@@ -80,8 +80,8 @@ static void operation(const struct op *op) {
         man_text(tool_also(op));
     }
     printf("%s.%s\n.PP\n", op->for_agents ? ", shown to agents" : "",
-           op->answer == ANSWER_SPOOLED ? " Kept on this host's disk while the database is away."
-                                        : "");
+           op->answer != ANSWER_COMMITTED ? " Kept on this host's disk while the database is away."
+                                          : "");
     printf(op->param_count || op->words ? "Parameters:\n.RS 4\n" : "No parameters.\n");
     for (size_t i = 0; i < op->param_count; i++)
         param(&op->params[i]);

@@ -94,8 +94,22 @@ static unsigned long long machine_began(void) {
     return seconds;
 }
 
-/* The number alone may have gone to another process: it began just before it registered, or it is not the one. */
+static bool is_this_boot(const char *told) {
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    bool is = file && fscanf(file, "%63s", boot) == 1 && told && strcmp(told, boot) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+/* The number alone may have gone to another process. Ticks since the machine began do not move with its clock; of a daemon that
+ * did not say them: it began just before it registered, or it is not the one. */
 static bool is_the_one(const json_t *json, pid_t pid) {
+    const json_t *said = json_object_get(json, "start_ticks");
+    if (said)
+        return (unsigned long long)json_integer_value(said) == began_at(pid) &&
+               is_this_boot(json_string_value(json_object_get(json, "boot_id")));
     long long told = json_integer_value(json_object_get(json, "start_time_unix"));
     unsigned long long ticks = began_at(pid);
     long long began =

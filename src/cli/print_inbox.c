@@ -24,13 +24,17 @@ void question_cells(struct table *table, const json_t *item, size_t id_length) {
     char age[AGE_TEXT], options[256], goal[ID_TEXT + 1];
     bool approve = strcmp(text_of(item, "kind"), "approve") == 0;
     bool alert = strcmp(text_of(item, "kind"), "alert") == 0;
+    bool narrow = term_width() > 0 && term_width() < 100;
+    const char *node = text_of(item, "node"), *said = text_of(item, "question");
+    size_t length = strlen(node);
+    if (length > 0 && strncmp(said, node, length) == 0 && strncmp(said + length, ": ", 2) == 0)
+        said += length + 2; /* it stands before it */
     options_write(item, options, sizeof options);
     table_cell(table, TINT_BOLD, "%s", text_of(item, "questionId"));
     table_cell(table, TINT_DIM, "%s", age_of(item, "since", age));
-    table_cell(table, TINT_WARN, "%s",
-               *text_of(item, "node") ? text_of(item, "node") : text_of(item, "kind"));
-    table_cell(table, TINT_NONE, "%s", text_of(item, "question"));
-    table_cell(table, TINT_DIM, "%s", approve ? "" : options);
+    table_cell(table, TINT_WARN, "%s", *node ? node : text_of(item, "kind"));
+    table_cell(table, TINT_NONE, "%s", said);
+    table_cell(table, TINT_DIM, "%s", approve || narrow ? "" : options);
     if (strncmp(text_of(item, "cause"), "done.", 5) == 0) {
         table_cell(table, TINT_DIM, "overseer diff|land|reject %s",
                    id_short(text_of(item, "goalId"), id_length, goal));
@@ -75,6 +79,8 @@ static void detail_print(const json_t *item, size_t id_length) {
     options_write(item, options, sizeof options);
     if (!*text_of(item, "questionId"))
         line_say("", text_of(item, "question"));
+    else if (strcmp(text_of(item, "text"), text_of(item, "question")) != 0)
+        line_say("", text_of(item, "text"));
     line_say("", options);
     deadline_say(item);
     line_say("why asked: ", text_of(item, "why"));

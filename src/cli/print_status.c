@@ -46,17 +46,19 @@ static void items_print(const json_t *items, bool failed) {
 
 static void goals_print(const json_t *goals) {
     static const struct column COLUMNS[] = {
-        {0}, {.right = true, .least = AGE_WIDE}, {.right = true}, {.bends = true}};
+        {0}, {.right = true, .least = AGE_WIDE}, {.right = true}, {.bends = true}, {.bends = true}};
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(goals);
     json_t *goal;
     char id[ID_TEXT + 1], age[AGE_TEXT];
     json_array_foreach(goals, i, goal) {
+        const char *agents = text_of(goal, "agents");
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
         table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
         percent_cell(&table, goal);
         table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
+        table_cell(&table, strstr(agents, " stalled") ? TINT_WARN : TINT_DIM, "%s", agents);
     }
     table_print(&table);
 }
@@ -163,11 +165,11 @@ static void needs_print(const json_t *status) {
 }
 
 static void section_print(const json_t *status, const char *name, const char *title,
-                          const char *more, enum tint tint) {
+                          enum tint tint) {
     const json_t *rows = json_object_get(status, name);
     if (json_array_size(rows) == 0)
         return;
-    title_print(title, tint, more);
+    title_print(title, tint, "");
     goals_print(rows);
 }
 
@@ -207,8 +209,8 @@ void print_status(const struct typed *typed, const json_t *status) {
     (void)typed;
     head_print(status);
     needs_print(status);
-    section_print(status, "working", "WORKING", "", TINT_BUSY);
-    section_print(status, "paused", "PAUSED", "", TINT_DIM);
+    section_print(status, "working", "WORKING", TINT_BUSY);
+    section_print(status, "paused", "PAUSED", TINT_DIM);
     done_print(json_object_get(status, "done"));
     daemon_print(json_object_get(status, "daemon"));
     if (number_of(json_object_get(status, "tally"), "needs you") > 0)

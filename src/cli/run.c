@@ -21,16 +21,9 @@ struct starting {
     json_t *told;
 };
 
-/* The answer, or NULL with the trouble; the parameters are taken. */
-static json_t *ask(struct typed *typed, const char *method, json_t *params) {
-    json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
-    json_decref(params);
-    return result;
-}
-
 /* ---- may it begin? ---- */
 
-static const char *setting_of(const json_t *shown, const char *name) {
+const char *setting_of(const json_t *shown, const char *name) {
     size_t i;
     json_t *row;
     json_array_foreach(json_object_get(shown, "settings"), i,
@@ -61,7 +54,9 @@ static bool settings_fit(struct typed *typed, const json_t *shown) {
     if (!value_is(setting_of(shown, "supervision.enabled"), "true") ||
         json_array_size(json_object_get(shown, "agents")) == 0) {
         trouble_make(&typed->trouble, ERROR_CONFLICT, "No agent is set up to be started.");
-        trouble_next(&typed->trouble, "In your repository: overseer init");
+        trouble_next(
+            &typed->trouble,
+            "In your repository: overseer init. Where the settings were edited: overseer config reload");
         return false;
     }
     if (agent && !agent_is_declared(shown, agent)) {
@@ -81,7 +76,7 @@ static bool settings_fit(struct typed *typed, const json_t *shown) {
 }
 
 static bool may_begin(struct typed *typed) {
-    json_t *shown = ask(typed, "config.show", json_object());
+    json_t *shown = typed_ask(typed, "config.show", json_object());
     bool may = shown && settings_fit(typed, shown);
     json_decref(shown);
     return may;
@@ -91,7 +86,7 @@ static bool may_begin(struct typed *typed) {
 
 /* The next T that nobody has: so many goals there have been. */
 static uint32_t number_next(struct typed *typed) {
-    json_t *tally = ask(typed, "goal.tally", json_object()), *count;
+    json_t *tally = typed_ask(typed, "goal.tally", json_object()), *count;
     const char *face;
     json_int_t all = 0;
     json_object_foreach(tally, face, count) all += json_integer_value(count);
@@ -132,11 +127,11 @@ static bool task_numbered(struct typed *typed, const struct task_new *new, uint3
     char key[32];
     key_make(key);
     json_t *made =
-        ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", new->title, "key", key));
+        typed_ask(typed, "goal.create", json_pack("{s:s, s:s}", "title", new->title, "key", key));
     snprintf(goal, 64, "%s", made ? text_of(made, "goalId") : "");
-    json_t *plan = made ? ask(typed, "plan.apply",
-                              json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
-                                        plan_make(typed, number, new), "key", key))
+    json_t *plan = made ? typed_ask(typed, "plan.apply",
+                                    json_pack("{s:s, s:o, s:s}", "goal", goal, "nodes",
+                                              plan_make(typed, number, new), "key", key))
                         : NULL;
     json_decref(made);
     json_decref(plan);
@@ -187,7 +182,7 @@ static bool is_under_way(const char *state) {
 static uint32_t under_way(struct starting *it) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < it->begun; i++) {
-        json_t *goal = ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
+        json_t *goal = typed_ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
         const char *state = goal ? text_of(goal, "state") : it->states[i];
         if (strcmp(state, it->states[i]) != 0 && !is_under_way(state) && !it->typed->as_json)
             printf("%-5s %s: %s\n", text_of(json_array_get(it->told, i), "task"), state,
@@ -245,6 +240,13 @@ static bool until_read(struct typed *typed, int64_t *ret) {
 
 /* ---- all of it ---- */
 
+static bool all_is_stopped(struct typed *typed) {
+    json_t *status = typed_ask(typed, "status.show", json_object());
+    bool stopped = json_is_true(json_object_get(json_object_get(status, "daemon"), "stopped"));
+    json_decref(status);
+    return stopped;
+}
+
 static int begun_tell(struct starting *it) {
     const char *first = it->begun ? text_of(json_array_get(it->told, 0), "task") : "";
     uint32_t left = it->tasks.count - it->begun;
@@ -257,6 +259,8 @@ static int begun_tell(struct starting *it) {
     }
     if (left)
         printf("The time is up: %u were not begun.\n", left);
+    if (all_is_stopped(it->typed))
+        printf("Everything is stopped: it begins when you say `overseer resume`.\n");
     if (it->begun == 1)
         hint(
             "Look:   overseer logs -f %s, overseer status\nThen:   overseer diff %s, overseer land %s",

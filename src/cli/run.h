@@ -32,3 +32,6 @@ bool task_make(struct typed *typed, const struct task_new *task, char goal[64], 
 
 /* Starts the daemon if nobody answers. False: the person was told why not. (up.c) */
 bool daemon_ensure(struct typed *typed);
+
+/* As the file has it, between quotes where it is a text; empty: there is no such setting in what config.show gave. */
+const char *setting_of(const json_t *shown, const char *name);

@@ -3,9 +3,9 @@
 #include "cli/task.h"
 
 #include "cli/attach.h"
-
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/run.h"
 #include "model/charge.h"
 
 #include <ctype.h>
@@ -33,15 +33,8 @@ static bool is_question(const char *what) {
     return (*what == 'Q' || *what == 'q') && isdigit((unsigned char)what[what[1] == '_' ? 2 : 1]);
 }
 
-/* The answer, or NULL with the trouble; the parameters are taken. */
-static json_t *ask(struct typed *typed, const char *method, json_t *params) {
-    json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
-    json_decref(params);
-    return result;
-}
-
 bool task_find(struct typed *typed, const char *what, struct task_meant *ret) {
-    json_t *why = ask(typed, "why.show", json_pack("{s:s, s:i}", "of", what, "limit", 1));
+    json_t *why = typed_ask(typed, "why.show", json_pack("{s:s, s:i}", "of", what, "limit", 1));
     if (!why)
         return false;
     snprintf(ret->goal, sizeof ret->goal, "%s", text_of(why, "goalId"));
@@ -53,7 +46,7 @@ bool task_find(struct typed *typed, const char *what, struct task_meant *ret) {
 }
 
 /* What was typed as this parameter becomes the whole id of the goal. */
-static bool goal_settle(struct typed *typed, const char *name) {
+bool task_goal_settle(struct typed *typed, const char *name) {
     struct task_meant task;
     const char *what = typed_text(typed, name);
     if (!what || !task_is_node(what))
@@ -64,8 +57,8 @@ static bool goal_settle(struct typed *typed, const char *name) {
 }
 
 int diff_run(struct typed *typed) {
-    return goal_settle(typed, "goal") ? op_run(typed)
-                                      : trouble_tell(&typed->trouble, typed->as_json);
+    return task_goal_settle(typed, "goal") ? op_run(typed)
+                                           : trouble_tell(&typed->trouble, typed->as_json);
 }
 
 /* ---- what it says ---- */
@@ -92,7 +85,7 @@ static int follow(struct typed *typed) {
             json_pack("{s:s, s:I}", "goal", typed_text(typed, "goal"), "from", (json_int_t)from);
         if (first)
             json_object_set_new(params, "last", json_true());
-        json_t *page = ask(typed, "work.log", params);
+        json_t *page = typed_ask(typed, "work.log", params);
         if (!page)
             return trouble_tell(&typed->trouble, typed->as_json);
         bool another = !first && strcmp(run, text_of(page, "runId")) != 0;
@@ -114,7 +107,7 @@ int logs_run(struct typed *typed) {
     bool follows = typed_flag(typed, "follow");
     if (!typed_text(typed, "goal"))
         return op_run(typed);
-    if (!goal_settle(typed, "goal"))
+    if (!task_goal_settle(typed, "goal"))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (follows)
         return follow(typed);
@@ -140,15 +133,20 @@ int attach_run(struct typed *typed) {
     char tmux[PATH_MAX], bwrap[PATH_MAX], terminal[PATH_MAX], agent[LIMIT_AGENT + 1];
     if (!typed_text(typed, "goal"))
         return op_run(typed);
-    if (!goal_settle(typed, "goal"))
+    if (!task_goal_settle(typed, "goal"))
         return trouble_tell(&typed->trouble, typed->as_json);
-    json_t *page = ask(typed, "work.log",
-                       json_pack("{s:s, s:b}", "goal", typed_text(typed, "goal"), "last", 1));
+    json_t *page = typed_ask(typed, "work.log",
+                             json_pack("{s:s, s:b}", "goal", typed_text(typed, "goal"), "last", 1));
     if (!page)
         return trouble_tell(&typed->trouble, typed->as_json);
     snprintf(terminal, sizeof terminal, "%s", text_of(page, "terminal"));
     snprintf(agent, sizeof agent, "%s", text_of(page, "agentId"));
     json_decref(page);
+    if (!*agent) {
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it yet.");
+        trouble_next(&typed->trouble, "See: overseer why %s", typed_text(typed, "goal"));
+        return trouble_tell(&typed->trouble, typed->as_json);
+    }
     if (!*terminal || typed->at.url || !isatty(STDIN_FILENO) || !program_find("tmux", tmux)) {
         if (!typed->as_json)
             attach_hint(agent);
@@ -170,7 +168,7 @@ int attach_run(struct typed *typed) {
 
 /* The open question of this kind about that goal; NULL: there is none. To be let go of. */
 static json_t *question_of(struct typed *typed, const struct task_meant *task, const char *kind) {
-    json_t *inbox = ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item,
+    json_t *inbox = typed_ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item,
            *found = NULL;
     size_t i;
     json_array_foreach(json_object_get(inbox, "items"), i, item) {
@@ -221,13 +219,14 @@ static json_t *told(struct typed *typed, const struct task_meant *task, const ch
     json_t *question = open_question_of(typed, task), *result = NULL;
     if (question) {
         snprintf(whom, size, "%s", text_of(question, "questionId"));
-        result =
-            ask(typed, "question.answer",
-                json_pack("{s:s, s:s, s:s}", "question", whom, "goal", task->goal, "answer", text));
+        result = typed_ask(
+            typed, "question.answer",
+            json_pack("{s:s, s:s, s:s}", "question", whom, "goal", task->goal, "answer", text));
         json_decref(question);
         return result;
     }
-    json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
+    json_t *log =
+        typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
     snprintf(whom, size, "%s", text_of(log, "agentId"));
     if (log && agent_is_watched(str_of(whom))) {
         trouble_make(&typed->trouble, ERROR_CONFLICT,
@@ -236,7 +235,8 @@ static json_t *told(struct typed *typed, const struct task_meant *task, const ch
     } else if (log && (!*whom || flag_of(log, "over")))
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it now.");
     else if (log)
-        result = ask(typed, "mail.send", letter_make(task, text_of(log, "assignmentId"), text));
+        result =
+            typed_ask(typed, "mail.send", letter_make(task, text_of(log, "assignmentId"), text));
     json_decref(log);
     return result;
 }
@@ -266,19 +266,19 @@ int tell_run(struct typed *typed) {
 
 /* ---- what becomes of it ---- */
 
-/* The question that waits for a yes or no about this task. */
-static bool approval_settle(struct typed *typed) {
+/* The question that waits for a yes or no about this task; any question, where no kind is meant. */
+static bool asked_settle(struct typed *typed, const char *kind) {
     const char *what = typed_text(typed, "question");
     struct task_meant task;
     if (!what || typed_text(typed, "goal") || !(task_is_node(what) || is_goal(what)))
         return true; /* a question, or nothing that is known here */
     if (!task_find(typed, what, &task))
         return false;
-    json_t *question = question_of(typed, &task, "approve");
+    json_t *question = question_of(typed, &task, kind);
     if (!question) {
         bool done = strcmp(task.state, "done") == 0;
-        trouble_make(&typed->trouble, ERROR_CONFLICT,
-                     "Nothing of it waits for your yes or no: it is %s.", task.state);
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "Nothing of it waits for your %s: it is %s.",
+                     kind ? "yes or no" : "answer", task.state);
         trouble_next(&typed->trouble,
                      done ? "It has landed: overseer why %s" : "See: overseer why %s", what);
         return false;
@@ -289,16 +289,33 @@ static bool approval_settle(struct typed *typed) {
     return true;
 }
 
+/* A yes is not carried out at once: whoever waits for it knows why nothing happens. */
+static void undo_say(struct typed *typed) {
+    json_t *shown = typed_ask(typed, "config.show", json_object());
+    const char *within = setting_of(shown, "people.undo_for");
+    size_t quotes = *within == '"';
+    fprintf(
+        stderr,
+        "It takes effect in %.*s; until then it can be taken back: overseer undo %s --goal %s\n",
+        (int)strcspn(within + quotes, "\""), within + quotes, typed_text(typed, "question"),
+        typed_text(typed, "goal"));
+    json_decref(shown);
+}
+
 int decide_run(struct typed *typed) {
     const char *what = typed_text(typed, "question");
     bool by_task = what && (task_is_node(what) || is_goal(what));
-    if (!approval_settle(typed))
+    if (!asked_settle(typed, "approve"))
         return trouble_tell(&typed->trouble, typed->as_json);
     int status = op_run(typed);
     if (status == 0 && by_task && !typed->as_json && !typed->dry_run)
-        hint("It takes effect in a moment; until then: overseer undo %s",
-             typed_text(typed, "question"));
+        undo_say(typed);
     return status;
+}
+
+int answer_run(struct typed *typed) {
+    return asked_settle(typed, NULL) ? op_run(typed)
+                                     : trouble_tell(&typed->trouble, typed->as_json);
 }
 
 /* What is done is opened again first. */
@@ -306,9 +323,9 @@ static bool reopened(struct typed *typed, const struct task_meant *task) {
     const char *reason = typed_text(typed, "reason");
     if (strcmp(task->state, "done") != 0 || typed->dry_run)
         return true;
-    json_t *result = ask(typed, "goal.reopen",
-                         json_pack("{s:s, s:s}", "goal", task->goal, "reason",
-                                   reason ? reason : "to be done once more"));
+    json_t *result = typed_ask(typed, "goal.reopen",
+                               json_pack("{s:s, s:s}", "goal", task->goal, "reason",
+                                         reason ? reason : "to be done once more"));
     json_decref(result);
     return result != NULL;
 }
@@ -322,7 +339,8 @@ int retry_run(struct typed *typed) {
         return op_run(typed); /* named in full, or one of several in a plan */
     if (!task_find(typed, what, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
-    json_t *log = ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task.goal, "last", 1));
+    json_t *log =
+        typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task.goal, "last", 1));
     if (log && !*text_of(log, "workNodeId"))
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody has tried it yet.");
     bool found = log && *text_of(log, "workNodeId") && reopened(typed, &task);

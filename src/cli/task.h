@@ -11,5 +11,7 @@ struct task_meant {
 
 /* T7, a goal's id or its beginning. False: typed->trouble says why. */
 bool task_find(struct typed *typed, const char *what, struct task_meant *ret);
+/* Where a task was typed for a goal: its goal takes the place. False: typed->trouble says why. */
+bool task_goal_settle(struct typed *typed, const char *name);
 /* Does it look like the id of a task, such as T7 or S1.1.1? */
 bool task_is_node(const char *what);

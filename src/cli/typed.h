@@ -27,3 +27,10 @@ void typed_free(struct typed *typed);
 /* A value of the parameters; NULL and false: it was not given. */
 const char *typed_text(const struct typed *typed, const char *name);
 bool typed_flag(const struct typed *typed, const char *name);
+
+/* The daemon's answer, or NULL with the trouble; the parameters are taken. */
+static inline json_t *typed_ask(struct typed *typed, const char *method, json_t *params) {
+    json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
+    json_decref(params);
+    return result;
+}

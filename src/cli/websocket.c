@@ -115,11 +115,7 @@ void ws_key(const uint8_t random[WS_RANDOM], char ret_key[WS_KEY + 1]) {
 static struct str header_find(struct str head, const char *name) {
     size_t length = strlen(name);
     while (head.len > 0) {
-        const char *feed = memchr(head.at, '\n', head.len);
-        struct str line = {head.at, feed ? (size_t)(feed - head.at) : head.len};
-        head = (struct str){head.at + line.len, head.len - line.len};
-        if (head.len > 0)
-            head = (struct str){head.at + 1, head.len - 1};
+        struct str line = str_line_take(&head);
         if (line.len <= length || line.at[length] != ':' || strncasecmp(line.at, name, length) != 0)
             continue;
         struct str value = {line.at + length + 1, line.len - length - 1};

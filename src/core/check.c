@@ -89,7 +89,7 @@ static void work_goes_back(struct deciding *d, struct charge *charge, enum wordi
                         STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT))));
     charge_touch(d, charge);
     if (charge->rounds > d->policy->check_rounds || charge->attached)
-        ladder_ask(d, charge, rule, why);
+        ladder_ask_with(d, charge, rule, why, d->signal->text);
     else
         charge_reply(d, charge, words);
 }
@@ -132,7 +132,8 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
                        STR("it says done and has changed nothing"));
         break;
     default:
-        ladder_ask(d, charge, STR("work.unchecked"), STR("what it calls done cannot be checked"));
+        ladder_ask_with(d, charge, STR("work.unchecked"),
+                        STR("what it calls done cannot be checked"), d->signal->text);
     }
 }
 
@@ -163,7 +164,7 @@ void land_ended(struct deciding *d, const struct effect_slot *slot) {
                        STR("what it made does not fit what others made meanwhile"));
         break;
     default:
-        landing_ask(d, charge, STR("work.not-landed"),
+        landing_ask(d, charge, STR("work.not-landed"), d->signal->text,
                     landed == LANDED_MOVED    ? STR("others were faster each time it was to land")
                     : landed == LANDED_PUSHED ? STR("what passed its checks was pushed, and its "
                                                     "pull request could not be opened")

@@ -116,9 +116,19 @@ static void nudge_do(struct deciding *d, struct charge *charge) {
     rung_say(d, charge, WORDS_NUDGE, STR("ladder.nudge"));
 }
 
-/* What was lost is said again, and nothing else: an agent that works already is not given its task a second time. */
+/* agent:NAME:SESSION; a program that ends after each prompt has none. */
+static bool has_session(const struct charge *charge) {
+    size_t length = strlen(charge->session);
+    return length > 0 && charge->session[length - 1] != ':';
+}
+
+/* What was lost is said again, and nothing else: an agent that works already is not given its task a second time. Whoever
+ * begins without a session is told the task with whatever it is told, and may end before it can be told anything more: what a
+ * person has to say comes first. */
 static void resend_do(struct deciding *d, struct charge *charge) {
     enum wording words = charge->ended ? WORDS_AGAIN : (enum wording)charge->words;
+    if (charge->ended && !has_session(charge) && told_next(d, charge))
+        words = WORDS_TOLD;
     rung_say(d, charge, words, STR("ladder.resend"));
 }
 
@@ -164,7 +174,7 @@ struct charge *charge_asks(struct deciding *d, uint32_t n, struct asking asking)
 
 /* What a person is told of it, and what can be said about it. */
 static struct question_text stalled_text(struct deciding *d, const struct charge *charge,
-                                         struct str why) {
+                                         struct str why, struct str more) {
     static const struct str OPTIONS[] = {
         {"try again", 9}, {"give it to another agent", 24}, {"stop working on it", 18}};
     static const struct str WATCHED[] = {
@@ -180,20 +190,22 @@ static struct question_text stalled_text(struct deciding *d, const struct charge
     return (struct question_text){
         .text = arena_format(d->out,
                              "%s has worked on %s and does not get on: %.*s. It was sent "
-                             "something %u times.",
-                             charge->agent, node, STR_ARG(why), charge->attempts),
+                             "something %u times.%s%.*s",
+                             charge->agent, node, STR_ARG(why), charge->attempts,
+                             more.len ? " What was heard last: " : "",
+                             STR_ARG(str_cut_utf8(more, LIMIT_LINE))),
         .options = {OPTIONS, count_of(OPTIONS)}};
 }
 
 /* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
 static void ask_about(struct deciding *d, struct charge *charge, const char *cause, struct str rule,
-                      struct str why) {
+                      struct str why, struct str more) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     struct asking asking = {.kind = QUESTION_DECIDE,
                             .alarm = ALARM_CRITICAL,
                             .cause = arena_format(d->out, "%s.%s", cause, node->id),
                             .charge = charge,
-                            .text = stalled_text(d, charge, why),
+                            .text = stalled_text(d, charge, why, more),
                             .holds = true};
     asking.text.title = arena_format(d->out, "%s: %.*s", node->id, STR_ARG(why));
     asking.text.rule = rule;
@@ -206,12 +218,18 @@ static void ask_about(struct deciding *d, struct charge *charge, const char *cau
 }
 
 void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
-    ask_about(d, charge, "stalled", rule, why);
+    ask_about(d, charge, "stalled", rule, why, STR(""));
+}
+
+void ladder_ask_with(struct deciding *d, struct charge *charge, struct str rule, struct str why,
+                     struct str more) {
+    ask_about(d, charge, "stalled", rule, why, more);
 }
 
 /* What the agent made is right, and does not get home: that it shows life answers nothing. */
-void landing_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
-    ask_about(d, charge, "landing", rule, why);
+void landing_ask(struct deciding *d, struct charge *charge, struct str rule, struct str more,
+                 struct str why) {
+    ask_about(d, charge, "landing", rule, why, more);
 }
 
 static void ask_do(struct deciding *d, struct charge *charge) {

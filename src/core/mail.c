@@ -84,18 +84,25 @@ static struct letter *letter_unsaid(const struct deciding *d, const struct charg
     return NULL;
 }
 
+bool told_next(const struct deciding *d, struct charge *charge) {
+    const struct letter *letter = letter_unsaid(d, charge);
+    if (letter)
+        charge->told = letter->unsaid;
+    return letter != NULL;
+}
+
 /* A person's words are said as soon as nothing else is being said: one after the other, in the order in which they came. */
 bool told_go_on(struct deciding *d, struct charge *charge) {
-    const struct letter *letter = letter_unsaid(d, charge);
     bool works = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
                  charge->status == CHARGE_STALLED;
     bool hears = works && charge->run && !charge->ended && charge->effect == 0 &&
                  charge->question == 0 && charge->waiting == WAITS_FOR_NOTHING && !charge->owes;
-    if (!letter || !hears || d->decision->goal.status != GOAL_ACTIVE || charge->attached)
+    if (!hears || !letter_unsaid(d, charge) || d->decision->goal.status != GOAL_ACTIVE ||
+        charge->attached)
         return false;
     if (charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT)
         return false; /* it may have heard the last ones, or not: nothing is said twice */
-    charge->told = letter->unsaid;
+    told_next(d, charge);
     charge_reply(d, charge, WORDS_TOLD);
     return true;
 }

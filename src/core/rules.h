@@ -49,7 +49,9 @@ void rule_answer(struct deciding *);    /* question.c: somebody answers */
 void rule_question(struct deciding *);  /* question.c: seen, put off, taken back */
 void rule_mail(struct deciding *);      /* mail.c: a message */
 void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
-bool told_go_on(struct deciding *d, struct charge *charge);      /* mail.c: true: it was told */
+bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
+bool told_next(const struct deciding *d,
+               struct charge *charge); /* mail.c: true: there is something for charge->told */
 void told_heard(struct deciding *, const struct charge *charge); /* mail.c: it has arrived */
 void rule_permit_ask(struct deciding *);                         /* desk.c: may this begin? */
 void rule_settle(struct deciding *);                             /* desk.c: what was spent */
@@ -169,7 +171,9 @@ bool ladder_is_suspended(const struct deciding *, const struct charge *charge);
 struct charge *charge_asks(struct deciding *, uint32_t n, struct asking asking);
 bool ladder_reassign(struct deciding *, struct charge *charge);
 void ladder_ask(struct deciding *, struct charge *charge, struct str rule, struct str why);
-void landing_ask(struct deciding *, struct charge *charge, struct str rule,
+void ladder_ask_with(struct deciding *, struct charge *charge, struct str rule, struct str why,
+                     struct str more); /* and what was heard last */
+void landing_ask(struct deciding *, struct charge *charge, struct str rule, struct str more,
                  struct str why); /* "try again" lands it again */
 
 /* permit.c, the goal's side of a desk. */

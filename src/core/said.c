@@ -105,6 +105,8 @@ void done_ask(struct deciding *d, struct charge *charge, struct str summary) {
         .text = {.title = arena_format(d->out, "%s is done, says %s", node->id, charge->agent),
                  .text = summary,
                  .options = {OPTIONS, count_of(OPTIONS)},
+                 .reason = charge->commit[0] ? STR("its checks passed; it is yours to accept")
+                                             : STR("it says so; no check has looked at it"),
                  .rule = STR("update.done")},
         .holds = true};
     if (!(charge = charge_asks(d, n, asking)))

@@ -89,8 +89,9 @@ static struct str nobody_cause(struct deciding *d, const struct node *node) {
 static void nobody_ask(struct deciding *d, const struct node *node) {
     static const struct str OPTIONS[] = {{"look again", 10}};
     const char *wanted = node->agent[0] ? node->agent : node->role;
-    struct str why = wanted[0] ? arena_format(d->out, "none that may be given work is %s", wanted)
-                               : STR("policy.allow_agents names none of them");
+    struct str why =
+        wanted[0] ? arena_format(d->out, "none of those in policy.allow_agents is %s", wanted)
+                  : STR("policy.allow_agents names none of them");
     question_ask(
         d, (struct asking){
                .kind = QUESTION_DECIDE,

@@ -152,8 +152,8 @@ static void run_died(struct deciding *d, struct charge *charge, struct str rule,
         decide_record(d, RECORD_AGENT_SEEN, charge_evidence(d, charge, evidence));
     }
     if (charge->restarts > d->policy->max_restarts && charge->status == CHARGE_STALLED)
-        ladder_ask(d, charge, STR("agent.dies-again"),
-                   STR("it was started again and died each time"));
+        ladder_ask_with(d, charge, STR("agent.dies-again"),
+                        STR("it was started again and died each time"), why);
 }
 
 /* Pain 9: the account waits, and with it everybody who uses it; what was asked is asked again afterwards. */

@@ -348,8 +348,8 @@ static void words_conflict(struct writer *to, const struct words_about *about) {
             STR_ARG(about_text(about, to->arena))));
     part_text(to, STR("Where, and with what:"), about->said, MOST_SAID);
     say(to,
-        STR("Bring both together in your worktree, so that what others did stays, and say done again. End your reply "
-            "with this block:"));
+        STR("In your worktree: commit what you have, merge that commit, resolve the conflicts so that what others did stays, commit, and "
+            "say done again. End your reply with this block:"));
     form_put(to, about);
 }
 

@@ -14,6 +14,7 @@
 
 static const int64_t PATIENCE = SECONDS(20);
 static const int64_t SPOOLED_PATIENCE = SECONDS(2); /* then the disk of this host has to do */
+static const int64_t AT_ONCE_PATIENCE = MILLISECONDS(50);
 static const int64_t AWAY_AFTER = SECONDS(1);
 static const struct policy NO_POLICY; /* in safe mode nothing is decided */
 
@@ -31,6 +32,7 @@ struct call {
     int64_t since, until; /* boot clock: it waits; something is done about that */
     json_t *params;
     struct op_call op;
+    char key[ID_TEXT + 1]; /* where the caller has none and one is needed */
     uint32_t tries;
     bool spooling, spooled; /* handed to the spool; safe there */
     struct input *input;    /* a write, once it is answered */
@@ -87,14 +89,21 @@ static void call_let_go(struct call *call) {
     free(call);
 }
 
+static int64_t patience_of(const struct op *op) {
+    switch (op->answer) {
+    case ANSWER_SPOOLED: return SPOOLED_PATIENCE;
+    case ANSWER_AT_ONCE: return AT_ONCE_PATIENCE;
+    default: return PATIENCE;
+    }
+}
+
 static void call_wait(struct call *call) {
     if (atomic_load(&call->state) != CALL_NEW)
         return; /* it waits already, or has been told that nobody knows */
     atomic_store(&call->state, CALL_WAITING);
     atomic_fetch_add(&call->holders, 1);
     call->since = clock_boot();
-    call->until =
-        call->since + (call->op.op->answer == ANSWER_SPOOLED ? SPOOLED_PATIENCE : PATIENCE);
+    call->until = call->since + patience_of(call->op.op);
     pthread_mutex_lock(&waiting_lock);
     call->next = waiting;
     call->link = &waiting;
@@ -102,6 +111,8 @@ static void call_wait(struct call *call) {
         waiting->link = &call->next;
     waiting = call;
     pthread_mutex_unlock(&waiting_lock);
+    if (call->op.op->answer == ANSWER_AT_ONCE && call->house->hurry)
+        call->house->hurry(call->house);
 }
 
 /* Whoever moves the state on tells the caller; the other one only lets go. */
@@ -328,15 +339,14 @@ static bool spool_send(struct call *call, const struct signal *signal) {
 }
 
 static bool may_be_spooled(const struct call *call) {
-    return call->op.op->answer == ANSWER_SPOOLED && call->house->spool && !atomic_load(&ending) &&
-           spool_is_wanted(call->house->spool);
+    return call->op.op->answer != ANSWER_COMMITTED && call->house->spool && !atomic_load(&ending);
 }
 
 /* A store that complains is not waited for; one that has not been joined yet is, for a moment: so it is at each start. */
 static bool is_for_spool(const struct call *call) {
     char trouble[LIMIT_WHY];
     int64_t since = atomic_load(&away_since);
-    if (!may_be_spooled(call))
+    if (!may_be_spooled(call) || !spool_is_wanted(call->house->spool))
         return false;
     keeper_view(call->house->keeper, trouble);
     return trouble[0] || (since != 0 && clock_boot() - since >= AWAY_AFTER);
@@ -346,7 +356,9 @@ static bool is_for_spool(const struct call *call) {
 static bool expired_spool(struct call *call) {
     struct signal signal;
     if (call->spooling || call->op.args.key.len == 0 || call->op.args.goal_begins ||
-        !may_be_spooled(call) || !signal_build(call, NULL, &signal))
+        !may_be_spooled(call) ||
+        (call->op.op->answer == ANSWER_SPOOLED && !spool_is_wanted(call->house->spool)) ||
+        !signal_build(call, NULL, &signal))
         return false;
     atomic_fetch_add(&call->holders, 1);
     if (spool_send(call, &signal))
@@ -418,7 +430,16 @@ static void away_look(struct house *house, int64_t now) {
         atomic_store(&away_since, now);
 }
 
-void calls_sweep(struct house *house) {
+static bool any_in_a_hurry(const struct house *house) {
+    bool any = false;
+    pthread_mutex_lock(&waiting_lock);
+    for (const struct call *call = waiting; call && !any; call = call->next)
+        any = call->house == house && call->until - call->since == AT_ONCE_PATIENCE;
+    pthread_mutex_unlock(&waiting_lock);
+    return any;
+}
+
+bool calls_sweep(struct house *house) {
     int64_t now = clock_boot();
     away_look(house, now);
     for (struct call *call; (call = overdue_take(house, now));) {
@@ -429,6 +450,7 @@ void calls_sweep(struct house *house) {
             call_tell(call);
         call_let_go(call);
     }
+    return any_in_a_hurry(house);
 }
 
 /* Nobody but the spool can be waited for now. Whoever is just about to: either they were among those who wait before
@@ -561,6 +583,14 @@ static void named_begin(struct call *call) {
     lookup_begin(call, named_done);
 }
 
+/* What the ledger and the spool both have happens once. */
+static void key_make(struct call *call) {
+    uint8_t random[10];
+    random_bytes(random, sizeof random);
+    id_format(id_make(call->op.at / 1000, random), call->key);
+    call->op.args.key = str_of(call->key);
+}
+
 static bool call_prepare(struct call *call, struct str method) {
     const struct keeper *keeper = call->house->keeper;
     call->op.op = op_find(method);
@@ -573,6 +603,8 @@ static bool call_prepare(struct call *call, struct str method) {
     built(call, args_make, &building);
     if (!building.made || !op_allows(&call->op))
         return false;
+    if (call->op.op->answer == ANSWER_AT_ONCE && call->op.args.key.len == 0)
+        key_make(call);
     if (call->op.op->kind == OP_WRITES && safe_is_on(&keeper->safe))
         return op_refuse(&call->op, ERROR_SAFE_MODE, "%.250s", keeper->safe.why);
     return true;

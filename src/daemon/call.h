@@ -36,7 +36,7 @@ const struct call_count *call_counts(void);
 
 /* From the ledger's thread; takes the input over. */
 void call_written(struct input *input);
-/* Now and then: whoever waited too long is told. */
-void calls_sweep(struct house *house);
+/* Now and then: whoever waited too long is told. True: somebody is in a hurry, and it has to be done again soon. */
+bool calls_sweep(struct house *house);
 /* Before the doors are closed: whoever still waits is told, and nobody can begin to wait any more. */
 void calls_end(struct house *house);

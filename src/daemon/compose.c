@@ -10,6 +10,7 @@
 struct composing {
     struct lookup lookup;
     struct instruction about;
+    bool whole;
     char node[LIMIT_NODE_ID + 1];
     struct hash named[4]; /* of the node, the handoff, what somebody said, what it began with */
     const struct store_answer *answer;
@@ -21,7 +22,15 @@ struct composing {
 
 static void text_make(void *with) {
     struct composing *it = with;
+    struct instruction task = it->about;
     it->text = instruction_text(&it->about, &it->answer->shown, &it->arena);
+    if (!it->whole || it->text.len == 0 || task.words == WORDS_TASK || task.words == WORDS_AGAIN)
+        return;
+    task.words = WORDS_TASK;
+    task.said = (struct hash){0};
+    struct str first = instruction_text(&task, &it->answer->shown, &it->arena);
+    it->text = arena_format(&it->arena, "%.*s\nThat was before. Now:\n\n%.*s", STR_ARG(first),
+                            STR_ARG(it->text));
 }
 
 static struct str text_find(const struct composing *it, const struct hash *hash) {
@@ -79,7 +88,8 @@ static void composing_fill(struct composing *it, const struct effect *effect) {
                                                 .text_count = count_of(it->named)};
 }
 
-void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with) {
+void compose(struct lookups *lookups, const struct effect *effect, bool whole, composed *done,
+             void *with) {
     struct composing *it = calloc(1, sizeof *it);
     if (!it) {
         done(with, &(struct composition){.why = STR("there is no memory")});
@@ -87,6 +97,7 @@ void compose(struct lookups *lookups, const struct effect *effect, composed *don
     }
     it->done = done;
     it->with = with;
+    it->whole = whole;
     composing_fill(it, effect);
     if (!lookups_ask(lookups, &it->lookup))
         composing_end(it, (struct str){0}, STR("the daemon stops"));

@@ -12,6 +12,7 @@ struct composition {
 };
 typedef void composed(void *with, const struct composition *made);
 
-/* For EFFECT_SPAWN and EFFECT_SEND. `done` comes exactly once, also where nobody answers any more: then before this
+/* For EFFECT_SPAWN and EFFECT_SEND. `whole`: the task stands before whatever else is said, for somebody who has not heard it. `done` comes exactly once, also where nobody answers any more: then before this
  * returns. The effect is not needed any longer once it has returned. */
-void compose(struct lookups *lookups, const struct effect *effect, composed *done, void *with);
+void compose(struct lookups *lookups, const struct effect *effect, bool whole, composed *done,
+             void *with);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,18 +63,33 @@ static size_t path_put(char *to, size_t size, const char *path) {
     return n;
 }
 
+/* When this process began, in ticks since the machine did. It stands behind the name, which may have anything in it. */
+static uint64_t ticks_began(void) {
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = 0;
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
 bool registration_write(struct registration *registration) {
     char text[2 * PATH_MAX + 512], log_file[PATH_MAX], socket[PATH_MAX], boot[BOOT_ID + 1];
     uuid_make(registration->instance);
     boot_id(boot);
     path_put(log_file, sizeof log_file, registration->log_file);
     path_put(socket, sizeof socket, registration->socket);
-    int length = snprintf(text, sizeof text,
-                          "{\"pid\": %ld, \"start_time_unix\": %lld, \"instance_id\": \"%s\","
-                          " \"log_file\": \"%s\", \"socket\": \"%s\", \"boot_id\": \"%s\","
-                          " \"version\": \"%s\"}\n",
-                          (long)getpid(), (long long)(clock_wall() / SECONDS(1)),
-                          registration->instance, log_file, socket, boot, OVERSEER_VERSION);
+    int length =
+        snprintf(text, sizeof text,
+                 "{\"pid\": %ld, \"start_time_unix\": %lld, \"instance_id\": \"%s\","
+                 " \"log_file\": \"%s\", \"socket\": \"%s\", \"boot_id\": \"%s\","
+                 " \"start_ticks\": %llu, \"version\": \"%s\"}\n",
+                 (long)getpid(), (long long)(clock_wall() / SECONDS(1)), registration->instance,
+                 log_file, socket, boot, (unsigned long long)ticks_began(), OVERSEER_VERSION);
     return file_replace(registration->folder, "daemon.json", text, (size_t)length, true);
 }
 

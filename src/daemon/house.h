@@ -31,6 +31,7 @@ struct house {
     int64_t started_at;                  /* wall clock */
     void (*reload)(struct house *house); /* asks the main loop for it, from any thread */
     void (*stop)(struct house *house);   /* the same */
+    void (*hurry)(struct house *house);  /* calls_sweep() soon; NULL: nobody sweeps */
     void *with;                          /* the daemon's own */
     /* what only the host of a run knows joins the answer; NULL: nobody knows more. Not on the caller's thread. */
     void (*finish)(struct house *house, struct op_call *call);

@@ -29,6 +29,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { HURRY_MS = 20 }; /* until those in a hurry are looked after again */
+
 struct daemon {
     struct options options;
     struct keeper keeper;
@@ -37,9 +39,9 @@ struct daemon {
     struct house house;
     uv_loop_t loop;
     uv_signal_t on_int, on_term, on_hup;
-    uv_timer_t sweep;
+    uv_timer_t sweep, hurry;
     uv_async_t asked; /* from other threads: */
-    atomic_bool stop_wanted, reload_wanted;
+    atomic_bool stop_wanted, reload_wanted, hurry_wanted;
     pthread_t checkpoints;
     bool checkpointing;
     atomic_bool ending;
@@ -115,15 +117,30 @@ static void reload_asked(uv_signal_t *signal, int number) {
     reload_now(signal->data);
 }
 
+static void hurry_due(uv_timer_t *timer) {
+    struct daemon *daemon = timer->data;
+    if (calls_sweep(&daemon->house))
+        uv_timer_start(timer, hurry_due, HURRY_MS, 0);
+}
+
 /* Somebody asked through a door. */
 static void house_asked(uv_async_t *async) {
     struct daemon *daemon = async->data;
     if (atomic_exchange(&daemon->reload_wanted, false))
         reload_now(daemon);
+    if (atomic_exchange(&daemon->hurry_wanted, false) &&
+        !uv_is_active((uv_handle_t *)&daemon->hurry))
+        uv_timer_start(&daemon->hurry, hurry_due, HURRY_MS, 0);
     if (atomic_exchange(&daemon->stop_wanted, false)) {
         log_info("stopping as asked");
         stop_now(daemon);
     }
+}
+
+static void house_hurry(struct house *house) {
+    struct daemon *daemon = house->with;
+    atomic_store(&daemon->hurry_wanted, true);
+    uv_async_send(&daemon->asked);
 }
 
 static void house_reload(struct house *house) {
@@ -204,6 +221,8 @@ static void signals_start(struct daemon *daemon) {
     uv_signal_init(&daemon->loop, &daemon->on_term);
     uv_signal_init(&daemon->loop, &daemon->on_hup);
     uv_async_init(&daemon->loop, &daemon->asked, house_asked);
+    uv_timer_init(&daemon->loop, &daemon->hurry);
+    daemon->hurry.data = daemon;
     daemon->on_int.data = daemon->on_term.data = daemon;
     daemon->on_hup.data = daemon->asked.data = daemon;
     uv_signal_start(&daemon->on_hup, reload_asked, SIGHUP);
@@ -268,6 +287,7 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     house->with = daemon;
     house->reload = house_reload;
     house->stop = house_stop;
+    house->hurry = house_hurry;
     house->policy_read = policy_of_text;
     house->tokens = tokens_open(options->folder, error, error_size);
     house->sessions = sessions_new();
@@ -373,6 +393,7 @@ static void daemon_end(struct daemon *daemon) {
     uv_close((uv_handle_t *)&daemon->on_hup, NULL);
     uv_close((uv_handle_t *)&daemon->asked, NULL);
     uv_close((uv_handle_t *)&daemon->sweep, NULL);
+    uv_close((uv_handle_t *)&daemon->hurry, NULL);
     for (int i = 0; i < 50 && uv_run(&daemon->loop, UV_RUN_NOWAIT); i++)
         usleep(1000);
     hands_end(&daemon->hands);

@@ -11,16 +11,6 @@
 
 /* ---- as a file would say it ---- */
 
-static struct str line_take(struct str *rest) {
-    size_t len = 0;
-    while (len < rest->len && rest->at[len] != '\n')
-        len++;
-    struct str line = {rest->at, len};
-    size_t used = len < rest->len ? len + 1 : len;
-    *rest = (struct str){rest->at + used, rest->len - used};
-    return line;
-}
-
 /* "agents.2.id = …" is the second entry of [[agents]]. NULL: it is of no list. */
 static const struct setting_list *list_of(struct str line, size_t *ret_number, size_t *ret_used) {
     for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
@@ -44,7 +34,7 @@ static struct str as_file(struct str text, struct arena *arena) {
     const struct setting_list *open = NULL;
     size_t entry = 0;
     while (text.len > 0) {
-        struct str line = line_take(&text);
+        struct str line = str_line_take(&text);
         size_t number = 0, used = 0;
         const struct setting_list *list = list_of(line, &number, &used);
         if (list && (list != open || number != entry))

@@ -32,6 +32,11 @@ enum {
     RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
 };
 
+struct left { /* an assignment of which something is left */
+    struct id goal;
+    uint32_t charge;
+};
+
 struct runs {
     uv_loop_t *loop;
     struct hands *hands;
@@ -46,7 +51,8 @@ struct runs {
     struct map never; /* that were stopped before they began */
     struct due due;
     uv_timer_t timer, clean;
-    uv_async_t heard; /* from other threads: errands */
+    struct left cleaned; /* the last that was looked at; zero: it begins with the first */
+    uv_async_t heard;    /* from other threads: errands */
     pthread_mutex_t
         lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of errands */
     struct errand *errands;
@@ -98,7 +104,9 @@ struct running {
     void *state;
     struct drive_pour pour;
     struct held *held;
-    bool starting; /* its hold is on its way, and cannot be spoken to yet */
+    int64_t open_at; /* its hold was lost and lives: when it is spoken to again; 0: nothing waits */
+    bool strange;    /* another build began it, and nobody here can read what its driver knew */
+    bool starting;   /* its hold is on its way, and cannot be spoken to yet */
     bool begun, exited,
         ended; /* the driver said hello; its process is gone; and everything was read */
     int64_t exit;
@@ -214,6 +222,8 @@ bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_words.c ---- */
 void run_words_keep(struct running *run, const struct drive_out *out);
+struct str run_last_words(const struct running *run,
+                          struct arena *arena); /* on stderr, before it ended badly; empty: none */
 void run_told_keep(struct running *run, struct str text); /* what is said to it */
 
 /* ---- run_ready.c ---- */

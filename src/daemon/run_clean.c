@@ -11,7 +11,6 @@
 #include "ops/assignment.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +18,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { CLEAN_MOST = 256 }; /* assignments in one pass */
+enum { CLEAN_MOST = 256 };           /* assignments in one pass */
+static const char GONE[] = ".gone-"; /* a folder that is being removed */
 
 struct cleaning {
     struct runs *runs;
     uv_work_t work;
     struct errand errand;
     struct lookup lookup;
-    struct left {
-        struct id goal;
-        uint32_t charge;
-    } left[CLEAN_MOST];
+    struct left left
+        [CLEAN_MOST]; /* the first behind the last one of the pass before, in the order of their names */
     uint32_t count, at;
+    uint32_t removed; /* folders of the one at hand */
     int64_t keep;
     bool low;        /* on disk: what is over goes now */
     int64_t over_at; /* of the one at hand; 0: it is not over, or nobody knows */
@@ -41,12 +40,30 @@ static void next(struct cleaning *it);
 
 /* ---- what there is, on a worker ---- */
 
-static void left_add(struct cleaning *it, struct id goal, uint32_t charge) {
+static int left_compare(const struct left *a, const struct left *b) {
+    int goals = memcmp(a->goal.bytes, b->goal.bytes, sizeof a->goal.bytes);
+    return goals ? goals : (a->charge > b->charge) - (a->charge < b->charge);
+}
+
+static uint32_t left_last(const struct cleaning *it) {
+    uint32_t last = 0;
+    for (uint32_t i = 1; i < it->count; i++)
+        if (left_compare(&it->left[i], &it->left[last]) > 0)
+            last = i;
+    return last;
+}
+
+static void left_add(struct cleaning *it, struct left new) {
+    if (left_compare(&new, &it->runs->cleaned) <= 0)
+        return;
     for (uint32_t i = 0; i < it->count; i++)
-        if (id_equal(it->left[i].goal, goal) && it->left[i].charge == charge)
+        if (left_compare(&it->left[i], &new) == 0)
             return;
+    uint32_t last = left_last(it);
     if (it->count < CLEAN_MOST)
-        it->left[it->count++] = (struct left){goal, charge};
+        it->left[it->count++] = new;
+    else if (left_compare(&new, &it->left[last]) < 0)
+        it->left[last] = new;
 }
 
 /* GOAL.A_3 */
@@ -80,7 +97,7 @@ static void entries(struct cleaning *it, const char *folder, entry_seen *seen) {
     size_t length = strlen(path);
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         snprintf(path + length, sizeof path - length, "/%s", entry->d_name);
-        if (entry->d_name[0] != '.')
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             seen(it, entry->d_name, path);
     }
     if (stream)
@@ -91,35 +108,40 @@ static void home_seen(struct cleaning *it, const char *name, const char *path) {
     struct left left;
     (void)path;
     if (home_parse(name, &left))
-        left_add(it, left.goal, left.charge);
+        left_add(it, left);
 }
 
 static void run_seen(struct cleaning *it, const char *name, const char *path) {
     struct left left;
-    (void)name;
-    if (over_read(path, &left))
-        left_add(it, left.goal, left.charge);
+    if (name[0] != '.' && over_read(path, &left))
+        left_add(it, left);
+}
+
+/* A pass that was broken off left it. */
+static void gone_remove(struct cleaning *it, const char *name, const char *path) {
+    (void)it;
+    if (strncmp(name, GONE, strlen(GONE)) == 0 && !folder_remove(path))
+        log_warning("%s cannot be removed whole: %s", path, strerror(errno));
 }
 
 static void collect(uv_work_t *work) {
     struct cleaning *it = work->data;
+    entries(it, "homes", gone_remove);
+    entries(it, "runs", gone_remove);
     entries(it, "homes", home_seen);
     entries(it, "runs", run_seen);
+    it->runs->cleaned = it->count < CLEAN_MOST ? (struct left){0} : it->left[left_last(it)];
 }
 
 /* ---- removing one, on a worker ---- */
 
-static int entry_remove(const char *path, const struct stat *about, int kind, struct FTW *place) {
-    (void)about, (void)kind, (void)place;
-    return remove(path);
-}
-
-/* By one rename out of the way: half of a folder is never taken for one. No link is followed. */
-static void folder_remove(const char *path) {
+/* By one rename out of the way: half of a folder is never taken for one. */
+static void put_away(struct cleaning *it, const char *path) {
     char gone[RUN_PATH * 2 + 16];
     const char *slash = strrchr(path, '/');
-    snprintf(gone, sizeof gone, "%.*s/.gone-%s", (int)(slash - path), path, slash + 1);
-    if (rename(path, gone) != 0 || nftw(gone, entry_remove, 32, FTW_DEPTH | FTW_PHYS) != 0)
+    it->removed++;
+    snprintf(gone, sizeof gone, "%.*s/%s%s", (int)(slash - path), path, GONE, slash + 1);
+    if (rename(path, gone) != 0 || !folder_remove(gone))
         log_warning("%s cannot be removed whole: %s", path, strerror(errno));
 }
 
@@ -138,14 +160,13 @@ static bool is_at_hand(const struct cleaning *it, const struct left *left) {
 static void home_remove(struct cleaning *it, const char *name, const char *path) {
     struct left left;
     if (home_parse(name, &left) && is_at_hand(it, &left))
-        folder_remove(path);
+        put_away(it, path);
 }
 
 static void run_remove(struct cleaning *it, const char *name, const char *path) {
     struct left left;
-    (void)name;
-    if (over_read(path, &left) && is_at_hand(it, &left) && !has_work(path))
-        folder_remove(path);
+    if (name[0] != '.' && over_read(path, &left) && is_at_hand(it, &left) && !has_work(path))
+        put_away(it, path);
 }
 
 /* False: something is nowhere but there. */
@@ -172,10 +193,12 @@ static void one_remove(uv_work_t *work) {
     bool there = work_place(it->runs, left->goal, left->charge, &it->arena, &place);
     if (place.run.base.len > 0 && (!there || !tree_remove(it, &place)))
         return;
+    it->removed = 0;
     entries(it, "homes", home_remove);
     entries(it, "runs", run_remove);
-    log_info("what was left of %.*s is removed%s", STR_ARG(place.run.run),
-             it->low ? ": the disk is short" : "");
+    if (it->removed > 0)
+        log_info("what was left of %.*s is removed%s", STR_ARG(place.run.run),
+                 it->low ? ": the disk is short" : "");
 }
 
 /* ---- one after the other, on the loop ---- */

@@ -31,9 +31,10 @@ static void kept_home(struct errand *errand) {
     input->error = again ? ERROR_NONE : input->error;
     if (again && queue_put(&kept->runs->hands->keeper->queue, input))
         return;
-    if (run && lost)
-        run->unsaid = true; /* the hold has it still */
-    else if (run) {
+    if (run && lost) { /* the hold has it still: a state that knows of it may not be kept */
+        run->unsaid = true;
+        run->save_pending = false;
+    } else if (run) {
         run->kept++;
         run_save(run);
     }
@@ -337,6 +338,10 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     char name[48];
+    if (run->strange) {
+        held_ack(run->held, offset + bytes.len);
+        return;
+    }
     if (!run->begun)
         begin(run);
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
@@ -358,7 +363,7 @@ static void heard_status(void *with, const struct hold_status *status) {
         run->exited = true;
         run->exit = status->exit;
     }
-    if (!run->begun && !run->exited)
+    if (!run->begun && !run->exited && !run->strange)
         begin(run);
     seen_keep(run);
 }
@@ -378,16 +383,22 @@ static void run_is_over(struct running *run, uint64_t offset) {
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                    STR("its process ended before it took that in"));
     run_look_ended(run, SURE_UNKNOWN);
-    struct str hit = run_limit_hit(run, &arena);
-    if (hit.len > 0)
-        log_warning("a run of %s: %.*s", run->agent, STR_ARG(hit));
-    event_offer(run, AGENT_EXITED, &gone, hit, &arena);
+    struct str why = run_limit_hit(run, &arena);
+    if (why.len > 0)
+        log_warning("a run of %s: %.*s", run->agent, STR_ARG(why));
+    else if (run->strange)
+        why = STR("it was begun by another build, and could not be gone on with");
+    else if (run->exit != 0 && !run->stop)
+        why = run_last_words(run, &arena);
+    event_offer(run, AGENT_EXITED, &gone, why, &arena);
     arena_free(&arena);
     run_save(run);
 }
 
 static void heard_end(void *with, uint64_t offset) {
     struct running *run = with;
+    if (run->strange)
+        held_ack(run->held, offset);
     run_is_over(run, offset);
     if (run->stop)
         held_collect(run->held);
@@ -408,9 +419,10 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
     if (verdict == HOLD_STALE)
         log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
                     (unsigned long long)number);
-    if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop) {
+    if (to == HOLD_ATTACH && verdict == HOLD_RANGE && run->strange)
+        held_attach(run->held, number);
+    if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop)
         run_stopped(run);
-    }
 }
 
 static void heard_receipt(void *with, struct id id, enum hold_written written) {
@@ -437,16 +449,22 @@ static void heard_receipt(void *with, struct id id, enum hold_written written) {
     arena_free(&arena);
 }
 
-/* The hold is gone, or we were too slow for it. Its folder knows what became of it. */
+/* The hold is gone, or we were too slow for it. Its folder knows what became of it. One that lives is spoken to again, after a
+ * moment: it may have no room just now, or be about to go. */
 static void heard_lost(void *with, int code) {
     struct running *run = with;
     struct held_memory memory = {0};
     uint64_t offset = run->pour.offset + run->pour.len;
+    if (run->held)
+        held_close(run->held);
     run->held = NULL;
     log_warning("lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
     bool known = held_recall(run->dir, run->id, &memory);
-    if (known && memory.alive && run_open(run, offset))
+    if (known && memory.alive) {
+        run->open_at = clock_wall() + SECONDS(1);
+        run_due(run);
         return;
+    }
     run->exit = known && memory.exited ? (int64_t)memory.exit : -1;
     run_is_over(run, offset);
     run_limits_end(run);
@@ -498,6 +516,22 @@ void run_look(struct running *run, struct act *act) {
     run_due(run);
 }
 
+static bool stop_say(struct running *run) {
+    return run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS));
+}
+
+/* Where its hold was lost and lives: once more. */
+static void open_again(struct running *run) {
+    run->open_at = 0;
+    if (!run_open(run, run->pour.offset + run->pour.len)) {
+        heard_lost(run, UV_ENOTCONN);
+        return;
+    }
+    if (run->stop)
+        stop_say(run);
+    run_due(run);
+}
+
 void run_stop(struct running *run, struct act *act) {
     if (run->stop) {
         run_report(run, &act, (struct signal){0});
@@ -506,9 +540,10 @@ void run_stop(struct running *run, struct act *act) {
     run->stop = act;
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
     run_look_ended(run, SURE_UNKNOWN);
-    if (run->starting) /* a hold whose run is forgotten would stay: it is ended as soon as it stands */
+    if (run->starting ||
+        run->open_at) /* a hold whose run is forgotten would stay: it is ended as soon as it stands */
         return;
-    if (run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS)))
+    if (stop_say(run))
         return;
     run_stopped(run);
 }
@@ -526,6 +561,10 @@ void run_tick(struct running *run, int64_t now) {
     }
     if (run->look && run->look_until <= now)
         run_look_ended(run, SURE_UNKNOWN);
+    if (run->open_at && run->open_at <= now) {
+        open_again(run);
+        return; /* it may be gone by now */
+    }
     if (run->begun && run->held && run->driver->due(run->state) <= now) {
         struct drive_out out = out_begin(&arena);
         char name[32];

@@ -146,10 +146,14 @@ enum { SAVED_MAGIC = 0x4f565332 };
 
 static void saved_write(struct running *run) {
     const struct saved_head *head = run->saved;
-    run->save_pending = false;
-    if (!file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false))
-        log_error("the state of a run of %s cannot be written: %s", run->agent, strerror(errno));
-    else if (run->held) {
+    run->save_pending =
+        !file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false);
+    if (run->save_pending) {
+        log_error("the state of a run of %s cannot be written, and is tried again: %s", run->agent,
+                  strerror(errno));
+        run->save_at = clock_wall() + SECONDS(1);
+        run_due(run);
+    } else if (run->held) {
         held_ack(run->held, head->offset);
         if (run->ended && run->stop)
             held_collect(

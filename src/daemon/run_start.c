@@ -183,6 +183,7 @@ struct starting {
     uv_work_t work;
     struct runs *runs;
     struct id run;
+    uint32_t n; /* of the effect that sends */
     struct arena arena;
     struct work_place place;
     struct git_answer answer;
@@ -377,7 +378,7 @@ static void words_made(void *with, const struct composition *made) {
 static void words_ask(struct starting *it, struct running *run) {
     it->errand.go = composed_home;
     it->runs->under_way++;
-    compose(it->runs->house->lookups, &run->said->effect, words_made, it);
+    compose(it->runs->house->lookups, &run->said->effect, run->session[0] == 0, words_made, it);
 }
 
 static void place_is_ready(void *with, struct str why) {
@@ -510,7 +511,7 @@ static void send_home(struct errand *errand) {
     struct starting *it = (struct starting *)(void *)errand;
     struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
-    if (run && run->said && !it->runs->stopping) {
+    if (run && run->said && run->said->effect.n == it->n && !it->runs->stopping) {
         run->answers = run->said->effect.permits != PERMISSION_NONE && run->asks.count > 0;
         run->text = it->text;
         run->text_length = run->text ? strlen(run->text) : 0;
@@ -534,8 +535,9 @@ void run_send(struct running *run, struct act *act) {
                                  : STR("something else is being said to it"));
         return;
     }
-    *it = (struct starting){.runs = run->runs, .run = run->id, .errand.go = send_home};
+    *it = (struct starting){
+        .runs = run->runs, .run = run->id, .n = act->effect.n, .errand.go = send_home};
     said_set(run, act);
     run->runs->under_way++;
-    compose(run->runs->house->lookups, &act->effect, words_made, it);
+    compose(run->runs->house->lookups, &act->effect, false, words_made, it);
 }

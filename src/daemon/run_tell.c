@@ -32,6 +32,8 @@ static void line_add(json_t *lines, struct str line) {
     char at[TIME_TEXT + 1];
     int64_t when = strtoll(line.at, &end, 10);
     strtoull(end, &end, 10);
+    if (end > line.at + line.len) /* whoever asked from the middle of a line */
+        return;
     struct str rest = {end, (size_t)(line.at + line.len - end)};
     const char *space = rest.len > 1 ? memchr(rest.at + 1, ' ', rest.len - 1) : NULL;
     if (!space)

@@ -11,22 +11,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TAIL = 4 * RUN_WORDS, FILE_MOST = 32 << 20 };
+enum { TAIL = 4 * RUN_WORDS, FILE_MOST = 32 << 20, LAST_MOST = 400 };
 
 static void log_path(const struct running *run, char path[RUN_PATH + 16]) {
     snprintf(path, RUN_PATH + 16, "%s/said.log", run->dir);
+}
+
+static size_t tail_read(const char *path, char text[TAIL]) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    ssize_t length = fd >= 0 ? pread(fd, text, TAIL, size > TAIL ? size - TAIL : 0) : 0;
+    if (fd >= 0)
+        close(fd);
+    return length > 0 ? (size_t)length : 0;
 }
 
 /* The furthest byte that the last lines tell of. */
 static uint64_t told_offset(const char *path) {
     char text[TAIL + 1];
     unsigned long long at, offset, most = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    ssize_t length = fd >= 0 ? pread(fd, text, TAIL, size > TAIL ? size - TAIL : 0) : 0;
-    if (fd >= 0)
-        close(fd);
-    text[length > 0 ? length : 0] = 0;
+    text[tail_read(path, text)] = 0;
     for (char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
         if (sscanf(line, "%llu %llu ", &at, &offset) == 2 && offset > most)
             most = offset;
@@ -123,4 +127,27 @@ void run_told_keep(struct running *run, struct str text) {
         first.len = (size_t)(end - text.at);
     words_flush(run);
     line_write(run, run->word_offset, "told", first);
+}
+
+/* The end of a text, from where a line of it begins if it has several. */
+static struct str end_of(struct str text) {
+    size_t over = text.len > LAST_MOST ? text.len - LAST_MOST : 0;
+    struct str end = {text.at + over, text.len - over}, rest = end;
+    if (over > 0)
+        str_line_take(&rest);
+    if (rest.len > 0)
+        end = rest;
+    while (end.len > 0 && end.at[end.len - 1] == '\n')
+        end.len--;
+    return end;
+}
+
+struct str run_last_words(const struct running *run, struct arena *arena) {
+    char path[RUN_PATH + 16], text[TAIL];
+    snprintf(path, sizeof path, "%s/err.log", run->dir);
+    struct str end = end_of((struct str){text, tail_read(path, text)});
+    if (end.len == 0 || !str_is_text(end))
+        return STR("");
+    return arena_format(arena, "it ended with status %lld, and its last words were: %.*s",
+                        (long long)run->exit, STR_ARG(end));
 }

@@ -205,7 +205,17 @@ static void check_end(struct working *it, enum checked verdict, struct str text)
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
     it->exit = exit;
-    check_end(it, exit == 0 ? CHECKED_PASSED : CHECKED_FAILED, tail);
+    if (exit == 126 || exit == 127) /* behind the rest: of a long text the end is kept */
+        tail =
+            arena_format(&it->arena,
+                         "%.*s\n(Status %d: what verify.command needs is not there, or the sandbox "
+                         "hides it; the operator can show it with sandbox.sees.)",
+                         STR_ARG(tail), (int)exit);
+    check_end(it,
+              exit == 0    ? CHECKED_PASSED
+              : exit == -1 ? CHECKED_NOTHING /* it could not be started: its work is not to blame */
+                           : CHECKED_FAILED,
+              tail);
 }
 
 static void check_prepare(uv_work_t *work) {
@@ -333,11 +343,21 @@ static void land(uv_work_t *work) {
                           &it->landed);
 }
 
+/* The commit is in the clone that the worktree belongs to. */
 static struct str conflicts_text(struct working *it) {
     struct writer writer = {.arena = &it->arena};
-    write_raw(&writer, STR("These files conflict with what is on the branch now:\n"));
-    for (uint32_t i = 0; i < it->landed.conflict_count && i < 50; i++) {
-        write_raw(&writer, it->landed.conflicts[i]);
+    struct str onto = it->landed.onto;
+    write_raw(&writer,
+              arena_format(&it->arena,
+                           "It conflicts with commit %.*s of %.*s, which is in your repository "
+                           "(git merge %.*s), in %u files:\n",
+                           STR_ARG(onto), STR_ARG(str_cut_utf8(it->place.branch, LIMIT_NAME)),
+                           STR_ARG(onto), it->landed.conflict_count));
+    for (uint32_t i = 0; i < it->landed.conflict_count; i++) {
+        struct str name = it->landed.conflicts[i];
+        if (writer.len + name.len + 1 > LIMIT_OUTPUT) /* of more than that the end is kept */
+            break;
+        write_raw(&writer, name);
         write_byte(&writer, '\n');
     }
     return (struct str){writer.at, writer.len};

@@ -77,6 +77,7 @@ void run_due(struct running *run) {
     next = run->said ? sooner(next, run->said_until) : next;
     next = run->look ? sooner(next, run->look_until) : next;
     next = run->save_at ? sooner(next, run->save_at) : next;
+    next = run->open_at ? sooner(next, run->open_at) : next;
     due_set(&run->runs->due, run->id, next);
     timer_set(run->runs);
 }
@@ -271,9 +272,16 @@ static void run_found(struct runs *runs, const char *name) {
     struct running *run = run_file_read(runs, name);
     if (!run)
         return;
-    if (!run_load(run, &offset) || !run_open(run, offset)) {
+    run->strange = !run_load(run, &offset);
+    if (!run_open(run, offset)) {
         log_warning("the run %s cannot be gone on with", name);
         run_free(run);
+        return;
+    }
+    if (run->strange) {
+        log_warning("the run %s of %s was begun by another build: it is stopped, and begun anew",
+                    name, run->agent);
+        held_stop(run->held, RUN_GRACE_MS);
         return;
     }
     log_info("goes on with the run %s of %s from byte %llu", name, run->agent,

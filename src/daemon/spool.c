@@ -202,11 +202,16 @@ static bool refused_keep(struct spool *spool, const struct input *input) {
     return kept;
 }
 
+/* Of progress one in so many seconds is kept: what came too soon is nothing that anybody misses. */
+static bool is_too_soon(const struct input *input) {
+    return input->error == ERROR_LIMITED && input->signal.kind == SIGNAL_AGENT_PROGRESS;
+}
+
 /* From the ledger's thread. */
 static void handed_over(struct input *input) {
     struct spool *spool = input->waiter;
     bool again = ERRORS[input->error].class == CLASS_TRANSIENT || input->error == ERROR_SAFE_MODE;
-    if (input->error && !again)
+    if (input->error && !again && !is_too_soon(input))
         again = !refused_keep(spool, input);
     pthread_mutex_lock(&spool->lock);
     spool->again = spool->again || again;
@@ -238,11 +243,16 @@ static bool hand_over(struct spool *spool, struct str body) {
     return false;
 }
 
+/* A store that hangs answers nobody for a while: what comes meanwhile is not kept waiting. */
 static void answers_await(struct spool *spool) {
     pthread_mutex_lock(&spool->lock);
     while (spool->under_way > 0) {
         struct timespec end = clock_slice(SECONDS(1));
-        pthread_cond_timedwait(&spool->changed, &spool->lock, &end);
+        if (!spool->first)
+            pthread_cond_timedwait(&spool->changed, &spool->lock, &end);
+        pthread_mutex_unlock(&spool->lock);
+        append_all(spool);
+        pthread_mutex_lock(&spool->lock);
     }
     pthread_mutex_unlock(&spool->lock);
 }

@@ -31,6 +31,7 @@ static int pipes_make(struct hold *hold, struct ends *ends) {
     int code = pipe_make(&hold->input.pipe.fd, &ends->in, true);
     if (!code)
         code = pipe_make(&hold->output.pipe.fd, &ends->out, false);
+    hold->output.rests = !code && pipe_room(ends->out) >= HOLD_CHUNK;
     if (!code)
         code = pipe_make(&hold->errors.pipe.fd, &ends->err, false);
     return code;

@@ -23,7 +23,8 @@ enum {
     HOLD_REAPS = 4096,      /* of the dead in one turn of the loop */
     HOLD_LISTED =
         4096, /* children of one process that one walk looks at: some begin more as fast as they are read */
-    HOLD_STRIKES = 32 /* in one go, at what has to end */
+    HOLD_STRIKES = 32, /* in one go, at what has to end */
+    HOLD_REST_MS = 5   /* between two looks at an agent that speaks: its words come together */
 };
 
 /* Who has something to say to the loop. Behind the last one: the clients. */
@@ -60,7 +61,9 @@ struct output {
     char spill[HOLD_CHUNK];          /* read, and the disk did not take it yet */
     size_t spill_at, spill_length;
     bool eof;
-    int trouble; /* errno of the disk */
+    int trouble;     /* errno of the disk */
+    bool rests;      /* its pipe has room for what is said meanwhile */
+    int64_t rest_to; /* until then it is not listened to; 0: it is */
 };
 
 struct errors {
@@ -192,6 +195,7 @@ void loop_watch(struct hold *hold, struct watched *watched, uint32_t source, uin
 void loop_drop(struct hold *hold, struct watched *watched); /* and close */
 int64_t loop_now(void);
 bool peer_is_us(int fd);
+size_t pipe_room(int fd);                            /* bytes; 0: it is no pipe */
 void file_punch(int fd, uint64_t from, uint64_t to); /* gives the room of these bytes back */
 
 /* ---- tree_linux.c ---- */

@@ -97,11 +97,13 @@ static uint32_t all_stop(void) {
     return moving;
 }
 
+/* What was said before it stood still is taken now: nothing comes from somebody who is frozen. */
 uint32_t life_freeze(struct hold *hold, bool *reason) {
     *reason = true;
-    if (hold->options.cgroup && cgroup_freeze(hold->options.cgroup, true))
-        return 0;
-    return all_stop();
+    bool by_group = hold->options.cgroup && cgroup_freeze(hold->options.cgroup, true);
+    uint32_t moving = by_group ? 0 : all_stop();
+    output_take(hold);
+    return moving;
 }
 
 /* It goes on when no reason is left. */
@@ -133,8 +135,9 @@ static int64_t orphan_at(const struct hold *hold) {
 
 int64_t life_due(const struct hold *hold) {
     int64_t due = 0;
-    for (int i = 0; i < 3; i++) {
-        int64_t at = (int64_t[]){hold->kill_at, hold->again_at, orphan_at(hold)}[i];
+    for (int i = 0; i < 4; i++) {
+        int64_t at =
+            (int64_t[]){hold->kill_at, hold->again_at, orphan_at(hold), hold->output.rest_to}[i];
         if (at != 0 && (due == 0 || at < due))
             due = at;
     }
@@ -147,6 +150,8 @@ void life_tick(struct hold *hold, int64_t now) {
         life_kill(hold);
     if (hold->again_at != 0 && now >= hold->again_at)
         hold->again_at = 0;
+    if (now >= hold->output.rest_to)
+        hold->output.rest_to = 0;
     int64_t orphan = orphan_at(hold);
     if (orphan != 0 && now >= orphan)
         life_freeze(hold, &hold->orphaned);

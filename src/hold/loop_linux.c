@@ -127,6 +127,11 @@ bool peer_is_us(int fd) {
            !process_is_held(peer.pid);
 }
 
+size_t pipe_room(int fd) {
+    int room = fcntl(fd, F_GETPIPE_SZ);
+    return room > 0 ? (size_t)room : 0;
+}
+
 void file_punch(int fd, uint64_t from, uint64_t to) {
     /* Where the disk cannot, the log stays longer than it has to. */
     int ignored =

@@ -2,7 +2,8 @@
 /* What has the agent said, and from where? out.log: the place of a byte in the file is its offset, for ever.
  *
  * Bytes below the acknowledged offset are given back to the disk. When more than the cap is not acknowledged, the hold
- * stops reading, and the agent waits: nothing is dropped. stderr is for people: its newest part is kept. */
+ * stops reading, and the agent waits: nothing is dropped. Whoever speaks in a stream of small pieces is heard every few
+ * milliseconds instead of at each of them: waking up for every word would cost the agent more than the word did. stderr is for people: its newest part is kept. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -73,9 +74,15 @@ static bool output_read(struct hold *hold) {
     return true;
 }
 
+/* A full pipe is nothing to wait for. A terminal holds too little for a rest, and so do the pipes of a user who has very many. */
 void output_take(struct hold *hold) {
-    for (int i = 0; i < TAKES && output_wants(&hold->output) && output_read(hold); i++)
+    struct output *output = &hold->output;
+    uint64_t before = output->end;
+    for (int i = 0; i < TAKES && output_wants(output) && output_read(hold); i++)
         ;
+    uint64_t taken = output->end - before;
+    if (output->rests && taken > 0 && taken < HOLD_CHUNK)
+        output->rest_to = loop_now() + HOLD_REST_MS;
 }
 
 void output_settle(struct hold *hold) {
@@ -84,7 +91,8 @@ void output_settle(struct hold *hold) {
         spill_write(hold);
     while (hold->empty && output_wants(output))
         output_read(hold);
-    loop_watch(hold, &output->pipe, FROM_OUTPUT, output_wants(output) ? EPOLLIN : 0);
+    bool listen = output_wants(output) && output->rest_to == 0;
+    loop_watch(hold, &output->pipe, FROM_OUTPUT, listen ? EPOLLIN : 0);
     if (hold->ended || !hold->empty || !output->eof || output->spill_length > 0)
         return;
     hold->ended = true;

@@ -23,9 +23,19 @@ static struct str tail(struct str text, uint32_t cap) {
     return end;
 }
 
+/* What agents write and files are called is anything; what is kept of it is text, or nobody could read the record again. */
+static struct str readable(struct str text, struct arena *arena) {
+    if (str_is_text(text))
+        return text;
+    char *copy = arena_new(arena, char, text.len);
+    memcpy(copy, text.at, text.len);
+    bytes_mend(copy, text.len);
+    return (struct str){copy, text.len};
+}
+
 static struct str redacted(const struct secret_rules *rules, const struct field *field,
-                           struct str text, struct arena *arena) {
-    struct str clean = secret_redact(rules, text, arena);
+                           struct str said, struct arena *arena) {
+    struct str text = readable(said, arena), clean = secret_redact(rules, text, arena);
     if (clean.len <= field->cap)
         return clean;
     if (field->flags & FIELD_CUT)

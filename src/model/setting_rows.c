@@ -354,7 +354,7 @@ static const struct setting AGENT_SETTINGS[] = {
     FLAG("dedupes", dedupes, "false", P, "", "it drops a message that it has seen before"),
     TEXT(
         "driver", driver, "", 0, "",
-        "how it is driven: acp, claude, tmux, openclaw, command, or pretend; empty: as its kind usually is"),
+        "how it is driven: acp, claude, tmux, openclaw, command (a program of yours: docs/agents.md), or pretend; empty: as its kind usually is"),
     TEXT(
         "kind", kind, "", P, "",
         "which program it is: claude, codex, opencode, gemini, goose, qwen, openclaw; empty: as its name says"),

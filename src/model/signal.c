@@ -94,7 +94,7 @@ static const struct field AGENT[] = {
     F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "what was seen or said"),
     F("node", FIELD_TEXT, 18, node, LIMIT_NODE_ID, "which node, where somebody says so"),
-    F("reason", FIELD_TEXT, 19, reason, LIMIT_REASON, "why"),
+    F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "why"),
     F("to", FIELD_U32, 20, to, 0, "ask: enum asked_of; update: 1: in the agent's own words"),
     F("until", FIELD_TIME, 21, until, 0, "update: when it will be heard of again"),
 };

@@ -151,7 +151,7 @@ const struct op OP_AGENT_PROGRESS = {
         "Example: overseer agent progress 01JC7Q4T9Z \"converting files\" --percentComplete 40 --assignment A_0",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,
-    .answer = ANSWER_SPOOLED,
+    .answer = ANSWER_AT_ONCE,
     .for_agents = true,
     .params = PROGRESSES,
     .param_count = count_of(PROGRESSES),

@@ -22,8 +22,8 @@ static json_t *roles_json(const struct op *op) {
 static json_t *operation_json(const struct op *op) {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", op->name, "summary",
                      op->summary, "help", op->help ? op->help : "", "kind", KIND[op->kind],
-                     "answer", op->answer == ANSWER_SPOOLED ? "spooled" : "committed", "forAgents",
-                     (int)op->for_agents, "roles", roles_json(op), "params",
+                     "answer", op->answer == ANSWER_COMMITTED ? "committed" : "spooled",
+                     "forAgents", (int)op->for_agents, "roles", roles_json(op), "params",
                      schema_params(op, ROLE_HUMAN), "result", schema_result(op));
 }
 

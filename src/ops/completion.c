@@ -21,7 +21,7 @@ static bool report_find(struct str reply, struct str *ret) {
     const char *begins = NULL;
     bool inside = false, found = false;
     while (reply.len > 0) {
-        struct str line = line_take(&reply);
+        struct str line = str_line_take(&reply);
         if (inside) {
             inside = !fence_closes(&fence, line);
         } else if (fence_read(line, &fence)) {
@@ -132,26 +132,17 @@ static void line_read(struct reading *r, struct str line) {
         entry_take(r, str_trimmed((struct str){rest.at + 2, rest.len - 2}));
 }
 
-static struct texts texts_keep(const struct str *at, uint32_t count, struct arena *arena) {
-    struct str *kept = arena_new(arena, struct str, count);
-    for (uint32_t i = 0; i < count; i++)
-        kept[i] = at[i];
-    return (struct texts){kept, count};
-}
-
-static void report_take(const struct reading *r, bool beside, struct update *update) {
-    struct artifact_said *artifacts = arena_new(r->arena, struct artifact_said, r->artifact_count);
-    for (uint32_t i = 0; i < r->artifact_count; i++)
-        artifacts[i] = r->artifacts[i];
+/* What was read lives in the same arena as the update. */
+static void report_take(struct reading *r, bool beside, struct update *update) {
     if (!beside) {
         *update = (struct update){
             .summary = str_cut_utf8((struct str){r->summary.at, r->summary.len}, LIMIT_PROSE)};
-        update->blockers = texts_keep(r->blockers, r->blocker_count, r->arena);
+        update->blockers = (struct texts){r->blockers, r->blocker_count};
     }
     update->completion = r->completion ? r->completion : COMPLETION_COMPLETE + 1;
     update->confidence = r->confidence;
-    update->artifacts = (struct rows){artifacts, r->artifact_count};
-    update->warnings = texts_keep(r->warnings, r->warning_count, r->arena);
+    update->artifacts = (struct rows){r->artifacts, r->artifact_count};
+    update->warnings = (struct texts){r->warnings, r->warning_count};
     if (!beside)
         completion_follow(update, r->arena);
 }
@@ -163,7 +154,7 @@ bool completion_read(struct str reply, bool beside, struct arena *arena, struct 
     struct reading *r = arena_new(arena, struct reading, 1);
     *r = (struct reading){.arena = arena, .summary.arena = arena};
     while (report.len > 0)
-        line_read(r, str_trimmed(line_take(&report)));
+        line_read(r, str_trimmed(str_line_take(&report)));
     if (r->broken || r->summary.len == 0)
         return false;
     report_take(r, beside, update);

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where do lines and fenced blocks of a text begin and end? */
+/* Where do fenced blocks of a text begin and end? */
 #include "ops/fence.h"
 
 #include <ctype.h>
-
-struct str line_take(struct str *rest) {
-    size_t len = 0;
-    while (len < rest->len && rest->at[len] != '\n')
-        len++;
-    struct str line = {rest->at, len};
-    size_t used = len < rest->len ? len + 1 : len;
-    *rest = (struct str){rest->at + used, rest->len - used};
-    return line;
-}
 
 struct str str_trimmed(struct str text) {
     while (text.len > 0 && isspace((unsigned char)text.at[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where do lines and fenced blocks of a text begin and end? */
+/* Where do fenced blocks of a text begin and end? */
 #pragma once
 
 #include "base/str.h"
@@ -9,9 +9,6 @@ struct fence {
     size_t count;
     struct str label;
 };
-
-/* The next line, without its end; what is left is moved behind it. */
-struct str line_take(struct str *rest);
 
 struct str str_trimmed(struct str text);
 

@@ -177,6 +177,12 @@ static bool time_get(const struct taking *t, const json_t *value, int64_t *ret) 
 }
 
 /* One text alone is a list of one: so that the command line needs no brackets. */
+/* A name, and what it is. */
+static bool is_pair(struct str text) {
+    const char *sign = memchr(text.at, '=', text.len);
+    return sign && sign > text.at;
+}
+
 static bool texts_get(const struct taking *t, const json_t *value, struct texts *ret) {
     uint32_t count = json_is_string(value) ? 1 : (uint32_t)json_array_size(value);
     if (!json_is_string(value) && !json_is_array(value))
@@ -190,6 +196,8 @@ static bool texts_get(const struct taking *t, const json_t *value, struct texts 
             return false;
         if (at[i].len == 0)
             return refuse(t, "has an empty entry");
+        if ((t->field->flags & FIELD_PAIRS) && !is_pair(at[i]))
+            return refuse(t, "has an entry that is not NAME=VALUE");
     }
     *ret = (struct texts){at, count};
     return true;
@@ -210,12 +218,12 @@ static bool pair_get(const struct taking *t, const char *name, const json_t *val
 }
 
 static bool pairs_get(const struct taking *t, const json_t *value, struct texts *ret) {
-    struct str *at = arena_new(t->arena, struct str, json_object_size(value));
     const char *name;
     json_t *one;
     uint32_t count = 0;
     if (json_object_size(value) > t->field->most)
         return refuse(t, "has too many entries");
+    struct str *at = arena_new(t->arena, struct str, json_object_size(value));
     json_object_foreach((json_t *)(uintptr_t)value, name, one) {
         if (!pair_get(t, name, one, &at[count++]))
             return false;

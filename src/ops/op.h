@@ -93,6 +93,7 @@ enum op_kind {
 enum op_answer {
     ANSWER_COMMITTED,
     ANSWER_SPOOLED, /* while the store is away: once it is safe on this host's disk */
+    ANSWER_AT_ONCE, /* PROGRESS-02: so it is while the store is only slow, within a tenth of a second */
 };
 
 /* One member of the result. */

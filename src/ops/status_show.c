@@ -20,7 +20,8 @@ static const struct op_member MEMBERS[] = {
     {"tally", MEMBER_OBJECT, true, "how many goals are in each state"},
     {"needsYou", MEMBER_LIST, true, "as inbox.list shows them, oldest first"},
     {"failed", MEMBER_LIST, true, "those of them whose command failed"},
-    {"working", MEMBER_LIST, true, "goals that are being worked on"},
+    {"working", MEMBER_LIST, true,
+     "goals that are being worked on; agents says by whom, and how it goes with them"},
     {"done", MEMBER_LIST, true,
      "goals that were done since then, the newest first; proof says what that rests on, landed where it is"},
     {"paused", MEMBER_LIST, true, "goals that are paused"},
@@ -37,8 +38,8 @@ static const struct {
 struct gathering {
     int64_t since;
     uint32_t limit, asked;
-    uint32_t proven; /* of those that are done, looked at so far */
-    struct id proves;
+    uint32_t looked; /* of those that are done, and of those at work, looked into so far */
+    struct id at;
     struct asking asking;
 };
 
@@ -88,27 +89,55 @@ static void list_ask(const struct gathering *it, struct store_request *request) 
     request->filter.face = face;
 }
 
+/* Those that are done, then those at work. */
+static json_t *goal_at(const struct op_call *call, uint32_t n, bool *ret_done) {
+    const json_t *done = json_object_get(call->result, "done");
+    *ret_done = n < json_array_size(done);
+    return *ret_done ? json_array_get(done, n)
+                     : json_array_get(json_object_get(call->result, "working"),
+                                      n - json_array_size(done));
+}
+
 /* Promise 3: what each of those that are done rests on, where it is, and what it cost. */
-static void proof_take(struct op_call *call, const struct store_answer *answer) {
-    struct gathering *it = call->own;
+static void proof_take(struct op_call *call, const struct store_answer *answer, json_t *goal) {
     const struct goal_loaded *loaded = &answer->loaded[0];
-    json_t *goal = json_array_get(json_object_get(call->result, "done"), it->proven - 1);
-    if (!loaded->exists || !loaded->whole)
-        return;
     proof_put(goal, loaded, &answer->shown, &call->arena);
     json_object_set_new(goal, "cost", json_integer((json_int_t)loaded->goal.cost));
     json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
 }
 
-static bool proof_ask(struct op_call *call, struct store_request *request) {
+/* Who works on it, and does it? An agent that stalls is not one that works. */
+static void agents_take(const struct charges *charges, json_t *goal, struct arena *arena) {
+    struct writer text = {.arena = arena};
+    for (uint32_t i = 0; i < charges->count && text.len < LIMIT_NAME; i++)
+        write_raw(&text, arena_format(arena, "%s%s %s", i ? ", " : "", charges->at[i].agent,
+                                      name_of(&CHARGE_STATUS_NAMES, charges->at[i].status)));
+    json_object_set_new(goal, "agents", json_stringn(text.at ? text.at : "", text.len));
+}
+
+static void look_take(struct op_call *call, const struct store_answer *answer) {
+    const struct gathering *it = call->own;
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    bool done;
+    json_t *goal = goal_at(call, it->looked - 1, &done);
+    if (!loaded->exists || !loaded->whole)
+        return;
+    if (done)
+        proof_take(call, answer, goal);
+    else
+        agents_take(&loaded->live.charges, goal, &call->arena);
+}
+
+static bool look_ask(struct op_call *call, struct store_request *request) {
     struct gathering *it = call->own;
-    const json_t *goal = json_array_get(json_object_get(call->result, "done"), it->proven);
+    bool done;
+    const json_t *goal = goal_at(call, it->looked, &done);
     const char *id = json_string_value(json_object_get(goal, "goalId"));
-    if (!id || !goal_id_parse(str_of(id), &it->proves))
+    if (!id || !goal_id_parse(str_of(id), &it->at))
         return false;
-    it->proven++;
+    it->looked++;
     *request = (struct store_request){.verb = STORE_SHOW,
-                                      .ids = &it->proves,
+                                      .ids = &it->at,
                                       .id_count = 1,
                                       .limit = 1,
                                       .first_type = RECORD_GOAL_COMPLETED,
@@ -121,8 +150,8 @@ static bool next(struct op_call *call, const struct store_answer *answer,
     struct gathering *it = call->own;
     if (!call->result)
         begin(call, answer);
-    else if (it->proven > 0 && it->asked == count_of(LISTS))
-        proof_take(call, answer);
+    else if (it->looked > 0 && it->asked == count_of(LISTS))
+        look_take(call, answer);
     else if (it->asked <= count_of(LISTS))
         list_take(call, answer);
     if (it->asked < count_of(LISTS)) {
@@ -130,7 +159,7 @@ static bool next(struct op_call *call, const struct store_answer *answer,
         it->asked++;
         return true;
     }
-    if (it->asked == count_of(LISTS) && proof_ask(call, ret_request))
+    if (it->asked == count_of(LISTS) && look_ask(call, ret_request))
         return true;
     if (it->asked++ == count_of(LISTS)) {
         asking_begin(&it->asking, it->limit, call, ret_request);

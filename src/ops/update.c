@@ -23,11 +23,11 @@ static const char KEY[] = "overseerUpdate";
 /* The next block that is closed, of any label. False: there is none. */
 static bool block_next(struct str *rest, struct fence *ret_fence, struct str *ret_block) {
     while (rest->len > 0) {
-        if (!fence_read(line_take(rest), ret_fence))
+        if (!fence_read(str_line_take(rest), ret_fence))
             continue;
         const char *begins = rest->at;
         while (rest->len > 0) {
-            struct str line = line_take(rest);
+            struct str line = str_line_take(rest);
             if (fence_closes(ret_fence, line)) {
                 *ret_block = (struct str){begins, (size_t)(line.at - begins)};
                 return true;

@@ -11,7 +11,8 @@ struct command {
     uv_process_t process;
     uv_pipe_t output;
     uv_timer_t deadline;
-    int handles; /* still open; the last one frees */
+    int handles;  /* still open; the last one frees */
+    bool spawned; /* there is a process, or there was to be one: its handle is to be closed */
     bool exited, too_long;
     int64_t exit;
     char chunk[4096], tail[LIMIT_OUTPUT_SEEN];
@@ -26,6 +27,13 @@ static void handle_closed(uv_handle_t *handle) {
         free(command);
 }
 
+static void handles_close(struct command *command) {
+    if (command->spawned)
+        uv_close((uv_handle_t *)&command->process, handle_closed);
+    uv_close((uv_handle_t *)&command->output, handle_closed);
+    uv_close((uv_handle_t *)&command->deadline, handle_closed);
+}
+
 /* The command has ended when it is gone and its output is read. Whatever it left running in the background
  * may hold the pipe open: that is not waited for. */
 static void command_settle(struct command *command) {
@@ -37,9 +45,7 @@ static void command_settle(struct command *command) {
     struct str tail = {command->tail + start, command->tail_length - start};
     command->ended(command->with, command->too_long ? -2 : command->exit,
                    str_is_text(tail) ? tail : STR("(not text)"));
-    uv_close((uv_handle_t *)&command->process, handle_closed);
-    uv_close((uv_handle_t *)&command->output, handle_closed);
-    uv_close((uv_handle_t *)&command->deadline, handle_closed);
+    handles_close(command);
 }
 
 static void chunk_room(uv_handle_t *handle, size_t size, uv_buf_t *ret_buffer) {
@@ -101,10 +107,13 @@ static int command_spawn(struct command *command, uv_loop_t *loop, char *line, c
     char *arguments[] = {"/bin/sh", "-c", line, NULL};
     uv_file ends[2];
     int code = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
-    if (code == 0)
-        code = uv_pipe_open(&command->output, ends[0]);
     if (code)
         return code;
+    if ((code = uv_pipe_open(&command->output, ends[0]))) {
+        close(ends[0]);
+        close(ends[1]);
+        return code;
+    }
     uv_stdio_container_t stdio[] = {{.flags = UV_IGNORE},
                                     {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
                                     {.flags = UV_INHERIT_FD, .data.fd = ends[1]}};
@@ -115,6 +124,8 @@ static int command_spawn(struct command *command, uv_loop_t *loop, char *line, c
                                     .stdio_count = 3,
                                     .flags = UV_PROCESS_DETACHED,
                                     .exit_cb = process_exited};
+    command->spawned = true;
+    command->handles++;
     code = uv_spawn(loop, &command->process, &options);
     close(ends[1]);
     return code;
@@ -142,7 +153,7 @@ static struct command *command_make(uv_loop_t *loop, command_ended *ended, void 
         return NULL;
     command->ended = ended;
     command->with = with;
-    command->handles = 3;
+    command->handles = 2;
     command->process.data = command->output.data = command->deadline.data = command;
     uv_pipe_init(loop, &command->output, 0);
     uv_timer_init(loop, &command->deadline);
@@ -170,9 +181,6 @@ void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, c
         return;
     }
     ended(with, -1, str_of(uv_strerror(code)));
-    if (!command)
-        return;
-    uv_close((uv_handle_t *)&command->process, handle_closed);
-    uv_close((uv_handle_t *)&command->output, handle_closed);
-    uv_close((uv_handle_t *)&command->deadline, handle_closed);
+    if (command)
+        handles_close(command);
 }

@@ -109,6 +109,16 @@ void drive_uuid(struct id id, char text[DRIVE_UUID + 1]);
 
 json_t *drive_json(struct str line); /* NULL: it is no object */
 json_t *drive_json_str(struct str text);
+
+/* The newest line of many that are alike. What is returned stands until the next one; the lines stand as long as this. */
+struct drive_alike {
+    struct str line;
+    json_t *frame, *words;
+    size_t front, back; /* bytes before and behind the words */
+};
+const json_t *drive_json_alike(struct drive_alike *alike, struct str line, const char *path);
+void drive_alike_free(struct drive_alike *alike);
+
 json_t *drive_json_at(const json_t *json, const char *path); /* "a.b.c"; NULL: not there */
 struct str drive_json_text(const json_t *json);              /* empty: not a text */
 uint64_t drive_json_count(const json_t *json);               /* 0: not a number, or below 0 */

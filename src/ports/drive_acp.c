@@ -569,7 +569,9 @@ static void permission_read(struct acp *acp, json_t *id, const json_t *params, i
 }
 
 static void ask_answer(struct acp_ask *ask, const char *option, struct drive_out *out) {
-    result_say(json_loads(ask->id, JSON_DECODE_ANY, NULL), outcome_json(option), out);
+    json_t *id = json_loads(ask->id, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (id)
+        result_say(id, outcome_json(option), out);
     *ask = (struct acp_ask){.id = ""};
 }
 
@@ -599,8 +601,7 @@ static void request_read(struct acp *acp, struct str method, json_t *id, const j
         unknown_say(id, out);
 }
 
-static void frame_read(struct acp *acp, struct str line, int64_t now, struct drive_out *out) {
-    json_t *frame = drive_json(line);
+static void frame_read(struct acp *acp, const json_t *frame, int64_t now, struct drive_out *out) {
     if (!frame) {
         acp->turn.chatter_at = now;
         return;
@@ -611,16 +612,17 @@ static void frame_read(struct acp *acp, struct str line, int64_t now, struct dri
                      now, out);
     else
         answer_read(acp, frame, now, out);
-    json_decref(frame);
 }
 
 static void acp_feed(void *state, struct str bytes, uint64_t offset, int64_t now,
                      struct drive_out *out) {
     struct acp *acp = state;
+    struct drive_alike alike = {0};
     struct str line;
     while (drive_line(&acp->lines, bytes, offset, &line))
         if (acp->stage != ACP_BROKEN)
-            frame_read(acp, line, now, out);
+            frame_read(acp, drive_json_alike(&alike, line, "params.update.content.text"), now, out);
+    drive_alike_free(&alike);
     if (acp->stage != ACP_BROKEN && drive_line_is_too_long(&acp->lines))
         acp_break(acp, out, "it wrote a line that is too long");
     if (acp->stage == ACP_BROKEN)

@@ -54,8 +54,7 @@ static void one_shot_feed(void *state, struct str bytes, uint64_t offset, int64_
 static void one_shot_gone(void *state, int64_t status, int64_t now, struct drive_out *out) {
     struct one_shot *one = state;
     one->gone = true;
-    if (!str_is_text(turn_said(&one->turn)))
-        one->turn.words.len = 0;
+    bytes_mend(one->turn.words.at, one->turn.words.len);
     if (status == 0)
         turn_end(&one->turn, DRIVE_TURN_DONE, one->read, out);
     else if (one->turn.interrupted)

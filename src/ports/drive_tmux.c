@@ -481,13 +481,8 @@ static void hook_ask(struct str name, struct drive_out *out) {
 
 /* Whatever is still there has not been read. */
 static void buffers_read(struct str names, struct drive_out *out) {
-    while (names.len > 0) {
-        const char *feed = memchr(names.at, '\n', names.len);
-        size_t len = feed ? (size_t)(feed - names.at) : names.len;
-        hook_ask((struct str){names.at, len}, out);
-        len += feed != NULL;
-        names = (struct str){names.at + len, names.len - len};
-    }
+    while (names.len > 0)
+        hook_ask(str_line_take(&names), out);
 }
 
 /* ---- in ---- */

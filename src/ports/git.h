@@ -178,6 +178,7 @@ struct git_landing {
 struct git_landed {
     struct str commit; /* as it is on the branch */
     struct str ref;    /* that has it; after a refusal: the branch that could be used instead */
+    struct str onto;   /* what the branch was at */
     const struct str *conflicts; /* files */
     uint32_t conflict_count;
     uint32_t tries;
@@ -190,6 +191,9 @@ struct git_answer git_land(const struct git_house *house, const struct git_repo 
 
 /* AUTO-20: a message without the lines in which a program praises itself. */
 struct str git_message_strip(struct str message, struct arena *arena);
+
+/* A folder with everything in it, whatever an agent has closed; no link is followed. False: errno says why. */
+bool folder_remove(const char *path);
 
 /* ---- ports of a run ---- */
 

@@ -74,13 +74,17 @@ static int folder_clear(int folder, int depth) {
     return code;
 }
 
+bool folder_remove(const char *path) {
+    return entry_remove(AT_FDCWD, path, 0) == 0;
+}
+
 bool git_folder_remove(struct git_call *call, struct str path) {
     if (!git_well(call))
         return false;
     if (!git_exists(call, path))
         return true;
     (void)seam("git-step");
-    if (entry_remove(AT_FDCWD, text_of(call, path), 0) < 0 && errno != ENOENT)
+    if (!folder_remove(text_of(call, path)) && errno != ENOENT)
         return git_fail_errno(call, "cannot remove", path);
     return true;
 }

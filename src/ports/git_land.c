@@ -180,6 +180,7 @@ static bool lane_try(struct git_call *call, struct lane *lane, struct git_landed
         ret->commit = before;
         return true;
     }
+    ret->onto = lane->at;
     bool known = lane->own ? own_next(call, lane)
                            : git_replay(call, lane->landing, lane->at, ret, &lane->next);
     if (!known)

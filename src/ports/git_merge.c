@@ -33,10 +33,7 @@ struct str git_message_strip(struct str message, struct arena *arena) {
     struct writer writer = {.arena = arena};
     unsigned blank = 0;
     while (message.len) {
-        const char *end = memchr(message.at, '\n', message.len);
-        struct str line = {message.at, end ? (size_t)(end - message.at) : message.len};
-        size_t used = line.len + (end ? 1 : 0);
-        message = (struct str){message.at + used, message.len - used};
+        struct str line = str_line_take(&message);
         if (line.len == 0)
             blank++;
         if (line.len == 0 || line_praises(line))
@@ -179,24 +176,28 @@ static bool replay_one(struct git_call *call, struct str commit, struct str pare
     return str_equal(tree, before) || commit_again(call, tree, *top, seen, top);
 }
 
+/* A commit and one parent: anything else is no line, as after a conflict that was merged. */
+static bool is_line(struct str commits) {
+    while (commits.len)
+        if (str_line_take(&commits).len != 81)
+            return false;
+    return true;
+}
+
 static bool rebase(struct git_call *call, const struct git_landing *landing, struct str target,
                    struct git_landed *ret, struct str *ret_commit) {
     struct str most = arena_format(call->arena, "%d", GIT_REPLAYED + 1), top = target, base;
     if (!base_find(call, landing->commit, target, &base) ||
         !git_do(call, GIT_LIST_COMMITS, GIT_ARGS(most, landing->commit, base)))
         return false;
+    if (!is_line(call->out))
+        return squash(call, landing, target, ret, ret_commit);
     unsigned count = 0;
     for (struct str left = call->out; left.len;) {
-        const char *end = memchr(left.at, '\n', left.len);
-        struct str line = {left.at, end ? (size_t)(end - left.at) : left.len};
-        size_t used = line.len + (end ? 1 : 0);
-        left = (struct str){left.at + used, left.len - used};
+        struct str line = str_line_take(&left);
         if (++count > GIT_REPLAYED)
             return git_fail(call, GIT_REFUSED, "more than %d commits; they can be squashed",
                             GIT_REPLAYED);
-        if (line.len != 81)
-            return git_fail(call, GIT_REFUSED,
-                            "commit %.40s has no or several parents; it can be squashed", line.at);
         if (!replay_one(call, (struct str){line.at, 40}, (struct str){line.at + 41, 40}, &top, ret))
             return false;
     }

@@ -52,12 +52,24 @@ static bool tips_hold(struct git_call *call, const struct git_run *run, struct s
     return true;
 }
 
+/* A ref has the newest stash alone; the others stand in its log. One that cannot be read may have some. */
+static bool has_older_stashes(struct git_call *call, const struct git_run *run) {
+    struct str log, path = arena_format(call->arena, "%.*s/.git/logs/refs/stash",
+                                        STR_ARG(git_tree_path(call, run->run)));
+    if (!git_exists(call, path))
+        return false;
+    if (!git_file_read(call, path, 1 << 20, &log))
+        return true;
+    str_line_take(&log);
+    return log.len > 0;
+}
+
 static bool salvage_make(struct git_call *call, const struct git_run *run,
                          struct git_salvage *ret) {
     struct git_measure measure = {0};
     if (!git_measure_take(call, run, &measure))
         return false;
-    ret->whole = !measure.broken && measure.left_out == 0;
+    ret->whole = !measure.broken && measure.left_out == 0 && !has_older_stashes(call, run);
     struct str commit = measure.snapshot;
     if (!tips_hold(call, run, &commit, &ret->whole))
         return false;

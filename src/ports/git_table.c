@@ -64,8 +64,8 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_SHOW_COMMIT] =
         {"log -1 --no-show-signature --format=%an%x00%ae%x00%ad%x00%B --date=raw $1", GIT_OURS,
          "who wrote a commit, and what about"},
-    [GIT_LOG] = {"log --no-show-signature --reverse --max-count=$1 --format=%B $2 ^$3", GIT_OURS,
-                 "messages of what is squashed"},
+    [GIT_LOG] = {"log --no-show-signature --no-merges --reverse --max-count=$1 --format=%B $2 ^$3",
+                 GIT_OURS, "messages of what is squashed"},
     [GIT_MERGE] = {"merge-tree --write-tree -z --name-only --no-messages $1 $2", GIT_OURS,
                    "three trees into one, in no worktree"},
     [GIT_PUSH_IF] = {"push --porcelain --no-progress --no-verify --no-signed "

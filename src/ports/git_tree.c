@@ -125,13 +125,9 @@ static bool refs_forget(struct git_call *call, const struct git_run *run) {
         return false;
     struct writer writer = {.arena = call->arena};
     for (struct str left = call->out; left.len;) {
-        const char *end = memchr(left.at, '\n', left.len);
-        struct str name = {left.at, end ? (size_t)(end - left.at) : left.len};
         write_raw(&writer, STR("delete "));
-        write_raw(&writer, name);
+        write_raw(&writer, str_line_take(&left));
         write_raw(&writer, STR("\n"));
-        size_t used = name.len + (end ? 1 : 0);
-        left = (struct str){left.at + used, left.len - used};
     }
     if (!writer.len)
         return true;

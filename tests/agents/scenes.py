@@ -234,7 +234,7 @@ def stop_leaves_nothing(house):
     """Cancelled in mid-turn: the agent, and what it had started in the background, is gone."""
     mark = f"tail\0-n\0{70000 + int(time.time()) % 10000}"
     command = mark.replace("\0", " ") + " -f /dev/null"
-    goal = house.task(f"run setsid {command} </dev/null >/dev/null 2>&1 & echo begun ;; think 90 && say late")
+    goal = house.task(f"run setsid {command} </dev/null >/dev/null 2>&1 & sleep 1; echo begun ;; think 90 && say late")
     house.wait("it has started something", lambda: processes(mark), 120)
     expect(house.of_agents(), "nothing of it is there")
     house.do("goal.cancel", goal=goal, reason="enough")

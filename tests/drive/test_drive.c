@@ -128,6 +128,17 @@ static const struct scene SCENES[] = {
          "ended(done,then not)",
      .wrote = {"'session/set_mode'", "'modeId':'approve'",
                "'id':'7b82','result':{'outcome':{'outcome':'selected','optionId':'no'}}"}},
+    {.name = "an id may be any text, also one with a NUL in it",
+     .driver = "acp",
+     .quirk = "goose",
+     .ask = true,
+     .acts = {{"begin", ACP_OPEN "{'jsonrpc':'2.0','id':3,'result':{}}\n"},
+              {"send", ACP_ASK("'\\u0000'", ACP_OPTIONS)},
+              {"allow", ACP_SAY("so") ACP_END(4, "")}},
+     .events =
+         "started(s1) accepted tool(touch x) asks_to(\"\\u0000\",touch x) progress(so) tool_ended "
+         "ended(done,so)",
+     .wrote = {"'id':'\\u0000','result':{'outcome':{'outcome':'selected','optionId':'once'}}"}},
     {.name = "an option that changes the mode is not taken, nor is always",
      .driver = "acp",
      .quirk = "qwen",
@@ -940,6 +951,46 @@ static void test_launch(void **state) {
     arena_free(&arena);
 }
 
+/* A line that is like the one before is read as it would be by itself. */
+static void test_alike(void **state) {
+    (void)state;
+    static const char *const LINES[] = {
+        "{'a':{'type':'text','text':'one'},'id':'m1'}",
+        "{'a':{'type':'text','text':'two'},'id':'m1'}",
+        "{'a':{'type':'text','text':''},'id':'m1'}",
+        "{'a':{'type':'text','text':'a longer one'},'id':'m1'}",
+        "{'a':{'type':'text','text':'a \\' quote'},'id':'m1'}",
+        "{'a':{'type':'text','text':'\\u00e9'},'id':'m1'}",
+        "{'a':{'type':'text','text':'\xC3\xA9'},'id':'m1'}",
+        "{'a':{'type':'text','text':'\xC3'},'id':'m1'}",
+        "{'a':{'type':'text','text':'three'},'id':'m1'}",
+        "{'a':{'type':'text','text':'four','text':'five'},'id':'m1'}",
+        "{'a':{'type':'text','text':'six'},'id':'m1'}",
+        "{'a':{'type':'text','text':'six'},'id':'m2'}",
+        "{'a':{'type':'text','text':'x','b':'y'},'id':'m2'}",
+        "{'a':{'type':'text','text':'x'},'text':'y'}",
+        "{'b':{'text':'x'},'a':{'text':7}}",
+        "{'a':{'text':'x\ty'}}",
+        "{'a':{'text':'x'}}",
+        "{'a':{'text':'x'}",
+        "",
+        "{'a':{'text':'x'}}",
+        "{'a':{'text':'}}"};
+    struct arena arena = {0};
+    struct drive_alike alike = {0};
+    for (size_t i = 0; i < 3 * count_of(LINES); i++) {
+        struct str line = arena_copy(&arena, str_of(LINES[i % count_of(LINES)]));
+        for (char *at = (char *)(uintptr_t)line.at; at < line.at + line.len; at++)
+            *at = *at == '\'' ? '"' : *at;
+        json_t *alone = drive_json(line);
+        const json_t *read = drive_json_alike(&alike, line, "a.text");
+        check(alone ? json_equal(alone, read) : !read, "%.*s", STR_ARG(line));
+        json_decref(alone);
+    }
+    drive_alike_free(&alike);
+    arena_free(&arena);
+}
+
 /* Whatever is asked of it, and whatever it sees: not a byte goes to a session that is only watched. */
 static void test_watched_is_not_told(void **state) {
     (void)state;
@@ -952,12 +1003,10 @@ static void test_watched_is_not_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
-                                       cmocka_unit_test(test_lines),
-                                       cmocka_unit_test(test_line_too_long),
-                                       cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_scope),
-                                       cmocka_unit_test(test_launch),
-                                       cmocka_unit_test(test_watched_is_not_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@ care.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -33,7 +34,7 @@ class NoForge:
 def house_make(name, environment=None, **rows):
     os.environ.update(environment or {})
     try:
-        return House(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": ""}})
+        return House(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": "", **rows.get("landing", {})}})
     finally:
         for key in environment or {}:
             del os.environ[key]
@@ -193,6 +194,29 @@ def what_runs_is_gone_on_with():
 
 
 @check
+def what_another_build_left_is_begun_anew():
+    """What the driver knew cannot be read any more: the run is stopped, nothing of it stays, and the work goes on in a new one."""
+    house = house_make("another", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
+                             .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
+        first = set(holds_of(house))
+        house.daemon.kill()
+        for path in state_of(house).glob("runs/*/drive.state"):
+            path.write_bytes(b"of another build" * 20)
+        house.begin()
+        house.wait("it works again", lambda: len(house.records(goal, "dispatch.accepted")) == 2, 60)
+        house.wait("the old one is gone", lambda: holds_of(house) and not first & set(holds_of(house)), 20)
+        assert "begun by another build" in json.dumps(house.do("why.show", of=goal, limit=100)), "why does not tell"
+        house.do("goal.cancel", goal=goal)
+        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+    finally:
+        house.close()
+
+
+@check
 def called_off_while_it_starts():
     """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
     house = house_make("early", agent={"driver": "acp", "kind": "goose"})
@@ -225,6 +249,7 @@ def what_is_over_goes_away():
     """After repo.keep worktree, home and logs are gone, and what was in no commit is under the salvage ref."""
     house = house_make("keep", repo={"keep": "2s"})
     try:
+        (state_of(house) / "homes/.gone-before/inner").mkdir(parents=True)  # whoever removed it was killed
         goal = house.goal()
         house.wait("it has landed", lambda: house.records(goal, "work.landed"))
         house.wait("nothing is left", lambda: not left_of(house, goal))
@@ -249,6 +274,49 @@ def what_cannot_be_salvaged_is_kept():
         house.wait("it has landed", lambda: house.records(goal, "work.landed"))
         house.wait("the worktree is gone", lambda: not tree_of(house, goal))
         assert list(state_of(house).glob("work/kept/**/only-here")), list(state_of(house).glob("work/kept/**"))
+    finally:
+        house.close()
+
+
+@check
+def every_stash_is_kept():
+    """A ref has the newest stash alone: with two of them the folder is kept whole."""
+    house = house_make("stashes", repo={"keep": "2s"})
+    try:
+        house.program.write_text(house.program.read_text().replace("open(", """import subprocess
+for text in ("first", "second"):
+    open("README", "w").write(text)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "stash", "-q"], check=True)
+open(""", 1))
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        house.wait("the worktree is gone", lambda: not tree_of(house, goal))
+        [kept] = [path.parent for path in state_of(house).glob("work/kept/**/.git")]
+        assert [git(kept, "show", f"stash@{{{n}}}:README") for n in (0, 1)] == ["second", "first"]
+    finally:
+        house.close()
+
+
+@check
+def a_hold_that_is_lost_costs_nothing():
+    """Holds are killed one after the other: each is noticed, the agent is started again, and no connection stays open."""
+    house = house_make("lost", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
+                             .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
+
+    def sockets():
+        places = [os.path.join(f"/proc/{house.daemon.pid}/fd", name) for name in os.listdir(f"/proc/{house.daemon.pid}/fd")]
+        return sum(os.path.exists(place) and os.readlink(place).startswith("socket:") for place in places)
+    try:
+        goal, before = house.goal(), None
+        for n in range(2):
+            house.wait("it works", lambda n=n: len(house.records(goal, "dispatch.accepted")) > n, 60)
+            before = before or sockets()
+            [pid] = [int(line.split()[0]) for line in subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+                     .stdout.splitlines() if "overseer-hold" in line and str(house.folder) in line and "--dir" in line]
+            os.kill(pid, signal.SIGKILL)
+        house.wait("it works again", lambda: len(house.records(goal, "dispatch.accepted")) > 2, 60)
+        house.wait("no more is open than before", lambda: sockets() <= before, 10)
     finally:
         house.close()
 
@@ -328,7 +396,7 @@ def goal_with(house, artifacts, steps):
 
 def verdicts(house, goal):
     """What the checks said, oldest first."""
-    return [(one["to"], one["text"].strip()) for one in sorted(house.records(goal, "work.checked"), key=lambda one: one["seq"])]
+    return [(one["to"], one.get("text", "").strip()) for one in sorted(house.records(goal, "work.checked"), key=lambda one: one["seq"])]
 
 
 @check
@@ -407,6 +475,230 @@ def a_contract_that_cannot_be_is_refused():
     finally:
         house.close()
     proof.passed("e2e", "care.contracts", "VERIFY-03 VERIFY-21")
+
+
+# It changes README; told of a conflict, it merges what it is told to and keeps both.
+MERGER = """import json, os, re, subprocess, sys, time
+def git(*words):
+    return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]).returncode
+told = sys.stdin.read()
+goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+other = re.search("git merge ([0-9a-f]{40})", told)
+if other:
+    git("commit", "-q", "-a", "-m", "What I have")
+    assert git("merge", "-q", other.group(1)) == 1
+    git("checkout", "-q", "--theirs", "--", "many")
+    open("README", "w").write("theirs\\nours\\n")
+    assert git("commit", "-q", "-a", "-m", "Merge") == 0
+else:
+    while not os.path.exists(os.path.dirname(sys.argv[0]) + "/go"):
+        time.sleep(0.1)
+    open("README", "w").write("ours\\n")
+    for name in os.listdir(b"many"):
+        open(b"many/" + name, "w").write("ours\\n")
+print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+      "evidence": {"filesTouched": ["README"]}}}) + "\\n```")
+"""
+
+
+@check
+def a_conflict_is_brought_together():
+    """Somebody changes the same lines before it lands: the agent is told the commit, merges it, and the history stays a line."""
+    house = house_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
+    house.program.write_text(MERGER)
+    many = [os.fsencode(house.repo) + b"/many/" + name for name in (b"caf\xe9", *(b"one of a great many files %d" % n for n in range(60)))]
+
+    def many_write(text):
+        for path in many:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    (house.repo / "many").mkdir()
+    many_write("begun\n")
+    git(house.repo, "add", "-A")
+    git(house.repo, "commit", "-q", "-m", "many")
+    git(house.repo, "checkout", "-q", "--detach")
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: tree_of(house, goal) and (tree_of(house, goal) / "README").exists())
+        (house.repo / "README").write_text("theirs\n")
+        many_write("theirs\n")
+        git(house.repo, "commit", "-q", "-a", "-m", "meanwhile")
+        theirs = git(house.repo, "rev-parse", "HEAD")
+        git(house.repo, "push", "-q", ".", "HEAD:main")
+        (house.program.parent / "go").touch()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        assert git(house.repo, "show", "main:README") == "theirs\nours", git(house.repo, "show", "main:README")
+        assert git(house.repo, "rev-parse", "main^") == theirs and git(house.repo, "rev-list", "--merges", "main") == ""
+        assert "Merge" not in git(house.repo, "log", "-1", "--format=%B", "main")
+        [record] = house.records(goal, "work.not_landed")
+        assert record["to"] == "conflict" and f"git merge {theirs}" in record["text"] and "in 62 files" in record["text"], record
+        assert house.do("replay.run", goal=goal)["verdict"] == "same", "the record cannot be read again"
+    finally:
+        house.close()
+    proof.passed("e2e", "care.conflict", "AUTO-21 FAIL-13")
+
+
+@check
+def last_words_are_told():
+    """A program that dies says why on stderr: that is on the record, without its secrets, and why tells it."""
+    house = house_make("dies")
+    house.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
+    try:
+        goal = house.goal()
+        house.wait("why tells it", lambda: "its last words were: a library is missing" in json.dumps(house.do("why.show", of=goal, limit=100)), 20)
+        assert "a1B2" not in json.dumps(house.do("events.list", goal=goal)), "the key is on the record"
+        house.wait("status tells", lambda: [one["agents"] for one in house.do("status.show")["working"]] == ["coder stalled"], 20)
+    finally:
+        house.close()
+
+
+# It knows nothing but what it reads now.
+FORGETFUL = """import json, re, sys
+told = sys.stdin.read()
+goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+open("made", "w").write("made")
+if "not done yet" in told and "Make it, @everyone." in told:
+    open("second", "w").write(told)
+print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+      "evidence": {"filesTouched": ["made"]}}}) + "\\n```")
+"""
+
+
+@check
+def a_command_hears_its_task_each_time():
+    """A program that reads one prompt and ends has forgotten the task when it is told that its work does not pass: so it is told both."""
+    house = house_make("forgetful", verify={"command": "test -f second"})
+    house.program.write_text(FORGETFUL)
+    try:
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        assert [to for to, _ in verdicts(house, goal)] == ["failed", "passed"], verdicts(house, goal)
+    finally:
+        house.close()
+
+
+def is_checking(house, goal):
+    return any(one["waitsFor"] == "check" for one in house.do("assignment.list", goal=goal)["assignments"])
+
+
+@check
+def a_check_that_was_broken_off_is_made_again():
+    """The daemon dies in the middle of the checks: that it was checking is known afterwards, they are made again, and it lands once."""
+    house = house_make("again", verify={"command": "sleep 3; test -f made"})
+    try:
+        goal = house.goal()
+        house.wait("it is being checked", lambda: is_checking(house, goal))
+        time.sleep(0.5)
+        house.daemon.kill()
+        house.begin()
+        assert is_checking(house, goal), house.do("assignment.list", goal=goal)
+        assert not house.records(goal, "work.checked") and not house.records(goal, "work.done"), "called done without a check"
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        assert len(verdicts(house, goal)) == 1 and len(house.records(goal, "work.landed")) == 1, verdicts(house, goal)
+        assert [one["node"] for one in house.records(goal, "work.done")].count("T1") == 1, house.records(goal, "work.done")
+    finally:
+        house.close()
+    proof.passed("e2e", "care.again", "VERIFY-12 VERIFY-13")
+
+
+@check
+def a_check_that_takes_too_long_has_failed():
+    """Whatever does not end within verify.within is ended, and has failed: nothing of it goes on, and nothing is done."""
+    house = house_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
+    try:
+        goal = house.goal()
+        house.wait("it was checked", lambda: house.records(goal, "work.checked"), 30)
+        assert verdicts(house, goal)[0][0] == "failed" and "begun" in verdicts(house, goal)[0][1], verdicts(house, goal)
+        assert not house.records(goal, "work.done") and not house.records(goal, "work.landed")
+        house.wait("nothing of it runs", lambda: "sleep 600; test -f made" not in subprocess.run(
+            ["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout, 10)
+    finally:
+        house.close()
+    proof.passed("e2e", "care.long", "VERIFY-15")
+
+
+LISTENS = """import json, os, re, sys, time
+told = sys.stdin.read()
+goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+heard = "Use tabs, please." in told
+open("made", "a").write("with tabs" if heard and "Make it, @everyone." in told else "made ")
+while not heard and not os.path.exists(os.path.dirname(sys.argv[0]) + "/go"):
+    time.sleep(0.1)
+print("On it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done" if heard else "in_progress",
+      "summary": "on it", "next": "the rest", "evidence": {"filesTouched": ["made"]}}}) + "\\n```")
+"""
+
+
+@check
+def what_a_person_says_is_heard_by_the_next():
+    """A program that ends after its prompt cannot be told anything while it runs: the next one hears it, with the task."""
+    house = house_make("listens")
+    house.program.write_text(LISTENS)
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: tree_of(house, goal) and (tree_of(house, goal) / "made").exists())
+        house.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
+        (house.program.parent / "go").touch()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(house.repo, "show", f"{branch}:made") == "made with tabs", git(house.repo, "show", f"{branch}:made")
+    finally:
+        house.close()
+
+
+@check
+def no_transcript_is_stored():
+    """An agent says a great deal: the store has its report, and none of the rest; that is in a file of the run's."""
+    house = house_make("talks")
+    house.program.write_text("for n in range(3000): print(f'thinking about chapter {n} of it')\n" + TWICE)
+    try:
+        goal = house.goal()
+        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
+        assert "chapter 2999" in json.dumps(house.do("work.log", goal=goal, last=True)), "its log does not tell"
+    finally:
+        house.close()
+    stored = b"".join(path.read_bytes() for path in house.folder.glob("store.db*"))
+    assert b"made it" in stored and b"about chapter" not in stored, "a transcript is in the store"
+    proof.passed("e2e", "care.transcript", "STORE-13")
+
+
+@check
+def a_tool_that_is_hidden_is_named():
+    """The check needs what the sandbox does not show: agent and person hear that, and not only that it failed."""
+    house = house_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
+    try:
+        goal = house.goal()
+        house.wait("a person is asked", lambda: house.do("inbox.list")["items"], 60)
+        [item] = house.do("inbox.list")["items"]
+        assert "sandbox.sees" in item["text"] and "no-such-tool" in item["text"], item
+        assert all(to == "failed" for to, _ in verdicts(house, goal)), verdicts(house, goal)
+    finally:
+        house.close()
+
+
+TWICE = """import json, re, sys
+told = sys.stdin.read()
+goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+open("made", "w").write("made")
+print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+      "evidence": {"filesTouched": ["made"]}}}) + "\\n```\\n--- completion report ---\\nstatus: complete\\nsummary: made it\\n--- end of report ---")
+"""
+
+
+@check
+def said_twice_is_checked_once():
+    """Its block, its report in words and the end of its process all say that it is done: one check, one landing, one done."""
+    house = house_make("twice")
+    house.program.write_text(TWICE)
+    try:
+        goal = house.goal()
+        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
+        time.sleep(2)
+        found = [len(house.records(goal, kind)) for kind in ("work.checked", "work.landed", "work.done")]
+        assert found[:2] == [1, 1], found
+    finally:
+        house.close()
+    proof.passed("e2e", "care.twice", "VERIFY-10")
 
 
 def main():

@@ -176,7 +176,7 @@ def test_watch(desk):
 
 def test_init(desk):
     for there, command in (("Makefile", "make check"), ("package.json", "npm test"), ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."),
-                           ("pyproject.toml", "pytest"), ("meson.build", "meson")):
+                           ("pyproject.toml", "pytest"), ("meson.build", "meson"), ("test_it.py", "python3 -m unittest discover")):
         place = desk.folder / f"of-{there}"
         shutil.rmtree(place, ignore_errors=True)
         (place / ".git").mkdir(parents=True)
@@ -197,6 +197,12 @@ def test_init(desk):
     desk.well("overseer", "init", "--yes", "--test-command", "true", "--folder", str(place), "--file", str(settings))
     expect((place / "settings/overseer.toml.before").read_text() != (place / "settings/overseer.toml.before-2").read_text(), "each old one is set aside")
     refused(desk, 3, "overseer", "init", "--yes", "--folder", str(desk.folder), says="git")
+    settings.write_text(settings.read_text().replace('command = "true"', 'command = "my own check"') +
+                        '\n[sandbox]\nsees = ["/opt/tools"]\n\n[[agents]] # mine\nid = "mine"\ndriver = "command"\nprogram = "/bin/cat"\n')
+    desk.well("overseer", "init", "--yes", "--folder", str(place), "--file", str(settings))
+    text = settings.read_text()
+    expect('command = "my own check"' in text and 'sees = ["/opt/tools"]' in text and text.count('id = "mine"') == 1 and '"mine"]' in text, text)
+    desk.well("overseer", "config", "check", str(settings))
     settings.unlink()
     code, shown = desk.on_terminal("overseer", "init", "--file", str(settings), answer="make\ny\n")
     expect(code == 0 and "[make check]" in shown and "Write this to" in shown and 'command = "make"' in settings.read_text(), shown)
@@ -264,12 +270,15 @@ def test_first_hour(desk):
             return json.loads(desk.well("overseer", "inbox", "--json", more=more))["items"]
         wait_until("it waits for a yes", asked, 30)
         expect("no worktree" in desk.well("overseer", "diff", task, more=more), "nothing is there to compare")
+        expect("fix the parser" in desk.well("overseer", "goal", "show", task, more=more), "a task stands for its goal")
+        refused(desk, 3, "overseer", "goal", "show", "T99", says="T99", more=more)
         expect("not said anything" in desk.well("overseer", "logs", task, more=more), "it has no words of its own")
         desk.well("overseer", "reject", task, "the parser is wrong still", more=more)
         wait_until("it says done once more", asked, 30)
         shown = desk.well("overseer", "why", task, more=more)
         expect("the parser is wrong still" in shown, shown)
-        desk.well("overseer", "land", goal[5:15], more=more)
+        code, _, said = desk.run("overseer", "land", goal[5:15], more=more)
+        expect(code == 0 and "overseer undo Q" in said, said)
         wait_until("it is done", lambda: json.loads(desk.well("overseer", "goal", "show", goal, "--json", more=more))["state"] == "done", 30)
         refused(desk, 4, "overseer", "tell", task, "too late", says="Nobody works", more=more)
         desk.well("overseer", "retry", goal, "--reason", "once more", more=more)
@@ -287,6 +296,9 @@ def test_run_many(desk):
         shown = desk.well("overseer", "run", "-f", "many.md", "-j", "1", more=more)
         lines = [line.split()[:2] for line in shown.splitlines()]
         expect(lines == [["T1", "first"], ["T1", "done:"], ["T2", "second"], ["T2", "done:"], ["T3", "third"]], shown)
+        expect("stopped" not in shown, shown)
+        desk.well("overseer", "stop", "--yes", more=more)
+        expect("overseer resume" in desk.well("overseer", "run", "fourth", more=more), "while all is stopped, run says so")
     finally:
         desk.run("overseer", "down", more=more)
 
@@ -300,7 +312,7 @@ def test_demo(desk):
     took = time.monotonic() - began
     by = {one["given"]: one for one in told["tasks"]}
     expect(told["done"] and all(one["done"] for one in told["tasks"]), told)
-    expect(by["stalls"]["nudges"] > 0 and by["loops"]["nudges"] > 0 and by["lies"]["caught"] > 0 and by["dies"]["restarts"] > 0, told)
+    expect(by["sleepy"]["nudges"] > 0 and by["dizzy"]["nudges"] > 0 and by["fibber"]["caught"] > 0 and by["frail"]["restarts"] > 0, told)
     expect(took < 120, f"{took:.0f} s are more than two minutes")
     expect(not list(temporary.iterdir()), "it left something behind")
 
@@ -318,7 +330,7 @@ def test_up_and_down(desk):
     settings = {row["name"]: row["value"] for row in desk.json("overseer", "config", "show")["settings"]}
     expect(str(settings.get("auto.concurrency")) == "3", f"--concurrency was not handed on: {settings}")
     registered = json.loads((desk.state / "daemon.json").read_text())
-    wrong = dict(registered, start_time_unix=registered["start_time_unix"] - 100000)
+    wrong = dict(registered, start_ticks=registered["start_ticks"] - 1)
     (desk.state / "daemon.json").write_text(json.dumps(wrong))
     refused(desk, 4, "overseer", "down", says="registration")
     (desk.state / "daemon.json").write_text(json.dumps(registered))
@@ -329,6 +341,8 @@ def test_up_and_down(desk):
 
 
 def test_goals_and_work(desk):
+    nobody = desk.well("overseer", "goal", "create", "without a plan").strip()
+    refused(desk, 4, "overseer", "attach", nobody, says="Nobody works on it yet")
     """CLI-02, CLI-03: each works and prints the id or state."""
     made = desk.well("overseer", "goal", "create", "--title", "from a session", "--from-session", "agent:main:x").strip()
     expect(desk.json("overseer", "goal", "show", made)["sourceSessionKey"] == "agent:main:x", "--from-session")

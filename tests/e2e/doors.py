@@ -98,7 +98,10 @@ class Cli:
         properties = operation["params"]["properties"]
         for name, value in params.items():
             row = properties.get(name, {"type": "string"})
-            if row["type"] == "array" and row["items"]["type"] == "string":
+            if isinstance(value, dict):
+                for key, one in value.items():
+                    yield from (f"--{name}", f"{key}={one}")
+            elif row["type"] == "array" and row["items"]["type"] == "string":
                 for one in value if isinstance(value, list) else [value]:
                     yield from (f"--{name}", str(one))
             elif row["type"] == "boolean" and value is True:

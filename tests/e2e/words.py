@@ -8,8 +8,10 @@ import argparse
 import hashlib
 import json
 import shutil
+import statistics
 import subprocess
 import sys
+import time
 import traceback
 
 import proof
@@ -206,6 +208,48 @@ def progress_is_shown_and_bounded(house):
     settle(house, "")
 
 
+class Held:
+    """The store is there, and somebody else holds what every write needs."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def __enter__(self):
+        self.connection = self.store.connect()
+        if self.store.engine == "sqlite":
+            self.connection.execute("BEGIN IMMEDIATE")
+        else:
+            self.connection.ask("BEGIN; LOCK TABLE goal IN EXCLUSIVE MODE")
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+
+def progress_never_waits(house):
+    """PROGRESS-02: the store hangs, and whoever says how far it is goes on at once; it is kept, once, when the store is back."""
+    goal = begin(house)
+    mine = [assignment(house, goal, node) for node in ("S1", "S2", "T2")]
+    roles = [agent(house, goal, one) for one in mine]
+    for role in roles:
+        house.mcp.session(role)
+    with Held(house.store):
+        took = []
+        for role in roles:
+            begun = time.monotonic()
+            said = tool(house, role, "report_progress", phase=f"of {role}")
+            took.append(time.monotonic() - begun)
+            assert not isinstance(said, str), (said, took)
+            assert said["spooled"] and said["goalId"] == goal, said
+        assert tool(house, roles[0], "report_progress", phase="too soon")["spooled"]
+        time.sleep(1)
+    assert statistics.median(took) < 0.1, took
+    wait_until("they are kept", lambda: len(records(house, goal, "agent.progress")) == 3, 30)
+    time.sleep(1)
+    assert sorted(one["text"] for one in records(house, goal, "agent.progress")) == sorted(f"of {role}" for role in roles)
+    assert not list(house.folder.rglob("spool.refused")), "what came too soon is called lost"
+    settle(house, "")
+
+
 def a_question_that_is_not_there_is_refused(house):
     """ESCALATE-13: by every verb, with nothing else harmed; also one that several goals have."""
     table, goals = house.table, [house.do("goal.create", title="asked")["goalId"] for _ in range(2)]
@@ -322,6 +366,7 @@ CHECKS = [
     (a_completion_is_an_update, ""),
     (a_report_of_the_end_is_kept, "REPORT-01 REPORT-06 REPORT-07 REPORT-08"),
     (progress_is_shown_and_bounded, "PROGRESS-01 PROGRESS-03 PROGRESS-05 PROGRESS-06"),
+    (progress_never_waits, "PROGRESS-02"),
     (a_question_that_is_not_there_is_refused, ""),
     (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
     (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
