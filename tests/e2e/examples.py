@@ -8,6 +8,7 @@ goal that is paused before it is resumed, BEFORE says what. Each runs in a fresh
   examples.py            all
   examples.py WORDS …    those that have these words in them
 """
+import json
 import re
 import sys
 
@@ -37,6 +38,18 @@ def staffed(desk):
     desk.well("overseer", "goal", "report", ID, "who works on it?")
     wait_until("an agent was told", lambda: [one for one in desk.json("overseer", "agents", ID)["assignments"]
                                              if one.get("delivery") == "accepted"], 20)
+
+
+def seventh(desk):
+    """An agent works on T7, as `overseer run` makes it the seventh time, and what it has done waits to be accepted."""
+    staffed(desk)
+    goal = desk.json("overseer", "goal", "create", "the seventh", "--key", "seventh")["goalId"]
+    nodes = [{"id": "P7", "tier": "phase", "name": "seventh", "acceptanceCriteria": ["its task is done"]},
+             {"id": "T7", "tier": "task", "parentId": "P7", "name": "seventh", "acceptanceCriteria": ["make check passes"]}]
+    desk.well("overseer", "plan", "apply", goal, "--nodes", json.dumps(nodes))
+    wait_until("an agent was told", lambda: [one for one in desk.json("overseer", "agents", goal)["assignments"]
+                                             if one.get("delivery") == "accepted"], 20)
+    desk.well("overseer", "question", "ask", goal, "Land it?", "--kind", "approve", "--node", "T7")
 
 
 def nothing(desk):
@@ -72,8 +85,8 @@ BEFORE = {
     "overseer resume": "overseer stop --yes",
     "overseer backup": "rm -f overnight.db",
     "overseer init": "rm -f ~/config/overseer/overseer.toml",
-    "overseer tell": staffed, "overseer attach": staffed, "overseer work log": staffed, "overseer work diff": staffed,
-    "overseer land": asked("approve"),
+    "overseer tell": seventh, "overseer attach": seventh, "overseer land": seventh,
+    "overseer work log": staffed, "overseer work diff": staffed,
     "overseer question show": asked(), "overseer answer": asked(), "overseer approve": asked("approve"),
     "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
     "overseer question withdraw": asked(),
