@@ -84,9 +84,11 @@ static void work_goes_back(struct deciding *d, struct charge *charge, enum wordi
     charge->commit[0] = 0;
     charge->completion = charge->confidence = 0; /* it was not so */
     charge->rounds++;
-    charge->said = decide_text(
-        d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds, d->policy->check_rounds,
-                        STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT))));
+    said_becomes(
+        d, charge,
+        decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
+                                    d->policy->check_rounds,
+                                    STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT)))));
     charge_touch(d, charge);
     if (charge->rounds > d->policy->check_rounds || charge->attached)
         ladder_ask_with(d, charge, rule, why, d->signal->text);

@@ -200,13 +200,18 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     decide_record(d, RECORD_CHARGE_DISPATCHED, charge_evidence(d, charge, evidence));
 }
 
-/* TICK-23: the same words are not said again too soon. */
+static bool is_of_person(enum wording words) {
+    return words == WORDS_ANSWER || words == WORDS_TOLD;
+}
+
+/* TICK-23: the same words are not said again too soon. What a person says or answers is said as often as they do: yes is yes
+ * to another question each time. */
 static bool suppressed(struct deciding *d, struct charge *charge, enum wording words) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     struct hash hash = instruction_hash(node, charge, words);
     int64_t allowed = charge->last_dispatch_at + d->policy->min_resend;
-    if (charge->last_dispatch_at == 0 || !hash_equal(&hash, &charge->instruction) ||
-        allowed <= d->signal->at)
+    if (is_of_person(words) || charge->last_dispatch_at == 0 ||
+        !hash_equal(&hash, &charge->instruction) || allowed <= d->signal->at)
         return false;
     charge->backoff_until = allowed;
     charge_touch(d, charge);
@@ -286,7 +291,10 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->last_retry_at = d->signal->at;
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
     if (charge_is_watched(charge))
-        charge_run_end(d, charge);         /* whoever was to watch goes */
+        charge_run_end(d, charge); /* whoever was to watch goes */
+    if (charge->words == WORDS_ANSWER && charge->permits == PERMISSION_NONE && !charge->ended &&
+        charge->run != charge->dispatch)
+        answer_put_by(d, charge, charge->said); /* whoever begins anew hears it anyway */
     if (charge->run == charge->dispatch) { /* it never began; whatever was started for it goes */
         charge_run_end(d, charge);
         charge->ended = 1;
@@ -309,7 +317,8 @@ void delivery_note(struct deciding *d, struct charge *charge, enum delivery resu
     charge->delivery = result;
     if (charge->words == WORDS_TOLD)
         told_heard(d, charge);
-    if (charge->run == charge->dispatch && charge->status == CHARGE_STALLED)
+    bool begins = charge->run == charge->dispatch || is_of_person((enum wording)charge->words);
+    if (begins && charge->status == CHARGE_STALLED)
         ladder_fresh(d, charge);
     if (charge->status == CHARGE_QUEUED &&
         !charge->ended) { /* it was to wait, and has heard it after all */

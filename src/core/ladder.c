@@ -28,7 +28,7 @@ void ladder_reset(struct charge *charge) {
         charge->waiting = WAITS_FOR_NOTHING; /* what was asked for is not needed any more */
 }
 
-/* A new run has the time that the first one had, and the first rung again. */
+/* A new run, and one that a person has just spoken to, has the time that the first one had, and the first rung again. */
 void ladder_fresh(struct deciding *d, struct charge *charge) {
     int64_t idle = charge->idle_after ? charge->idle_after : d->policy->idle_after;
     charge->rung = charge->first;
@@ -295,6 +295,8 @@ int64_t ladder_climb(struct deciding *d, struct charge *charge) {
     if (charge->effect || ladder_is_suspended(d, charge) || !dispatch_has_room(d) ||
         charge->backoff_until > d->signal->at)
         return again;
+    if (told_go_on(d, charge))
+        return again; /* what a person has to say comes before anything that we have */
     for (enum rung rung = rung_least(d, charge); rung < RUNGS; rung++) {
         const char *not = rung_not(d, charge, rung);
         if (not ) {

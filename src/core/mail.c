@@ -53,12 +53,11 @@ static bool text_read(struct deciding *d, struct letter_text *ret) {
 }
 
 static struct letter *letter_make(struct deciding *d, const struct charge *to,
-                                  const struct letter_text *text) {
+                                  enum letter_kind kind, const struct letter_text *text) {
     const struct signal *signal = d->signal;
     struct letter *letter = live_add(d, PART_LETTER, d->decision->goal.parts_made++);
-    letter->kind = (enum letter_kind)signal->to;
+    letter->kind = kind;
     letter->to = to ? to->n + 1 : 0;
-    letter->ack_required = signal->question;
     letter->at = signal->at;
     letter->text = decide_text(d, shape_encode(&LETTER_TEXT, text, d->out));
     name_put(letter->sender, sizeof letter->sender, signal->actor);
@@ -91,17 +90,43 @@ bool told_next(const struct deciding *d, struct charge *charge) {
     return letter != NULL;
 }
 
+/* What was answered is owed in one place. What finds it taken, or was not heard, waits among the letters. */
+void answer_put_by(struct deciding *d, const struct charge *charge, struct hash said) {
+    struct letter_text text = {.subject = STR("an answer that could not be said yet")};
+    live_edit(d, PART_LETTER, 1);
+    if (hash_is_zero(&said) || !room_make(d))
+        return;
+    struct letter *letter = letter_make(d, charge, LETTER_INFO, &text);
+    letter->unsaid = said;
+    live_touch(d, PART_LETTER, letter);
+}
+
+static void answer_take_up(struct deciding *d, struct charge *charge) {
+    live_edit(d, PART_LETTER, 0);
+    struct letter *letter = letter_unsaid(d, charge);
+    charge->said = letter->unsaid;
+    charge->permits = PERMISSION_NONE;
+    live_remove(d, PART_LETTER, letter);
+    charge_reply(d, charge, WORDS_ANSWER);
+}
+
 /* A person's words are said as soon as nothing else is being said: one after the other, in the order in which they came. */
 bool told_go_on(struct deciding *d, struct charge *charge) {
     bool works = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
                  charge->status == CHARGE_STALLED;
     bool hears = works && charge->run && !charge->ended && charge->effect == 0 &&
                  charge->question == 0 && charge->waiting == WAITS_FOR_NOTHING && !charge->owes;
-    if (!hears || !letter_unsaid(d, charge) || d->decision->goal.status != GOAL_ACTIVE ||
-        charge->attached)
+    const struct letter *letter = letter_unsaid(d, charge);
+    if (!hears || !letter || d->decision->goal.status != GOAL_ACTIVE || charge->attached)
         return false;
+    if (charge->status == CHARGE_STALLED && charge->backoff_until > d->signal->at)
+        return false; /* it could not hear the last ones */
     if (charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT)
         return false; /* it may have heard the last ones, or not: nothing is said twice */
+    if (letter->kind == LETTER_INFO) {
+        answer_take_up(d, charge);
+        return true;
+    }
     told_next(d, charge);
     charge_reply(d, charge, WORDS_TOLD);
     return true;
@@ -159,7 +184,8 @@ void rule_mail(struct deciding *d) {
     uint32_t n = to ? to->n : 0;
     live_edit(d, PART_LETTER, 1);
     if (room_make(d)) {
-        struct letter *letter = letter_make(d, to, &text);
+        struct letter *letter = letter_make(d, to, (enum letter_kind)d->signal->to, &text);
+        letter->ack_required = d->signal->question;
         if (instructs)
             instruction_say(d, n, letter, &text);
     } else

@@ -478,6 +478,14 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
     return wrong != NULL;
 }
 
+/* Something is being said to the agent: its answer comes when that is over, and an outcome is a step. */
+static bool charge_is_busy(const struct live *live, const struct question *question) {
+    const struct charge *charge =
+        question->charge ? charges_find(&live->charges, question->charge - 1) : NULL;
+    bool hears = charge && charge->status != CHARGE_BLOCKED && charge->owes;
+    return charge && (charge->effect != 0 || hears);
+}
+
 static struct str answer_words(struct deciding *d, const struct question *question) {
     if (d->signal->text.len > 0)
         return d->signal->text;
@@ -505,7 +513,7 @@ void rule_answer(struct deciding *d) {
                                       .count = question->answer,
                                       .until = question->applies_at,
                                       .more = question->said});
-    if (at_once)
+    if (at_once && !charge_is_busy(&d->decision->live, question))
         question_apply(d, question, words);
 }
 
@@ -610,14 +618,6 @@ static int64_t raise_next(const struct policy *policy, const struct question *qu
     return waits ? question->asked_at + policy->request_raise : TIME_NEVER;
 }
 
-/* Something is being said to the agent: its answer comes when that is over, and an outcome is a step. */
-static bool charge_is_busy(const struct live *live, const struct question *question) {
-    const struct charge *charge =
-        question->charge ? charges_find(&live->charges, question->charge - 1) : NULL;
-    bool hears = charge && charge->status != CHARGE_BLOCKED && charge->owes;
-    return charge && (charge->effect != 0 || hears);
-}
-
 static int64_t question_next(const struct live *live, const struct goal *goal,
                              const struct policy *policy, const struct question *question,
                              int64_t now) {
@@ -652,7 +652,9 @@ static void question_expire(struct deciding *d, struct question *question) {
     if (option) {
         question->answer = option;
         question->said = refuses ? decide_text(d, STR("no")) : question->fallback_said;
-        question_apply(d, question, (struct str){0});
+        question->applies_at = d->signal->at;
+        route_hush(question);
+        question_becomes(d, question, QUESTION_ANSWERED, question->of);
     } else if (question->holds) {
         enum alarm alarm = question->alarm < ALARM_CRITICAL ? question->alarm + 1 : question->alarm;
         if (alarm > question->alarm)

@@ -35,8 +35,16 @@ static void reply_ask(struct deciding *d, struct charge *charge) {
     permit_act(d, charge, PERMIT_ACT);
 }
 
+/* An answer that nobody has said yet makes room for what is said instead, and is said after it. */
+void said_becomes(struct deciding *d, struct charge *charge, struct hash said) {
+    if (charge->owes == WORDS_ANSWER && charge->permits == PERMISSION_NONE)
+        answer_put_by(d, charge, charge->said);
+    charge->said = said;
+}
+
 void charge_reply(struct deciding *d, struct charge *charge, enum wording words) {
-    if (charge_is_watched(charge))
+    bool can_wait = words == WORDS_BLOCK || words == WORDS_HANDOVER;
+    if (charge_is_watched(charge) || (charge->owes == WORDS_ANSWER && can_wait))
         return;
     charge->owes = words;
     charge_touch(d, charge);

@@ -50,6 +50,8 @@ void rule_question(struct deciding *);  /* question.c: seen, put off, taken back
 void rule_mail(struct deciding *);      /* mail.c: a message */
 void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
 bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
+void answer_put_by(struct deciding *d, const struct charge *charge,
+                   struct hash said); /* mail.c: it is said as soon as it can be */
 bool told_next(const struct deciding *d,
                struct charge *charge); /* mail.c: true: there is something for charge->told */
 void told_heard(struct deciding *, const struct charge *charge); /* mail.c: it has arrived */
@@ -101,6 +103,7 @@ int64_t live_wants(const struct live *live, const struct goal *goal, const struc
 
 /* reply.c: what is said in reaction waits for the desk, too. */
 void charge_reply(struct deciding *, struct charge *charge, enum wording words);
+void said_becomes(struct deciding *, struct charge *charge, struct hash said);
 void reply_forget(struct charge *charge);
 void reply_due(struct deciding *, struct charge *charge);
 void reply_granted(struct deciding *, struct charge *charge);

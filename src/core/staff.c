@@ -507,6 +507,37 @@ static bool done_answered(struct deciding *d, struct charge *charge,
     return true;
 }
 
+static bool is_permission(const struct question *question) {
+    return str_begins(str_of(question->cause), STR("asks."));
+}
+
+static bool is_landing(const struct question *question) {
+    return str_begins(str_of(question->cause), STR("landing."));
+}
+
+/* Whether it goes on at all is no answer to the agent. */
+static bool is_fate(const struct question *question) {
+    return is_landing(question) || str_begins(str_of(question->cause), STR("stalled."));
+}
+
+/* Whether it may use a tool is all that an agent in a dialog hears: any other answer comes after it, and after the one that
+ * is owed already. It goes on if nothing else holds it. */
+static bool answer_comes_later(struct deciding *d, struct charge *charge,
+                               const struct question *question) {
+    struct str dialog = arena_format(d->out, "asks.A_%u", charge->n);
+    bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
+    bool at_once = is_permission(question) || is_fate(question);
+    if (at_once || hash_is_zero(&question->said) || (!in_dialog && charge->owes != WORDS_ANSWER))
+        return false;
+    answer_put_by(d, charge, question->said);
+    if (!in_dialog && charge->status == CHARGE_BLOCKED) {
+        charge->waiting = WAITS_FOR_NOTHING;
+        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
+        reply_due(d, charge);
+    }
+    return true;
+}
+
 /* ESCALATE-14: the answer goes with the next instruction, and the charge goes on. */
 void charge_answered(struct deciding *d, const struct question *question) {
     struct charge *charge = NULL;
@@ -517,18 +548,17 @@ void charge_answered(struct deciding *d, const struct question *question) {
         charge = charges_find(&d->decision->live.charges, question->charge - 1);
     if (!charge)
         return;
+    if (done_answered(d, charge, question) || answer_comes_later(d, charge, question))
+        return;
     if (!hash_is_zero(
             &question->said)) /* the words themselves are there only when it is applied at once */
-        charge->said = question->said;
-    charge->permits = !str_begins(str_of(question->cause), STR("asks.")) ? PERMISSION_NONE
-                      : question->answer == 1                            ? PERMISSION_YES
-                                                                         : PERMISSION_NO;
-    if (done_answered(d, charge, question))
+        said_becomes(d, charge, question->said);
+    charge->permits = !is_permission(question) ? PERMISSION_NONE
+                      : question->answer == 1  ? PERMISSION_YES
+                                               : PERMISSION_NO;
+    if (is_landing(question) && land_again(d, charge, question->answer))
         return;
-    bool landing = str_begins(str_of(question->cause), STR("landing."));
-    if (landing && land_again(d, charge, question->answer))
-        return;
-    if (landing || str_begins(str_of(question->cause), STR("stalled."))) {
+    if (is_fate(question)) {
         ladder_answered(d, charge, question->answer);
         return;
     }

@@ -1,4 +1,4 @@
-story "Who asks something else before the answer was said hears what was answered last" proves ESCALATE-14 REQUEST-01
+story "Who asks something else before the answer was said hears both answers, in their order" proves ESCALATE-14 REQUEST-01
 fleet 1 hosts, lease 20s
 policy idle-after 15m, undo-for 0s, actions-per-minute 4
 agents auto-1, auto-2, auto-3, auto-4, auto-5, auto-6
@@ -23,7 +23,11 @@ the person answers g6 with "this"
 expect auto-6 was sent answer 0 times
 auto-6 says that "and how?" is in the way
 at 12m   expect g6 asks 1 questions
+expect auto-6 was sent answer 0 times
 the person answers g6 with "like that"
+at 13m   expect auto-6 was told "this"
+auto-6 ends its turn
 at 15m   expect auto-6 was told "like that"
+expect auto-6 was sent answer 2 times
 expect g6 asks nothing
 expect assignment of T1 in g6 active
