@@ -19,16 +19,17 @@ struct input {
     struct input *next;
     void *waiter;                      /* whom to answer; NULL: nobody waits */
     void (*done)(struct input *input); /* and how, where it is not a call; takes the input over */
-    struct policy_kept *policy;        /* an order: the new policy, see order.h */
-    struct act *act;                   /* claim: what is carried out once the claim is committed */
-    uint32_t tries;                    /* conflicts so far */
-    bool from_inbox;                   /* its row is consumed by the commit that applies it */
-    bool applied;                      /* it changed something in the batch in hand */
-    bool claimed;                      /* and that was the claim of its effect */
-    uint32_t place;                    /* order of arrival within a batch */
-    bool tells;                        /* it is the message of an effect, which ends with it: */
-    struct id told_by;                 /* whose */
-    uint32_t told_n;                   /* and which */
+    bool owed;                  /* nobody could come back with it later: there is always room */
+    struct policy_kept *policy; /* an order: the new policy, see order.h */
+    struct act *act;            /* claim: what is carried out once the claim is committed */
+    uint32_t tries;             /* conflicts so far */
+    bool from_inbox;            /* its row is consumed by the commit that applies it */
+    bool applied;               /* it changed something in the batch in hand */
+    bool claimed;               /* and that was the claim of its effect */
+    uint32_t place;             /* order of arrival within a batch */
+    bool tells;                 /* it is the message of an effect, which ends with it: */
+    struct id told_by;          /* whose */
+    uint32_t told_n;            /* and which */
 
     /* the answer */
     enum error error;

@@ -141,14 +141,14 @@ void keeper_wake(struct keeper *keeper) {
         input_free(input);
 }
 
-/* Offer what arrived. Past its bound the ledger takes nothing: whoever waits is told that it is busy, and
- * outcomes stay here until there is room. */
+/* Offer what arrived. Past its bound the ledger takes nothing: whoever can ask again is told that it is busy. Outcomes, and
+ * what agents say, stay here until there is room. */
 static void offer_all(struct keeper *keeper, struct input_list *arrived) {
     struct input_list kept = {0};
     for (struct input *input; (input = input_pop(arrived));)
         if (tick_take(keeper, input) || ledger_offer(keeper->ledger, input))
             continue;
-        else if (input->waiter)
+        else if (input->waiter && !input->owed)
             refuse(keeper, input, ERROR_BUSY);
         else
             input_push(&kept, input);
@@ -217,7 +217,9 @@ static void *keeper_run(void *with) {
         answered = request != NULL;
         if (request)
             perform(keeper, request, &answer, &arena);
-        int64_t until = answered || arrived.first ? 0 : ledger_wakes_at(keeper->ledger, now);
+        bool away = ledger_view(keeper->ledger).trouble.len > 0; /* then no room will be made */
+        bool again = answered || (arrived.first && !away);
+        int64_t until = again ? 0 : ledger_wakes_at(keeper->ledger, now);
         struct input_list more = queue_take_all(&keeper->queue, until, &stopping);
         for (struct input *input; (input = input_pop(&more));)
             input_push(&arrived, input);

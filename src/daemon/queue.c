@@ -18,7 +18,8 @@ void queue_end(struct queue *queue) {
 
 bool queue_put(struct queue *queue, struct input *input) {
     pthread_mutex_lock(&queue->lock);
-    bool taken = !input->waiter || (queue->inputs.count < LIMIT_QUEUE_SIGNALS && !queue->stopping);
+    bool room = input->owed || queue->inputs.count < LIMIT_QUEUE_SIGNALS;
+    bool taken = !input->waiter || (room && !queue->stopping);
     if (taken)
         input_push(&queue->inputs, input);
     if (taken && queue->inputs.count == 1)

@@ -16,8 +16,8 @@ struct queue {
 void queue_start(struct queue *queue);
 void queue_end(struct queue *queue);
 
-/* False: too much waits, or nobody will answer any more; the caller keeps the input. Outcomes are always taken: their number is bounded by
- * the acts that were let go. */
+/* False: too much waits, or nobody will answer any more; the caller keeps the input. Outcomes and what agents say always find
+ * room: their number is bounded by the acts that were let go, and by the runs. */
 bool queue_put(struct queue *queue, struct input *input);
 
 /* Everything there is; waits until boot time `until` for something. */

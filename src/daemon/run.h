@@ -130,7 +130,7 @@ struct running {
     void *saved; /* the driver's state as it was when `saved_needs` had been offered */
     uint32_t saved_needs;
     bool save_pending;
-    bool unsaid; /* something found no room: nothing is saved any more, so that it is read again */
+    bool unsaid; /* something could not be kept: nothing is saved any more, so that it is read again */
     uint32_t writes;           /* that have no better name */
     int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
     uint64_t

@@ -66,7 +66,7 @@ static void signal_fill(const struct running *run, struct signal *signal, uint64
     signal->charge = run->charge + 1;
 }
 
-/* What finds no room is read again after a restart: the state is not saved any more until then. */
+/* What cannot be kept is read again after a restart: the state is not saved any more until then. */
 static void offer(struct running *run, struct signal *signal, uint64_t offset, struct str what) {
     struct kept *kept = calloc(1, sizeof *kept);
     signal_fill(run, signal, offset, what);
@@ -74,6 +74,7 @@ static void offer(struct running *run, struct signal *signal, uint64_t offset, s
     if (input) {
         *kept = (struct kept){{NULL, kept_home}, run->runs, run->id, input};
         input->done = signal_kept;
+        input->owed = true;
         run->offered++;
         if (queue_put(&run->runs->hands->keeper->queue, input))
             return;
@@ -82,7 +83,7 @@ static void offer(struct running *run, struct signal *signal, uint64_t offset, s
     input_free(input);
     free(kept);
     run->unsaid = true;
-    log_error("no room for what an agent said; it is read again after a restart");
+    log_error("no memory for what an agent said; it is read again after a restart");
 }
 
 static void seen_now(const struct running *run, struct sighting *ret) {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who finds room in the ledger's queue when it is full? */
+#include "unit.h"
+
+#include "daemon/queue.h"
+#include "model/limits.h"
+
+static struct queue queue;
+
+static bool put(void *waiter, bool owed) {
+    struct input *input =
+        input_make(&(struct signal){.kind = SIGNAL_GOAL_REPORT, .text = STR("x")}, waiter);
+    assert_non_null(input);
+    input->owed = owed;
+    bool taken = queue_put(&queue, input);
+    if (!taken)
+        input_free(input);
+    return taken;
+}
+
+/* Whoever can ask again is told that it is busy. What an agent said cannot be said again, and an outcome neither. */
+static void who_cannot_come_back_is_taken(void **state) {
+    (void)state;
+    bool stopping;
+    int waiter;
+    queue_start(&queue);
+    for (uint32_t i = 0; i < LIMIT_QUEUE_SIGNALS; i++)
+        assert_true(put(&waiter, false));
+    assert_false(put(&waiter, false));
+    assert_true(put(&waiter, true));
+    assert_true(put(NULL, false));
+    struct input_list all = queue_take_all(&queue, 0, &stopping);
+    assert_int_equal(all.count, LIMIT_QUEUE_SIGNALS + 2);
+    input_free_all(&all);
+    queue_end(&queue);
+}
+
+/* Nobody answers any more: whoever waits keeps what it has, and knows it. */
+static void after_the_end(void **state) {
+    (void)state;
+    int waiter;
+    queue_start(&queue);
+    queue_stop(&queue);
+    assert_false(put(&waiter, false));
+    assert_false(put(&waiter, true));
+    assert_true(put(NULL, false));
+    queue_end(&queue);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(who_cannot_come_back_is_taken),
+                                       cmocka_unit_test(after_the_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
