@@ -272,6 +272,27 @@ static void done(struct story *story, struct player *player, const char *commit)
 static void s_done(struct story *story, char **said) {
     done(story, player_of(story, said[0], 0), said[1]);
 }
+static void s_reports_end(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    struct str evidence = str_of(said[1]);
+    if (player)
+        player->agent.says_done = 1;
+    says(story, player,
+         (struct update){.status = STR("done"),
+                         .summary = STR("it works"),
+                         .commits = {&evidence, 1},
+                         .completion = COMPLETION_COMPLETE + 1,
+                         .by_tool = 1},
+         WHO_AGENT);
+}
+static void s_reports_part(struct story *story, char **said) {
+    says(story, player_of(story, said[0], 0),
+         (struct update){.status = STR("in_progress"),
+                         .summary = STR("a part of it works"),
+                         .completion = COMPLETION_PARTIAL + 1,
+                         .by_tool = 1},
+         WHO_AGENT);
+}
 static void s_done_bare(struct story *story, char **said) {
     done(story, player_of(story, said[0], 0), NULL);
 }
@@ -601,6 +622,8 @@ static const struct sentence_row ROWS[] = {
     {"$ says status $", s_status, SENTENCE_HAPPENS},
     {"$ says done with commit $", s_done, SENTENCE_HAPPENS},
     {"$ says done without evidence", s_done_bare, SENTENCE_HAPPENS},
+    {"$ reports its end with commit $", s_reports_end, SENTENCE_HAPPENS},
+    {"$ reports that a part is done", s_reports_part, SENTENCE_HAPPENS},
     {"$ says that $ is in the way", s_blocked, SENTENCE_HAPPENS},
     {"the run of $ before says done with commit $", s_old_done, SENTENCE_HAPPENS},
     {"the run of $ before reports $", s_old_reports, SENTENCE_HAPPENS},

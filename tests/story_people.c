@@ -8,8 +8,28 @@
 
 /* ---- goals with work for agents ---- */
 
-/* "goal g1 with task T1, assigned to auto-1"; a task with `*` behind it has to leave a report. */
+/* "goal g1 with task T1, assigned to auto-1"; a task with `*` behind it has to leave a report, and with `!` to report its
+ * end. What follows if it does not pass stands behind that: T1*retry_once. */
 static const struct artifact REPORT = {.path = {"report.json", 11}, .json = 1, .min_bytes = 2};
+
+static struct node_text contract_of(struct story *story, struct str *id) {
+    struct node_text text = {.artifacts = {&REPORT, 0}};
+    uint32_t then = ON_FAILURE_MEND;
+    size_t length = 0;
+    while (length < id->len && id->at[length] != '*' && id->at[length] != '!')
+        length++;
+    struct str rest = {id->at + length, id->len - length};
+    id->len = length;
+    for (; rest.len > 0 && (rest.at[0] == '*' || rest.at[0] == '!'); rest.at++, rest.len--)
+        if (rest.at[0] == '*')
+            text.artifacts.count = 1;
+        else
+            text.require_report = 1;
+    if (rest.len > 0 && !names_find(&ON_FAILURE_NAMES, rest, &then))
+        fails(story, "nobody knows what \"%.*s\" means", STR_ARG(rest));
+    text.on_failure = (enum on_failure)then;
+    return text;
+}
 
 static void goal_with(struct story *story, const char *name, const char *task, const char *agent) {
     static const struct str CRITERION = {"it can be checked", 17};
@@ -26,19 +46,14 @@ static void goal_with(struct story *story, const char *name, const char *task, c
         host);
     settle(story);
     struct str id = arena_copy(arena, str_of(task));
-    bool contract = id.at[id.len - 1] == '*';
-    id.len -= contract;
+    struct node_text words = contract_of(story, &id);
+    words.name = id;
+    words.agent = agent ? arena_copy(arena, str_of(agent)) : (struct str){0};
+    words.criteria = (struct texts){&CRITERION, 1};
     struct plan_row *rows = arena_new(arena, struct plan_row, 2);
     rows[0] = (struct plan_row){.id = STR("P1"),
                                 .text = {.name = STR("P1"), .criteria = {&CRITERION, 1}}};
-    rows[1] = (struct plan_row){
-        .id = id,
-        .parent = STR("P1"),
-        .tier = TIER_TASK,
-        .text = {.name = id,
-                 .agent = agent ? arena_copy(arena, str_of(agent)) : (struct str){0},
-                 .criteria = {&CRITERION, 1},
-                 .artifacts = {&REPORT, contract}}};
+    rows[1] = (struct plan_row){.id = id, .parent = STR("P1"), .tier = TIER_TASK, .text = words};
     struct plan_text text = {{rows, 2}};
     struct op *op = arena_new(arena, struct op, 1);
     op->signal = (struct signal){.kind = SIGNAL_PLAN_APPLY,

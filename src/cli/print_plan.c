@@ -6,8 +6,13 @@ static const struct column NODES[] = {{.title = "task"},
                                       {.title = "status"},
                                       {.title = "done", .right = true},
                                       {.title = "name", .bends = true},
-                                      {.title = "waits for", .bends = true},
-                                      {.title = "says", .bends = true}};
+                                      {.title = "waits for", .bends = true}};
+/* These are there if somebody has something in them. */
+static const struct column CHECKS = {.title = "checks"}, SAYS = {.title = "says", .bends = true};
+
+struct extra {
+    bool checks, says;
+};
 
 static void waits_for(const json_t *node, char *text, size_t size) {
     const json_t *reason = json_object_get(node, "blockedReason");
@@ -42,26 +47,43 @@ static void said_by(const json_t *node, char *text, size_t size) {
         snprintf(text, size, "%s", text_of(progress, "phase"));
 }
 
-/* A column is there if somebody has something in it. */
-static bool anybody_says(const json_t *nodes) {
+/* VERIFY-20, VERIFY-22: where its checks are; what nothing has checked is called so. */
+static const char *checks_of(const json_t *node, enum tint *ret_tint) {
+    const char *state = text_of(json_object_get(node, "verification"), "state");
+    bool skipped = strcmp(state, "skipped") == 0;
+    *ret_tint = skipped || strcmp(state, "failed") == 0 ? TINT_WARN
+                : strcmp(state, "passed") == 0          ? TINT_GOOD
+                                                        : TINT_DIM;
+    return skipped ? "unverified" : state;
+}
+
+static struct extra extra_of(const json_t *nodes) {
+    static const char *const BELOW[] = {"tasks", "subtasks"};
+    struct extra extra = {0};
     size_t i;
     json_t *node;
     char said[256];
+    enum tint tint;
     json_array_foreach(nodes, i, node) {
         said_by(node, said, sizeof said);
-        if (said[0] || anybody_says(json_object_get(node, "tasks")) ||
-            anybody_says(json_object_get(node, "subtasks")))
-            return true;
+        extra.says = extra.says || said[0];
+        extra.checks = extra.checks || *checks_of(node, &tint);
+        for (size_t k = 0; k < count_of(BELOW); k++) {
+            struct extra below = extra_of(json_object_get(node, BELOW[k]));
+            extra.says = extra.says || below.says;
+            extra.checks = extra.checks || below.checks;
+        }
     }
-    return false;
+    return extra;
 }
 
-static void nodes_add(struct table *table, const json_t *nodes, int depth) {
+static void nodes_add(struct table *table, const json_t *nodes, int depth, struct extra extra) {
     size_t i;
     json_t *node;
     char waits[512], said[256];
+    enum tint tint;
     json_array_foreach(nodes, i, node) {
-        const char *status = text_of(node, "status");
+        const char *status = text_of(node, "status"), *checks = checks_of(node, &tint);
         table_row(table);
         table_cell(table, TINT_NONE, "%*s%s", 2 * depth, "", text_of(node, "id"));
         table_cell(table, state_tint(status), "%s",
@@ -70,24 +92,33 @@ static void nodes_add(struct table *table, const json_t *nodes, int depth) {
         table_cell(table, TINT_NONE, "%s", text_of(node, "name"));
         waits_for(node, waits, sizeof waits);
         table_cell(table, TINT_WARN, "%s", waits);
+        if (extra.checks)
+            table_cell(table, tint, "%s", checks);
         said_by(node, said, sizeof said);
-        if (table->column_count == count_of(NODES))
+        if (extra.says)
             table_cell(table, TINT_DIM, "%s", said);
-        nodes_add(table, json_object_get(node, "tasks"), depth + 1);
-        nodes_add(table, json_object_get(node, "subtasks"), depth + 1);
+        nodes_add(table, json_object_get(node, "tasks"), depth + 1, extra);
+        nodes_add(table, json_object_get(node, "subtasks"), depth + 1, extra);
     }
 }
 
 void print_plan(const struct typed *typed, const json_t *plan) {
     const json_t *phases = json_object_get(plan, "phases");
-    struct table table = {
-        .columns = NODES, .column_count = count_of(NODES) - !anybody_says(phases), .indent = 2};
+    struct extra extra = extra_of(phases);
+    struct column columns[count_of(NODES) + 2];
+    size_t count = count_of(NODES);
     (void)typed;
+    memcpy(columns, NODES, sizeof NODES);
+    if (extra.checks)
+        columns[count++] = CHECKS;
+    if (extra.says)
+        columns[count++] = SAYS;
+    struct table table = {.columns = columns, .column_count = count, .indent = 2};
     printf("plan version %lld, %lld%% done%s%s\n", number_of(plan, "version"),
            number_of(plan, "percent"),
            flag_of(plan, "reviewNeeded") ? ", somebody should look at it" : "",
            flag_of(plan, "proposalWaits") ? ", a new version waits for approval" : "");
-    nodes_add(&table, phases, 0);
+    nodes_add(&table, phases, 0, extra);
     table_print(&table);
 }
 

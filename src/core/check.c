@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is what an agent calls done really done, and how does it come home? VERIFY-01, DESIGN 7: never on its word. */
 #include "core/rules.h"
+#include "model/verification.h"
 
 /* ---- asking for it ---- */
 
@@ -8,9 +9,11 @@
  * and a forge may be away so long. */
 static const int64_t QUEUED_MOST = MINUTES(360);
 
-/* VERIFY-11: the contract as it is when the work is called done; a plan that changes later does not change it. */
+/* VERIFY-11: the contract that its run began with; a plan that changes later changes it for the next one. */
 static struct hash contract_text(struct deciding *d, const struct charge *charge) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (!hash_is_zero(&charge->contract))
+        return charge->contract;
     return node->contract ? node->text : (struct hash){0};
 }
 
@@ -78,22 +81,92 @@ static void verdict_record(struct deciding *d, enum record_type type, const stru
                                           .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
 }
 
+/* What it called done is not: nothing of that stands any more. */
+static void done_forget(struct deciding *d, struct charge *charge) {
+    charge->commit[0] = 0;
+    charge->completion = charge->confidence = charge->reported_last = 0;
+    charge->rounds++;
+    charge_touch(d, charge);
+}
+
 /* It is told what is wrong and goes on, a bounded number of times. */
 static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
-                           struct str rule, struct str why) {
-    charge->commit[0] = 0;
-    charge->completion = charge->confidence = 0; /* it was not so */
-    charge->rounds++;
-    said_becomes(
-        d, charge,
-        decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
-                                    d->policy->check_rounds,
-                                    STR_ARG(str_cut_utf8(d->signal->text, LIMIT_OUTPUT)))));
-    charge_touch(d, charge);
+                           struct str rule, struct str why, struct str text) {
+    done_forget(d, charge);
+    said_becomes(d, charge,
+                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
+                                             d->policy->check_rounds,
+                                             STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
     if (charge->rounds > d->policy->check_rounds || charge->attached)
-        ladder_ask_with(d, charge, rule, why, d->signal->text);
+        ladder_ask_with(d, charge, rule, why, text);
     else
         charge_reply(d, charge, words);
+}
+
+/* VERIFY-18: once more from the beginning, with what the first run was started with and why it is asked again. The mark is
+ * stored with the decision: VERIFY-19. */
+static void work_begins_anew(struct deciding *d, struct charge *charge, struct str rule,
+                             struct str text) {
+    done_forget(d, charge);
+    charge->retried_at = d->signal->at;
+    charge->retry_of = charge->run;
+    said_becomes(d, charge, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
+    decide_record(d, RECORD_WORK_RETRIED,
+                  charge_evidence(d, charge,
+                                  (struct evidence){.rule = rule,
+                                                    .effect = charge->retry_of,
+                                                    .reason = STR("its checks failed")}));
+    charge_reply(d, charge, WORDS_AGAIN);
+}
+
+/* VERIFY-15 to VERIFY-19: as its node says. Whoever has somebody at its terminal is not begun anew. */
+static void work_failed(struct deciding *d, struct charge *charge, struct str rule, struct str why,
+                        struct str text) {
+    enum on_failure then = plan_node(&d->decision->plan, charge->node)->on_failure;
+    if (then == ON_FAILURE_MEND)
+        work_goes_back(d, charge, WORDS_FAILED, rule, why, text);
+    else if (then == ON_FAILURE_RETRY && charge->retried_at == 0 && !charge->attached)
+        work_begins_anew(d, charge, STR("work.retry-once"), text);
+    else
+        charge_failed(d, charge, rule, why, text, then == ON_FAILURE_ESCALATE);
+}
+
+/* ---- check by check ---- */
+
+static const struct str NO_REPORT = STR("the run did not end with report_completion");
+
+/* VERIFY-09 */
+static bool lacks_report(const struct deciding *d, const struct charge *charge) {
+    return plan_node(&d->decision->plan, charge->node)->wants_report && !charge->reported_last;
+}
+
+static enum verified verified_as(enum checked checked, bool lacks) {
+    if (checked == CHECKED_NOTHING)
+        return VERIFIED_SKIPPED;
+    return checked == CHECKED_PASSED && !lacks ? VERIFIED_PASSED : VERIFIED_FAILED;
+}
+
+/* VERIFY-14: what was looked at, and what was seen. */
+static void verdict_keep(struct deciding *d, struct charge *charge, enum checked checked,
+                         bool lacks) {
+    struct verification verdict = {0};
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (!shape_decode_in(&VERIFICATION, d->signal->body, d->out, &verdict))
+        verdict = (struct verification){0};
+    struct check_made *checks = arena_new(d->out, struct check_made, verdict.checks.count + 1);
+    if (verdict.checks.count > 0)
+        memcpy(checks, verdict.checks.at, verdict.checks.count * sizeof *checks);
+    checks[verdict.checks.count] = (struct check_made){.type = CHECK_REPORT,
+                                                       .target = STR("report_completion"),
+                                                       .passed = !lacks,
+                                                       .reason = lacks ? NO_REPORT : STR("")};
+    verdict = (struct verification){.status = verified_as(checked, lacks),
+                                    .at = d->signal->at,
+                                    .checks = {checks, verdict.checks.count + node->wants_report}};
+    charge->verdict = node->verdict = decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
+    charge_touch(d, charge);
+    node_touch(d, node);
 }
 
 /* What passed is done once it is home, where it has to go there. */
@@ -117,26 +190,30 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
         return;
     verdict_record(d, RECORD_WORK_CHECKED, charge, STR("work.check"),
                    str_of(name_of(&CHECKED_NAMES, checked)));
-    switch (checked) {
-    case CHECKED_PASSED:
+    bool lacks = lacks_report(d, charge);
+    struct str text = d->signal->text;
+    verdict_keep(d, charge, checked, lacks);
+    if (checked == CHECKED_PASSED && lacks)
+        work_failed(d, charge, STR("work.unreported"), STR("it has not reported its end"),
+                    arena_format(d->out, "completion_report: %.*s\n", STR_ARG(NO_REPORT)));
+    else if (checked == CHECKED_PASSED) {
         name_put(charge->commit, sizeof charge->commit, d->signal->title);
         if (d->policy->verify_by_person)
-            done_ask(d, charge, d->signal->text);
+            done_ask(d, charge, text);
         else
             work_passed(d, charge, STR("work.check"));
-        break;
-    case CHECKED_FAILED:
-        work_goes_back(d, charge, WORDS_FAILED, STR("work.failed"),
-                       STR("what it calls done does not pass its checks"));
-        break;
-    case CHECKED_UNCHANGED:
-        work_goes_back(d, charge, WORDS_FAILED, STR("work.unchanged"),
-                       STR("it says done and has changed nothing"));
-        break;
-    default:
+    } else if (checked == CHECKED_FAILED)
+        work_failed(d, charge, STR("work.failed"),
+                    STR("what it calls done does not pass its checks"),
+                    lacks ? arena_format(d->out, "%.*s\ncompletion_report: %.*s\n", STR_ARG(text),
+                                         STR_ARG(NO_REPORT))
+                          : text);
+    else if (checked == CHECKED_UNCHANGED)
+        work_failed(d, charge, STR("work.unchanged"), STR("it says done and has changed nothing"),
+                    text);
+    else
         ladder_ask_with(d, charge, STR("work.unchecked"),
-                        STR("what it calls done cannot be checked"), d->signal->text);
-    }
+                        STR("what it calls done cannot be checked"), text);
 }
 
 /* Where it is, and which pull request waits for somebody. */
@@ -163,7 +240,8 @@ void land_ended(struct deciding *d, const struct effect_slot *slot) {
     case LANDED_YES: charge_done(d, charge, landed_ending(d, charge)); break;
     case LANDED_CONFLICT:
         work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
-                       STR("what it made does not fit what others made meanwhile"));
+                       STR("what it made does not fit what others made meanwhile"),
+                       d->signal->text);
         break;
     default:
         landing_ask(d, charge, STR("work.not-landed"), d->signal->text,

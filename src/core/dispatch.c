@@ -175,8 +175,10 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     enum effect_kind kind = charge->run == 0 || charge->ended ? EFFECT_SPAWN : EFFECT_SEND;
     struct effect effect = agent_effect(d, charge, kind);
     effect.text = node->text;
-    if (kind == EFFECT_SPAWN)
+    if (kind == EFFECT_SPAWN) {
         effect.start = charge->start;
+        charge->contract = node->contract ? node->text : (struct hash){0};
+    }
     effect.handoff = charge->handoff;
     effect.said = *said_with(charge, words);
     effect.words = words;

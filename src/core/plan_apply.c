@@ -93,7 +93,7 @@ static bool node_takes(struct deciding *d, struct node *node, const struct plan_
     node->place = place;
     node->effort = effort_minutes(row->text.effort);
     node->text = decide_text(d, words_of(d, row));
-    node->contract = row->text.artifacts.count > 0;
+    node_contract_take(node, &row->text);
     name_put(node->agent, sizeof node->agent, row->text.agent);
     name_put(node->role, sizeof node->role, row->text.agent_type);
     if (memcmp(&before, node, sizeof before) == 0)

@@ -67,6 +67,7 @@ void rule_progress(struct deciding *d) {
                 (long long)((next - d->signal->at) / SECONDS(1) + 1)));
     else {
         life_note(d, charge);
+        charge->reported_last = 0;
         name_put(charge->phase, sizeof charge->phase, str_cut_utf8(progress.phase, LIMIT_PHASE));
         charge->percent = progress.percent;
         charge->progress_at = d->signal->at;

@@ -263,6 +263,7 @@ static void request_note(struct deciding *d, struct charge *charge) {
     else
         charge->request_count++;
     charge->requests[charge->request_count - 1] = now < 0 ? 0 : (uint32_t)now;
+    charge->reported_last = 0;
     charge_touch(d, charge);
 }
 

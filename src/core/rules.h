@@ -135,6 +135,8 @@ struct ending {
     enum proof proof;
     struct str landed; /* where; empty: nowhere */
 };
+void charge_failed(struct deciding *, struct charge *charge, struct str rule, struct str why,
+                   struct str text, bool ask);
 void charge_done(struct deciding *, struct charge *charge,
                  struct ending ending); /* by: "verified", or who says so */
 void charge_again(struct deciding *, struct charge *charge,

@@ -152,7 +152,8 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
         status_refuse(d, charge, update, "it has not begun again yet: it is asked once more");
     else if (to == NODE_DONE && node->status != NODE_IN_PROGRESS)
         status_refuse(d, charge, update, "only work in progress can be done");
-    else if (to == NODE_DONE && (d->policy->checks || node->contract))
+    else if (to == NODE_DONE &&
+             (d->policy->checks || node->contract || !hash_is_zero(&charge->contract)))
         check_begin(d, charge);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, charge, update);
@@ -192,6 +193,8 @@ void life_note(struct deciding *d, struct charge *charge) {
 static void report_keep(struct deciding *d, struct charge *charge, const struct update *update) {
     if (update->completion == 0)
         return;
+    if (update->by_tool) /* C-50: in words it is kept, and is not what was required */
+        charge->reported_last = 1;
     charge->completion = update->completion;
     charge->confidence = update->confidence;
     charge->report = decide_text(d, d->signal->body);
@@ -202,7 +205,7 @@ void said_forget(struct charge *charge) {
     charge->phase[0] = 0;
     charge->percent = charge->progress_kept = 0;
     charge->progress_at = charge->progress_kept_at = 0;
-    charge->completion = charge->confidence = 0;
+    charge->completion = charge->confidence = charge->reported_last = 0;
     charge->report = (struct hash){0};
 }
 

@@ -275,34 +275,64 @@ void rule_granted(struct deciding *d) {
     }
 }
 
+/* The work waits as a node, with nobody on it, and says why. */
+static struct node *work_stops(struct deciding *d, struct charge *charge, struct str rule,
+                               struct str reason, enum blocked_by by, struct str why) {
+    uint32_t at_node = charge->node;
+    charge_stop(d, charge, rule, reason);
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, at_node);
+    if (node_status_may_become(node->status, NODE_BLOCKED)) {
+        node_move(d, node, NODE_BLOCKED, BY_WORK,
+                  (struct evidence){.rule = rule, .reason = reason, .blocked = by});
+        node->blocked = by;
+        node->why = decide_text(d, why);
+    }
+    return node;
+}
+
+/* `cause`: seven letters, see stopped_answered(). */
+static void stopped_ask(struct deciding *d, const struct node *node, const char *cause,
+                        struct question_text text) {
+    static const struct str OPTIONS[] = {{"try again", 9}, {"stop working on it", 18}};
+    text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
+    question_ask(d, (struct asking){.kind = QUESTION_DECIDE,
+                                    .alarm = ALARM_CRITICAL,
+                                    .cause = arena_format(d->out, "%s%s", cause, node->id),
+                                    .text = text});
+}
+
 /* Terminal for this dispatch: nothing asks again by itself. A person decides. */
 static void begin_denied(struct deciding *d, struct charge *charge) {
-    static const struct str OPTIONS[] = {{"try again", 9}, {"stop working on it", 18}};
     struct str reason = str_cut_utf8(d->signal->reason, LIMIT_REASON);
-    uint32_t at_node = charge->node;
     decide_record(d, RECORD_CHARGE_DENIED,
                   charge_evidence(d, charge,
                                   (struct evidence){.rule = STR("permit.denied"),
                                                     .reason = reason,
                                                     .until = d->signal->until}));
-    charge_stop(d, charge, STR("permit.denied"), reason);
-    plan_edit(d, 0);
-    struct node *node = plan_node(&d->decision->plan, at_node);
-    if (node_status_may_become(node->status, NODE_BLOCKED)) {
-        node_move(d, node, NODE_BLOCKED, BY_WORK,
-                  (struct evidence){.rule = STR("permit.denied"), .reason = reason});
-        node->blocked = BLOCKED_BY_EXTERNAL;
-        node->why = decide_text(d, reason);
-    }
-    question_ask(
-        d, (struct asking){.kind = QUESTION_DECIDE,
-                           .alarm = ALARM_CRITICAL,
-                           .cause = arena_format(d->out, "denied.%s", node->id),
-                           .text = {.title = arena_format(d->out, "%s may not go on", node->id),
-                                    .text = reason,
-                                    .options = {OPTIONS, count_of(OPTIONS)},
-                                    .rule = STR("permit.denied"),
-                                    .reason = reason}});
+    const struct node *node =
+        work_stops(d, charge, STR("permit.denied"), reason, BLOCKED_BY_EXTERNAL, reason);
+    stopped_ask(d, node, "denied.",
+                (struct question_text){.title = arena_format(d->out, "%s may not go on", node->id),
+                                       .text = reason,
+                                       .rule = STR("permit.denied"),
+                                       .reason = reason});
+    plan_settle(d);
+}
+
+/* VERIFY-16: it has failed, and whoever looks at it sees which checks. VERIFY-17: where that is wanted, a person is asked. */
+void charge_failed(struct deciding *d, struct charge *charge, struct str rule, struct str why,
+                   struct str text, bool ask) {
+    struct str more = str_cut_utf8(text, LIMIT_OUTPUT);
+    const struct node *node =
+        work_stops(d, charge, rule, why, BLOCKED_BY_FAILURE,
+                   arena_format(d->out, "%.*s: %.*s", STR_ARG(why), STR_ARG(more)));
+    if (ask)
+        stopped_ask(d, node, "failed.",
+                    (struct question_text){.title = arena_format(d->out, "%s has failed", node->id),
+                                           .text = more,
+                                           .rule = rule,
+                                           .reason = why});
     plan_settle(d);
 }
 
@@ -472,8 +502,8 @@ static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t 
     answer_go_on(d, charge);
 }
 
-/* The work waits as a node, with nobody on it. */
-static void denied_answered(struct deciding *d, const struct question *question) {
+/* "denied.", "failed.": the work waits as a node, with nobody on it. */
+static void stopped_answered(struct deciding *d, const struct question *question) {
     plan_edit(d, 0);
     struct node *node = plan_find(&d->decision->plan, str_of(question->cause + 7));
     if (!node || node->status != NODE_BLOCKED)
@@ -542,8 +572,9 @@ static bool answer_comes_later(struct deciding *d, struct charge *charge,
 void charge_answered(struct deciding *d, const struct question *question) {
     struct charge *charge = NULL;
     live_edit(d, PART_CHARGE, 0);
-    if (str_begins(str_of(question->cause), STR("denied.")))
-        denied_answered(d, question);
+    if (str_begins(str_of(question->cause), STR("denied.")) ||
+        str_begins(str_of(question->cause), STR("failed.")))
+        stopped_answered(d, question);
     if (question->charge)
         charge = charges_find(&d->decision->live.charges, question->charge - 1);
     if (!charge)

@@ -248,7 +248,7 @@ static void reports_put(struct writer *to, const struct node_text *task) {
         say(to,
             STR("\nSay how far you are when you come to something new, with the tool report_progress: phase, percentComplete. One "
                 "in 30 seconds is kept."));
-    if (task->completion_report)
+    if (task->completion_report || task->require_report) /* C-50 */
         say(to,
             STR("\nAt the end call the tool report_completion: status, confidence, summary, artifacts, blockers, "
                 "warnings. If you do not have it, write this at the end of your reply:\n" WORDS_REPORT_BEGINS

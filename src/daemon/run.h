@@ -130,7 +130,8 @@ struct running {
     void *saved; /* the driver's state as it was when `saved_needs` had been offered */
     uint32_t saved_needs;
     bool save_pending;
-    bool unsaid; /* something could not be kept: nothing is saved any more, so that it is read again */
+    bool
+        unsaid; /* something could not be kept: nothing is saved any more, so that it is read again */
     uint32_t writes;           /* that have no better name */
     int64_t saved_at, save_at; /* save_at: when it is saved at the latest; 0: nothing waits */
     uint64_t
@@ -262,6 +263,7 @@ void pulls_stop(struct runs *runs);
 /* What a node has to leave. `artifacts`: struct artifact, in the arena that was handed in. */
 struct contract {
     struct rows artifacts;
+    int64_t within; /* VERIFY-02: for looking at all of them */
     struct str why; /* it could not be read; empty: it was */
 };
 /* Once, from the loop. */
@@ -269,10 +271,10 @@ typedef void contract_came(void *with, struct contract contract);
 /* From the words that the hash names; the arena lasts until it came. False: nobody answers any more, and nothing comes. */
 bool contract_read(struct runs *runs, struct id goal, struct hash text, struct arena *arena,
                    contract_came *done, void *with);
-/* On a worker. What is wrong, a line for each artifact that did not pass; empty: nothing is. False: it cannot be looked at, and
- * why. */
+/* On a worker. Each artifact as it is (struct check_made), and what is wrong, a line for each that did not pass; empty: nothing
+ * is. False: it cannot be looked at, and why. */
 bool contract_hold(const struct contract *contract, struct str checkout, int64_t within,
-                   struct arena *arena, struct str *ret_wrong);
+                   struct arena *arena, struct rows *ret_checks, struct str *ret_wrong);
 
 /* ---- run_work.c ---- */
 void work_check(struct runs *runs, struct act *act);

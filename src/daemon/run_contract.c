@@ -3,6 +3,7 @@
  * effect names: what the plan says meanwhile is for the next time. */
 #include "daemon/guard.h"
 #include "daemon/run.h"
+#include "model/verification.h"
 #include "ops/view.h"
 #include "ports/artifact.h"
 
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 enum { TARGET_MOST = 160, REASON_MOST = 240 }; /* bytes of a line that fits among others */
+static const int64_t WITHIN = SECONDS(30);     /* VERIFY-02 */
 
 /* ---- reading it ---- */
 
@@ -36,6 +38,7 @@ static void contract_decode(void *with) {
     if (body.len == 0 || !shape_decode_in(&NODE_TEXT, body, it->arena, &words))
         it->contract.why = STR("what it had to leave is not kept any more");
     it->contract.artifacts = words.artifacts;
+    it->contract.within = words.check_within ? MILLISECONDS((int64_t)words.check_within) : WITHIN;
 }
 
 static void looked_up(struct lookup *lookup, const struct store_answer *answer) {
@@ -84,13 +87,13 @@ bool contract_read(struct runs *runs, struct id goal, struct hash text, struct a
 
 /* ---- holding what was made against it ---- */
 
-static struct str check_line(const struct artifact_check *check, struct arena *arena) {
+static struct str check_line(const struct check_made *check, struct arena *arena) {
     return arena_format(arena, "%.*s: %.*s\n", STR_ARG(str_cut_utf8(check->target, TARGET_MOST)),
-                        STR_ARG(str_cut_utf8(check->reason, REASON_MOST)));
+                        STR_ARG(check->reason));
 }
 
 /* What does not fit into what is kept of a verdict is counted. */
-static struct str checks_text(const struct artifact_check *checks, uint32_t count,
+static struct str checks_text(const struct check_made *checks, uint32_t count,
                               struct arena *arena) {
     struct writer to = {.arena = arena};
     uint32_t left = 0;
@@ -108,11 +111,20 @@ static struct str checks_text(const struct artifact_check *checks, uint32_t coun
     return (struct str){to.at, to.len};
 }
 
+static struct check_made check_made(int folder, const struct artifact *artifact, int64_t until,
+                                    struct arena *arena) {
+    struct artifact_check check = artifact_check(folder, artifact, until, arena);
+    return (struct check_made){.type = CHECK_ARTIFACT,
+                               .target = check.target,
+                               .passed = check.passed,
+                               .reason = str_cut_utf8(check.reason, REASON_MOST)};
+}
+
 bool contract_hold(const struct contract *contract, struct str checkout, int64_t within,
-                   struct arena *arena, struct str *ret_wrong) {
+                   struct arena *arena, struct rows *ret_checks, struct str *ret_wrong) {
     const struct artifact *artifacts = contract->artifacts.at;
     uint32_t count = contract->artifacts.count;
-    int64_t until = artifact_clock() + within;
+    int64_t until = artifact_clock() + (contract->within < within ? contract->within : within);
     *ret_wrong = (struct str){0};
     if (count == 0)
         return true;
@@ -121,10 +133,11 @@ bool contract_hold(const struct contract *contract, struct str checkout, int64_t
         *ret_wrong = arena_format(arena, "the clean checkout: %s", strerror(errno));
         return false;
     }
-    struct artifact_check *checks = arena_new(arena, struct artifact_check, count);
+    struct check_made *checks = arena_new(arena, struct check_made, count);
     for (uint32_t i = 0; i < count; i++)
-        checks[i] = artifact_check(folder, &artifacts[i], until, arena);
+        checks[i] = check_made(folder, &artifacts[i], until, arena);
     close(folder);
+    *ret_checks = (struct rows){checks, count};
     *ret_wrong = checks_text(checks, count, arena);
     return true;
 }

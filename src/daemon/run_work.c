@@ -5,6 +5,7 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "model/verification.h"
 #include "ports/command.h"
 
 #include <errno.h>
@@ -143,8 +144,10 @@ struct working {
     struct git_salvage salvaged;
     struct str checkout;
     struct contract contract;
-    struct str wrong; /* with its artifacts */
-    int64_t begun_at; /* the checks themselves */
+    struct rows checks; /* struct check_made: its artifacts */
+    struct str wrong;   /* with them */
+    bool commanded;     /* the operator's command was run, too */
+    int64_t begun_at;   /* the checks themselves */
     enum checked verdict;
     int64_t exit; /* of the operator's command */
     char name[ID_TEXT + 1];
@@ -186,12 +189,31 @@ static void checkout_remove(uv_work_t *work) {
     git_checkout_remove(&it->place.house, str_of(it->name), &it->arena);
 }
 
+/* VERIFY-14: check by check. What the command said stands beside it. */
+static struct str verification_of(struct working *it) {
+    uint32_t count = it->checks.count;
+    bool passed = it->verdict == CHECKED_PASSED;
+    struct check_made *checks = arena_new(&it->arena, struct check_made, count + 1);
+    if (count > 0)
+        memcpy(checks, it->checks.at, count * sizeof *checks);
+    if (it->commanded)
+        checks[count++] = (struct check_made){
+            .type = CHECK_COMMAND,
+            .target = STR("verify.command"),
+            .passed = passed,
+            .reason = passed ? STR("")
+                             : arena_format(&it->arena, "it ended with status %d", (int)it->exit)};
+    struct verification made = {.checks = {checks, count}};
+    return shape_encode(&VERIFICATION, &made, &it->arena);
+}
+
 static void checkout_removed(uv_work_t *work, int status) {
     struct working *it = work->data;
     (void)status;
     working_end(it, (struct signal){.to = it->verdict,
                                     .exit = it->exit,
                                     .title = it->measure.snapshot,
+                                    .body = verification_of(it),
                                     .text = it->answer.why});
 }
 
@@ -205,6 +227,7 @@ static void check_end(struct working *it, enum checked verdict, struct str text)
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
     it->exit = exit;
+    it->commanded = exit != -1;
     if (exit == 126 || exit == 127) /* behind the rest: of a long text the end is kept */
         tail =
             arena_format(&it->arena,
@@ -230,7 +253,8 @@ static void check_prepare(uv_work_t *work) {
                                        it->measure.snapshot, &it->arena, &it->checkout);
     it->begun_at = clock_boot();
     if (it->checkout.len > 0 && it->answer.result == GIT_DONE &&
-        !contract_hold(&it->contract, it->checkout, it->place.within, &it->arena, &it->wrong))
+        !contract_hold(&it->contract, it->checkout, it->place.within, &it->arena, &it->checks,
+                       &it->wrong))
         it->answer = (struct git_answer){GIT_FAILED, it->wrong};
 }
 
@@ -266,7 +290,9 @@ static void check_prepared(uv_work_t *work, int status) {
     if (it->wrong.len > 0)
         check_end(it, CHECKED_FAILED, it->wrong);
     else if (it->place.command.len == 0)
-        check_end(it, CHECKED_PASSED, STR("Every artifact is there, and as it has to be."));
+        check_end(it, CHECKED_PASSED,
+                  it->checks.count ? STR("Every artifact is there, and as it has to be.")
+                                   : STR("It says done, and no file has to be there."));
     else
         command_check(it);
 }

@@ -132,6 +132,11 @@ static const struct field CHARGE_FIELDS[] = {
     F("confidence", FIELD_U32, 98, charge, confidence, 0, NULL, "and how sure it is, from 1"),
     F("report", FIELD_HASH, 99, charge, report, 0, NULL, "of its report of that"),
     F("permits", FIELD_U32, 100, charge, permits, 0, NULL, "an answer to what it asks for"),
+    F("reportedLast", FIELD_FLAG, 101, charge, reported_last, 0, NULL, "its report came last"),
+    F("contract", FIELD_HASH, 102, charge, contract, 0, NULL, "what its run has to leave"),
+    F("verdict", FIELD_HASH, 103, charge, verdict, 0, NULL, "what its checks said last"),
+    F("retriedAt", FIELD_TIME, 104, charge, retried_at, 0, NULL, "begun anew after its checks"),
+    F("retryOf", FIELD_U32, 105, charge, retry_of, 0, NULL, "the run before that, from 1"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };

@@ -49,7 +49,15 @@
         NAMED("completionReport", FIELD_FLAG, 30, of, in completion_report, 0, 0, NULL, \
               "it is asked to report its end"), \
         NAMED("progressReporting", FIELD_FLAG, 31, of, in progress_reporting, 0, 0, NULL, \
-              "it is asked to say how far it is")
+              "it is asked to say how far it is"), \
+        NAMED("requireCompletionReport", FIELD_FLAG, 32, of, in require_report, 0, 0, NULL, \
+              "it is not done unless report_completion is the last that it says with a tool"), \
+        NAMED( \
+            "onFailure", FIELD_ENUM, 33, of, in on_failure, 0, 0, &ON_FAILURE_NAMES, \
+            "when its checks fail: mend (its agent is told and goes on), retry_once, escalate or " \
+            "fail"), \
+        NAMED("verificationTimeoutMs", FIELD_U32, 34, of, in check_within, 0, 0, NULL, \
+              "how long looking at its artifacts may take; 0: 30000")
 
 static const struct field TEXT_FIELDS[] = {WORDS(node_text, )};
 const struct shape NODE_TEXT = SHAPE_OF(node_text, "node_text", 1, TEXT_FIELDS);
@@ -107,6 +115,12 @@ static const struct field NODE_FIELDS[] = {
     NAMED("proof", FIELD_ENUM, 35, node, proof, 0, FIELD_HIDDEN, &PROOF_NAMES,
           "what the word done rests on"),
     NAMED("landedHash", FIELD_HASH, 36, node, landed, 0, FIELD_HIDDEN, NULL, "of where it is"),
+    NAMED("whenItFails", FIELD_ENUM, 37, node, on_failure, 0, FIELD_HIDDEN, &ON_FAILURE_NAMES,
+          "what follows if it does not pass"),
+    NAMED("wantsReport", FIELD_FLAG, 38, node, wants_report, 0, FIELD_HIDDEN, NULL,
+          "its agent has to report its end"),
+    NAMED("verdictHash", FIELD_HASH, 39, node, verdict, 0, FIELD_HIDDEN, NULL,
+          "of what its checks said last"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 
@@ -157,6 +171,12 @@ bool plan_has_children(const struct plan *plan, const struct node *node) {
         if (is_child(&plan->nodes[i], node))
             return true;
     return false;
+}
+
+void node_contract_take(struct node *node, const struct node_text *text) {
+    node->contract = text->artifacts.count > 0 || text->require_report;
+    node->wants_report = text->require_report;
+    node->on_failure = text->on_failure;
 }
 
 enum proof plan_proof(const struct plan *plan) {

@@ -31,8 +31,10 @@ struct node {
     uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
     struct hash
         start; /* ASSIGN-19: of the BEGINNING it had with, for whoever begins again; zero: none */
-    uint32_t
-        contract; /* 1: VERIFY-01, its words name artifacts, which are checked when it is called done */
+    uint32_t contract; /* 1: VERIFY-01, its words say what is checked when it is called done, */
+    enum on_failure on_failure; /* what follows if it does not pass, */
+    uint32_t wants_report;      /* 1: VERIFY-09, and that its agent reports its end */
+    struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION about it; zero: none yet */
     uint32_t completion,
         confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: it did not */
     enum proof proof;   /* of a leaf that is done */
@@ -58,7 +60,10 @@ struct node_text {
     struct texts allow, deny; /* SCOPE-01: tools; they narrow what its agent has, never widen it */
     struct rows artifacts;    /* struct artifact: VERIFY-03, what has to be there */
     uint32_t completion_report,
-        progress_reporting; /* REPORT-02, PROGRESS-07: it is asked for them */
+        progress_reporting;  /* REPORT-02, PROGRESS-07: it is asked for them */
+    uint32_t require_report; /* VERIFY-09: it is not done without the first of them */
+    enum on_failure on_failure;
+    uint32_t check_within; /* VERIFY-02: milliseconds for its artifacts; 0: as long as is usual */
 };
 
 /* A node as it is handed in and out, by name instead of by ordinal. */
@@ -75,8 +80,9 @@ struct plan_text {    /* a whole plan, as it is handed in */
 
 extern const struct shape NODE, NODE_TEXT, PLAN_ROW, PLAN_TEXT;
 
-struct node *plan_node(const struct plan *plan, uint32_t n);    /* NULL: there is none */
-struct node *plan_find(const struct plan *plan, struct str id); /* the same, by name */
+void node_contract_take(struct node *node, const struct node_text *text); /* from its words */
+struct node *plan_node(const struct plan *plan, uint32_t n);              /* NULL: there is none */
+struct node *plan_find(const struct plan *plan, struct str id);           /* the same, by name */
 struct node *plan_parent(const struct plan *plan, const struct node *node); /* NULL: a phase */
 /* The least that any of its leaves rests on that are done; PROOF_NONE: none is. */
 enum proof plan_proof(const struct plan *plan);

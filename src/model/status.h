@@ -97,9 +97,18 @@ enum proof {
     PROOFS
 };
 
+/* VERIFY-02: what follows when work that has to leave something did not. */
+enum on_failure {
+    ON_FAILURE_MEND,  /* its agent is told what is wrong, and goes on: a bounded number of times */
+    ON_FAILURE_RETRY, /* once from the beginning, by a fresh run; then it has failed */
+    ON_FAILURE_ESCALATE, /* it has failed, and a person is asked */
+    ON_FAILURE_FAIL,     /* it has failed */
+    ON_FAILURES
+};
+
 extern const struct names GOAL_STATUS_NAMES, NODE_STATUS_NAMES, EFFECT_STATE_NAMES, NEED_NAMES,
-    FACE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, TIER_NAMES, BLOCKED_NAMES, WHO_NAMES,
-    REASON_NAMES;
+    FACE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, ON_FAILURE_NAMES, TIER_NAMES,
+    BLOCKED_NAMES, WHO_NAMES, REASON_NAMES;
 
 bool goal_status_may_become(enum goal_status from, enum goal_status to);
 bool node_status_may_become(enum node_status from, enum node_status to);

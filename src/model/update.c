@@ -43,6 +43,8 @@ static const struct field FIELDS[] = {
      "what it made", LIMIT_LINES, &ARTIFACT_SAID},
     {"warnings", FIELD_TEXTS, 13, FIELD_OF(update, warnings), LIMIT_LINE, FIELD_HIDDEN, NULL,
      "what somebody should look at", LIMIT_LINES, NULL},
+    {"byTool", FIELD_FLAG, 14, FIELD_OF(update, by_tool), 0, FIELD_HIDDEN, NULL,
+     "it said so with the tool", 0, NULL},
 };
 const struct shape UPDATE = SHAPE_OF(update, "update", 1, FIELDS);
 

@@ -15,6 +15,7 @@ struct update {
     uint32_t completion, confidence; /* + 1; 0: it does not say */
     struct rows artifacts;           /* struct artifact_said */
     struct texts warnings;
+    uint32_t by_tool; /* 1: it said so with report_completion, not in its words */
 };
 
 enum completion { COMPLETION_COMPLETE, COMPLETION_PARTIAL, COMPLETION_FAILED, COMPLETIONS };

@@ -90,6 +90,7 @@ static bool complete_signal(struct op_call *call, const struct store_answer *ans
                             struct signal *ret) {
     struct update *update = &call->args.update;
     update->completion = call->args.completion + 1;
+    update->by_tool = 1;
     update->confidence =
         json_object_get(call->params, "confidence") ? call->args.confidence + 1 : 0;
     completion_follow(update, &call->arena);

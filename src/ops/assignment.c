@@ -178,6 +178,22 @@ static json_t *beginning_json(const struct goal_shown *shown, const struct charg
     return json;
 }
 
+/* VERIFY-11, VERIFY-14, VERIFY-18: what its run has to leave, what was seen of it, and whether this is the second try. */
+static void checks_put(json_t *json, const struct goal_loaded *loaded,
+                       const struct goal_shown *shown, const struct charge *charge,
+                       struct arena *scratch) {
+    const struct node *node = plan_node(&loaded->plan, charge->node);
+    char run[ID_TEXT + 1];
+    json_object_set_new(json, "verificationContract", contract_json(shown, charge, scratch));
+    json_object_set_new(json, "verification",
+                        node ? verification_json(shown, node, charge, scratch) : json_null());
+    json_object_set_new(json, "retryAttemptedAt",
+                        charge->retried_at ? time_json(charge->retried_at) : json_null());
+    if (charge->retry_of)
+        id_format(effect_id(loaded->goal.id, charge->retry_of - 1), run);
+    json_object_set_new(json, "retryOf", charge->retry_of ? json_string(run) : json_null());
+}
+
 json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
                          const struct charge *charge, struct arena *scratch) {
     const struct node *node = plan_node(&loaded->plan, charge->node);
@@ -382,6 +398,12 @@ static const struct op_member SHOWN[] = {
     T("scope", "who sees to it that it keeps to its tools: enforced, advisory or none"),
     {"startedWith", MEMBER_ANY, false,
      "agentId, model, thinking, label, timeout, toolsAllow and toolsDeny of its first run, which every later one repeats; null: none has begun"},
+    {"verificationContract", MEMBER_ANY, false,
+     "artifacts, requireCompletionReport, onFailure and verificationTimeoutMs that its run began with; null: none"},
+    {"verification", MEMBER_ANY, false,
+     "state (pending, running, passed, failed, skipped), status, checks (type, target, passed, reason) and verifiedAt; null: nothing is checked"},
+    AT("retryAttemptedAt", "when it was begun anew because its checks failed; null: it was not"),
+    T("retryOf", "the run before that"),
     T("limits",
       "what its run may use of memory, processor and processes, and what sees to each; empty: no limits"),
     {"latestProgress", MEMBER_ANY, false,
@@ -448,6 +470,7 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
                             assignment_words(loaded, &answer->shown, charge, &call->arena));
         json_object_set_new(json, "startedWith",
                             beginning_json(&answer->shown, charge, &call->arena));
+        checks_put(json, loaded, &answer->shown, charge, &call->arena);
         json_object_set_new(json, "deliveryContext",
                             delivery_context(loaded, &answer->shown, charge, &call->arena));
     }

@@ -68,8 +68,8 @@ static void node_fields_put(json_t *item, const struct node *node) {
 
 /* What nobody but us reads of a node, where there is something. */
 static void hidden_put(json_t *ours, const struct node *node) {
-    static const char *const NAMES[] = {"startHash",  "completion", "confidence",
-                                        "reportHash", "proof",      "landedHash"};
+    static const char *const NAMES[] = {"startHash", "completion", "confidence", "reportHash",
+                                        "proof",     "landedHash", "verdictHash"};
     static const struct node EMPTY;
     for (size_t i = 0; i < count_of(NAMES); i++) {
         const struct field *field = json_field_named(NODE.fields, NODE.count, NAMES[i]);
@@ -213,7 +213,7 @@ static bool node_words_take(struct reading *reading, const json_t *item, struct 
             return false;
         in->words.text = shape_encode(&NODE_TEXT, words, reading->arena);
         in->words.has_text = true;
-        in->node.contract = words->artifacts.count > 0;
+        node_contract_take(&in->node, words);
     }
     size_t before = reading_enter(reading, "blockedReason");
     if ((kind && !field_take(reading, &kinds, kind, &in->node.blocked)) ||

@@ -169,6 +169,12 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(json, "proof",
                         proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->proof));
     json_object_set_new(json, "landed", landed_json(shown, node));
+    json_object_set_new(json, "verification",
+                        plan_has_children(plan, node)
+                            ? json_null()
+                            : verification_json(shown, node,
+                                                charges_of_node(&loaded->live.charges, node->n),
+                                                scratch));
     return json;
 }
 

@@ -20,6 +20,14 @@ json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *sho
                   struct arena *scratch);
 json_t *record_json(const struct goal *goal, const struct record *record);
 
+/* What its run has to leave; null: nothing is said. */
+json_t *contract_json(const struct goal_shown *shown, const struct charge *charge,
+                      struct arena *scratch);
+/* Where its checks are: state, and once they have been made status, checks and verifiedAt; null: nobody wants any. `charge`: who
+ * works on it; NULL: nobody. */
+json_t *verification_json(const struct goal_shown *shown, const struct node *node,
+                          const struct charge *charge, struct arena *scratch);
+
 /* Is the goal there, with every row of it as it was written? */
 bool view_is_whole(struct op_call *call, const struct store_answer *answer);
 

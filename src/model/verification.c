@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What did the checks say? The rows of a verdict. */
+#include "model/verification.h"
+
+static const char *const VERIFIED[VERIFIEDS] = {"skipped", "passed", "failed"};
+static const char *const TYPE[CHECK_TYPES] = {"artifact", "completion_report", "command"};
+const struct names VERIFIED_NAMES = NAMES_OF(VERIFIED);
+const struct names CHECK_TYPE_NAMES = NAMES_OF(TYPE);
+
+#define F(name, type, number, of, member, cap, names, text) \
+    { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
+
+static const struct field CHECK_FIELDS[] = {
+    F("type", FIELD_ENUM, 1, check_made, type, 0, &CHECK_TYPE_NAMES,
+      "artifact, completion_report or command"),
+    F("target", FIELD_TEXT, 2, check_made, target, LIMIT_LINE, NULL, "what was looked at"),
+    F("passed", FIELD_FLAG, 3, check_made, passed, 0, NULL, "it is as it has to be"),
+    F("reason", FIELD_TEXT, 4, check_made, reason, LIMIT_LINE, NULL, "why not"),
+};
+const struct shape CHECK_MADE = SHAPE_OF(check_made, "check_made", 1, CHECK_FIELDS);
+
+static const struct field FIELDS[] = {
+    F("status", FIELD_ENUM, 1, verification, status, 0, &VERIFIED_NAMES,
+      "passed, failed or skipped"),
+    F("verifiedAt", FIELD_TIME, 2, verification, at, 0, NULL, "when it was looked at"),
+    {"checks", FIELD_ROWS, 3, FIELD_OF(verification, checks), 0, 0, NULL, "one by one",
+     LIMIT_ARTIFACTS + 2, &CHECK_MADE},
+};
+const struct shape VERIFICATION = SHAPE_OF(verification, "verification", 1, FIELDS);

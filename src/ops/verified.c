@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How does it look what has to be there when work is done, and what its checks said? VERIFY-11, VERIFY-14, VERIFY-20. */
+#include "model/verification.h"
+#include "ops/assignment.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+/* What is shown of the contract: rows of NODE_TEXT, by name. */
+static const char *const CONTRACT[] = {"artifacts", "requireCompletionReport", "onFailure",
+                                       "verificationTimeoutMs"};
+
+json_t *contract_json(const struct goal_shown *shown, const struct charge *charge,
+                      struct arena *scratch) {
+    struct node_text text = {0};
+    struct str body =
+        hash_is_zero(&charge->contract) ? (struct str){0} : shown_text(shown, &charge->contract);
+    if (body.len == 0 || !shape_decode_in(&NODE_TEXT, body, scratch, &text))
+        return json_null();
+    json_t *json = json_object();
+    for (size_t i = 0; i < count_of(CONTRACT); i++) {
+        const struct field *field =
+            json_field_named(NODE_TEXT.fields, NODE_TEXT.count, CONTRACT[i]);
+        json_put_fields(json, field, 1, &text);
+    }
+    return json;
+}
+
+/* VERIFY-12: pending until it is called done, running until the verdict is in. VERIFY-22: what nothing has looked at is skipped. */
+static const char *state_of(const struct node *node, const struct charge *charge,
+                            const struct verification *made) {
+    if (charge && charge->waiting == WAITS_FOR_CHECK && !charge->commit[0])
+        return "running";
+    if (made->at)
+        return name_of(&VERIFIED_NAMES, made->status);
+    if (!node_is_over(node))
+        return node->contract ? "pending" : NULL;
+    return node->status == NODE_DONE && node->proof <= PROOF_SAID ? "skipped" : NULL;
+}
+
+json_t *verification_json(const struct goal_shown *shown, const struct node *node,
+                          const struct charge *charge, struct arena *scratch) {
+    struct verification made = {0};
+    if (!hash_is_zero(&node->verdict) &&
+        !shape_decode_in(&VERIFICATION, shown_text(shown, &node->verdict), scratch, &made))
+        made = (struct verification){0};
+    const char *state = state_of(node, charge, &made);
+    if (!state)
+        return json_null();
+    json_t *json = json_object();
+    if (made.at)
+        json_put_fields(json, VERIFICATION.fields, VERIFICATION.count, &made);
+    json_object_set_new(json, "state", json_string(state));
+    return json;
+}

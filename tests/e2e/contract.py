@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What follows when work is called done and does not leave what it has to: told, begun anew once, failed, or a question?
+
+contract.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+import proof
+from care import PUT, REPORT, RIGHT, SLOPPY, house_make, words_of
+from world import BUILD, Broken
+
+CHECKS = []
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def nodes_with(**contract):
+    return [{"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
+            {"id": "T1", "parentId": "P1", "tier": "task", "name": "make the report", "acceptanceCriteria": ["it is done"], **contract}]
+
+
+def goal_with(house, steps, **contract):
+    house.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
+    goal = house.do("goal.create", title="a report")["goalId"]
+    house.do("plan.apply", goal=goal, nodes=nodes_with(**contract))
+    return goal
+
+
+def task_of(house, goal):
+    return house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+
+
+def charge_of(house, goal):
+    """The newest of them, as it is shown."""
+    found = house.do("assignment.list", goal=goal)["assignments"]
+    return house.do("assignment.show", goal=goal, assignment=found[-1]["assignmentId"]) if found else None
+
+
+def typed(house, *words):
+    return subprocess.run([BUILD / "overseer", "--socket", str(house.daemon.socket), *words], capture_output=True, text=True, timeout=60,
+                          check=True, env={"PATH": os.environ["PATH"], "HOME": str(house.folder), "LANG": "C.UTF-8"}).stdout
+
+
+@check
+def what_is_wanted_is_kept():
+    """Each part of a contract has a default, what it cannot be is refused, and the run keeps the one that it began with."""
+    house = house_make("kept", verify={"command": ""})
+    try:
+        goal = house.do("goal.create", title="a report")["goalId"]
+        for wrong, words in (({"onFailure": "explode"}, "onFailure"), ({"requireCompletionReport": "yes"}, "requireCompletionReport"),
+                             ({"verificationTimeoutMs": -1}, "verificationTimeoutMs"), ({"validationCommand": "true"}, "validationCommand")):
+            _, _, error = house.client.call("plan.apply", {"goal": goal, "nodes": nodes_with(artifacts=[REPORT], **wrong)})
+            assert error and words in words_of(error), (wrong, error)
+        house.program.write_text("import sys, time\nsys.stdin.read()\ntime.sleep(600)\n")
+        house.do("plan.apply", goal=goal, nodes=nodes_with(artifacts=[REPORT]))
+        plain = task_of(house, goal)
+        assert (plain["onFailure"], plain["requireCompletionReport"], plain["verificationTimeoutMs"]) == ("mend", False, 0), plain
+        wanted = {"artifacts": [REPORT], "onFailure": "retry_once", "requireCompletionReport": True, "verificationTimeoutMs": 5000}
+        other = house.do("goal.create", title="another report")["goalId"]
+        house.do("plan.apply", goal=other, nodes=nodes_with(**wanted))
+        house.wait("it has begun", lambda: (charge_of(house, other) or {}).get("delivery") == "accepted")
+        house.do("plan.apply", goal=other, nodes=nodes_with(artifacts=[{"path": "else"}]))
+        run = charge_of(house, other)
+        assert run["verificationContract"] == wanted and run["verification"]["state"] == "pending", run
+        assert run["startedWith"]["agentId"] == "coder" and run["retryOf"] in ("", None), run
+        assert [one["path"] for one in task_of(house, other)["artifacts"]] == ["else"]
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.kept", "VERIFY-02 VERIFY-11")
+
+
+@check
+def what_failed_says_which():
+    """One of two files is missing and nobody is to mend it: the work has failed, and every place that shows it says which check."""
+    house = house_make("failed", verify={"command": ""})
+    try:
+        goal = goal_with(house, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
+        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
+        task = task_of(house, goal)
+        assert task["blockedReason"]["kind"] == "failure" and "out/report.json: there is no such file" in task["blockedReason"]["text"], task
+        made = task["verification"]
+        assert made["state"] == made["status"] == "failed" and made["verifiedAt"], made
+        assert [(one["type"], one["target"], one["passed"]) for one in made["checks"]] == [
+            ("artifact", "made", True), ("artifact", "out/report.json", False)], made
+        assert made["checks"][1]["reason"] == "there is no such file" and not made["checks"][0]["reason"], made
+        shown = typed(house, "plan", "show", goal)
+        assert "checks" in shown and "failed" in shown, shown
+        assert house.do("goal.show", goal=goal)["state"] == "needs you", house.do("goal.show", goal=goal)
+        assert len(house.records(goal, "work.checked")) == 1 and not house.records(goal, "work.done")
+        assert not house.do("inbox.list", goal=goal)["items"] or all("has failed" not in json.dumps(one) or one.get("kind") != "decide"
+                                                                     for one in house.do("inbox.list", goal=goal)["items"])
+        house.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
+        house.do("work.retry", goal=goal, node="T1", reason="once more")
+        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
+        made = task_of(house, goal)["verification"]
+        assert made["state"] == "passed" and all(one["passed"] for one in made["checks"]), made
+        assert "passed" in typed(house, "plan", "show", goal)
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.failed", "VERIFY-14 VERIFY-16 VERIFY-20")
+
+
+@check
+def a_person_hears_of_it():
+    """The same, and a person is asked: to try again gives it to an agent once more."""
+    house = house_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
+    try:
+        goal = goal_with(house, [], artifacts=[REPORT], onFailure="escalate")
+        house.wait("somebody is asked", lambda: [one for one in house.do("question.list", goal=goal)["questions"] if "failed" in one["title"]])
+        [one] = house.do("question.list", goal=goal)["questions"]
+        assert "out/report.json: there is no such file" in json.dumps(one), one
+        assert task_of(house, goal)["status"] == "blocked"
+        house.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
+        house.do("question.answer", goal=goal, question=one["questionId"], option="a")
+        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.asked", "VERIFY-17")
+
+
+@check
+def once_more_and_no_more():
+    """It is begun anew once, as it was begun before and with the reason; the daemon is killed meanwhile, and it is still once."""
+    house = house_make("once", verify={"command": ""})
+    try:
+        goal = goal_with(house, [("This was tried before", "import time; time.sleep(4); " + PUT.format("[]"))], artifacts=[REPORT],
+                         onFailure="retry_once")
+        house.wait("it works", lambda: (charge_of(house, goal) or {}).get("startedWith"))
+        first = charge_of(house, goal)
+        house.wait("it is begun anew", lambda: house.records(goal, "work.retried"))
+        house.daemon.kill()
+        house.begin()
+        house.wait("it works again", lambda: charge_of(house, goal)["runId"] != first["runId"] and
+                   charge_of(house, goal)["delivery"] == "accepted")
+        second = charge_of(house, goal)
+        assert second["assignmentId"] == first["assignmentId"] and second["retryOf"] == first["runId"] and second["retryAttemptedAt"], second
+        assert second["startedWith"] == first["startedWith"] and second["verificationContract"] == first["verificationContract"], second
+        words = second["lastInstructionText"]
+        assert "out/report.json: there is no such file" in words and "make the report" in words, words
+        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
+        time.sleep(2)
+        assert len(house.records(goal, "work.retried")) == 1 and len(house.records(goal, "work.checked")) == 2
+        assert "it has 2 bytes" in task_of(house, goal)["blockedReason"]["text"], task_of(house, goal)
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.once", "VERIFY-18 VERIFY-19")
+
+
+BIG = "open('out/report.json', 'w').write('[' + '{\"id\": 1, \"name\": \"a\"}, ' * 1500000 + '{\"id\": 1, \"name\": \"a\"}]')"
+
+
+@check
+def too_slow_has_failed():
+    """What cannot be looked at in time has failed, and the same follows."""
+    house = house_make("slow", verify={"command": ""})
+    try:
+        goal = goal_with(house, [("", BIG)], artifacts=[REPORT], onFailure="fail", verificationTimeoutMs=1)
+        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
+        [one] = task_of(house, goal)["verification"]["checks"]
+        assert not one["passed"] and "time" in one["reason"], one
+        goal = goal_with(house, [("", BIG)], artifacts=[REPORT], onFailure="fail")
+        house.wait("with the usual time it is done", lambda: task_of(house, goal)["status"] == "done")
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.slow", "VERIFY-02 VERIFY-15")
+
+
+@check
+def a_report_that_is_required_is_wanted():
+    """Whoever has to report its end is told so; words that look like a report are kept, and are not one."""
+    house = house_make("report", verify={"command": "", "rounds": 1})
+    try:
+        goal = goal_with(house, [], requireCompletionReport=True, onFailure="fail")
+        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
+        [one] = task_of(house, goal)["verification"]["checks"]
+        assert one["type"] == "completion_report" and not one["passed"] and "report_completion" in one["reason"], one
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.report", "VERIFY-09")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    failed = passed = 0
+    for function in CHECKS:
+        if options.only not in function.__name__:
+            continue
+        begin = time.monotonic()
+        try:
+            function()
+            passed += 1
+            print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+        except (Exception, Broken):  # the others are still of interest
+            failed += 1
+            print(f"FAILED {function.__name__}", flush=True)
+            traceback.print_exc(limit=4)
+    print(f"contract: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+story "Work that fails its checks and may not be mended has failed, and says which checks" proves VERIFY-16
+fleet 1 hosts, lease 4m
+policy idle-after 15m, checks yes, lands no
+goal g1 with task T1*fail, assigned to auto-1
+checks say failed
+at 5m   auto-1 says done with commit abc
+at 6m   expect T1 of g1 is blocked
+expect auto-1 was sent failed 0 times
+expect g1 asks nothing
+expect the last work.blocked of T1 of g1 says reason "what it calls done does not pass its checks"
+at 2h   expect T1 of g1 is blocked
+T1 of g1 is wanted once more
+checks say passed
+at 121m auto-1 says done with commit abd
+at 122m expect T1 of g1 is done
