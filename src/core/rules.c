@@ -290,6 +290,7 @@ void node_move(struct deciding *d, struct node *node, enum node_status to, enum 
     } else if (node->proof == PROOF_NONE)
         node->proof = d->signal->by == WHO_HUMAN ? PROOF_PERSON : PROOF_SAID;
     if (to != NODE_BLOCKED) {
+        question_settle(d, arena_format(d->out, "failed.%s", node->id), STR("work.goes-on"));
         node->blocked = BLOCKED_BY_NOTHING;
         node->why = (struct hash){0};
     }

@@ -293,13 +293,15 @@ static struct node *work_stops(struct deciding *d, struct charge *charge, struct
 
 /* `cause`: seven letters, see stopped_answered(). */
 static void stopped_ask(struct deciding *d, const struct node *node, const char *cause,
-                        struct question_text text) {
+                        struct question_text text, enum question_kind kind) {
     static const struct str OPTIONS[] = {{"try again", 9}, {"stop working on it", 18}};
-    text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
-    question_ask(d, (struct asking){.kind = QUESTION_DECIDE,
-                                    .alarm = ALARM_CRITICAL,
-                                    .cause = arena_format(d->out, "%s%s", cause, node->id),
-                                    .text = text});
+    if (kind == QUESTION_DECIDE)
+        text.options = (struct texts){OPTIONS, count_of(OPTIONS)};
+    question_ask(d,
+                 (struct asking){.kind = kind,
+                                 .alarm = kind == QUESTION_DECIDE ? ALARM_CRITICAL : ALARM_WARNING,
+                                 .cause = arena_format(d->out, "%s%s", cause, node->id),
+                                 .text = text});
 }
 
 /* Terminal for this dispatch: nothing asks again by itself. A person decides. */
@@ -316,23 +318,24 @@ static void begin_denied(struct deciding *d, struct charge *charge) {
                 (struct question_text){.title = arena_format(d->out, "%s may not go on", node->id),
                                        .text = reason,
                                        .rule = STR("permit.denied"),
-                                       .reason = reason});
+                                       .reason = reason},
+                QUESTION_DECIDE);
     plan_settle(d);
 }
 
-/* VERIFY-16: it has failed, and whoever looks at it sees which checks. VERIFY-17: where that is wanted, a person is asked. */
+/* VERIFY-16: it has failed, and whoever looks at it sees which checks. VERIFY-17: where that is wanted, a person decides. */
 void charge_failed(struct deciding *d, struct charge *charge, struct str rule, struct str why,
                    struct str text, bool ask) {
     struct str more = str_cut_utf8(text, LIMIT_OUTPUT);
     const struct node *node =
         work_stops(d, charge, rule, why, BLOCKED_BY_FAILURE,
                    arena_format(d->out, "%.*s: %.*s", STR_ARG(why), STR_ARG(more)));
-    if (ask)
-        stopped_ask(d, node, "failed.",
-                    (struct question_text){.title = arena_format(d->out, "%s has failed", node->id),
-                                           .text = more,
-                                           .rule = rule,
-                                           .reason = why});
+    stopped_ask(d, node, "failed.",
+                (struct question_text){.title = arena_format(d->out, "%s has failed", node->id),
+                                       .text = more,
+                                       .rule = rule,
+                                       .reason = why},
+                ask ? QUESTION_DECIDE : QUESTION_ALERT);
     plan_settle(d);
 }
 

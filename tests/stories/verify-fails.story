@@ -6,10 +6,11 @@ checks say failed
 at 5m   auto-1 says done with commit abc
 at 6m   expect T1 of g1 is blocked
 expect auto-1 was sent failed 0 times
-expect g1 asks nothing
+expect question g1 "T1 has failed"
 expect the last work.blocked of T1 of g1 says reason "what it calls done does not pass its checks"
 at 2h   expect T1 of g1 is blocked
 T1 of g1 is wanted once more
 checks say passed
+expect g1 asks nothing
 at 121m auto-1 says done with commit abd
 at 122m expect T1 of g1 is done
