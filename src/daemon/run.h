@@ -105,7 +105,8 @@ struct running {
     struct drive_pour pour;
     struct held *held;
     int64_t open_at; /* its hold was lost and lives: when it is spoken to again; 0: nothing waits */
-    bool strange;    /* another build began it, and nobody here can read what its driver knew */
+    bool strange;    /* another build began it, or other settings: nobody here can go on with it */
+    bool known;      /* its agent is in the settings, and driven as it was */
     bool starting;   /* its hold is on its way, and cannot be spoken to yet */
     bool begun, exited,
         ended; /* the driver said hello; its process is gone; and everything was read */
@@ -200,6 +201,7 @@ void run_limits_end(struct running *run); /* its hold is gone: what is left in i
 
 /* ---- run_drive.c ---- */
 bool run_open(struct running *run, uint64_t offset);
+void run_lost(struct running *run); /* its hold cannot be spoken to */
 void run_pump(struct running *run); /* says what waits, if it listens */
 void run_look(struct running *run, struct act *act);
 void run_look_ended(struct running *run, enum sure delivered);

@@ -340,7 +340,8 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct drive_out out = out_begin(&arena);
     char name[48];
     if (run->strange) {
-        held_ack(run->held, offset + bytes.len);
+        if (run->held)
+            held_ack(run->held, offset + bytes.len);
         return;
     }
     if (!run->begun)
@@ -450,12 +451,23 @@ static void heard_receipt(void *with, struct id id, enum hold_written written) {
     arena_free(&arena);
 }
 
+/* Nobody gives it out any more, and it was said: what its hold has kept is read to its end. */
+static uint64_t left_read(struct running *run) {
+    enum { PIECE = 64 << 10 };
+    uint64_t offset = run->pour.offset + run->pour.len;
+    char *bytes = run->strange ? NULL : malloc(PIECE);
+    for (size_t length; bytes && (length = held_left(run->dir, offset, bytes, PIECE)) > 0;
+         offset += length)
+        heard_data(run, offset, (struct str){bytes, length});
+    free(bytes);
+    return offset;
+}
+
 /* The hold is gone, or we were too slow for it. Its folder knows what became of it. One that lives is spoken to again, after a
  * moment: it may have no room just now, or be about to go. */
 static void heard_lost(void *with, int code) {
     struct running *run = with;
     struct held_memory memory = {0};
-    uint64_t offset = run->pour.offset + run->pour.len;
     if (run->held)
         held_close(run->held);
     run->held = NULL;
@@ -467,7 +479,7 @@ static void heard_lost(void *with, int code) {
         return;
     }
     run->exit = known && memory.exited ? (int64_t)memory.exit : -1;
-    run_is_over(run, offset);
+    run_is_over(run, left_read(run));
     run_limits_end(run);
     if (run->stop)
         run_stopped(run);
@@ -521,11 +533,15 @@ static bool stop_say(struct running *run) {
     return run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS));
 }
 
+void run_lost(struct running *run) {
+    heard_lost(run, UV_ENOTCONN);
+}
+
 /* Where its hold was lost and lives: once more. */
 static void open_again(struct running *run) {
     run->open_at = 0;
     if (!run_open(run, run->pour.offset + run->pour.len)) {
-        heard_lost(run, UV_ENOTCONN);
+        run_lost(run);
         return;
     }
     if (run->stop)

@@ -124,6 +124,7 @@ struct running *run_file_read(struct runs *runs, const char *name) {
         if (!run_prepare(run, &why)) /* it runs: nothing has to be found to go on with it */
             log_warning("the run %s of %s goes on as it began: %.*s", name, run->agent,
                         STR_ARG(why));
+        run->known = run->spec.quirk.len > 0;
         scope_take(run, json);
         run_token_lend(run);
     }

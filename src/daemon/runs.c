@@ -272,14 +272,14 @@ static void run_found(struct runs *runs, const char *name) {
     struct running *run = run_file_read(runs, name);
     if (!run)
         return;
-    run->strange = !run_load(run, &offset);
+    run->strange = !run_load(run, &offset) || (!run->begun && !run->known);
     if (!run_open(run, offset)) {
-        log_warning("the run %s cannot be gone on with", name);
-        run_free(run);
+        run_lost(run);
         return;
     }
     if (run->strange) {
-        log_warning("the run %s of %s was begun by another build: it is stopped, and begun anew",
+        log_warning("the run %s of %s was begun by another build, or with other settings: it is "
+                    "stopped, and begun anew",
                     name, run->agent);
         held_stop(run->held, RUN_GRACE_MS);
         return;

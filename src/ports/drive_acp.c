@@ -133,7 +133,11 @@ static void acp_begin(void *state, const struct drive_spec *spec, int64_t now,
                       struct drive_out *out) {
     struct acp *acp = state;
     const struct acp_quirk *quirk = acp_quirk_named(spec->quirk);
-    must(quirk && acp->stage == ACP_NOTHING);
+    must(acp->stage == ACP_NOTHING);
+    if (!quirk) {
+        acp_break(acp, out, "the settings say that it is something else now");
+        return;
+    }
     acp->quirk = acp_quirk_row(quirk);
     acp->load = spec->session.len > 0;
     acp->ask = spec->ask;

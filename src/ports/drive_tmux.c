@@ -184,7 +184,11 @@ static void tmux_begin(void *state, const struct drive_spec *spec, int64_t now,
     struct tmux *tmux = state;
     char uuid[DRIVE_UUID + 1];
     const struct tmux_quirk *quirk = tmux_quirk_named(spec->quirk);
-    must(quirk && tmux->stage == TMUX_NOTHING);
+    must(tmux->stage == TMUX_NOTHING);
+    if (!quirk) {
+        tmux_break(tmux, out, "the settings say that it is something else now");
+        return;
+    }
     drive_uuid(spec->run, uuid);
     tmux->quirk = tmux_quirk_row(quirk);
     tmux->stage = TMUX_BOOTS;

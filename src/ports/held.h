@@ -76,3 +76,7 @@ struct held_memory {
 
 /* Reads the folder, a small file. false: there is none, or it cannot be read. */
 bool held_recall(const char *dir, struct id id, struct held_memory *ret_memory);
+
+/* What a hold that is gone has kept of what its agent said, from the offset on: the next piece of it, at most `size` bytes. 0: there
+ * is no more. */
+size_t held_left(const char *dir, uint64_t offset, char *bytes, size_t size);

@@ -701,12 +701,12 @@ def said_twice_is_checked_once():
     proof.passed("e2e", "care.twice", "VERIFY-10")
 
 
-def main():
+def main(name, checks):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     failed = passed = 0
-    for function in CHECKS:
+    for function in checks:
         if options.only not in function.__name__:
             continue
         begin = time.monotonic()
@@ -718,9 +718,9 @@ def main():
             failed += 1
             print(f"FAILED {function.__name__}", flush=True)
             traceback.print_exc(limit=4)
-    print(f"care: {passed} passed, {failed} failed")
+    print(f"{name}: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("care", CHECKS))

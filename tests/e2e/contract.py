@@ -4,17 +4,15 @@
 
 contract.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
 import time
-import traceback
 
 import proof
-from care import PUT, REPORT, RIGHT, SLOPPY, house_make, words_of
-from world import BUILD, Broken
+from care import PUT, REPORT, RIGHT, SLOPPY, house_make, main, words_of
+from world import BUILD
 
 CHECKS = []
 
@@ -194,26 +192,5 @@ def a_report_that_is_required_is_wanted():
     proof.passed("e2e", "contract.report", "VERIFY-09")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    failed = passed = 0
-    for function in CHECKS:
-        if options.only not in function.__name__:
-            continue
-        begin = time.monotonic()
-        try:
-            function()
-            passed += 1
-            print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-        except (Exception, Broken):  # the others are still of interest
-            failed += 1
-            print(f"FAILED {function.__name__}", flush=True)
-            traceback.print_exc(limit=4)
-    print(f"contract: {passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("contract", CHECKS))

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is what an agent said, and what was said to it, still there when a hold dies, settings change, or both speak at once?
+
+lost.py [--only NAME]: the daemon, real worktrees, an agent that is a program and speaks ACP.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from care import house_make, main, state_of, tree_of
+
+CHECKS = []
+
+# It waits for a file, asks for permission if it is told to, and says that it has made it.
+AGENT = """import json, os, re, sys, time
+def say(**what): print(json.dumps({"jsonrpc": "2.0", **what}), flush=True)
+def words(text): say(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}})
+def wait(name):
+    while not os.path.exists(name): time.sleep(0.05)
+SLOW = 0
+for line in sys.stdin:
+    asked = json.loads(line)
+    method = asked.get("method")
+    if method == "initialize":
+        time.sleep(SLOW)
+        say(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": {"loadSession": True}})
+    elif method == "session/new":
+        say(id=asked["id"], result={"sessionId": "s1"})
+    elif method in ("session/load", "session/set_mode"):
+        say(id=asked["id"], result={})
+    elif method == "session/prompt":
+        told = asked["params"]["prompt"][0]["text"]
+        goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
+        open("prompts", "a").write(told + "\\n=====\\n")
+        words("on it")
+        wait("go")
+        if os.path.exists("ask") and not os.path.exists("asked"):
+            open("asked", "w").close()
+            say(id=77, method="session/request_permission", params={"sessionId": "s1", "toolCall": {"toolCallId": "t1", "title": "drop the table"},
+                "options": [{"optionId": "y", "name": "yes", "kind": "allow_once"}, {"optionId": "n", "name": "no", "kind": "reject_once"}]})
+            answer = json.loads(sys.stdin.readline())
+            open("answered", "w").write(json.dumps(answer))
+        open("made", "w").write("x")
+        words("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
+              "evidence": {"filesTouched": ["made"]}}}) + "\\n```\\n")
+        say(id=asked["id"], result={"stopReason": "end_turn"})
+        open("told", "a").write("x")
+    elif "id" in asked and method:
+        say(id=asked["id"], error={"code": -32601, "message": "no"})
+"""
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def house_of(name, slow=0, **rows):
+    house = house_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
+    house.program.write_text(AGENT.replace("SLOW = 0", f"SLOW = {slow}"))
+    return house
+
+
+def holds(house):
+    found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [int(line.split()[0]) for line in found if "overseer-hold" in line and str(house.folder) in line and "--dir" in line]
+
+
+@check
+def what_a_dead_hold_kept_is_read():
+    """Daemon and hold die, as in a reboot, after the agent has said done: that is read, and nobody is asked to do it again."""
+    house = house_of("unread")
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
+        tree = tree_of(house, goal)
+        house.daemon.kill()
+        (tree / "go").touch()
+        house.wait("it has ended its turn", lambda: (tree / "told").exists())
+        time.sleep(0.3)
+        for pid in holds(house):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.3)
+        house.begin()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
+        assert (tree / "prompts").read_text().count("=====") == 1 if tree.exists() else True
+        assert [one["to"] for one in house.records(goal, "update.taken")] == ["done"], house.records(goal, "update.taken")
+        assert sum(one["to"] == "spawn" for one in house.records(goal, "effect.ended")) == 1
+        house.wait("nothing of its run is left open", lambda: not list(state_of(house).glob("runs/*/run.json")), 20)
+    finally:
+        house.close()
+
+
+@check
+def who_left_the_settings_is_stopped():
+    """The daemon dies before the agent's first word, and its row is taken out of the settings: the daemon starts, and stops it."""
+    house = house_of("gone", slow=600)
+    try:
+        goal = house.goal()
+        house.wait("its hold stands", lambda: holds(house))
+        house.wait("its run is known", lambda: list(state_of(house).glob("runs/*/run.json")))
+        house.daemon.kill()
+        config = house.folder / "overseer.toml"
+        before = config.read_text()
+        config.write_text(before.split("[[agents]]")[0])
+        house.begin()
+        house.wait("it is stopped", lambda: not holds(house), 30)
+        assert house.do("goal.show", goal=goal)["status"] == "active"
+        house.daemon.kill()
+        config.write_text(before)
+        house.begin()
+    finally:
+        house.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main("lost", CHECKS))
