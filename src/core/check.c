@@ -63,7 +63,8 @@ static struct charge *charge_waited(struct deciding *d, const struct effect_slot
     if (!charge)
         return NULL;
     charge->effect = 0;
-    charge->waiting = WAITS_FOR_NOTHING;
+    if (charge->waiting == WAITS_FOR_CHECK)
+        charge->waiting = WAITS_FOR_NOTHING;
     charge_touch(d, charge);
     return charge;
 }
@@ -93,7 +94,7 @@ static void done_forget(struct deciding *d, struct charge *charge) {
 static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
                            struct str rule, struct str why, struct str text) {
     done_forget(d, charge);
-    said_becomes(d, charge,
+    said_becomes(d, charge, words,
                  decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
                                              d->policy->check_rounds,
                                              STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
@@ -110,7 +111,7 @@ static void work_begins_anew(struct deciding *d, struct charge *charge, struct s
     done_forget(d, charge);
     charge->retried_at = d->signal->at;
     charge->retry_of = charge->run;
-    said_becomes(d, charge, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
+    said_becomes(d, charge, WORDS_NONE, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
     decide_record(d, RECORD_WORK_RETRIED,
                   charge_evidence(d, charge,
                                   (struct evidence){.rule = rule,

@@ -287,6 +287,18 @@ void dispatch_history(struct deciding *d, const struct charge *charge, enum effe
                                         .body = shape_encode(&DISPATCH, &row, d->out)});
 }
 
+/* What a live run did not hear is said later; a yes or no to what it asks for comes before anything else. */
+static void unheard_keep(struct deciding *d, struct charge *charge) {
+    if (charge->words == WORDS_ANSWER && charge->permits != PERMISSION_NONE)
+        charge->owes = WORDS_ANSWER;
+    else if (charge->words == WORDS_BLOCK)
+        charge->asked = 0;
+    else if (charge->unheard && charge->words == charge->unheard) {
+        words_put_by(d, charge, charge->unheard, charge->said);
+        charge->unheard = WORDS_NONE;
+    }
+}
+
 /* RECOVER-12: certainly not delivered. It is tried again after a while, by whatever rung is next. */
 static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->retries += charge->status == CHARGE_STALLED ? 0 : 1;
@@ -294,9 +306,8 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
     if (charge_is_watched(charge))
         charge_run_end(d, charge); /* whoever was to watch goes */
-    if (charge->words == WORDS_ANSWER && charge->permits == PERMISSION_NONE && !charge->ended &&
-        charge->run != charge->dispatch)
-        answer_put_by(d, charge, charge->said); /* whoever begins anew hears it anyway */
+    if (charge->run != charge->dispatch && !charge->ended)
+        unheard_keep(d, charge);           /* whoever begins anew hears it anyway */
     if (charge->run == charge->dispatch) { /* it never began; whatever was started for it goes */
         charge_run_end(d, charge);
         charge->ended = 1;
@@ -319,6 +330,8 @@ void delivery_note(struct deciding *d, struct charge *charge, enum delivery resu
     charge->delivery = result;
     if (charge->words == WORDS_TOLD)
         told_heard(d, charge);
+    if (charge->words == charge->unheard || charge->words == WORDS_AGAIN)
+        charge->unheard = WORDS_NONE;
     bool begins = charge->run == charge->dispatch || is_of_person((enum wording)charge->words);
     if (begins && charge->status == CHARGE_STALLED)
         ladder_fresh(d, charge);
@@ -412,6 +425,10 @@ static void doubt_settle(struct deciding *d, struct charge *charge, const struct
         dispatch_make(d, charge, (enum wording)charge->words, STR("dispatch.again"),
                       charge->dispatch);
     } else {
+        if (delivered == SURE_NO && !charge->ended)
+            unheard_keep(d, charge);
+        else if (charge->words == charge->unheard)
+            charge->unheard = WORDS_NONE; /* nothing is said twice */
         charge_touch(d, charge);
         decide_record(d, RECORD_CHARGE_DOUBTED,
                       charge_evidence(d, charge,

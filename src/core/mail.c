@@ -33,12 +33,15 @@ static bool is_unsaid(const struct deciding *d, const struct letter *letter) {
            charges_find(&d->decision->live.charges, letter->to - 1) != NULL;
 }
 
-/* MAIL-07: what has to be acknowledged or heard stays; of the rest the oldest makes room. */
+/* MAIL-07: what has to be acknowledged or heard stays, while there is somebody to do it; of the rest the oldest makes room. */
 static bool room_make(struct deciding *d) {
     struct letters *letters = &d->decision->live.letters;
-    for (uint32_t i = 0; i < letters->count && letters->count >= LIMIT_LETTERS; i++)
-        if (!letters->at[i].ack_required && !is_unsaid(d, &letters->at[i]))
+    for (uint32_t i = 0; i < letters->count && letters->count >= LIMIT_LETTERS; i++) {
+        const struct letter *letter = &letters->at[i];
+        bool gone = letter->to && !charges_find(&d->decision->live.charges, letter->to - 1);
+        if (gone || (!letter->ack_required && !is_unsaid(d, letter)))
             live_remove(d, PART_LETTER, &letters->at[i--]);
+    }
     return letters->count < LIMIT_LETTERS;
 }
 
@@ -90,24 +93,28 @@ bool told_next(const struct deciding *d, struct charge *charge) {
     return letter != NULL;
 }
 
-/* What was answered is owed in one place. What finds it taken, or was not heard, waits among the letters. */
-void answer_put_by(struct deciding *d, const struct charge *charge, struct hash said) {
-    struct letter_text text = {.subject = STR("an answer that could not be said yet")};
+/* What is owed to an agent has one place. What finds it taken, or was not heard, waits among the letters, as what it is. */
+void words_put_by(struct deciding *d, const struct charge *charge, enum wording words,
+                  struct hash said) {
+    struct letter_text text = {.subject = STR("something that could not be said yet")};
     live_edit(d, PART_LETTER, 1);
     if (hash_is_zero(&said) || !room_make(d))
         return;
     struct letter *letter = letter_make(d, charge, LETTER_INFO, &text);
     letter->unsaid = said;
+    letter->words = words;
     live_touch(d, PART_LETTER, letter);
 }
 
-static void answer_take_up(struct deciding *d, struct charge *charge) {
+static void words_take_up(struct deciding *d, struct charge *charge) {
     live_edit(d, PART_LETTER, 0);
     struct letter *letter = letter_unsaid(d, charge);
+    enum wording words = letter->words;
     charge->said = letter->unsaid;
+    charge->unheard = words;
     charge->permits = PERMISSION_NONE;
     live_remove(d, PART_LETTER, letter);
-    charge_reply(d, charge, WORDS_ANSWER);
+    charge_reply(d, charge, words);
 }
 
 /* A person's words are said as soon as nothing else is being said: one after the other, in the order in which they came. */
@@ -123,8 +130,8 @@ bool told_go_on(struct deciding *d, struct charge *charge) {
         return false; /* it could not hear the last ones */
     if (charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT)
         return false; /* it may have heard the last ones, or not: nothing is said twice */
-    if (letter->kind == LETTER_INFO) {
-        answer_take_up(d, charge);
+    if (letter->words) {
+        words_take_up(d, charge);
         return true;
     }
     told_next(d, charge);
@@ -200,8 +207,8 @@ void rule_mail_ack(struct deciding *d) {
     for (uint32_t i = 0; i < letters->count; i++)
         if (letters->at[i].n + 1 == d->signal->question)
             letter = &letters->at[i];
-    if (!letter)
-        return; /* acknowledged before */
+    if (!letter || letter->words)
+        return; /* acknowledged before, or not yet said: reading about it is not hearing it */
     bool its_own =
         d->signal->by == WHO_AGENT ? letter->to && d->signal->charge == letter->to : true;
     if (!its_own) {

@@ -227,6 +227,17 @@ static void questions_let_go(struct deciding *d, uint32_t charge, struct str rul
     }
 }
 
+struct str stalled_cause(struct deciding *d, const struct charge *charge) {
+    return arena_format(d->out, "stalled.%s", plan_node(&d->decision->plan, charge->node)->id);
+}
+
+struct charge *charge_asked_no_more(struct deciding *d, uint32_t n, struct str cause,
+                                    struct str rule) {
+    question_settle(d, cause, rule);
+    live_edit(d, PART_CHARGE, 0);
+    return charges_find(&d->decision->live.charges, n);
+}
+
 void question_settle(struct deciding *d, struct str cause, struct str rule) {
     live_edit(d, PART_QUESTION, 0);
     struct question *question =
@@ -487,6 +498,12 @@ static bool charge_is_busy(const struct live *live, const struct question *quest
     return charge && (charge->effect != 0 || hears);
 }
 
+/* Whether its work goes on at all is no answer to the agent. */
+bool question_is_fate(const struct question *question) {
+    struct str cause = str_of(question->cause);
+    return str_begins(cause, STR("landing.")) || str_begins(cause, STR("stalled."));
+}
+
 static struct str answer_words(struct deciding *d, const struct question *question) {
     if (d->signal->text.len > 0)
         return d->signal->text;
@@ -503,7 +520,8 @@ void rule_answer(struct deciding *d) {
     bool at_once = d->signal->by != WHO_HUMAN || d->policy->undo_for <= 0;
     struct str words = answer_words(d, question);
     question->answer = d->signal->to;
-    question->said = decide_text(d, words);
+    bool own = d->signal->text.len > 0 || !question_is_fate(question);
+    question->said = own ? decide_text(d, words) : (struct hash){0};
     question->applies_at = d->signal->at + (at_once ? 0 : d->policy->undo_for);
     route_hush(question);
     question_becomes(d, question, QUESTION_ANSWERED, question->of);
@@ -564,12 +582,18 @@ static void question_undo(struct deciding *d, struct question *question) {
 
 /* Whoever waits for the answer goes on without one. */
 static void question_withdraw(struct deciding *d, struct question *question) {
-    struct question was = *question;
-    was.said = (struct hash){0};
-    was.answer = 0;
+    question->said = (struct hash){0};
+    question->answer = 0;
     question_record(
         d, RECORD_QUESTION_WITHDRAWN, question,
         (struct evidence){.rule = STR("question.withdraw"), .reason = d->signal->reason});
+    if (charge_is_busy(&d->decision->live, question)) {
+        question->applies_at = d->signal->at;
+        route_hush(question);
+        question_becomes(d, question, QUESTION_ANSWERED, question->of);
+        return;
+    }
+    struct question was = *question;
     question_end(d, question);
     answer_follow(d, &was);
 }

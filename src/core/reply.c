@@ -35,16 +35,17 @@ static void reply_ask(struct deciding *d, struct charge *charge) {
     permit_act(d, charge, PERMIT_ACT);
 }
 
-/* An answer that nobody has said yet makes room for what is said instead, and is said after it. */
-void said_becomes(struct deciding *d, struct charge *charge, struct hash said) {
-    if (charge->owes == WORDS_ANSWER && charge->permits == PERMISSION_NONE)
-        answer_put_by(d, charge, charge->said);
+/* What its agent has not heard yet makes room for what is said instead, and is said after it. */
+void said_becomes(struct deciding *d, struct charge *charge, enum wording words, struct hash said) {
+    if (charge->unheard)
+        words_put_by(d, charge, charge->unheard, charge->said);
     charge->said = said;
+    charge->unheard = words;
 }
 
 void charge_reply(struct deciding *d, struct charge *charge, enum wording words) {
     bool can_wait = words == WORDS_BLOCK || words == WORDS_HANDOVER;
-    if (charge_is_watched(charge) || (charge->owes == WORDS_ANSWER && can_wait))
+    if (charge_is_watched(charge) || (charge->unheard && charge->owes && can_wait))
         return;
     charge->owes = words;
     charge_touch(d, charge);

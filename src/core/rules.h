@@ -50,8 +50,8 @@ void rule_question(struct deciding *);  /* question.c: seen, put off, taken back
 void rule_mail(struct deciding *);      /* mail.c: a message */
 void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
 bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
-void answer_put_by(struct deciding *d, const struct charge *charge,
-                   struct hash said); /* mail.c: it is said as soon as it can be */
+void words_put_by(struct deciding *d, const struct charge *charge, enum wording words,
+                  struct hash said); /* mail.c: they are said as soon as they can be */
 bool told_next(const struct deciding *d,
                struct charge *charge); /* mail.c: true: there is something for charge->told */
 void told_heard(struct deciding *, const struct charge *charge); /* mail.c: it has arrived */
@@ -103,7 +103,7 @@ int64_t live_wants(const struct live *live, const struct goal *goal, const struc
 
 /* reply.c: what is said in reaction waits for the desk, too. */
 void charge_reply(struct deciding *, struct charge *charge, enum wording words);
-void said_becomes(struct deciding *, struct charge *charge, struct hash said);
+void said_becomes(struct deciding *, struct charge *charge, enum wording words, struct hash said);
 void reply_forget(struct charge *charge);
 void reply_due(struct deciding *, struct charge *charge);
 void reply_granted(struct deciding *, struct charge *charge);
@@ -205,6 +205,11 @@ void decide_tell(struct deciding *, struct signal signal);
 
 /* question.c: ESCALATE-15: the one that is open for this cause, or a new one; NULL: too many are open. */
 struct question *question_ask(struct deciding *, struct asking asking);
+struct str stalled_cause(struct deciding *, const struct charge *charge);
+/* Nobody need answer that any more; what else holds the charge still does. */
+struct charge *charge_asked_no_more(struct deciding *, uint32_t n, struct str cause,
+                                    struct str rule);
+bool question_is_fate(const struct question *question);
 void question_settle(struct deciding *, struct str cause,
                      struct str rule); /* it came right by itself */
 void questions_drop(struct deciding *, uint32_t charge,

@@ -173,11 +173,9 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
 /* TICK-13: words of its own are life. Whoever was asked what to do about its silence need not answer any more. */
 void life_note(struct deciding *d, struct charge *charge) {
     bool held = charge->status == CHARGE_BLOCKED && charge_question(d, charge, STR("stalled."));
-    if (held && !charge->ended) {
-        questions_drop(d, charge->n, STR("update.life"));
-        charge->question = 0;
-    }
-    if ((held || charge->answered) && !charge->ended)
+    if (held && !charge->ended)
+        charge_asked_no_more(d, charge->n, stalled_cause(d, charge), STR("update.life"));
+    if (((held && !charge->question) || charge->answered) && !charge->ended)
         charge_wakes(d, charge, STR("update.life"));
     charge->last_activity_at = d->signal->at;
     charge->expected_next_at =

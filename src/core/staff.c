@@ -544,26 +544,15 @@ static bool is_permission(const struct question *question) {
     return str_begins(str_of(question->cause), STR("asks."));
 }
 
-static bool is_landing(const struct question *question) {
-    return str_begins(str_of(question->cause), STR("landing."));
-}
-
-/* Whether it goes on at all is no answer to the agent. */
-static bool is_fate(const struct question *question) {
-    return is_landing(question) || str_begins(str_of(question->cause), STR("stalled."));
-}
-
-/* Whether it may use a tool is all that an agent in a dialog hears: any other answer comes after it, and after the one that
- * is owed already. It goes on if nothing else holds it. */
-static bool answer_comes_later(struct deciding *d, struct charge *charge,
-                               const struct question *question) {
+/* Whether it may use a tool is all that an agent in a dialog hears: any other answer comes after it, and after whatever else it
+ * has not heard. It goes on if nothing else holds it. */
+static bool answer_comes_later(struct deciding *d, struct charge *charge, struct hash said) {
     struct str dialog = arena_format(d->out, "asks.A_%u", charge->n);
     bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
-    bool at_once = is_permission(question) || is_fate(question);
-    if (at_once || hash_is_zero(&question->said) || (!in_dialog && charge->owes != WORDS_ANSWER))
+    if (!in_dialog && !charge->unheard)
         return false;
-    answer_put_by(d, charge, question->said);
-    if (!in_dialog && charge->status == CHARGE_BLOCKED) {
+    words_put_by(d, charge, WORDS_ANSWER, said);
+    if (!in_dialog && charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA) {
         charge->waiting = WAITS_FOR_NOTHING;
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
         reply_due(d, charge);
@@ -571,31 +560,32 @@ static bool answer_comes_later(struct deciding *d, struct charge *charge,
     return true;
 }
 
+/* It has said done meanwhile: that is looked at first, and what was answered is said if it is not so. */
+static bool checked_first(struct deciding *d, struct charge *charge, struct hash said) {
+    bool lands = charge->commit[0] && d->policy->lands;
+    if (charge->question || (charge->waiting != WAITS_FOR_CHECK && !lands))
+        return false;
+    if (!lands)
+        words_put_by(d, charge, WORDS_ANSWER, said);
+    if (charge->status == CHARGE_BLOCKED)
+        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
+    charge->waiting = WAITS_FOR_CHECK;
+    charge_touch(d, charge);
+    check_go_on(d, charge);
+    return true;
+}
+
 /* ESCALATE-14: the answer goes with the next instruction, and the charge goes on. */
-void charge_answered(struct deciding *d, const struct question *question) {
-    struct charge *charge = NULL;
-    live_edit(d, PART_CHARGE, 0);
-    if (str_begins(str_of(question->cause), STR("denied.")) ||
-        str_begins(str_of(question->cause), STR("failed.")))
-        stopped_answered(d, question);
-    if (question->charge)
-        charge = charges_find(&d->decision->live.charges, question->charge - 1);
-    if (!charge)
+static void answer_say(struct deciding *d, struct charge *charge, const struct question *question) {
+    bool withdrawn = hash_is_zero(&question->said), permission = is_permission(question);
+    struct hash said = withdrawn ? decide_text(d, STR("It was withdrawn: go on without an answer."))
+                                 : question->said;
+    if (!permission && (checked_first(d, charge, said) || answer_comes_later(d, charge, said)))
         return;
-    if (done_answered(d, charge, question) || answer_comes_later(d, charge, question))
-        return;
-    if (!hash_is_zero(
-            &question->said)) /* the words themselves are there only when it is applied at once */
-        said_becomes(d, charge, question->said);
-    charge->permits = !is_permission(question) ? PERMISSION_NONE
-                      : question->answer == 1  ? PERMISSION_YES
-                                               : PERMISSION_NO;
-    if (is_landing(question) && land_again(d, charge, question->answer))
-        return;
-    if (is_fate(question)) {
-        ladder_answered(d, charge, question->answer);
-        return;
-    }
+    said_becomes(d, charge, permission ? WORDS_NONE : WORDS_ANSWER, said);
+    charge->permits = !permission             ? PERMISSION_NONE
+                      : question->answer == 1 ? PERMISSION_YES
+                                              : PERMISSION_NO;
     if (question->of == OF_PERSON)
         chances_renew(d, charge->node);
     if (charge->waiting == WAITS_FOR_QUOTA || charge->status == CHARGE_QUEUED) {
@@ -605,7 +595,7 @@ void charge_answered(struct deciding *d, const struct question *question) {
     bool hears = charge->run && !charge->ended && charge->effect == 0 && dispatch_has_room(d);
     charge->waiting = WAITS_FOR_NOTHING;
     charge->expected_next_at = 0;
-    if (charge->status != CHARGE_BLOCKED && (!hears || hash_is_zero(&question->said))) {
+    if (charge->status != CHARGE_BLOCKED && (!hears || withdrawn)) {
         charge_touch(d, charge);
         return;
     }
@@ -618,6 +608,33 @@ void charge_answered(struct deciding *d, const struct question *question) {
         permit_return(d, charge, true);
         charge_again(d, charge, STR("answer.given"));
     }
+}
+
+/* Whether it goes on at all: what a person says of their own goes with it, and what it has not heard stays. */
+static void fate_decided(struct deciding *d, struct charge *charge,
+                         const struct question *question) {
+    charge->permits = PERMISSION_NONE;
+    if (!charge->unheard && !hash_is_zero(&question->said))
+        charge->said = question->said;
+    if (!str_begins(str_of(question->cause), STR("landing.")) ||
+        !land_again(d, charge, question->answer))
+        ladder_answered(d, charge, question->answer);
+}
+
+void charge_answered(struct deciding *d, const struct question *question) {
+    struct charge *charge = NULL;
+    live_edit(d, PART_CHARGE, 0);
+    if (str_begins(str_of(question->cause), STR("denied.")) ||
+        str_begins(str_of(question->cause), STR("failed.")))
+        stopped_answered(d, question);
+    if (question->charge)
+        charge = charges_find(&d->decision->live.charges, question->charge - 1);
+    if (!charge || done_answered(d, charge, question))
+        return;
+    if (question_is_fate(question))
+        fate_decided(d, charge, question);
+    else
+        answer_say(d, charge, question);
 }
 
 /* RECOVER-11: a person wants it once more: a new dispatch, a new run. */

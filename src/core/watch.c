@@ -223,16 +223,16 @@ static void receipt_note(struct deciding *d, struct charge *charge, const struct
     delivery_note(d, charge, DELIVERY_ACCEPTED, STR("agent.receipt"));
 }
 
-/* A turn that is over asks for nothing any more: somebody said yes or no at its terminal, or it gave up. */
+/* A turn that is over asks for nothing any more: somebody said yes or no at its terminal, or it gave up. A yes that was to be
+ * given to it is for nothing else. */
 static struct charge *asked_no_more(struct deciding *d, struct charge *charge) {
-    const struct question *question = charge_question(d, charge, STR("asks."));
-    uint32_t n = charge->n;
+    struct str cause = arena_format(d->out, "asks.A_%u", charge->n);
     bool says_done = charge->waiting == WAITS_FOR_CHECK;
-    if (!question || question->state != QUESTION_OPEN)
+    if (!questions_about(&d->decision->live.questions, cause))
         return charge;
-    questions_drop(d, n, STR("agent.turn-ended"));
-    charge = charges_find(&d->decision->live.charges, n);
-    charge->question = 0;
+    charge = charge_asked_no_more(d, charge->n, cause, STR("agent.turn-ended"));
+    if (charge->question)
+        return charge; /* something else holds it */
     charge_wakes(d, charge, STR("agent.turn-ended"));
     if (says_done)
         check_begin(d, charge);
@@ -397,11 +397,9 @@ static int64_t waiting_due(struct deciding *d, struct charge *charge) {
 bool charge_lives(struct deciding *d, struct charge *charge, const struct sighting *seen) {
     if (charge->ended || !is_progress(charge, seen, d->signal->at))
         return false;
-    uint32_t n = charge->n;
-    questions_drop(d, n, STR("agent.progress"));
-    charge = charges_find(&d->decision->live.charges, n);
-    charge->question = 0;
-    charge_wakes(d, charge, STR("agent.progress"));
+    charge = charge_asked_no_more(d, charge->n, stalled_cause(d, charge), STR("agent.progress"));
+    if (!charge->question)
+        charge_wakes(d, charge, STR("agent.progress"));
     progress_note(d, charge, seen);
     return true;
 }

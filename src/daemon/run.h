@@ -161,6 +161,8 @@ void run_said_ended(struct running *run, enum delivery delivery, struct str why)
 /* ---- run_start.c ---- */
 void run_spawn(struct runs *runs, struct act *act);
 void run_send(struct running *run, struct act *act);
+#define RUN_WAITS_FOR_YES "it waits for a yes or no to something else"
+bool run_waits_for_yes(const struct running *run); /* with `said`: it cannot be heard before that */
 bool run_prepare(struct running *run,
                  struct str *ret_why); /* its spec, from the settings as they are */
 void run_token_lend(struct running *run);

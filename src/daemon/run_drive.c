@@ -173,12 +173,17 @@ static void ask_offer(struct running *run, struct arena *arena) {
         event_offer(run, AGENT_ASKS, &event, str_of(ask->text), arena);
 }
 
-/* By policy, or by a person: one is put before a person, the others wait for that. */
+/* By policy, or by a person: one is put before a person, the others wait for that. What was to be said when the turn is over
+ * would stand between them and the answer: it comes after it. */
 static void asks(struct running *run, const struct drive_event *event, struct arena *arena) {
     enum drive_answer answer = DRIVE_REJECT;
-    if (ask_by_policy(&run->spec, event, &answer) || !asks_add(&run->asks, event))
+    if (ask_by_policy(&run->spec, event, &answer) || !asks_add(&run->asks, event)) {
         ask_answer(run, event, answer, arena);
-    else if (run->asks.count == 1)
+        return;
+    }
+    if (run->said && !run->spoken && run_waits_for_yes(run))
+        run_said_ended(run, DELIVERY_ERROR, STR(RUN_WAITS_FOR_YES));
+    if (run->asks.count == 1)
         ask_offer(run, arena);
 }
 

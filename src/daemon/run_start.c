@@ -502,9 +502,10 @@ void run_spawn(struct runs *runs, struct act *act) {
 
 /* ---- saying something ---- */
 
-/* The turn that asks for permission would have to end first, and it ends after the answer to that. */
-static bool words_cannot_be_heard(const struct running *run) {
-    return run->asks.count > 0 && !run->answers && run->said->effect.words == WORDS_ANSWER;
+/* The turn that asks for permission would have to end first, and it ends after the answer to that; unless it is broken off. */
+bool run_waits_for_yes(const struct running *run) {
+    enum wording words = run->said->effect.words;
+    return run->asks.count > 0 && !run->answers && words != WORDS_NUDGE && words != WORDS_AGAIN;
 }
 
 static void send_home(struct errand *errand) {
@@ -516,8 +517,8 @@ static void send_home(struct errand *errand) {
         run->text = it->text;
         run->text_length = run->text ? strlen(run->text) : 0;
         it->text = NULL;
-        if (words_cannot_be_heard(run))
-            run_said_ended(run, DELIVERY_ERROR, STR("it waits for a yes or no to something else"));
+        if (run_waits_for_yes(run))
+            run_said_ended(run, DELIVERY_ERROR, STR(RUN_WAITS_FOR_YES));
         else if (run->text)
             run_pump(run);
         else

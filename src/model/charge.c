@@ -136,6 +136,7 @@ static const struct field CHARGE_FIELDS[] = {
     F("contract", FIELD_HASH, 102, charge, contract, 0, NULL, "what its run has to leave"),
     F("verdict", FIELD_HASH, 103, charge, verdict, 0, NULL, "what its checks said last"),
     F("retriedAt", FIELD_TIME, 104, charge, retried_at, 0, NULL, "begun anew after its checks"),
+    F("unheard", FIELD_ENUM, 106, charge, unheard, 0, &WORDS_NAMES, "words that wait to be heard"),
     F("retryOf", FIELD_U32, 105, charge, retry_of, 0, NULL, "the run before that, from 1"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},

@@ -81,6 +81,7 @@ struct charge {
     /* what was last asked for: ASSIGN-08, ASSIGN-19 */
     struct hash handoff; /* CRYSTAL-06: of the encoded crystal that goes with it; zero: none */
     struct hash said;    /* of words that go with it: an answer, why it failed before; zero: none */
+    enum wording unheard; /* what `said` is, while its agent has not heard it; WORDS_NONE: it has */
     struct hash instruction; /* of all of it */
     uint32_t words;          /* enum wording: what kind of words they were */
     uint32_t dispatch;       /* ordinal + 1 of the effect that carried it */

@@ -106,6 +106,7 @@ static const struct field LETTER_FIELDS[] = {
     F("at", FIELD_TIME, 7, letter, at, 0, NULL, "when it was sent"),
     F("text", FIELD_HASH, 8, letter, text, 0, NULL, "of its words"),
     F("unsaid", FIELD_HASH, 9, letter, unsaid, 0, NULL, "of words that its agent is still to hear"),
+    F("words", FIELD_ENUM, 10, letter, words, 0, &WORDS_NAMES, "as what they are said"),
 };
 const struct shape LETTER = SHAPE_OF(letter, "letter", 1, LETTER_FIELDS);
 

@@ -3,6 +3,7 @@
  * has expired or was withdrawn; its records stay. Agents' requests (REQUEST) are questions to their parent. */
 #pragma once
 
+#include "model/effect.h"
 #include "model/notice.h"
 #include "model/plan.h"
 
@@ -130,6 +131,8 @@ struct letter {
     struct hash text; /* of the encoded LETTER_TEXT */
     struct hash
         unsaid; /* of the words that its agent is to hear by itself; zero: none, or it has heard them */
+    enum wording
+        words; /* as what: of ours that could not be said yet; WORDS_NONE: as a person's own */
 };
 
 struct letters {

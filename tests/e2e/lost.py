@@ -116,5 +116,31 @@ def who_left_the_settings_is_stopped():
         house.close()
 
 
+@check
+def a_yes_comes_before_other_words():
+    """Somebody tells it something in mid-turn, and then it asks for permission: the yes is given at once, and the words after it."""
+    house = house_of("yes", agent={"asks": True}, people={"undo_for": "0s"})
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
+        tree = tree_of(house, goal)
+        house.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
+        time.sleep(1)
+        (tree / "ask").touch()
+        (tree / "go").touch()
+        house.wait("somebody is asked", lambda: house.do("inbox.list")["items"])
+        [one] = house.do("inbox.list")["items"]
+        assert "drop the table" in one["text"], one
+        house.do("question.answer", goal=goal, question=one["questionId"], answer="a")
+        house.wait("it has its yes", lambda: (tree / "answered").exists(), 10)
+        assert '"y"' in (tree / "answered").read_text(), (tree / "answered").read_text()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
+        [run] = {one["runId"] for one in house.do("assignment.list", goal=goal)["assignments"]}
+        said = (state_of(house) / "runs" / run / "said.log").read_text() if (state_of(house) / "runs" / run / "said.log").exists() else ""
+        print("   ", said.count("Use tabs"), "times told", flush=True)
+    finally:
+        house.close()
+
+
 if __name__ == "__main__":
     sys.exit(main("lost", CHECKS))

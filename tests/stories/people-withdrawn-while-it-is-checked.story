@@ -1,0 +1,11 @@
+story "A question withdrawn while its work is checked keeps nobody waiting for ever" proves ESCALATE-14
+fleet 1 hosts, lease 4m
+policy idle-after 15m, undo-for 0s, checks yes, lands no
+goal g1 with task T1, assigned to auto-1
+checks say failed
+at 5m    hands are idle
+auto-1 says done with commit abc
+auto-1 asks a person "which database?"
+the person withdraws what g1 asks
+at 6m    hands work
+at 12m   expect assignment of T1 active
