@@ -107,13 +107,38 @@ struct drive_event *drive_event_add(struct drive_out *out, enum drive_kind kind,
     return event;
 }
 
-void drive_say(struct drive_out *out, struct str bytes) {
-    char *all = arena_new(out->arena, char, out->bytes.len + bytes.len + 1);
+/* Room that doubles: what is said in many small pieces is copied twice at most. */
+static char *say_room(struct drive_out *out, size_t more) {
+    char *at = (char *)(uintptr_t)out->bytes.at;
+    if (out->bytes.len + more < out->room)
+        return at;
+    size_t room = out->room ? out->room : 64;
+    while (room <= out->bytes.len + more)
+        room *= 2;
+    char *all = arena_new(out->arena, char, room);
     if (out->bytes.len > 0)
-        memcpy(all, out->bytes.at, out->bytes.len);
+        memcpy(all, at, out->bytes.len);
+    out->room = room;
+    return all;
+}
+
+void drive_say(struct drive_out *out, struct str bytes) {
+    if (out->most > 0 && bytes.len > out->most - out->bytes.len)
+        out->too_much = true;
+    if (out->too_much)
+        return;
+    char *all = say_room(out, bytes.len);
     if (bytes.len > 0)
         memcpy(all + out->bytes.len, bytes.at, bytes.len);
     out->bytes = (struct str){all, out->bytes.len + bytes.len};
+}
+
+void drive_said(struct drive_out *out, uint64_t offset) {
+    if (!out->too_much)
+        return;
+    out->bytes = (struct str){0};
+    out->room = 0;
+    drive_break(out, offset, "it asks for more than can be answered at once");
 }
 
 void drive_say_json(struct drive_out *out, json_t *json) {

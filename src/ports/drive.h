@@ -94,6 +94,10 @@ bool drive_has(struct str text, const char *part); /* whatever the case of its l
 struct drive_event *drive_event_add(struct drive_out *out, enum drive_kind kind, uint64_t offset);
 void drive_say(struct drive_out *out, struct str bytes);
 void drive_say_json(struct drive_out *out, json_t *json); /* one line; takes the reference */
+
+/* Everything is said. Whoever asks for more than can be answered at once does not speak as agreed: it is broken off, and
+ * gets nothing. */
+void drive_said(struct drive_out *out, uint64_t offset);
 void drive_break(struct drive_out *out, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -122,6 +122,9 @@ struct drive_event {
 struct drive_out { /* appended to, in the arena */
     struct arena *arena;
     struct str bytes; /* for the agent */
+    size_t room;      /* where they stand */
+    size_t most;      /* of them; 0: there is no end */
+    bool too_much;    /* more than that was to be said: nothing has been added since */
     struct drive_event *events;
     uint32_t event_count, event_room;
     bool close; /* nothing more will be written to the agent: its input ends */

@@ -3,7 +3,10 @@
 #include "unit/unit.h"
 
 #include "drive/scene.h"
+#include "hold/wire.h"
 #include "ports/drive_acp.h"
+
+#include <malloc.h>
 
 /* ---- scenes ---- */
 
@@ -813,6 +816,76 @@ static void test_line_too_long(void **state) {
     arena_free(&arena);
 }
 
+/* ---- what is said ---- */
+
+static size_t memory_used(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* One piece of small lines, each of which is answered: the answers cost what they are long, and not each time again. */
+static void test_many_answers(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk, *line;
+    } ROWS[] = {{&DRIVER_ACP, "goose", "{\"id\":0,\"method\":\"a\"}\n"},
+                {&DRIVER_CLAUDE, "", "{\"type\":\"control_request\"}\n"},
+                {&DRIVER_TMUX, "claude", "%window-renamed @0 overseer-hook-a-1\n"}};
+    enum { PIECE = 65536 };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct arena arena = {0};
+        struct drive_pour pour = {0};
+        const struct driver *driver = ROWS[i].driver;
+        void *driven = calloc(1, driver->size);
+        char *piece = malloc(PIECE);
+        size_t len = 0, line = strlen(ROWS[i].line);
+        struct drive_spec spec = {.quirk = str_of(ROWS[i].quirk), .cwd = STR("/tree")};
+        struct drive_out hello = {.arena = &arena}, out = {.arena = &arena, .most = HOLD_WRITE};
+        for (; len + line <= PIECE; len += line)
+            memcpy(piece + len, ROWS[i].line, line);
+        driver->begin(driven, &spec, SECONDS(1), &hello);
+        size_t before = memory_used();
+        drive_pour(&pour, driver, driven, (struct str){piece, len}, 0, SECONDS(2), &out);
+        check(memory_used() - before < 2 << 20, "%s: %zu bytes for %zu", driver->name,
+              memory_used() - before, out.bytes.len);
+        check(out.bytes.len > PIECE && !out.too_much, "%s: %zu bytes", driver->name, out.bytes.len);
+        drive_said(&out, 7);
+        assert_true(out.bytes.len > PIECE);
+        drive_pour_free(&pour);
+        free(piece);
+        free(driven);
+        arena_free(&arena);
+    }
+}
+
+/* What can be written at once is said to its last byte; one more, and nothing is. */
+static void test_too_much_said(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct drive_out out = {.arena = &arena, .most = HOLD_WRITE};
+    char piece[1024];
+    memset(piece, 'x', sizeof piece);
+    for (size_t i = 0; i < HOLD_WRITE / sizeof piece; i++)
+        drive_say(&out, (struct str){piece, sizeof piece});
+    drive_said(&out, 7);
+    assert_int_equal(out.bytes.len, HOLD_WRITE);
+    assert_int_equal(out.event_count, 0);
+    size_t before = memory_used();
+    for (size_t i = 0; i < 100; i++)
+        drive_say(&out, STR("x"));
+    assert_int_equal(memory_used(), before);
+    assert_true(out.too_much);
+    drive_said(&out, 7);
+    assert_int_equal(out.bytes.len, 0);
+    assert_int_equal(out.event_count, 1);
+    assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
+    assert_int_equal(out.events[0].offset, 7);
+    assert_true(
+        str_equal(out.events[0].text, STR("it asks for more than can be answered at once")));
+    arena_free(&arena);
+}
+
 /* ---- limits ---- */
 
 static void test_limits(void **state) {
@@ -1007,6 +1080,7 @@ int main(void) {
         cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
         cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_many_answers),  cmocka_unit_test(test_too_much_said),
         cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }
