@@ -244,16 +244,20 @@ struct str drive_json_dump(const json_t *json, struct arena *arena, size_t most)
 /* ---- launch ---- */
 
 void launch_arg(struct drive_launch *launch, struct str arg) {
-    must(launch->argc < count_of(launch->argv));
-    launch->argv[launch->argc++] = arg;
+    if (launch->argc == count_of(launch->argv))
+        launch->too_many = true;
+    else
+        launch->argv[launch->argc++] = arg;
 }
 
 void launch_env(struct drive_launch *launch, struct str name, struct str value) {
     for (uint32_t i = 0; i < launch->env_count; i++)
         if (str_equal(launch->env[i].name, name))
             return; /* what the operator says stands */
-    must(launch->env_count < count_of(launch->env));
-    launch->env[launch->env_count++] = (struct drive_var){name, value};
+    if (launch->env_count == count_of(launch->env))
+        launch->too_many = true;
+    else
+        launch->env[launch->env_count++] = (struct drive_var){name, value};
 }
 
 void launch_file(struct drive_launch *launch, struct str path, struct str text) {
@@ -267,6 +271,12 @@ void launch_begin(const struct drive_spec *spec, struct drive_launch *launch) {
         launch_arg(launch, spec->args[i]);
     for (uint32_t i = 0; i < spec->env_count; i++)
         launch_env(launch, spec->env[i].name, spec->env[i].value);
+}
+
+bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why) {
+    if (launch->too_many)
+        *ret_why = STR("it has too many args or keys; see [[agents]] in the configuration");
+    return !launch->too_many;
 }
 
 bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,

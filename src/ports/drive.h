@@ -137,6 +137,9 @@ void launch_file(struct drive_launch *launch, struct str path, struct str text);
 /* The program, the operator's own arguments and variables. */
 void launch_begin(const struct drive_spec *spec, struct drive_launch *launch);
 
+/* Everything that was added is there: a launch is given back only then. */
+bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why);
+
 /* {home} {cwd} {model} {base_url} {thinking} in a text of a table. False: one of them is empty. */
 bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,
                  struct str *ret);

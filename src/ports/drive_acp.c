@@ -829,7 +829,7 @@ static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struc
     *ret = (struct drive_launch){.argc = 0};
     launch_begin(spec, ret);
     quirk_launch(spec, quirk, arena, ret);
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 const struct driver DRIVER_ACP = {.name = "acp",

@@ -114,7 +114,7 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
     launch_file(ret, STR("overseer-tmux.conf"), STR(CONF_TEXT));
     launch_file(ret, STR(TMUX_HOOK), arena_format(arena, HOOK_TEXT, STR_ARG(spec->home)));
     ret->history = str_of(quirk->history);
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 /* ---- out ---- */

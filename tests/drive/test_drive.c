@@ -1024,6 +1024,71 @@ static void test_launch(void **state) {
     arena_free(&arena);
 }
 
+static bool launch_holds(const struct drive_launch *launch, const struct drive_spec *spec) {
+    uint32_t args = 0, vars = 0;
+    for (uint32_t i = 0; i < launch->argc; i++)
+        args += args < spec->arg_count && str_equal(launch->argv[i], spec->args[args]);
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        vars += vars < spec->env_count && str_equal(launch->env[i].name, spec->env[vars].name);
+    return args == spec->arg_count && vars == spec->env_count;
+}
+
+/* As many args and keys as a setting may have are there, in their order, with whatever a driver adds. More are refused. */
+static void test_many_args(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk;
+        bool scope;
+    } ROWS[] = {{&DRIVER_COMMAND, "", false},    {&DRIVER_CLAUDE, "", true},
+                {&DRIVER_TMUX, "claude", true},  {&DRIVER_TMUX, "codex", true},
+                {&DRIVER_ACP, "opencode", true}, {&DRIVER_ACP, "goose", true},
+                {&DRIVER_OPENCLAW, "", true},    {&DRIVER_WATCHED, "claude", true}};
+    enum { MANY = 2 * DRIVE_ARGS };
+    static char names[MANY][16];
+    static struct str args[MANY];
+    static struct drive_var vars[MANY];
+    const struct str tool = STR("read"), mcp = STR("mcp__read");
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", i);
+        args[i] = str_of(names[i]);
+        vars[i] = (struct drive_var){args[i], STR("v")};
+    }
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct arena arena = {0};
+        struct drive_launch launch;
+        struct str why;
+        bool claude = ROWS[i].driver == &DRIVER_CLAUDE || ROWS[i].driver == &DRIVER_TMUX;
+        struct drive_spec spec = {.program = STR("/bin/agent"),
+                                  .quirk = str_of(ROWS[i].quirk),
+                                  .home = STR("/home"),
+                                  .cwd = STR("/tree"),
+                                  .args = args,
+                                  .arg_count = LIMIT_LINES,
+                                  .env = vars,
+                                  .env_count = LIMIT_LINES,
+                                  .model = STR("m"),
+                                  .thinking = STR("high"),
+                                  .base_url = STR("http://127.0.0.1:1"),
+                                  .allow = claude ? &mcp : &tool,
+                                  .allow_count = ROWS[i].scope,
+                                  .allow_given = ROWS[i].scope,
+                                  .deny = &tool,
+                                  .deny_count = ROWS[i].scope};
+        check(ROWS[i].driver->launch(&spec, &arena, &launch, &why), "%s %s", ROWS[i].driver->name,
+              ROWS[i].quirk);
+        check(launch_holds(&launch, &spec), "%s %s", ROWS[i].driver->name, ROWS[i].quirk);
+        spec.arg_count = MANY;
+        assert_false(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
+        assert_true(str_begins(why, STR("it has too many args or keys")));
+        spec.arg_count = 0;
+        spec.env_count = MANY;
+        assert_false(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
+        assert_true(str_begins(why, STR("it has too many args or keys")));
+        arena_free(&arena);
+    }
+}
+
 /* A line that is like the one before is read as it would be by itself. */
 static void test_alike(void **state) {
     (void)state;
@@ -1076,11 +1141,16 @@ static void test_watched_is_not_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch),
-        cmocka_unit_test(test_many_answers),  cmocka_unit_test(test_too_much_said),
-        cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
+                                       cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_line_too_long),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_scope),
+                                       cmocka_unit_test(test_launch),
+                                       cmocka_unit_test(test_many_args),
+                                       cmocka_unit_test(test_many_answers),
+                                       cmocka_unit_test(test_too_much_said),
+                                       cmocka_unit_test(test_alike),
+                                       cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }
