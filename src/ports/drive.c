@@ -274,9 +274,17 @@ void launch_begin(const struct drive_spec *spec, struct drive_launch *launch) {
 }
 
 bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why) {
+    bool too_long = false;
+    for (uint32_t i = 0; i < launch->argc; i++)
+        too_long = too_long || launch->argv[i].len > DRIVE_STRING;
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        too_long =
+            too_long || launch->env[i].name.len + 1 + launch->env[i].value.len > DRIVE_STRING;
     if (launch->too_many)
         *ret_why = STR("it has too many args or keys; see [[agents]] in the configuration");
-    return !launch->too_many;
+    else if (too_long)
+        *ret_why = STR("an arg, a key or a list of tools is longer than the system takes: 128 KiB");
+    return !launch->too_many && !too_long;
 }
 
 bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,

@@ -137,7 +137,7 @@ void launch_file(struct drive_launch *launch, struct str path, struct str text);
 /* The program, the operator's own arguments and variables. */
 void launch_begin(const struct drive_spec *spec, struct drive_launch *launch);
 
-/* Everything that was added is there: a launch is given back only then. */
+/* Everything that was added is there, and can be handed to a program: a launch is given back only then. */
 bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why);
 
 /* {home} {cwd} {model} {base_url} {thinking} in a text of a table. False: one of them is empty. */

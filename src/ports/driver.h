@@ -25,7 +25,9 @@ enum {
     /* Words and variables of a launch: as many as an operator may give, and what a driver adds. Claude in tmux adds 39 words,
      * no row of ACP more than 12 variables. */
     DRIVE_ARGS = LIMIT_LINES + 64,
-    DRIVE_VARS = LIMIT_LINES + 32
+    DRIVE_VARS = LIMIT_LINES + 32,
+    DRIVE_STRING =
+        (128 << 10) - 1 /* of one of them, with its name: Linux starts nothing with a longer one */
 };
 
 /* ASSIGN-14: each prompt ends with a line that has the id of its dispatch in these words. Wherever the agent keeps what

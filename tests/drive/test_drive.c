@@ -996,6 +996,71 @@ static void test_scope(void **state) {
     proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-08");
 }
 
+/* Where a launch has its denied tools. */
+static json_t *denied_json(const struct drive_launch *launch, const char *quirk) {
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        if (str_equal(launch->env[i].name, STR("OPENCODE_PERMISSION")))
+            return drive_json(launch->env[i].value);
+    for (uint32_t i = 0; i < launch->file_count; i++)
+        if (memmem(launch->files[i].path.at, launch->files[i].path.len, quirk, strlen(quirk)))
+            return drive_json(launch->files[i].text);
+    return NULL;
+}
+
+static bool list_denies(const json_t *all, struct str tool) {
+    const json_t *excluded = drive_json_at(all, "tools.exclude"), *one;
+    size_t i;
+    json_array_foreach(excluded, i, one) if (str_equal(drive_json_text(one), tool)) return true;
+    return str_equal(drive_json_text(json_object_getn(all, tool.at, tool.len)), STR("deny"));
+}
+
+/* SCOPE-02, SCOPE-08: a list that is called enforced is whole, however long it is. What cannot be handed over is refused. */
+static void test_long_scope(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk;
+        bool json;
+        size_t len;          /* of names that are longer still */
+        const char *refused; /* what is said of them; NULL: nothing */
+    } ROWS[] = {{&DRIVER_ACP, "opencode", true, LIMIT_LINE, "128 KiB"},
+                {&DRIVER_ACP, "gemini", true, LIMIT_LINE, NULL},
+                {&DRIVER_ACP, "qwen", true, LIMIT_LINE, NULL},
+                {&DRIVER_ACP, "claude-agent-acp", false, 100, "too long to open a session"},
+                {&DRIVER_CLAUDE, "", false, LIMIT_LINE, "128 KiB"},
+                {&DRIVER_TMUX, "claude", false, 200, "16 KiB"}};
+    enum { DENIED = 2 * LIMIT_LINES };
+    static char names[DENIED][LIMIT_LINE + 1];
+    static struct str deny[DENIED];
+    for (size_t i = 0; i < 2 * count_of(ROWS); i++) {
+        size_t row = i / 2, len = i % 2 ? ROWS[i / 2].len : 40;
+        struct arena arena = {0};
+        struct drive_launch launch;
+        struct str why;
+        struct drive_spec spec = {.program = STR("/bin/agent"),
+                                  .quirk = str_of(ROWS[row].quirk),
+                                  .home = STR("/home"),
+                                  .cwd = STR("/tree"),
+                                  .deny = deny,
+                                  .deny_count = DENIED};
+        for (int j = 0; j < DENIED; j++) {
+            snprintf(names[j], sizeof names[j], "%0*d", (int)len, j);
+            deny[j] = str_of(names[j]);
+        }
+        bool made = ROWS[row].driver->launch(&spec, &arena, &launch, &why);
+        check(made == (len == 40 || !ROWS[row].refused), "%s, %zu", ROWS[row].quirk, len);
+        if (!made)
+            check(memmem(why.at, why.len, ROWS[row].refused, strlen(ROWS[row].refused)), "%.*s",
+                  STR_ARG(why));
+        json_t *all = made && ROWS[row].json ? denied_json(&launch, ROWS[row].quirk) : NULL;
+        for (int j = 0; j < DENIED && made && ROWS[row].json; j++)
+            check(all && list_denies(all, deny[j]), "%s: %s", ROWS[row].quirk, names[j]);
+        json_decref(all);
+        arena_free(&arena);
+    }
+    proof_passed("unit", "drive: long scope", "SCOPE-02 SCOPE-08");
+}
+
 /* Keys come from the operator, and what the operator says stands. */
 static void test_launch(void **state) {
     (void)state;
@@ -1141,16 +1206,12 @@ static void test_watched_is_not_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
-                                       cmocka_unit_test(test_lines),
-                                       cmocka_unit_test(test_line_too_long),
-                                       cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_scope),
-                                       cmocka_unit_test(test_launch),
-                                       cmocka_unit_test(test_many_args),
-                                       cmocka_unit_test(test_many_answers),
-                                       cmocka_unit_test(test_too_much_said),
-                                       cmocka_unit_test(test_alike),
-                                       cmocka_unit_test(test_watched_is_not_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_scope),         cmocka_unit_test(test_long_scope),
+        cmocka_unit_test(test_launch),        cmocka_unit_test(test_many_args),
+        cmocka_unit_test(test_many_answers),  cmocka_unit_test(test_too_much_said),
+        cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }
