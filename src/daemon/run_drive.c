@@ -222,14 +222,9 @@ static void event_take(struct running *run, const struct drive_event *event, str
     }
 }
 
-/* What a driver gave out: bytes for the agent under a name of their own, and what happened. Whoever asks for more than can be
- * answered at once does not speak as agreed. */
+/* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
 static void drove_quietly(struct running *run, struct drive_out *out, struct str name) {
-    if (out->bytes.len > HOLD_WRITE) {
-        out->bytes = (struct str){0};
-        drive_break(out, run->driver->resume_at(run->state),
-                    "it asks for more than can be answered at once");
-    }
+    drive_said(out, run->driver->resume_at(run->state));
     if (out->bytes.len > 0 && run->held)
         held_write(run->held, name_of_run(run, name), out->bytes);
     if (out->close && run->held)
@@ -247,6 +242,7 @@ static void drove(struct running *run, struct drive_out *out, struct str name) {
 
 static struct drive_out out_begin(struct arena *arena) {
     return (struct drive_out){.arena = arena,
+                              .most = HOLD_WRITE,
                               .events = arena_new(arena, struct drive_event, RUN_EVENTS),
                               .event_room = RUN_EVENTS};
 }
@@ -332,7 +328,7 @@ static void begin(struct running *run) {
 
 /* Was anything decided by it? Words that come alone only move on what was read. */
 static bool is_news(const struct drive_out *out) {
-    bool news = out->bytes.len > 0 || out->close;
+    bool news = out->bytes.len > 0 || out->too_much || out->close;
     for (uint32_t i = 0; i < out->event_count; i++)
         news =
             news || (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);

@@ -107,13 +107,38 @@ struct drive_event *drive_event_add(struct drive_out *out, enum drive_kind kind,
     return event;
 }
 
-void drive_say(struct drive_out *out, struct str bytes) {
-    char *all = arena_new(out->arena, char, out->bytes.len + bytes.len + 1);
+/* Room that doubles: what is said in many small pieces is copied twice at most. */
+static char *say_room(struct drive_out *out, size_t more) {
+    char *at = (char *)(uintptr_t)out->bytes.at;
+    if (out->bytes.len + more < out->room)
+        return at;
+    size_t room = out->room ? out->room : 64;
+    while (room <= out->bytes.len + more)
+        room *= 2;
+    char *all = arena_new(out->arena, char, room);
     if (out->bytes.len > 0)
-        memcpy(all, out->bytes.at, out->bytes.len);
+        memcpy(all, at, out->bytes.len);
+    out->room = room;
+    return all;
+}
+
+void drive_say(struct drive_out *out, struct str bytes) {
+    if (out->most > 0 && bytes.len > out->most - out->bytes.len)
+        out->too_much = true;
+    if (out->too_much)
+        return;
+    char *all = say_room(out, bytes.len);
     if (bytes.len > 0)
         memcpy(all + out->bytes.len, bytes.at, bytes.len);
     out->bytes = (struct str){all, out->bytes.len + bytes.len};
+}
+
+void drive_said(struct drive_out *out, uint64_t offset) {
+    if (!out->too_much)
+        return;
+    out->bytes = (struct str){0};
+    out->room = 0;
+    drive_break(out, offset, "it asks for more than can be answered at once");
 }
 
 void drive_say_json(struct drive_out *out, json_t *json) {
@@ -219,16 +244,20 @@ struct str drive_json_dump(const json_t *json, struct arena *arena, size_t most)
 /* ---- launch ---- */
 
 void launch_arg(struct drive_launch *launch, struct str arg) {
-    must(launch->argc < count_of(launch->argv));
-    launch->argv[launch->argc++] = arg;
+    if (launch->argc == count_of(launch->argv))
+        launch->too_many = true;
+    else
+        launch->argv[launch->argc++] = arg;
 }
 
 void launch_env(struct drive_launch *launch, struct str name, struct str value) {
     for (uint32_t i = 0; i < launch->env_count; i++)
         if (str_equal(launch->env[i].name, name))
             return; /* what the operator says stands */
-    must(launch->env_count < count_of(launch->env));
-    launch->env[launch->env_count++] = (struct drive_var){name, value};
+    if (launch->env_count == count_of(launch->env))
+        launch->too_many = true;
+    else
+        launch->env[launch->env_count++] = (struct drive_var){name, value};
 }
 
 void launch_file(struct drive_launch *launch, struct str path, struct str text) {
@@ -242,6 +271,20 @@ void launch_begin(const struct drive_spec *spec, struct drive_launch *launch) {
         launch_arg(launch, spec->args[i]);
     for (uint32_t i = 0; i < spec->env_count; i++)
         launch_env(launch, spec->env[i].name, spec->env[i].value);
+}
+
+bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why) {
+    bool too_long = false;
+    for (uint32_t i = 0; i < launch->argc; i++)
+        too_long = too_long || launch->argv[i].len > DRIVE_STRING;
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        too_long =
+            too_long || launch->env[i].name.len + 1 + launch->env[i].value.len > DRIVE_STRING;
+    if (launch->too_many)
+        *ret_why = STR("it has too many args or keys; see [[agents]] in the configuration");
+    else if (too_long)
+        *ret_why = STR("an arg, a key or a list of tools is longer than the system takes: 128 KiB");
+    return !launch->too_many && !too_long;
 }
 
 bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,

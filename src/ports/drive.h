@@ -94,6 +94,10 @@ bool drive_has(struct str text, const char *part); /* whatever the case of its l
 struct drive_event *drive_event_add(struct drive_out *out, enum drive_kind kind, uint64_t offset);
 void drive_say(struct drive_out *out, struct str bytes);
 void drive_say_json(struct drive_out *out, json_t *json); /* one line; takes the reference */
+
+/* Everything is said. Whoever asks for more than can be answered at once does not speak as agreed: it is broken off, and
+ * gets nothing. */
+void drive_said(struct drive_out *out, uint64_t offset);
 void drive_break(struct drive_out *out, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -132,6 +136,9 @@ void launch_file(struct drive_launch *launch, struct str path, struct str text);
 
 /* The program, the operator's own arguments and variables. */
 void launch_begin(const struct drive_spec *spec, struct drive_launch *launch);
+
+/* Everything that was added is there, and can be handed to a program: a launch is given back only then. */
+bool launch_is_whole(const struct drive_launch *launch, struct str *ret_why);
 
 /* {home} {cwd} {model} {base_url} {thinking} in a text of a table. False: one of them is empty. */
 bool launch_fill(const struct drive_spec *spec, const char *text, struct arena *arena,

@@ -129,6 +129,18 @@ static json_t *opening_json(const struct drive_spec *spec, const struct acp_quir
     return opening;
 }
 
+/* What the session is opened with; false: it is too long to be kept until then. */
+static bool opening_make(const struct drive_spec *spec, const struct acp_quirk *quirk,
+                         struct arena *arena, struct str *ret_text) {
+    json_t *opening = opening_json(spec, quirk);
+    struct str text = drive_json_dump(opening, arena, SIZE_MAX);
+    json_decref(opening);
+    if (text.len >= ACP_OPENING)
+        return false;
+    *ret_text = text;
+    return true;
+}
+
 static void acp_begin(void *state, const struct drive_spec *spec, int64_t now,
                       struct drive_out *out) {
     struct acp *acp = state;
@@ -141,10 +153,9 @@ static void acp_begin(void *state, const struct drive_spec *spec, int64_t now,
     acp->quirk = acp_quirk_row(quirk);
     acp->load = spec->session.len > 0;
     acp->ask = spec->ask;
-    json_t *opening = opening_json(spec, quirk);
-    struct str text = drive_json_dump(opening, out->arena, 2 * ACP_OPENING);
-    json_decref(opening);
-    if (text.len >= ACP_OPENING || !drive_keep(acp->session, sizeof acp->session, spec->session)) {
+    struct str text;
+    if (!opening_make(spec, quirk, out->arena, &text) ||
+        !drive_keep(acp->session, sizeof acp->session, spec->session)) {
         acp_break(acp, out, "what the session is opened with is too long");
         return;
     }
@@ -765,7 +776,7 @@ static struct str opencode_permission(const struct drive_spec *spec, struct aren
         struct str name = edits ? STR("edit") : spec->deny[i]; /* one permission for all three */
         json_object_setn_new(all, name.at, name.len, json_string("deny"));
     }
-    struct str text = drive_json_dump(all, arena, DRIVE_TEXT);
+    struct str text = drive_json_dump(all, arena, SIZE_MAX);
     json_decref(all);
     return text;
 }
@@ -782,7 +793,7 @@ static struct str settings_close(const struct drive_spec *spec, const struct acp
     }
     if (spec->deny_count > 0)
         json_object_set_new(tools, "exclude", names_json(spec->deny, spec->deny_count));
-    struct str dump = drive_json_dump(tools, arena, DRIVE_TEXT);
+    struct str dump = drive_json_dump(tools, arena, SIZE_MAX);
     json_decref(tools);
     return arena_format(arena, "%.*s,\"tools\":%.*s}", STR_ARG(text), STR_ARG(dump));
 }
@@ -830,10 +841,15 @@ static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struc
                                     STR_ARG(spec->allow[i]));
             return false;
         }
+    struct str opening;
+    if (!opening_make(spec, quirk, arena, &opening)) {
+        *ret_why = STR("its lists of tools or its paths are too long to open a session with");
+        return false;
+    }
     *ret = (struct drive_launch){.argc = 0};
     launch_begin(spec, ret);
     quirk_launch(spec, quirk, arena, ret);
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 const struct driver DRIVER_ACP = {.name = "acp",

@@ -198,7 +198,7 @@ static bool claude_launch(const struct drive_spec *spec, struct arena *arena,
     if (spec->base_url.len > 0)
         launch_env(ret, STR("ANTHROPIC_BASE_URL"), spec->base_url);
     ret->history = STR(".claude/projects");
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 /* ---- out ---- */

@@ -22,7 +22,7 @@ static bool one_shot_launch(const struct drive_spec *spec, struct arena *arena,
     }
     *ret = (struct drive_launch){.argc = 0};
     launch_begin(spec, ret);
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 static void one_shot_begin(void *state, const struct drive_spec *spec, int64_t now,

@@ -91,7 +91,7 @@ static bool claw_launch(const struct drive_spec *spec, struct arena *arena,
     for (uint32_t i = 0; i < spec->env_count; i++)
         launch_env(ret, spec->env[i].name, spec->env[i].value);
     ret->scope_enforced = false; /* SCOPE-08: its tools are a matter of the gateway's own policy */
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 /* ---- out ---- */

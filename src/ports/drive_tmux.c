@@ -13,10 +13,11 @@
 enum {
     TMUX_GUARD = 64,
     TMUX_KIND = 16,
-    TMUX_PIECE = 2000, /* of a text in one command */
-    TMUX_SOCKET = 107, /* bytes of its path: a limit of the system */
-    TMUX_IDLE = 3,     /* looks in a row that saw no work: the turn is over */
-    TMUX_UNSEEN = 24   /* the same where a hook told of a dialog, which is drawn after it */
+    TMUX_PIECE = 2000,    /* of a text in one command */
+    TMUX_SOCKET = 107,    /* bytes of its path: a limit of the system */
+    TMUX_COMMAND = 16000, /* of all words that it is started with: tmux takes 16 KiB at once */
+    TMUX_IDLE = 3,        /* looks in a row that saw no work: the turn is over */
+    TMUX_UNSEEN = 24      /* the same where a hook told of a dialog, which is drawn after it */
 };
 
 #define BOOT_WITHIN SECONDS(120)
@@ -79,6 +80,13 @@ static void tmux_break(struct tmux *tmux, struct drive_out *out, const char *why
     "set -g status off\nset -g allow-rename off\nset -g automatic-rename off\nset -g set-clipboard off\n" \
     "set -g default-terminal tmux-256color\nset -g remain-on-exit off\nset -s escape-time 0\n"
 
+static bool command_fits(const struct drive_launch *launch) {
+    size_t len = 0;
+    for (uint32_t i = 0; i < launch->argc; i++)
+        len += launch->argv[i].len + 1;
+    return len <= TMUX_COMMAND;
+}
+
 static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
                         struct drive_launch *ret, struct str *ret_why) {
     static const char *const ARGS[] = {"-C", "new-session", "-s", "overseer",
@@ -114,7 +122,11 @@ static bool tmux_launch(const struct drive_spec *spec, struct arena *arena,
     launch_file(ret, STR("overseer-tmux.conf"), STR(CONF_TEXT));
     launch_file(ret, STR(TMUX_HOOK), arena_format(arena, HOOK_TEXT, STR_ARG(spec->home)));
     ret->history = str_of(quirk->history);
-    return true;
+    if (!command_fits(ret)) {
+        *ret_why = STR("its args and lists of tools are longer than tmux takes: 16 KiB");
+        return false;
+    }
+    return launch_is_whole(ret, ret_why);
 }
 
 /* ---- out ---- */

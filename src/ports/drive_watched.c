@@ -29,7 +29,7 @@ static bool watched_launch(const struct drive_spec *spec, struct arena *arena,
         launch_arg(ret, spec->args[i]);
     for (uint32_t i = 0; i < spec->env_count; i++)
         launch_env(ret, spec->env[i].name, spec->env[i].value);
-    return true;
+    return launch_is_whole(ret, ret_why);
 }
 
 static void watched_begin(void *state, const struct drive_spec *spec, int64_t now,

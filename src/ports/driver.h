@@ -12,15 +12,22 @@
 #include "base/arena.h"
 #include "model/charge.h"
 #include "model/effect.h"
+#include "model/limits.h"
 
 enum {
-    DRIVE_SESSION = 128,  /* bytes of a session's id */
-    DRIVE_ASK_ID = 64,    /* of the id of something that is asked */
-    DRIVE_ASKS = 8,       /* open at once, for permission or with a dialog; more are refused */
-    DRIVE_TOOLS = 32,     /* calls of tools that are open at once and told apart */
-    DRIVE_WORDS = 16384,  /* of the agent's own words in one turn, the newest */
-    DRIVE_TEXT = 4096,    /* of an event's text, other than the words of a turn */
-    DRIVE_FRAME = 8 << 20 /* of one line; a longer one breaks the protocol */
+    DRIVE_SESSION = 128,   /* bytes of a session's id */
+    DRIVE_ASK_ID = 64,     /* of the id of something that is asked */
+    DRIVE_ASKS = 8,        /* open at once, for permission or with a dialog; more are refused */
+    DRIVE_TOOLS = 32,      /* calls of tools that are open at once and told apart */
+    DRIVE_WORDS = 16384,   /* of the agent's own words in one turn, the newest */
+    DRIVE_TEXT = 4096,     /* of an event's text, other than the words of a turn */
+    DRIVE_FRAME = 8 << 20, /* of one line; a longer one breaks the protocol */
+    /* Words and variables of a launch: as many as an operator may give, and what a driver adds. Claude in tmux adds 39 words,
+     * no row of ACP more than 12 variables. */
+    DRIVE_ARGS = LIMIT_LINES + 64,
+    DRIVE_VARS = LIMIT_LINES + 32,
+    DRIVE_STRING =
+        (128 << 10) - 1 /* of one of them, with its name: Linux starts nothing with a longer one */
 };
 
 /* ASSIGN-14: each prompt ends with a line that has the id of its dispatch in these words. Wherever the agent keeps what
@@ -65,10 +72,12 @@ struct drive_spec {
 
 /* What has to be run. Made by the driver in the caller's arena. */
 struct drive_launch {
-    struct str argv[64];
+    struct str argv[DRIVE_ARGS];
     uint32_t argc;
-    struct drive_var env[48]; /* beside PATH, HOME, LANG and TERM: nothing else reaches it */
+    struct drive_var
+        env[DRIVE_VARS]; /* beside PATH, HOME, LANG and TERM: nothing else reaches it */
     uint32_t env_count;
+    bool too_many; /* words or variables: not all of them are there */
     struct drive_file files[8];
     uint32_t file_count;
     bool pty; /* it wants a terminal */
@@ -122,6 +131,9 @@ struct drive_event {
 struct drive_out { /* appended to, in the arena */
     struct arena *arena;
     struct str bytes; /* for the agent */
+    size_t room;      /* where they stand */
+    size_t most;      /* of them; 0: there is no end */
+    bool too_much;    /* more than that was to be said: nothing has been added since */
     struct drive_event *events;
     uint32_t event_count, event_room;
     bool close; /* nothing more will be written to the agent: its input ends */

@@ -3,7 +3,10 @@
 #include "unit/unit.h"
 
 #include "drive/scene.h"
+#include "hold/wire.h"
 #include "ports/drive_acp.h"
+
+#include <malloc.h>
 
 /* ---- scenes ---- */
 
@@ -813,6 +816,76 @@ static void test_line_too_long(void **state) {
     arena_free(&arena);
 }
 
+/* ---- what is said ---- */
+
+static size_t memory_used(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* One piece of small lines, each of which is answered: the answers cost what they are long, and not each time again. */
+static void test_many_answers(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk, *line;
+    } ROWS[] = {{&DRIVER_ACP, "goose", "{\"id\":0,\"method\":\"a\"}\n"},
+                {&DRIVER_CLAUDE, "", "{\"type\":\"control_request\"}\n"},
+                {&DRIVER_TMUX, "claude", "%window-renamed @0 overseer-hook-a-1\n"}};
+    enum { PIECE = 65536 };
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct arena arena = {0};
+        struct drive_pour pour = {0};
+        const struct driver *driver = ROWS[i].driver;
+        void *driven = calloc(1, driver->size);
+        char *piece = malloc(PIECE);
+        size_t len = 0, line = strlen(ROWS[i].line);
+        struct drive_spec spec = {.quirk = str_of(ROWS[i].quirk), .cwd = STR("/tree")};
+        struct drive_out hello = {.arena = &arena}, out = {.arena = &arena, .most = HOLD_WRITE};
+        for (; len + line <= PIECE; len += line)
+            memcpy(piece + len, ROWS[i].line, line);
+        driver->begin(driven, &spec, SECONDS(1), &hello);
+        size_t before = memory_used();
+        drive_pour(&pour, driver, driven, (struct str){piece, len}, 0, SECONDS(2), &out);
+        check(memory_used() - before < 2 << 20, "%s: %zu bytes for %zu", driver->name,
+              memory_used() - before, out.bytes.len);
+        check(out.bytes.len > PIECE && !out.too_much, "%s: %zu bytes", driver->name, out.bytes.len);
+        drive_said(&out, 7);
+        assert_true(out.bytes.len > PIECE);
+        drive_pour_free(&pour);
+        free(piece);
+        free(driven);
+        arena_free(&arena);
+    }
+}
+
+/* What can be written at once is said to its last byte; one more, and nothing is. */
+static void test_too_much_said(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct drive_out out = {.arena = &arena, .most = HOLD_WRITE};
+    char piece[1024];
+    memset(piece, 'x', sizeof piece);
+    for (size_t i = 0; i < HOLD_WRITE / sizeof piece; i++)
+        drive_say(&out, (struct str){piece, sizeof piece});
+    drive_said(&out, 7);
+    assert_int_equal(out.bytes.len, HOLD_WRITE);
+    assert_int_equal(out.event_count, 0);
+    size_t before = memory_used();
+    for (size_t i = 0; i < 100; i++)
+        drive_say(&out, STR("x"));
+    assert_int_equal(memory_used(), before);
+    assert_true(out.too_much);
+    drive_said(&out, 7);
+    assert_int_equal(out.bytes.len, 0);
+    assert_int_equal(out.event_count, 1);
+    assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
+    assert_int_equal(out.events[0].offset, 7);
+    assert_true(
+        str_equal(out.events[0].text, STR("it asks for more than can be answered at once")));
+    arena_free(&arena);
+}
+
 /* ---- limits ---- */
 
 static void test_limits(void **state) {
@@ -923,6 +996,71 @@ static void test_scope(void **state) {
     proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-08");
 }
 
+/* Where a launch has its denied tools. */
+static json_t *denied_json(const struct drive_launch *launch, const char *quirk) {
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        if (str_equal(launch->env[i].name, STR("OPENCODE_PERMISSION")))
+            return drive_json(launch->env[i].value);
+    for (uint32_t i = 0; i < launch->file_count; i++)
+        if (memmem(launch->files[i].path.at, launch->files[i].path.len, quirk, strlen(quirk)))
+            return drive_json(launch->files[i].text);
+    return NULL;
+}
+
+static bool list_denies(const json_t *all, struct str tool) {
+    const json_t *excluded = drive_json_at(all, "tools.exclude"), *one;
+    size_t i;
+    json_array_foreach(excluded, i, one) if (str_equal(drive_json_text(one), tool)) return true;
+    return str_equal(drive_json_text(json_object_getn(all, tool.at, tool.len)), STR("deny"));
+}
+
+/* SCOPE-02, SCOPE-08: a list that is called enforced is whole, however long it is. What cannot be handed over is refused. */
+static void test_long_scope(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk;
+        bool json;
+        size_t len;          /* of names that are longer still */
+        const char *refused; /* what is said of them; NULL: nothing */
+    } ROWS[] = {{&DRIVER_ACP, "opencode", true, LIMIT_LINE, "128 KiB"},
+                {&DRIVER_ACP, "gemini", true, LIMIT_LINE, NULL},
+                {&DRIVER_ACP, "qwen", true, LIMIT_LINE, NULL},
+                {&DRIVER_ACP, "claude-agent-acp", false, 100, "too long to open a session"},
+                {&DRIVER_CLAUDE, "", false, LIMIT_LINE, "128 KiB"},
+                {&DRIVER_TMUX, "claude", false, 200, "16 KiB"}};
+    enum { DENIED = 2 * LIMIT_LINES };
+    static char names[DENIED][LIMIT_LINE + 1];
+    static struct str deny[DENIED];
+    for (size_t i = 0; i < 2 * count_of(ROWS); i++) {
+        size_t row = i / 2, len = i % 2 ? ROWS[i / 2].len : 40;
+        struct arena arena = {0};
+        struct drive_launch launch;
+        struct str why;
+        struct drive_spec spec = {.program = STR("/bin/agent"),
+                                  .quirk = str_of(ROWS[row].quirk),
+                                  .home = STR("/home"),
+                                  .cwd = STR("/tree"),
+                                  .deny = deny,
+                                  .deny_count = DENIED};
+        for (int j = 0; j < DENIED; j++) {
+            snprintf(names[j], sizeof names[j], "%0*d", (int)len, j);
+            deny[j] = str_of(names[j]);
+        }
+        bool made = ROWS[row].driver->launch(&spec, &arena, &launch, &why);
+        check(made == (len == 40 || !ROWS[row].refused), "%s, %zu", ROWS[row].quirk, len);
+        if (!made)
+            check(memmem(why.at, why.len, ROWS[row].refused, strlen(ROWS[row].refused)), "%.*s",
+                  STR_ARG(why));
+        json_t *all = made && ROWS[row].json ? denied_json(&launch, ROWS[row].quirk) : NULL;
+        for (int j = 0; j < DENIED && made && ROWS[row].json; j++)
+            check(all && list_denies(all, deny[j]), "%s: %s", ROWS[row].quirk, names[j]);
+        json_decref(all);
+        arena_free(&arena);
+    }
+    proof_passed("unit", "drive: long scope", "SCOPE-02 SCOPE-08");
+}
+
 /* Keys come from the operator, and what the operator says stands. */
 static void test_launch(void **state) {
     (void)state;
@@ -949,6 +1087,71 @@ static void test_launch(void **state) {
     assert_false(DRIVER_ACP.launch(&spec, &arena, &launch, &why));
     assert_null(driver_named(STR("nobody")));
     arena_free(&arena);
+}
+
+static bool launch_holds(const struct drive_launch *launch, const struct drive_spec *spec) {
+    uint32_t args = 0, vars = 0;
+    for (uint32_t i = 0; i < launch->argc; i++)
+        args += args < spec->arg_count && str_equal(launch->argv[i], spec->args[args]);
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        vars += vars < spec->env_count && str_equal(launch->env[i].name, spec->env[vars].name);
+    return args == spec->arg_count && vars == spec->env_count;
+}
+
+/* As many args and keys as a setting may have are there, in their order, with whatever a driver adds. More are refused. */
+static void test_many_args(void **state) {
+    (void)state;
+    static const struct {
+        const struct driver *driver;
+        const char *quirk;
+        bool scope;
+    } ROWS[] = {{&DRIVER_COMMAND, "", false},    {&DRIVER_CLAUDE, "", true},
+                {&DRIVER_TMUX, "claude", true},  {&DRIVER_TMUX, "codex", true},
+                {&DRIVER_ACP, "opencode", true}, {&DRIVER_ACP, "goose", true},
+                {&DRIVER_OPENCLAW, "", true},    {&DRIVER_WATCHED, "claude", true}};
+    enum { MANY = 2 * DRIVE_ARGS };
+    static char names[MANY][16];
+    static struct str args[MANY];
+    static struct drive_var vars[MANY];
+    const struct str tool = STR("read"), mcp = STR("mcp__read");
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", i);
+        args[i] = str_of(names[i]);
+        vars[i] = (struct drive_var){args[i], STR("v")};
+    }
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct arena arena = {0};
+        struct drive_launch launch;
+        struct str why;
+        bool claude = ROWS[i].driver == &DRIVER_CLAUDE || ROWS[i].driver == &DRIVER_TMUX;
+        struct drive_spec spec = {.program = STR("/bin/agent"),
+                                  .quirk = str_of(ROWS[i].quirk),
+                                  .home = STR("/home"),
+                                  .cwd = STR("/tree"),
+                                  .args = args,
+                                  .arg_count = LIMIT_LINES,
+                                  .env = vars,
+                                  .env_count = LIMIT_LINES,
+                                  .model = STR("m"),
+                                  .thinking = STR("high"),
+                                  .base_url = STR("http://127.0.0.1:1"),
+                                  .allow = claude ? &mcp : &tool,
+                                  .allow_count = ROWS[i].scope,
+                                  .allow_given = ROWS[i].scope,
+                                  .deny = &tool,
+                                  .deny_count = ROWS[i].scope};
+        check(ROWS[i].driver->launch(&spec, &arena, &launch, &why), "%s %s", ROWS[i].driver->name,
+              ROWS[i].quirk);
+        check(launch_holds(&launch, &spec), "%s %s", ROWS[i].driver->name, ROWS[i].quirk);
+        spec.arg_count = MANY;
+        assert_false(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
+        assert_true(str_begins(why, STR("it has too many args or keys")));
+        spec.arg_count = 0;
+        spec.env_count = MANY;
+        assert_false(ROWS[i].driver->launch(&spec, &arena, &launch, &why));
+        assert_true(str_begins(why, STR("it has too many args or keys")));
+        arena_free(&arena);
+    }
 }
 
 /* A line that is like the one before is read as it would be by itself. */
@@ -1006,7 +1209,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
         cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_scope),         cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_scope),         cmocka_unit_test(test_long_scope),
+        cmocka_unit_test(test_launch),        cmocka_unit_test(test_many_args),
+        cmocka_unit_test(test_many_answers),  cmocka_unit_test(test_too_much_said),
         cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

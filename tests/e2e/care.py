@@ -172,6 +172,29 @@ def who_asks_for_too_much_is_no_danger():
 
 
 @check
+def as_many_args_as_a_setting_may_have():
+    """An agent has 64 args and 64 keys: all of them reach it, and it does its work."""
+    keys = {f"CARE_KEY_{n}": f"value {n}" for n in range(64)}
+    house = house_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
+    config = house.folder / "overseer.toml"
+    given = [str(house.program), *(f"word {n}" for n in range(63))]
+    config.write_text(config.read_text().replace(f'args = ["{house.program}"]', "args = " + json.dumps(given)))
+    house.program.write_text("import os, sys\nopen('args', 'w').write('\\n'.join(sys.argv))\n"
+                             "open('keys', 'w').write('\\n'.join(os.environ.get(f'CARE_KEY_{n}', 'none') for n in range(64)))\n" + house.program.read_text())
+    try:
+        house.daemon.kill()
+        house.begin()
+        pid, goal = house.daemon.pid, house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(house.repo, "show", f"{branch}:args").split("\n") == given
+        assert git(house.repo, "show", f"{branch}:keys").split("\n") == list(keys.values())
+        assert house.daemon.pid == pid, "the daemon is another one"
+    finally:
+        house.close()
+
+
+@check
 def what_runs_is_gone_on_with():
     """The settings of an agent were changed or taken out while it worked, and the daemon was killed: its run goes on, and no second one begins."""
     house = house_make("settings", agent={"driver": "acp", "kind": "goose"})
