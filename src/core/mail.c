@@ -139,6 +139,13 @@ bool told_go_on(struct deciding *d, struct charge *charge) {
     return true;
 }
 
+/* A person has said something that it has not heard, as far as is known. */
+bool told_waits(const struct deciding *d, const struct charge *charge) {
+    const struct letter *letter = letter_unsaid(d, charge);
+    bool doubtful = charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT;
+    return letter && !letter->words && !doubtful;
+}
+
 void told_heard(struct deciding *d, const struct charge *charge) {
     live_edit(d, PART_LETTER, 0);
     struct letter *letter = letter_unsaid(d, charge);

@@ -152,6 +152,8 @@ static void status_take(struct deciding *d, struct charge *charge, const struct 
         status_refuse(d, charge, update, "it has not begun again yet: it is asked once more");
     else if (to == NODE_DONE && node->status != NODE_IN_PROGRESS)
         status_refuse(d, charge, update, "only work in progress can be done");
+    else if (to == NODE_DONE && told_waits(d, charge))
+        status_refuse(d, charge, update, "a person has said something that it hears first");
     else if (to == NODE_DONE &&
              (d->policy->checks || node->contract || !hash_is_zero(&charge->contract)))
         check_begin(d, charge);

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from care import house_make, main, state_of, tree_of
+from care import git, house_make, main, state_of, tree_of
 
 CHECKS = []
 
@@ -42,6 +42,10 @@ for line in sys.stdin:
             say(id=77, method="session/request_permission", params={"sessionId": "s1", "toolCall": {"toolCallId": "t1", "title": "drop the table"},
                 "options": [{"optionId": "y", "name": "yes", "kind": "allow_once"}, {"optionId": "n", "name": "no", "kind": "reject_once"}]})
             answer = json.loads(sys.stdin.readline())
+            while answer.get("id") != 77:
+                if answer.get("method") and "id" in answer:
+                    say(id=answer["id"], error={"code": -32601, "message": "no"})
+                answer = json.loads(sys.stdin.readline())
             open("answered", "w").write(json.dumps(answer))
         open("made", "w").write("x")
         words("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "made it",
@@ -62,6 +66,12 @@ def house_of(name, slow=0, **rows):
     house = house_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
     house.program.write_text(AGENT.replace("SLOW = 0", f"SLOW = {slow}"))
     return house
+
+
+def prompts(house):
+    """All that it was ever told, as it landed."""
+    [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+    return git(house.repo, "show", f"{branch}:prompts")
 
 
 def holds(house):
@@ -86,7 +96,7 @@ def what_a_dead_hold_kept_is_read():
         time.sleep(0.3)
         house.begin()
         house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
-        assert (tree / "prompts").read_text().count("=====") == 1 if tree.exists() else True
+        assert prompts(house).count("=====") == 1, prompts(house)
         assert [one["to"] for one in house.records(goal, "update.taken")] == ["done"], house.records(goal, "update.taken")
         assert sum(one["to"] == "spawn" for one in house.records(goal, "effect.ended")) == 1
         house.wait("nothing of its run is left open", lambda: not list(state_of(house).glob("runs/*/run.json")), 20)
@@ -119,7 +129,7 @@ def who_left_the_settings_is_stopped():
 @check
 def a_yes_comes_before_other_words():
     """Somebody tells it something in mid-turn, and then it asks for permission: the yes is given at once, and the words after it."""
-    house = house_of("yes", agent={"asks": True}, people={"undo_for": "0s"})
+    house = house_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
     try:
         goal = house.goal()
         house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
@@ -135,9 +145,7 @@ def a_yes_comes_before_other_words():
         house.wait("it has its yes", lambda: (tree / "answered").exists(), 10)
         assert '"y"' in (tree / "answered").read_text(), (tree / "answered").read_text()
         house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
-        [run] = {one["runId"] for one in house.do("assignment.list", goal=goal)["assignments"]}
-        said = (state_of(house) / "runs" / run / "said.log").read_text() if (state_of(house) / "runs" / run / "said.log").exists() else ""
-        print("   ", said.count("Use tabs"), "times told", flush=True)
+        assert prompts(house).count("Use tabs, please.") == 1, prompts(house)
     finally:
         house.close()
 

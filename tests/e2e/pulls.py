@@ -265,7 +265,7 @@ class House:
         given, rows = rows or {}, {"supervision": {"enabled": True, "tick_every": "1s", "idle_after": "60s", "min_resend_interval": "0s",
                                 "backoff.base": "1s", "backoff.max": "5s"},
                 "repo": {"path": str(self.repo), "default_branch": "main", "disk_least": 1},
-                "verify": {"command": "test -f made"}, "escalation": {"desktop": False}, "people": {},
+                "verify": {"command": "test -f made"}, "escalation": {"desktop": False}, "people": {}, "defaults": {},
                 "landing": {"how": "pr", "forge": "forge", "remote": str(self.remote), **landing},
                 "sandbox": {"sees": [str(self.program.parent)]}}
         rows = {name: {**row, **given.get(name, {})} for name, row in rows.items()}
