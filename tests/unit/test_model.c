@@ -4,6 +4,7 @@
 
 #include "model/decision.h"
 #include "model/update.h"
+#include "model/verification.h"
 
 /* ---- the field codec, on a shape with every type ---- */
 
@@ -229,6 +230,7 @@ union thing {
     struct policy policy;
     struct update update;
     struct progress progress;
+    struct verification verification;
     struct notice notice;
 };
 
@@ -272,14 +274,17 @@ static const struct coding OF_BUDGET = {&BUDGET};
 static const struct coding OF_POLICY = {&POLICY};
 static const struct coding OF_UPDATE = {&UPDATE};
 static const struct coding OF_PROGRESS = {&PROGRESS};
+static const struct coding OF_VERIFICATION = {&VERIFICATION};
 static const struct coding OF_NOTICE = {&NOTICE};
 static const struct coding *const CODINGS[] = {
-    &OF_SIGNAL,    &OF_EFFECT,        &OF_SPAWN,     &OF_SEND,        &OF_LOOK,      &OF_STOP,
-    &OF_CHECK,     &OF_LAND,          &OF_TELL,      &OF_SAY,         &OF_HOT,       &OF_EVIDENCE,
-    &OF_GOAL_TEXT, &OF_NODE,          &OF_NODE_TEXT, &OF_PLAN_TEXT,   &OF_TAGS,      &OF_ASSIGNMENT,
-    &OF_DISPATCH,  &OF_CRYSTAL,       &OF_RUN,       &OF_CHARGE,      &OF_SIGHTING,  &OF_SIGHTINGS,
-    &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,    &OF_LETTER_TEXT, &OF_PERMIT,    &OF_ACCOUNT,
-    &OF_BUDGET,    &OF_POLICY,        &OF_UPDATE,    &OF_NOTICE,      &OF_BEGINNING, &OF_PROGRESS};
+    &OF_SIGNAL,        &OF_EFFECT,      &OF_SPAWN,       &OF_SEND,      &OF_LOOK,
+    &OF_STOP,          &OF_CHECK,       &OF_LAND,        &OF_TELL,      &OF_SAY,
+    &OF_HOT,           &OF_EVIDENCE,    &OF_GOAL_TEXT,   &OF_NODE,      &OF_NODE_TEXT,
+    &OF_PLAN_TEXT,     &OF_TAGS,        &OF_ASSIGNMENT,  &OF_DISPATCH,  &OF_CRYSTAL,
+    &OF_RUN,           &OF_CHARGE,      &OF_SIGHTING,    &OF_SIGHTINGS, &OF_QUESTION,
+    &OF_QUESTION_TEXT, &OF_LETTER,      &OF_LETTER_TEXT, &OF_PERMIT,    &OF_ACCOUNT,
+    &OF_BUDGET,        &OF_POLICY,      &OF_UPDATE,      &OF_NOTICE,    &OF_BEGINNING,
+    &OF_PROGRESS,      &OF_VERIFICATION};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -423,6 +428,10 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
+/* The last has every field. */
+static const struct check_made CHECKS_MADE[] = {
+    {.type = CHECK_ARTIFACT, .target = {"made", 4}, .passed = 1},
+    {.type = CHECK_COMMAND, .target = {"make check", 10}, .passed = 1, .reason = {"why", 3}}};
 static const struct artifact_said SAID[] = {{{"docs/a.md", 9}, {"how it works", 12}}};
 
 /* The last has every field. */
@@ -476,6 +485,32 @@ static const struct plan_row PLAN_ROWS_BOUND[] = {
               .artifacts = {ARTIFACTS, 2},
               .completion_report = 1,
               .progress_reporting = 1}},
+};
+
+static const struct plan_row PLAN_ROWS_CHECKED[] = {
+    {.id = {"T1.1", 4},
+     .parent = {"P1", 2},
+     .tier = TIER_TASK,
+     .depends_on = {LINES, 2},
+     .text = {.name = {"task", 4},
+              .objective = {"to see", 6},
+              .outcome = {"seen", 4},
+              .criteria = {LINES, 2},
+              .definition_of_done = {"all of it", 9},
+              .agent = {"auto-1", 6},
+              .agent_type = {"coder", 5},
+              .tools = {LINES, 1},
+              .effort = {"2h", 2},
+              .risk = RISK_HIGH,
+              .scope_paths = {LINES, 1},
+              .allow = {LINES, 2},
+              .deny = {LINES, 1},
+              .artifacts = {ARTIFACTS, 2},
+              .completion_report = 1,
+              .progress_reporting = 1,
+              .require_report = 1,
+              .on_failure = ON_FAILURE_RETRY,
+              .check_within = 5000}},
 };
 
 #define SIGHTING_SAMPLE(...) \
@@ -977,6 +1012,40 @@ static const struct golden {
                .report = HASH_BYTES,
                .proof = PROOF_LANDED,
                .landed = HASH_BYTES}}},
+    {"node",
+     "every.5",
+     &OF_NODE,
+     {.node = {.id = "S1.1.1",
+               .parent = 2,
+               .tier = TIER_SUBTASK,
+               .status = NODE_BLOCKED,
+               .place = 3,
+               .pinned = 1,
+               .retired = 1,
+               .blocked = BLOCKED_BY_FAILURE,
+               .effort = 90,
+               .created_at = AT,
+               .updated_at = AT + 1,
+               .started_at = AT + 2,
+               .ended_at = AT + 3,
+               .queued_at = AT + 4,
+               .text = HASH_BYTES,
+               .why = HASH_BYTES,
+               .depends = {0, 1, 300},
+               .depend_count = 3,
+               .agent = "auto-1",
+               .role = "coder",
+               .attempts = 5,
+               .start = HASH_BYTES,
+               .contract = 1,
+               .completion = 1,
+               .confidence = 2,
+               .report = HASH_BYTES,
+               .proof = PROOF_LANDED,
+               .landed = HASH_BYTES,
+               .on_failure = ON_FAILURE_ESCALATE,
+               .wants_report = 1,
+               .verdict = HASH_BYTES}}},
     {"node", "minimal", &OF_NODE, {.node = {.n = 0}}},
     {"node_text",
      "every",
@@ -1027,10 +1096,33 @@ static const struct golden {
                     .artifacts = {ARTIFACTS, 2},
                     .completion_report = 1,
                     .progress_reporting = 1}}},
+    {"node_text",
+     "every.4",
+     &OF_NODE_TEXT,
+     {.node_text = {.name = {"task", 4},
+                    .objective = {"to see", 6},
+                    .outcome = {"seen", 4},
+                    .criteria = {LINES, 2},
+                    .definition_of_done = {"all of it", 9},
+                    .agent = {"auto-1", 6},
+                    .agent_type = {"coder", 5},
+                    .tools = {LINES, 1},
+                    .effort = {"2h", 2},
+                    .risk = RISK_HIGH,
+                    .scope_paths = {LINES, 1},
+                    .allow = {LINES, 2},
+                    .deny = {LINES, 1},
+                    .artifacts = {ARTIFACTS, 2},
+                    .completion_report = 1,
+                    .progress_reporting = 1,
+                    .require_report = 1,
+                    .on_failure = ON_FAILURE_FAIL,
+                    .check_within = 5000}}},
     {"node_text", "minimal", &OF_NODE_TEXT, {.node_text = {.risk = 0}}},
     {"plan", "every", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS, 2}}}},
     {"plan", "every.2", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS_SCOPED, 1}}}},
     {"plan", "every.3", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS_BOUND, 1}}}},
+    {"plan", "every.4", &OF_PLAN_TEXT, {.plan_text = {{PLAN_ROWS_CHECKED, 1}}}},
     {"plan", "minimal", &OF_PLAN_TEXT, {.plan_text = {{NULL, 0}}}},
     {"tags", "every", &OF_TAGS, {.tags = {{LINES, 2}}}},
     {"tags", "minimal", &OF_TAGS, {.tags = {{NULL, 0}}}},
@@ -1191,6 +1283,15 @@ static const struct golden {
                    .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
                    .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
                    .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1)},
+    {"charge", "every.3", &OF_CHARGE,
+     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
+                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
+                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                   .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
+                   .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
+                   .retried_at = AT + 12, .retry_of = 7, .unheard = WORDS_ANSWER)},
     {"beginning",
      "every",
      &OF_BEGINNING,
@@ -1288,6 +1389,19 @@ static const struct golden {
                  .at = AT,
                  .text = HASH_BYTES,
                  .unsaid = HASH_BYTES}}},
+    {"letter",
+     "every.2",
+     &OF_LETTER,
+     {.letter = {.n = 1,
+                 .kind = LETTER_ALERT,
+                 .to = 2,
+                 .recipient = "auto-1",
+                 .sender = "agnes",
+                 .ack_required = 1,
+                 .at = AT,
+                 .text = HASH_BYTES,
+                 .unsaid = HASH_BYTES,
+                 .words = WORDS_ANSWER}}},
     {"letter", "minimal", &OF_LETTER, {.letter = {.n = 0}}},
     {"letter_text",
      "every",
@@ -1429,6 +1543,23 @@ static const struct golden {
                  .confidence = 2,
                  .artifacts = {SAID, 1},
                  .warnings = {LINES, 1}}}},
+    {"update",
+     "every.3",
+     &OF_UPDATE,
+     {.update = {.goal = STR("G_1"),
+                 .node = STR("S1.1.1"),
+                 .status = STR("done"),
+                 .summary = STR("it is seen"),
+                 .next = STR("the next one"),
+                 .blockers = {LINES, 1},
+                 .files = {LINES, 2},
+                 .tests = {LINES, 1},
+                 .commits = {LINES, 1},
+                 .completion = 1,
+                 .confidence = 2,
+                 .artifacts = {SAID, 1},
+                 .warnings = {LINES, 1},
+                 .by_tool = 1}}},
     {"update", "minimal", &OF_UPDATE, {.update = {.next = {0}}}},
     {"progress",
      "every",
@@ -1438,6 +1569,11 @@ static const struct golden {
                    .level = PROGRESS_DETAIL,
                    .metrics = {LINES, 2}}}},
     {"progress", "minimal", &OF_PROGRESS, {.progress = {.percent = 0}}},
+    {"verification",
+     "every",
+     &OF_VERIFICATION,
+     {.verification = {.status = VERIFIED_FAILED, .at = AT, .checks = {CHECKS_MADE, 2}}}},
+    {"verification", "minimal", &OF_VERIFICATION, {.verification = {.at = 0}}},
     {"notice",
      "every",
      &OF_NOTICE,
