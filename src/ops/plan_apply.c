@@ -89,6 +89,8 @@ const struct op OP_PLAN_APPLY = {
         "that you saw: if the plan has moved on since, nothing is changed.\n"
         "A node may name files that have to be there before it is done, checked in a clean checkout:\n"
         "\"artifacts\": [{\"path\": \"out/report.json\", \"json\": true, \"minItems\": 3, \"requiredKeys\": [\"id\"]}].\n"
+        "\"onFailure\" says what follows if they are not: mend (its agent is told, and goes on), retry_once, escalate\n"
+        "or fail. \"requireCompletionReport\" asks for report_completion, too. `overseer plan show` has what the checks said.\n"
         "Example: overseer plan apply 01JC7Q4T9Z --nodes @plan.json --version 1",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN, /* PLAN-23: which runs, the policy says */
