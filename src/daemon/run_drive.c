@@ -541,6 +541,10 @@ void run_stop(struct running *run, struct act *act) {
     run->stop = act;
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
     run_look_ended(run, SURE_UNKNOWN);
+    if (run->readying) { /* the worktree is somebody's until then */
+        ready_stop(run->readying);
+        return;
+    }
     if (run->starting ||
         run->open_at) /* a hold whose run is forgotten would stay: it is ended as soon as it stands */
         return;

@@ -86,6 +86,63 @@ def a_hook_that_fails_is_told():
             house.close()
 
 
+# A part of it leaves the group of the command.
+SLOW = "echo begin >>{0}; setsid sh -c 'sleep 5; echo late >>{0}' & sleep 5; echo end >>{0}"
+
+
+def log_of(house):
+    """What SLOW has written, below the folder of a worktree."""
+    found = [*state_of(house).glob("work/worktrees/*/log"), *state_of(house).glob("work/worktrees/*/tree/log")]
+    return found[0].read_text().split() if found else []
+
+
+@check
+def a_stop_ends_the_set_up():
+    """A goal is cancelled while its worktree is made ready: the stop is over when nothing works there any more."""
+    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+        house = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
+        try:
+            goal = house.goal()
+            house.wait("it runs", lambda: log_of(house))
+            house.do("goal.cancel", goal=goal)
+            house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 4)
+            time.sleep(5.5)
+            assert log_of(house) == ["begin"], (setting, log_of(house))
+        finally:
+            house.close()
+
+
+@check
+def a_set_up_is_not_run_beside_another():
+    """The daemon is killed while a worktree is made ready: the next one waits for what still runs, and then does it again; the agent
+    begins after that. A cancelled goal does not wait."""
+    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+        house = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
+                           sandbox={"mode": "off"})  # bubblewrap ends with the daemon
+        house.program.write_text("open('../log' if __import__('os').path.exists('../log') else 'log', 'a').write('agent\\n')\n"
+                                 + house.program.read_text())
+        try:
+            goal = house.goal()
+            house.wait("it runs", lambda: log_of(house))
+            house.daemon.kill()
+            house.begin()
+            house.wait("it is done again", lambda: log_of(house).count("begin") == 2, 30)
+            assert log_of(house) == ["begin", "late", "end", "begin"], (setting, log_of(house))
+            if setting == "setup":
+                house.daemon.kill()
+                house.begin()
+                time.sleep(1)
+                house.do("goal.cancel", goal=goal)
+                house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 3)
+                time.sleep(5.5)
+                assert log_of(house)[4:] == [], log_of(house)
+            else:
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                assert log_of(house)[4:] == ["late", "end", "agent"], log_of(house)
+        finally:
+            house.close()
+
+
 @check
 def checks_see_no_secret():
     """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
