@@ -358,11 +358,19 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     run_due(run);
 }
 
+/* Whatever it left running cannot be spoken to, and would keep its end from being known. */
+static void left_stop(struct running *run) {
+    if (!run->driver->watches && !run->stop && !held_stop(run->held, RUN_GRACE_MS))
+        log_warning("what a run of %s left running cannot be stopped", run->agent);
+}
+
 static void heard_status(void *with, const struct hold_status *status) {
     struct running *run = with;
     if ((status->flags & HOLD_EXITED) && !run->exited) {
         run->exited = true;
         run->exit = status->exit;
+        if (!(status->flags & HOLD_ENDED))
+            left_stop(run);
     }
     if (!run->begun && !run->exited && !run->strange)
         begin(run);

@@ -192,6 +192,33 @@ def half_a_line_is_the_end():
         house.close()
 
 
+# What is left does not end when it is asked to, and has the agent's output open.
+LEAVES = """import os, signal, subprocess, sys
+open("left", "w").write(str(subprocess.Popen(["sleep", "1000"], start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)).pid))
+if {0}: print("it cannot be done", file=sys.stderr); os._exit({0})
+"""
+
+
+@check
+def what_an_agent_leaves_running_does_not_keep_it():
+    """Without a sandbox an agent ends and leaves something behind: its end is known in seconds, with its own status, and nothing is left."""
+    for status in (0, 7):
+        house = house_make(f"leaves-{status}", sandbox={"mode": "off"})
+        house.program.write_text(LEAVES.format(status) + house.program.read_text())
+        try:
+            goal = house.goal()
+            if status:
+                house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"), 20)
+                [stalled] = house.records(goal, "assignment.stalled")
+                assert stalled["exit"] == 7 and "it cannot be done" in stalled["text"], stalled
+            else:
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
+                left = (tree_of(house, goal) / "left").read_text()
+                assert not os.path.exists(f"/proc/{left}"), "something still runs"
+        finally:
+            house.close()
+
+
 def holds_of(house):
     """Processes that hold a run of this house."""
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
