@@ -107,7 +107,8 @@ struct running {
     int64_t open_at; /* its hold was lost and lives: when it is spoken to again; 0: nothing waits */
     bool strange;    /* another build began it, or other settings: nobody here can go on with it */
     bool known;      /* its agent is in the settings, and driven as it was */
-    bool starting;   /* its hold is on its way, and cannot be spoken to yet */
+    struct readying *readying; /* its worktree is made ready; NULL: it is, or not yet made */
+    bool starting;             /* its hold is on its way, and cannot be spoken to yet */
     bool begun, exited,
         ended; /* the driver said hello; its process is gone; and everything was read */
     int64_t exit;
@@ -240,10 +241,12 @@ struct ready_wanted { /* lasts until it is told */
     uint32_t dispatch_n;
     uint64_t fence;
 };
-/* Once, from the loop, perhaps before ready_make() returns. Empty: it is ready; otherwise why not. */
+/* Once, from the loop, after ready_make() has returned. Empty: it is ready; otherwise why not. */
 typedef void ready_made(void *with, struct str why);
-void ready_make(struct runs *runs, const struct ready_wanted *wanted, struct arena *arena,
-                ready_made *done, void *with);
+struct readying *ready_make(struct runs *runs, const struct ready_wanted *wanted,
+                            struct arena *arena, ready_made *done,
+                            void *with); /* NULL: there is no memory, and nothing is told */
+void ready_stop(struct readying *it); /* it is not wanted any more; told once nothing of it runs */
 
 /* ---- run_clean.c ---- */
 void clean_begin(uv_timer_t *timer); /* a pass; the next one follows by itself */

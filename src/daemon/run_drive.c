@@ -360,11 +360,19 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     run_due(run);
 }
 
+/* Whatever it left running cannot be spoken to, and would keep its end from being known. */
+static void left_stop(struct running *run) {
+    if (!run->driver->watches && !run->stop && !held_stop(run->held, RUN_GRACE_MS))
+        log_warning("what a run of %s left running cannot be stopped", run->agent);
+}
+
 static void heard_status(void *with, const struct hold_status *status) {
     struct running *run = with;
     if ((status->flags & HOLD_EXITED) && !run->exited) {
         run->exited = true;
         run->exit = status->exit;
+        if (!(status->flags & HOLD_ENDED))
+            left_stop(run);
     }
     if (!run->begun && !run->exited && !run->strange)
         begin(run);
@@ -558,6 +566,10 @@ void run_stop(struct running *run, struct act *act) {
     run->stop = act;
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR, STR("it was stopped"));
     run_look_ended(run, SURE_UNKNOWN);
+    if (run->readying) { /* the worktree is somebody's until then */
+        ready_stop(run->readying);
+        return;
+    }
     if (run->starting ||
         run->open_at) /* a hold whose run is forgotten would stay: it is ended as soon as it stands */
         return;

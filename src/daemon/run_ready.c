@@ -4,28 +4,52 @@
  *   a block of ports ──▶ repo.setup ──▶ repo.on_worktree_ready ──▶ it is ready
  *
  * Who fails is told, and the run does not begin; the next try does it all again. A worktree that is not ready has a mark,
- * from before it was made until all of this went well: so no agent has been there yet. */
+ * from before it was made until all of this went well: so no agent has been there yet.
+ *
+ * Both commands have inherited the lock of the worktree. Of those that a daemon left behind when it was killed, the last one is waited
+ * for, as long as it may take; then it is ended. A stop ends what runs, and is over when nothing of it is left. */
+#include "daemon/clock.h"
+#include "daemon/log.h"
 #include "daemon/run.h"
 #include "ports/command.h"
+#include "ports/lockfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+enum {
+    PAUSE_MS = 50,
+    CLEAR_SECONDS = 5
+}; /* between two looks at the lock; for what was killed to go */
+
 struct readying {
+    uv_timer_t timer;
     struct runs *runs;
     const struct ready_wanted *wanted;
     struct arena *arena;
     struct str objects;
+    const char *path; /* of the lock */
+    int lock;         /* -1: somebody else may have it */
+    int64_t until;    /* it is waited for */
+    bool waited, clearing, stopped;
+    struct command *command; /* that runs now */
     ready_made *done;
     void *with;
 };
+
+static void timer_closed(uv_handle_t *handle) {
+    free(handle->data);
+}
 
 static void readying_end(struct readying *it, struct str why) {
     ready_made *done = it->done;
     void *with = it->with;
     it->runs->under_way--;
-    free(it);
+    if (it->lock >= 0)
+        lockfile_drop(it->lock);
+    uv_close((uv_handle_t *)&it->timer, timer_closed);
     done(with, why);
 }
 
@@ -55,7 +79,25 @@ static void command_begin(struct readying *it, struct str command, command_ended
                             .n = it->wanted->dispatch_n,
                             .within = it->wanted->place->within,
                             .command = command};
-    command_run(it->runs->loop, &effect, it->wanted->fence, ended, it);
+    command_run_locked(it->runs->loop, &effect, it->wanted->fence, it->lock, &it->command, ended,
+                       it);
+}
+
+static void lock_clear(struct readying *it);
+
+/* What it left running in the background belongs to the worktree, unless the command itself was ended. */
+static void all_ended(struct readying *it, int64_t exit, struct str why) {
+    if (it->stopped) {
+        lockfile_drop(it->lock);
+        it->lock = -1;
+        lock_clear(it);
+        return;
+    }
+    if (exit >= 0) {
+        lockfile_give(it->lock);
+        it->lock = -1;
+    }
+    readying_end(it, why);
 }
 
 /* ---- the hook ---- */
@@ -63,9 +105,9 @@ static void command_begin(struct readying *it, struct str command, command_ended
 static void hook_ended(void *with, int64_t exit, struct str tail) {
     struct readying *it = with;
     unlink(arena_cstr(it->arena, arena_format(it->arena, "%.*s.rules", STR_ARG(it->wanted->tree))));
-    if (exit == 0)
+    if (exit == 0 && !it->stopped)
         work_place_ready(it->wanted->place, it->arena);
-    readying_end(it, exit == 0 ? STR("") : ended_text(it, "repo.on_worktree_ready", exit, tail));
+    all_ended(it, exit, exit == 0 ? STR("") : ended_text(it, "repo.on_worktree_ready", exit, tail));
 }
 
 /* Held as checks are, with the worktree to write in and nothing of the daemon's environment. */
@@ -77,36 +119,103 @@ static void hook_begin(struct readying *it) {
                        words_with(it, it->wanted->place->hook), it->arena, &words))
         command_begin(it, words, hook_ended);
     else
-        readying_end(it, words);
+        all_ended(it, 0, words);
 }
 
 /* ---- the set-up ---- */
 
 static void setup_ended(void *with, int64_t exit, struct str tail) {
     struct readying *it = with;
-    if (exit == 0)
+    if (exit == 0 && !it->stopped)
         hook_begin(it);
     else
-        readying_end(it, ended_text(it, "repo.setup", exit, tail));
+        all_ended(it, exit, ended_text(it, "repo.setup", exit, tail));
 }
 
-void ready_make(struct runs *runs, const struct ready_wanted *wanted, struct arena *arena,
-                ready_made *done, void *with) {
-    struct readying *it = calloc(1, sizeof *it);
-    if (!it) {
-        done(with, STR("there is no memory"));
-        return;
-    }
-    *it = (struct readying){.runs = runs,
-                            .wanted = wanted,
-                            .arena = arena,
-                            .objects =
-                                arena_format(arena, "%.*s/objects", STR_ARG(wanted->place->clone)),
-                            .done = done,
-                            .with = with};
-    runs->under_way++;
-    if (wanted->place->setup.len == 0)
+static void setup_begin(struct readying *it) {
+    if (it->wanted->place->setup.len == 0)
         setup_ended(it, 0, STR(""));
     else
-        command_begin(it, words_with(it, wanted->place->setup), setup_ended);
+        command_begin(it, words_with(it, it->wanted->place->setup), setup_ended);
+}
+
+/* ---- the lock ---- */
+
+static void lock_try(uv_timer_t *timer);
+
+static void lock_again(struct readying *it) {
+    if (it->clearing)
+        lockfile_clear(it->path);
+    uv_timer_start(&it->timer, lock_try, PAUSE_MS, 0);
+}
+
+/* Whoever has it has had all the time there is, or is not wanted any more. */
+static void lock_clear(struct readying *it) {
+    it->clearing = true;
+    it->until = clock_boot() + SECONDS(CLEAR_SECONDS);
+    lock_again(it);
+}
+
+static void lock_wait(struct readying *it) {
+    if (!it->waited && !it->clearing)
+        log_warning("what was begun in %.*s before still runs: it is waited for",
+                    STR_ARG(it->wanted->tree));
+    it->waited = true;
+    if (clock_boot() < it->until)
+        lock_again(it);
+    else if (!it->clearing)
+        lock_clear(it);
+    else
+        readying_end(it,
+                     arena_format(it->arena,
+                                  "what was begun in %.*s before still runs, and cannot be ended",
+                                  STR_ARG(it->wanted->tree)));
+}
+
+static void lock_try(uv_timer_t *timer) {
+    struct readying *it = timer->data;
+    it->lock = it->runs->stopping ? -1 : lockfile_take(it->path);
+    if (it->runs->stopping)
+        readying_end(it, STR("the daemon stops"));
+    else if (it->lock < 0 && errno == EWOULDBLOCK)
+        lock_wait(it);
+    else if (it->lock < 0)
+        readying_end(it,
+                     arena_format(it->arena, "%s cannot be locked: %s", it->path, strerror(errno)));
+    else if (it->stopped)
+        readying_end(it, STR("it was stopped"));
+    else
+        setup_begin(it);
+}
+
+/* ---- both ---- */
+
+void ready_stop(struct readying *it) {
+    it->stopped = true;
+    if (it->command)
+        command_stop(it->command);
+    else
+        lock_clear(it);
+}
+
+struct readying *ready_make(struct runs *runs, const struct ready_wanted *wanted,
+                            struct arena *arena, ready_made *done, void *with) {
+    struct readying *it = calloc(1, sizeof *it);
+    if (!it)
+        return NULL;
+    *it = (struct readying){
+        .runs = runs,
+        .wanted = wanted,
+        .arena = arena,
+        .objects = arena_format(arena, "%.*s/objects", STR_ARG(wanted->place->clone)),
+        .path = arena_cstr(arena, arena_format(arena, "%.*s.lock", STR_ARG(wanted->tree))),
+        .lock = -1,
+        .until = clock_boot() + wanted->place->within,
+        .done = done,
+        .with = with,
+        .timer.data = it};
+    runs->under_way++;
+    uv_timer_init(runs->loop, &it->timer);
+    uv_timer_start(&it->timer, lock_try, 0, 0);
+    return it;
 }

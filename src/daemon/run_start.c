@@ -384,9 +384,16 @@ static void words_ask(struct starting *it, struct running *run) {
 static void place_is_ready(void *with, struct str why) {
     struct starting *it = with;
     struct running *run = map_get(&it->runs->all, it->run);
+    struct act *stop = run ? run->stop : NULL;
+    if (run)
+        run->readying = NULL;
     if (!run || it->runs->stopping)
         starting_free(it);
-    else if (why.len > 0)
+    else if (stop) { /* it has waited until nothing runs there */
+        run->stop = NULL;
+        starting_free(it);
+        run_stop(run, stop);
+    } else if (why.len > 0)
         start_failed(it, run, why);
     else
         words_ask(it, run);
@@ -402,7 +409,9 @@ static void place_prepare(struct starting *it, struct running *run) {
                                       .goal = run->goal,
                                       .dispatch_n = run->dispatch_n,
                                       .fence = run->fence};
-    ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
+    run->readying = ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
+    if (!run->readying)
+        start_failed(it, run, STR("there is no memory"));
 }
 
 static void place_make(uv_work_t *work) { /* on a worker */

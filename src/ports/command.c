@@ -2,6 +2,8 @@
 /* How is a command of the operator's run, and what came of it? */
 #include "ports/command.h"
 
+#include "ports/lockfile.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,9 @@ struct command {
     uv_timer_t deadline;
     int handles;  /* still open; the last one frees */
     bool spawned; /* there is a process, or there was to be one: its handle is to be closed */
-    bool exited, too_long;
+    bool exited, too_long, stopped;
+    int lock; /* that it inherits; -1: none */
+    struct command **here;
     int64_t exit;
     char chunk[4096], tail[LIMIT_OUTPUT_SEEN];
     size_t tail_length;
@@ -43,7 +47,12 @@ static void command_settle(struct command *command) {
     while (start < command->tail_length && ((unsigned char)command->tail[start] & 0xC0) == 0x80)
         start++;
     struct str tail = {command->tail + start, command->tail_length - start};
-    command->ended(command->with, command->too_long ? -2 : command->exit,
+    if (command->here)
+        *command->here = NULL;
+    command->ended(command->with,
+                   command->stopped    ? -3
+                   : command->too_long ? -2
+                                       : command->exit,
                    str_is_text(tail) ? tail : STR("(not text)"));
     handles_close(command);
 }
@@ -96,10 +105,19 @@ static void process_exited(uv_process_t *process, int64_t status, int signal) {
     command_settle(command);
 }
 
+static void group_kill(const struct command *command) {
+    kill(-command->process.pid, SIGKILL); /* the group that uv_spawn made for it: ours by birth */
+}
+
 static void deadline_passed(uv_timer_t *timer) {
     struct command *command = timer->data;
     command->too_long = true;
-    kill(-command->process.pid, SIGKILL); /* the group that uv_spawn made for it: ours by birth */
+    group_kill(command);
+}
+
+void command_stop(struct command *command) {
+    command->stopped = true;
+    group_kill(command);
 }
 
 /* Output and errors go into one pipe, so that the tail has them in order. */
@@ -114,14 +132,17 @@ static int command_spawn(struct command *command, uv_loop_t *loop, char *line, c
         close(ends[1]);
         return code;
     }
-    uv_stdio_container_t stdio[] = {{.flags = UV_IGNORE},
-                                    {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
-                                    {.flags = UV_INHERIT_FD, .data.fd = ends[1]}};
+    uv_stdio_container_t stdio[] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
+        {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
+        [LOCKFILE_FD] = {.flags = UV_INHERIT_FD, .data.fd = command->lock}};
     uv_process_options_t options = {.file = arguments[0],
                                     .args = arguments,
                                     .env = environment,
                                     .stdio = stdio,
-                                    .stdio_count = 3,
+                                    .stdio_count =
+                                        command->lock < 0 ? LOCKFILE_FD : LOCKFILE_FD + 1,
                                     .flags = UV_PROCESS_DETACHED,
                                     .exit_cb = process_exited};
     command->spawned = true;
@@ -147,10 +168,13 @@ static char **environment_with(char *effect, char *fence) {
     return all;
 }
 
-static struct command *command_make(uv_loop_t *loop, command_ended *ended, void *with) {
+static struct command *command_make(uv_loop_t *loop, int lock, struct command **here,
+                                    command_ended *ended, void *with) {
     struct command *command = calloc(1, sizeof *command);
     if (!command)
         return NULL;
+    command->lock = lock;
+    command->here = here;
     command->ended = ended;
     command->with = with;
     command->handles = 2;
@@ -162,10 +186,15 @@ static struct command *command_make(uv_loop_t *loop, command_ended *ended, void 
 
 void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
                  void *with) {
+    command_run_locked(loop, effect, fence, -1, NULL, ended, with);
+}
+
+void command_run_locked(uv_loop_t *loop, const struct effect *effect, uint64_t fence, int lock,
+                        struct command **here, command_ended *ended, void *with) {
     char id_text[64] = "OVERSEER_EFFECT=", fence_text[64];
     id_format(effect_id(effect->goal, effect->n), id_text + strlen(id_text));
     snprintf(fence_text, sizeof fence_text, "OVERSEER_FENCE=%llu", (unsigned long long)fence);
-    struct command *command = command_make(loop, ended, with);
+    struct command *command = command_make(loop, lock, here, ended, with);
     char *line = malloc(effect->command.len + 1);
     char **environment = environment_with(id_text, fence_text);
     int code = UV_ENOMEM;
@@ -176,6 +205,8 @@ void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, c
     free(line);
     free(environment);
     if (code == 0) {
+        if (here)
+            *here = command;
         uv_read_start((uv_stream_t *)&command->output, chunk_room, output_read);
         uv_timer_start(&command->deadline, deadline_passed, (uint64_t)(effect->within / 1000), 0);
         return;

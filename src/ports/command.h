@@ -7,10 +7,17 @@
 #include <uv.h>
 
 /* Called once, from the loop. exit: its status; 128 + n when signal n ended it; -1 when it could not be
- * started; -2 when it took too long and was ended. tail: the end of its output. */
+ * started; -2 when it took too long and was ended; -3 when it was stopped. tail: the end of its output. */
 typedef void command_ended(void *with, int64_t exit, struct str tail);
 
 /* Run effect->command with /bin/sh -c in a process group of its own. It learns its effect id and fence from
  * OVERSEER_EFFECT and OVERSEER_FENCE. `ended` is called in any case, perhaps before this returns. */
 void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
                  void *with);
+
+/* The same, with a lock (ports/lockfile.h) that it and all that it starts inherit. The command stands in `here` for as long as it
+ * runs, and NULL before `ended` is called. */
+struct command;
+void command_run_locked(uv_loop_t *loop, const struct effect *effect, uint64_t fence, int lock,
+                        struct command **here, command_ended *ended, void *with);
+void command_stop(struct command *command); /* its group is killed; `ended` follows */

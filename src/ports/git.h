@@ -25,14 +25,16 @@ enum {
     GIT_INCLUDES = 1000,         /* files that .worktreeinclude may name */
     GIT_INCLUDE_BYTES = 8 << 20, /* of one of them */
     GIT_INCLUDE_TOTAL = 64 << 20,
-    GIT_INCLUDE_RULES = 65536, /* bytes of .worktreeinclude */
-    GIT_TIPS = 1024,           /* branches and stashes of an agent that are salvaged */
-    GIT_PARENTS = 32,          /* of one commit that holds them together */
-    GIT_REPLAYED = 256,        /* commits in one rebase */
-    GIT_TRIES = 8,             /* landings on a branch that moves */
-    GIT_DOT_GIT = 200000,      /* files of an agent's .git that are looked at */
-    GIT_BLOCKS = 512,          /* runs that hold ports at once */
-    GIT_LOCKS = 3,             /* that one verb holds */
+    GIT_INCLUDE_RULES = 65536,      /* bytes of .worktreeinclude */
+    GIT_TIPS = 1024,                /* branches and stashes of an agent that are salvaged */
+    GIT_REFS_TAKEN = 10 * GIT_TIPS, /* of an agent's repository; each becomes a file of our clone */
+    GIT_PACKED_REFS = 4 << 20,      /* bytes of packed-refs, where it has most of them */
+    GIT_PARENTS = 32,               /* of one commit that holds them together */
+    GIT_REPLAYED = 256,             /* commits in one rebase */
+    GIT_TRIES = 8,                  /* landings on a branch that moves */
+    GIT_DOT_GIT = 200000,           /* files of an agent's .git that are looked at */
+    GIT_BLOCKS = 512,               /* runs that hold ports at once */
+    GIT_LOCKS = 3,                  /* that one verb holds */
 };
 
 enum git_result {

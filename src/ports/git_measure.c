@@ -29,6 +29,18 @@ static bool history_is_its_own(struct git_call *call, struct str dot_git) {
            !git_exists(call, part(call, dot_git, "objects/info/http-alternates"));
 }
 
+/* reftable: another way to keep them, that nobody here can count. */
+static bool refs_are_few(struct git_call *call, struct str dot_git) {
+    struct str text = {0}, packed = part(call, dot_git, "packed-refs");
+    uint32_t left = GIT_REFS_TAKEN;
+    if (git_exists(call, part(call, dot_git, "reftable")) ||
+        (git_exists(call, packed) && !git_file_read(call, packed, GIT_PACKED_REFS, &text)))
+        return false;
+    for (; left > 0 && text.len; left--)
+        str_line_take(&text);
+    return left > 0 && git_folder_is_plain(call, part(call, dot_git, "refs"), left);
+}
+
 static void history_take(struct git_call *call, const struct git_run *run,
                          struct git_measure *ret) {
     struct str dot_git = part(call, git_tree_path(call, run->run), ".git");
@@ -37,7 +49,7 @@ static void history_take(struct git_call *call, const struct git_run *run,
     ret->head = run->base;
     ret->broken = true;
     call->local = true;
-    if (history_is_its_own(call, dot_git)) {
+    if (history_is_its_own(call, dot_git) && refs_are_few(call, dot_git)) {
         struct str one = arena_format(call->arena, "+HEAD:%.*s", STR_ARG(head));
         struct str all = arena_format(call->arena, "+refs/*:%.*s/refs/*", STR_ARG(ref));
         ret->broken = git_try(call, GIT_FETCH_RUN, GIT_ARGS(dot_git, one, all)) != 0;

@@ -44,7 +44,8 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
                      "which object a name means"},
     [GIT_SET_REF] = {"update-ref $1 $2", GIT_OURS, "a ref of ours in our clone"},
     [GIT_DELETE_REFS] = {"update-ref --stdin", GIT_OURS, "refs of a run that was removed"},
-    [GIT_LIST_NAMES] = {"for-each-ref --format=%(refname) $*", GIT_OURS, "refs of a run"},
+    [GIT_LIST_NAMES] = {"for-each-ref --format=%(refname) --count=$1 $*", GIT_OURS,
+                        "refs of a run"},
     [GIT_LIST_TIPS] = {"for-each-ref --format=%(objectname) --no-merged=$1 --count=$2 $*", GIT_OURS,
                        "commits of an agent that nothing else holds"},
     [GIT_COMPARE] = {"diff-tree -r -z --raw --numstat --no-abbrev --no-renames --no-ext-diff "

@@ -117,9 +117,13 @@ struct git_answer git_tree_ensure(const struct git_house *house, const struct gi
 
 /* ---- removing ---- */
 
-static bool refs_forget(struct git_call *call, const struct git_run *run) {
+enum { REFS_ROUND = 1024, REFS_ROUNDS = 1024 };
+
+/* Some of them, so that what git says is never too much. */
+static bool refs_delete(struct git_call *call, const struct git_run *run, bool *ret_over) {
     if (!git_do(call, GIT_LIST_NAMES,
-                GIT_ARGS(git_ref(call, GIT_REF_RUN, run->run, STR("")),
+                GIT_ARGS(arena_format(call->arena, "%d", REFS_ROUND),
+                         git_ref(call, GIT_REF_RUN, run->run, STR("")),
                          git_ref(call, GIT_REF_SNAPSHOT, run->run, STR("")),
                          git_ref(call, GIT_REF_TARGET, run->run, STR("")))))
         return false;
@@ -129,6 +133,7 @@ static bool refs_forget(struct git_call *call, const struct git_run *run) {
         write_raw(&writer, str_line_take(&left));
         write_raw(&writer, STR("\n"));
     }
+    *ret_over = !writer.len;
     if (!writer.len)
         return true;
     struct str list = git_path(call, "tmp", run->run, ".refs");
@@ -137,6 +142,16 @@ static bool refs_forget(struct git_call *call, const struct git_run *run) {
         return false;
     call->input = list;
     return git_do(call, GIT_DELETE_REFS, NULL, 0);
+}
+
+static bool refs_forget(struct git_call *call, const struct git_run *run) {
+    bool over = false;
+    for (unsigned i = 0; i < REFS_ROUNDS && !over; i++)
+        if (!refs_delete(call, run, &over))
+            return false;
+    return over ||
+           git_fail(call, GIT_TOO_MUCH, "run %.*s has more refs than can be removed at once",
+                    STR_ARG(run->run));
 }
 
 /* A name that is not taken, so that nothing that was kept is written over. */

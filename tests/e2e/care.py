@@ -86,6 +86,63 @@ def a_hook_that_fails_is_told():
             house.close()
 
 
+# A part of it leaves the group of the command.
+SLOW = "echo begin >>{0}; setsid sh -c 'sleep 5; echo late >>{0}' & sleep 5; echo end >>{0}"
+
+
+def log_of(house):
+    """What SLOW has written, below the folder of a worktree."""
+    found = [*state_of(house).glob("work/worktrees/*/log"), *state_of(house).glob("work/worktrees/*/tree/log")]
+    return found[0].read_text().split() if found else []
+
+
+@check
+def a_stop_ends_the_set_up():
+    """A goal is cancelled while its worktree is made ready: the stop is over when nothing works there any more."""
+    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+        house = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
+        try:
+            goal = house.goal()
+            house.wait("it runs", lambda: log_of(house))
+            house.do("goal.cancel", goal=goal)
+            house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 4)
+            time.sleep(5.5)
+            assert log_of(house) == ["begin"], (setting, log_of(house))
+        finally:
+            house.close()
+
+
+@check
+def a_set_up_is_not_run_beside_another():
+    """The daemon is killed while a worktree is made ready: the next one waits for what still runs, and then does it again; the agent
+    begins after that. A cancelled goal does not wait."""
+    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+        house = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
+                           sandbox={"mode": "off"})  # bubblewrap ends with the daemon
+        house.program.write_text("open('../log' if __import__('os').path.exists('../log') else 'log', 'a').write('agent\\n')\n"
+                                 + house.program.read_text())
+        try:
+            goal = house.goal()
+            house.wait("it runs", lambda: log_of(house))
+            house.daemon.kill()
+            house.begin()
+            house.wait("it is done again", lambda: log_of(house).count("begin") == 2, 30)
+            assert log_of(house) == ["begin", "late", "end", "begin"], (setting, log_of(house))
+            if setting == "setup":
+                house.daemon.kill()
+                house.begin()
+                time.sleep(1)
+                house.do("goal.cancel", goal=goal)
+                house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 3)
+                time.sleep(5.5)
+                assert log_of(house)[4:] == [], log_of(house)
+            else:
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                assert log_of(house)[4:] == ["late", "end", "agent"], log_of(house)
+        finally:
+            house.close()
+
+
 @check
 def checks_see_no_secret():
     """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
@@ -133,6 +190,33 @@ def half_a_line_is_the_end():
         house.wait("it is put away", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 20)
     finally:
         house.close()
+
+
+# What is left does not end when it is asked to, and has the agent's output open.
+LEAVES = """import os, signal, subprocess, sys
+open("left", "w").write(str(subprocess.Popen(["sleep", "1000"], start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)).pid))
+if {0}: print("it cannot be done", file=sys.stderr); os._exit({0})
+"""
+
+
+@check
+def what_an_agent_leaves_running_does_not_keep_it():
+    """Without a sandbox an agent ends and leaves something behind: its end is known in seconds, with its own status, and nothing is left."""
+    for status in (0, 7):
+        house = house_make(f"leaves-{status}", sandbox={"mode": "off"})
+        house.program.write_text(LEAVES.format(status) + house.program.read_text())
+        try:
+            goal = house.goal()
+            if status:
+                house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"), 20)
+                [stalled] = house.records(goal, "assignment.stalled")
+                assert stalled["exit"] == 7 and "it cannot be done" in stalled["text"], stalled
+            else:
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
+                left = (tree_of(house, goal) / "left").read_text()
+                assert not os.path.exists(f"/proc/{left}"), "something still runs"
+        finally:
+            house.close()
 
 
 def holds_of(house):
