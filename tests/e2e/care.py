@@ -144,6 +144,23 @@ def a_set_up_is_not_run_beside_another():
 
 
 @check
+def a_set_up_that_was_left_behind_has_its_time():
+    """What a killed daemon left running is waited for as long as it may take, and no longer."""
+    house = house_make("left-behind", verify={"within": "2s"},
+                       repo={"setup": "test -f ../log && exec echo again >>../log; echo begin >>../log; sleep 100; echo end >>../log"})
+    try:
+        goal = house.goal()
+        house.wait("it runs", lambda: log_of(house))
+        house.daemon.kill()
+        house.begin()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
+        assert log_of(house) == ["begin", "again"], log_of(house)
+        assert "still runs: it is waited for" in (house.folder / "overseerd.log").read_text()
+    finally:
+        house.close()
+
+
+@check
 def checks_see_no_secret():
     """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
     for mode in ("prefer", "off"):
