@@ -6,11 +6,14 @@ lost.py [--only NAME]: the daemon, real worktrees, an agent that is a program an
 """
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 
+import proof
 from care import git, house_make, main, state_of, tree_of
+from world import BUILD
 
 CHECKS = []
 
@@ -148,6 +151,40 @@ def a_yes_comes_before_other_words():
         assert prompts(house).count("Use tabs, please.") == 1, prompts(house)
     finally:
         house.close()
+
+
+def rows_with(house, words):
+    """The tables that have these words in them."""
+    store = sqlite3.connect(f"file:{house.folder}/store.db?mode=ro", uri=True)
+    try:
+        tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name for name in tables for row in store.execute(f"SELECT * FROM {name}")
+                if any(words in (cell if isinstance(cell, bytes) else str(cell).encode()) for cell in row)}
+    finally:
+        store.close()
+
+
+@check
+def progress_goes_with_its_run():
+    """What it said of its progress is nowhere but in the log when its run is over, and nowhere at all when the goal is forgotten."""
+    house = house_of("progress")
+    try:
+        goal = house.goal()
+        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
+        house.do("agent.progress", goal=goal, assignment="A_0", phase="converting-all-of-it", percentComplete=40)
+        assert len(rows_with(house, b"converting-all-of-it")) > 1, rows_with(house, b"converting-all-of-it")
+        (tree_of(house, goal) / "go").touch()
+        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
+        assert rows_with(house, b"converting-all-of-it") == {"record"}, rows_with(house, b"converting-all-of-it")
+        house.client.close()
+        house.daemon.stop()
+        subprocess.run([BUILD / "overseerd", "--maintain", "forget", goal, "--store", f"sqlite:{house.folder}/store.db"], check=True,
+                       capture_output=True, timeout=60)
+        assert not rows_with(house, b"converting-all-of-it"), rows_with(house, b"converting-all-of-it")
+        house.begin()
+    finally:
+        house.close()
+    proof.passed("e2e", "lost.progress", "PROGRESS-08")
 
 
 if __name__ == "__main__":
