@@ -250,10 +250,16 @@ void launch_arg(struct drive_launch *launch, struct str arg) {
         launch->argv[launch->argc++] = arg;
 }
 
-void launch_env(struct drive_launch *launch, struct str name, struct str value) {
+bool launch_names(const struct drive_launch *launch, struct str name) {
     for (uint32_t i = 0; i < launch->env_count; i++)
         if (str_equal(launch->env[i].name, name))
-            return; /* what the operator says stands */
+            return true;
+    return false;
+}
+
+void launch_env(struct drive_launch *launch, struct str name, struct str value) {
+    if (launch_names(launch, name))
+        return; /* what the operator says stands */
     if (launch->env_count == count_of(launch->env))
         launch->too_many = true;
     else

@@ -131,6 +131,7 @@ struct str drive_json_dump(const json_t *json, struct arena *arena, size_t most)
 /* ---- launch ---- */
 
 void launch_arg(struct drive_launch *launch, struct str arg);
+bool launch_names(const struct drive_launch *launch, struct str name); /* a variable, so far */
 void launch_env(struct drive_launch *launch, struct str name, struct str value);
 void launch_file(struct drive_launch *launch, struct str path, struct str text);
 

@@ -798,6 +798,8 @@ static struct str settings_close(const struct drive_spec *spec, const struct acp
     return arena_format(arena, "%.*s,\"tools\":%.*s}", STR_ARG(text), STR_ARG(dump));
 }
 
+static const struct str OPENCODE_SCOPE = STR("OPENCODE_PERMISSION");
+
 static void quirk_launch(const struct drive_spec *spec, const struct acp_quirk *quirk,
                          struct arena *arena, struct drive_launch *launch) {
     struct str text, path;
@@ -818,10 +820,11 @@ static void quirk_launch(const struct drive_spec *spec, const struct acp_quirk *
                             ? settings_close(spec, quirk, text, arena)
                             : text);
         }
+    bool ours = quirk->scope != ACP_SCOPE_OPENCODE || !launch_names(launch, OPENCODE_SCOPE);
     if (quirk->scope == ACP_SCOPE_OPENCODE)
-        launch_env(launch, STR("OPENCODE_PERMISSION"), opencode_permission(spec, arena));
+        launch_env(launch, OPENCODE_SCOPE, opencode_permission(spec, arena));
     launch->history = str_of(quirk->history);
-    launch->scope_enforced = quirk->scope != ACP_SCOPE_NONE && !quirk->scope_leaks;
+    launch->scope_enforced = ours && quirk->scope != ACP_SCOPE_NONE && !quirk->scope_leaks;
 }
 
 static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struct drive_launch *ret,

@@ -941,6 +941,27 @@ static bool launch_has(const struct drive_launch *launch, const char *text) {
     return false;
 }
 
+/* SCOPE-08: who sets the variable that holds the list has taken it into their own hands, and nobody calls it enforced. */
+static void test_scope_of_the_operator(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct drive_launch launch;
+    struct str why, deny = STR("bash");
+    struct drive_var own = {STR("OPENCODE_PERMISSION"), STR("{}")};
+    struct drive_spec spec = {.program = STR("/bin/agent"),
+                              .quirk = STR("opencode"),
+                              .home = STR("/home"),
+                              .cwd = STR("/tree"),
+                              .deny = &deny,
+                              .deny_count = 1,
+                              .env = &own};
+    for (spec.env_count = 0; spec.env_count < 2; spec.env_count++) {
+        assert_true(DRIVER_ACP.launch(&spec, &arena, &launch, &why));
+        assert_int_equal(launch.scope_enforced, spec.env_count == 0);
+    }
+    arena_free(&arena);
+}
+
 /* SCOPE-02, -03, -06, -08: the list goes to the agent in its own way, at the start and at the resume. */
 static void test_scope(void **state) {
     (void)state;
@@ -1206,12 +1227,18 @@ static void test_watched_is_not_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes),        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_line_too_long), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_scope),         cmocka_unit_test(test_long_scope),
-        cmocka_unit_test(test_launch),        cmocka_unit_test(test_many_args),
-        cmocka_unit_test(test_many_answers),  cmocka_unit_test(test_too_much_said),
-        cmocka_unit_test(test_alike),         cmocka_unit_test(test_watched_is_not_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes),
+                                       cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_line_too_long),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_scope_of_the_operator),
+                                       cmocka_unit_test(test_scope),
+                                       cmocka_unit_test(test_long_scope),
+                                       cmocka_unit_test(test_launch),
+                                       cmocka_unit_test(test_many_args),
+                                       cmocka_unit_test(test_many_answers),
+                                       cmocka_unit_test(test_too_much_said),
+                                       cmocka_unit_test(test_alike),
+                                       cmocka_unit_test(test_watched_is_not_told)};
     return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }
