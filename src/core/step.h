@@ -8,7 +8,7 @@
 #include "model/decision.h"
 
 enum {
-    CORE_VERSION = 5,
+    CORE_VERSION = 6,
     LEVEL_SUPERVISION = 4 /* of the store: below it somebody is there who cannot read charges */
 };
 
