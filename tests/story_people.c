@@ -254,6 +254,52 @@ static void s_asks_parent(struct story *story, char **said) {
     agent_asks(story, said[0], said[1], OF_PARENT);
 }
 
+/* ---- what people say, and what an agent takes back ---- */
+
+static struct player *player_at_work(struct story *story, const char *name) {
+    struct fleet *fleet = story->fleet;
+    struct player *player = fleet->cast ? cast_named(fleet->cast, name, 0) : NULL;
+    if (!player)
+        fails(story, "%s does not work", name);
+    return player;
+}
+
+static void about_tell(struct story *story, const struct player *player, struct signal signal) {
+    signal.goal = player->goal;
+    signal.source =
+        id_derive(STR("story words"), arena_format(&story->arena, "words %u", story->words++));
+    signal.at = story->fleet->clock;
+    signal.keyed = 1;
+    fleet_tell(story->fleet, &signal);
+}
+
+static void s_tells(struct story *story, char **said) {
+    struct player *player = player_at_work(story, said[0]);
+    struct arena *arena = &story->fleet->cast_arena;
+    struct letter_text text = {.subject = str_of(said[1])};
+    if (player)
+        about_tell(story, player,
+                   (struct signal){.kind = SIGNAL_MAIL_SEND,
+                                   .by = WHO_HUMAN,
+                                   .actor = STR("ada"),
+                                   .to = LETTER_INSTRUCTION,
+                                   .text = arena_copy(arena, str_of(player->name)),
+                                   .body = shape_encode(&LETTER_TEXT, &text, arena)});
+}
+
+static void s_agent_withdraws(struct story *story, char **said) {
+    enum { FIRST_PARTS = 12 };
+    struct player *player = player_at_work(story, said[0]);
+    for (uint32_t n = 1; player && n < FIRST_PARTS; n++)
+        about_tell(story, player,
+                   (struct signal){.kind = SIGNAL_QUESTION_MOVE,
+                                   .by = WHO_AGENT,
+                                   .actor = str_of(player->name),
+                                   .charge = player->charge + 1,
+                                   .to = QUESTION_WITHDRAW,
+                                   .question = n});
+}
+
 /* A person wants it once more: RECOVER-11. */
 static void s_retry(struct story *story, char **said) {
     struct named *named = goal_of(story, said[1]);
@@ -322,6 +368,8 @@ static const struct sentence_row ROWS[] = {
     {"goal $ with task $ assigned to $", s_goal_with, SENTENCE_ASKS},
     {"goal $ with task $", s_goal_task, SENTENCE_ASKS},
     {"$ of $ is wanted once more", s_retry, SENTENCE_ASKS},
+    {"the person tells $ $", s_tells, SENTENCE_HAPPENS},
+    {"$ withdraws every question", s_agent_withdraws, SENTENCE_HAPPENS},
     {"the person answers $ with $", s_answers, SENTENCE_ASKS},
     {"the person answers $ of $ with $", s_answers_which, SENTENCE_ASKS},
     {"the person has seen what $ asks", s_sees, SENTENCE_ASKS},

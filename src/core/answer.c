@@ -137,8 +137,12 @@ static void stopped_answered(struct deciding *d, const struct question *question
 /* "done.": a person has looked. */
 static bool done_answered(struct deciding *d, struct charge *charge,
                           const struct question *question) {
-    if (!str_begins(str_of(question->cause), STR("done.")) || question->answer != 1)
+    if (!str_begins(str_of(question->cause), STR("done.")))
         return false;
+    if (question->answer != 1) { /* nothing that passed lands by itself any more */
+        done_forget(d, charge);
+        return false;
+    }
     charge->question = 0;
     charge->waiting = WAITS_FOR_NOTHING;
     if (charge->commit[0] && d->policy->lands) {
@@ -167,8 +171,12 @@ static bool answer_comes_later(struct deciding *d, struct charge *charge, struct
     bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
     if (!in_dialog && !charge->unheard)
         return false;
+    bool blocked = charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA;
     words_put_by(d, charge, WORDS_ANSWER, said);
-    if (!in_dialog && charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA) {
+    if (!in_dialog && blocked && (charge->ended || !charge->run)) {
+        permit_return(d, charge, true);
+        charge_again(d, charge, STR("answer.given"));
+    } else if (!in_dialog && blocked) {
         charge->waiting = WAITS_FOR_NOTHING;
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
         reply_due(d, charge);

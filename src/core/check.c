@@ -9,12 +9,24 @@
  * and a forge may be away so long. */
 static const int64_t QUEUED_MOST = MINUTES(360);
 
-/* VERIFY-11: the contract that its run began with; a plan that changes later changes it for the next one. */
-static struct hash contract_text(struct deciding *d, const struct charge *charge) {
+/* VERIFY-11: the contract that its run began with; a plan that changes later changes it for the next one. Only who began without
+ * any is held to what the plan says now. */
+struct terms {
+    struct hash text; /* zero: no file has to be there */
+    enum on_failure then;
+    bool report;
+};
+
+static struct terms terms_of(const struct deciding *d, const struct charge *charge) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
-    if (!hash_is_zero(&charge->contract))
-        return charge->contract;
-    return node->contract ? node->text : (struct hash){0};
+    bool its_own = !hash_is_zero(&charge->contract);
+    struct terms terms = {.then = its_own ? charge->on_failure : node->on_failure,
+                          .report = its_own ? charge->wants_report : node->wants_report};
+    if (its_own)
+        terms.text = charge->contract;
+    else if (node->contract)
+        terms.text = node->text;
+    return terms;
 }
 
 static void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
@@ -23,7 +35,7 @@ static void work_effect(struct deciding *d, struct charge *charge, enum effect_k
     effect.within = time_after(d->policy->check_within, QUEUED_MOST);
     effect.commit = str_of(charge->commit);
     if (kind == EFFECT_CHECK)
-        effect.text = contract_text(d, charge);
+        effect.text = terms_of(d, charge).text;
     charge->effect = effect_make(d, effect)->n + 1;
     charge->waiting = WAITS_FOR_CHECK;
     charge_touch(d, charge);
@@ -83,10 +95,9 @@ static void verdict_record(struct deciding *d, enum record_type type, const stru
 }
 
 /* What it called done is not: nothing of that stands any more. */
-static void done_forget(struct deciding *d, struct charge *charge) {
+void done_forget(struct deciding *d, struct charge *charge) {
     charge->commit[0] = 0;
     charge->completion = charge->confidence = charge->reported_last = 0;
-    charge->rounds++;
     charge_touch(d, charge);
 }
 
@@ -94,6 +105,7 @@ static void done_forget(struct deciding *d, struct charge *charge) {
 static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
                            struct str rule, struct str why, struct str text) {
     done_forget(d, charge);
+    charge->rounds++;
     said_becomes(d, charge, words,
                  decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
                                              d->policy->check_rounds,
@@ -109,9 +121,10 @@ static void work_goes_back(struct deciding *d, struct charge *charge, enum wordi
 static void work_begins_anew(struct deciding *d, struct charge *charge, struct str rule,
                              struct str text) {
     done_forget(d, charge);
+    charge->rounds++;
     charge->retried_at = d->signal->at;
     charge->retry_of = charge->run;
-    said_becomes(d, charge, WORDS_NONE, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
+    said_becomes(d, charge, WORDS_AGAIN, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
     decide_record(d, RECORD_WORK_RETRIED,
                   charge_evidence(d, charge,
                                   (struct evidence){.rule = rule,
@@ -120,13 +133,13 @@ static void work_begins_anew(struct deciding *d, struct charge *charge, struct s
     charge_reply(d, charge, WORDS_AGAIN);
 }
 
-/* VERIFY-15 to VERIFY-19: as its node says. Whoever has somebody at its terminal is not begun anew. */
+/* VERIFY-15 to VERIFY-19: as was asked of it. Whoever has somebody at its terminal is neither begun anew nor ended. */
 static void work_failed(struct deciding *d, struct charge *charge, struct str rule, struct str why,
                         struct str text) {
-    enum on_failure then = plan_node(&d->decision->plan, charge->node)->on_failure;
-    if (then == ON_FAILURE_MEND)
+    enum on_failure then = terms_of(d, charge).then;
+    if (then == ON_FAILURE_MEND || charge->attached)
         work_goes_back(d, charge, WORDS_FAILED, rule, why, text);
-    else if (then == ON_FAILURE_RETRY && charge->retried_at == 0 && !charge->attached)
+    else if (then == ON_FAILURE_RETRY && charge->retried_at == 0)
         work_begins_anew(d, charge, STR("work.retry-once"), text);
     else
         charge_failed(d, charge, rule, why, text, then == ON_FAILURE_ESCALATE);
@@ -138,7 +151,7 @@ static const struct str NO_REPORT = STR("the run did not end with report_complet
 
 /* VERIFY-09 */
 static bool lacks_report(const struct deciding *d, const struct charge *charge) {
-    return plan_node(&d->decision->plan, charge->node)->wants_report && !charge->reported_last;
+    return terms_of(d, charge).report && !charge->reported_last;
 }
 
 static enum verified verified_as(enum checked checked, bool lacks) {
@@ -162,9 +175,10 @@ static void verdict_keep(struct deciding *d, struct charge *charge, enum checked
                                                        .target = STR("report_completion"),
                                                        .passed = !lacks,
                                                        .reason = lacks ? NO_REPORT : STR("")};
-    verdict = (struct verification){.status = verified_as(checked, lacks),
-                                    .at = d->signal->at,
-                                    .checks = {checks, verdict.checks.count + node->wants_report}};
+    verdict = (struct verification){
+        .status = verified_as(checked, lacks),
+        .at = d->signal->at,
+        .checks = {checks, verdict.checks.count + terms_of(d, charge).report}};
     charge->verdict = node->verdict = decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
     charge_touch(d, charge);
     node_touch(d, node);
@@ -197,7 +211,10 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
     if (checked == CHECKED_PASSED && lacks)
         work_failed(d, charge, STR("work.unreported"), STR("it has not reported its end"),
                     arena_format(d->out, "completion_report: %.*s\n", STR_ARG(NO_REPORT)));
-    else if (checked == CHECKED_PASSED) {
+    else if (checked == CHECKED_PASSED && told_waits(d, charge)) {
+        done_forget(d, charge); /* what a person has said meanwhile comes first */
+        told_go_on(d, charge);
+    } else if (checked == CHECKED_PASSED) {
         name_put(charge->commit, sizeof charge->commit, d->signal->title);
         if (d->policy->verify_by_person)
             done_ask(d, charge, text);

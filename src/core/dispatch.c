@@ -168,6 +168,15 @@ bool dispatch_has_room(const struct deciding *d) {
     return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_SPARE_EFFECTS;
 }
 
+/* VERIFY-11: what is asked of a run is what its node says when it begins, and nothing of it has been looked at yet. */
+static void contract_take(struct charge *charge, const struct node *node) {
+    bool asks = node->contract || node->on_failure;
+    charge->contract = asks ? node->text : (struct hash){0};
+    charge->on_failure = node->on_failure;
+    charge->wants_report = node->wants_report;
+    charge->verdict = (struct hash){0};
+}
+
 /* ASSIGN-14: the id comes before the effect. `again`: the dispatch that certainly did not arrive, under its old id. */
 static void dispatch_make(struct deciding *d, struct charge *charge, enum wording words,
                           struct str rule, uint32_t again) {
@@ -177,7 +186,7 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     effect.text = node->text;
     if (kind == EFFECT_SPAWN) {
         effect.start = charge->start;
-        charge->contract = node->contract ? node->text : (struct hash){0};
+        contract_take(charge, node);
     }
     effect.handoff = charge->handoff;
     effect.said = *said_with(charge, words);

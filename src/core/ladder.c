@@ -127,7 +127,7 @@ static bool has_session(const struct charge *charge) {
  * person has to say comes first. */
 static void resend_do(struct deciding *d, struct charge *charge) {
     enum wording words = charge->ended ? WORDS_AGAIN : (enum wording)charge->words;
-    if (charge->ended && !has_session(charge) && told_next(d, charge))
+    if (charge->ended && !has_session(charge) && !charge->unheard && told_next(d, charge))
         words = WORDS_TOLD;
     rung_say(d, charge, words, STR("ladder.resend"));
 }

@@ -34,15 +34,15 @@ static bool is_unsaid(const struct deciding *d, const struct letter *letter) {
 }
 
 /* MAIL-07: what has to be acknowledged or heard stays, while there is somebody to do it; of the rest the oldest makes room. */
-static bool room_make(struct deciding *d) {
+static bool room_make(struct deciding *d, uint32_t most) {
     struct letters *letters = &d->decision->live.letters;
-    for (uint32_t i = 0; i < letters->count && letters->count >= LIMIT_LETTERS; i++) {
+    for (uint32_t i = 0; i < letters->count && letters->count >= most; i++) {
         const struct letter *letter = &letters->at[i];
         bool gone = letter->to && !charges_find(&d->decision->live.charges, letter->to - 1);
         if (gone || (!letter->ack_required && !is_unsaid(d, letter)))
             live_remove(d, PART_LETTER, &letters->at[i--]);
     }
-    return letters->count < LIMIT_LETTERS;
+    return letters->count < most;
 }
 
 static bool text_read(struct deciding *d, struct letter_text *ret) {
@@ -86,8 +86,18 @@ static struct letter *letter_unsaid(const struct deciding *d, const struct charg
     return NULL;
 }
 
+/* The first that a person wrote. */
+static struct letter *letter_of_person(const struct deciding *d, const struct charge *charge) {
+    struct letters *letters = &d->decision->live.letters;
+    for (uint32_t i = 0; i < letters->count; i++)
+        if (letters->at[i].to == charge->n + 1 && !letters->at[i].words &&
+            !hash_is_zero(&letters->at[i].unsaid))
+            return &letters->at[i];
+    return NULL;
+}
+
 bool told_next(const struct deciding *d, struct charge *charge) {
-    const struct letter *letter = letter_unsaid(d, charge);
+    const struct letter *letter = letter_of_person(d, charge);
     if (letter)
         charge->told = letter->unsaid;
     return letter != NULL;
@@ -98,7 +108,7 @@ void words_put_by(struct deciding *d, const struct charge *charge, enum wording 
                   struct hash said) {
     struct letter_text text = {.subject = STR("something that could not be said yet")};
     live_edit(d, PART_LETTER, 1);
-    if (hash_is_zero(&said) || !room_make(d))
+    if (hash_is_zero(&said) || !room_make(d, LIMIT_LETTERS))
         return;
     struct letter *letter = letter_make(d, charge, LETTER_INFO, &text);
     letter->unsaid = said;
@@ -141,14 +151,13 @@ bool told_go_on(struct deciding *d, struct charge *charge) {
 
 /* A person has said something that it has not heard, as far as is known. */
 bool told_waits(const struct deciding *d, const struct charge *charge) {
-    const struct letter *letter = letter_unsaid(d, charge);
     bool doubtful = charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT;
-    return letter && !letter->words && !doubtful;
+    return letter_of_person(d, charge) && !doubtful;
 }
 
 void told_heard(struct deciding *d, const struct charge *charge) {
     live_edit(d, PART_LETTER, 0);
-    struct letter *letter = letter_unsaid(d, charge);
+    struct letter *letter = letter_of_person(d, charge);
     if (!letter || !hash_equal(&letter->unsaid, &charge->told))
         return; /* it read it by itself meanwhile */
     letter->unsaid = (struct hash){0};
@@ -197,7 +206,7 @@ void rule_mail(struct deciding *d) {
     bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == LETTER_INSTRUCTION;
     uint32_t n = to ? to->n : 0;
     live_edit(d, PART_LETTER, 1);
-    if (room_make(d)) {
+    if (room_make(d, LIMIT_MAIL_KEPT)) {
         struct letter *letter = letter_make(d, to, (enum letter_kind)d->signal->to, &text);
         letter->ack_required = d->signal->question;
         if (instructs)
@@ -214,7 +223,7 @@ void rule_mail_ack(struct deciding *d) {
     for (uint32_t i = 0; i < letters->count; i++)
         if (letters->at[i].n + 1 == d->signal->question)
             letter = &letters->at[i];
-    if (!letter || letter->words)
+    if (!letter || (letter->words && !hash_is_zero(&letter->unsaid)))
         return; /* acknowledged before, or not yet said: reading about it is not hearing it */
     bool its_own =
         d->signal->by == WHO_AGENT ? letter->to && d->signal->charge == letter->to : true;

@@ -598,15 +598,19 @@ static void question_withdraw(struct deciding *d, struct question *question) {
     answer_follow(d, &was);
 }
 
-/* An agent takes back its own questions, and nothing else. */
+/* An agent takes back what it asked itself, and nothing else. */
+static bool is_of_agent(const struct deciding *d, const struct question *question) {
+    return question->charge != 0 && d->signal->charge == question->charge &&
+           str_begins(str_of(question->cause), STR("agent."));
+}
+
 static bool may_move(const struct deciding *d, const struct question *question) {
     if (d->signal->by == WHO_HUMAN)
         return d->signal->to == QUESTION_SEEN || d->signal->to == QUESTION_SNOOZE ||
                question_is_for(question, d->signal->actor);
     return d->signal->to == QUESTION_WITHDRAW &&
-           (d->signal->by == WHO_OVERSEER
-                ? question->kind == QUESTION_REQUEST
-                : question->charge != 0 && d->signal->charge == question->charge);
+           (d->signal->by == WHO_OVERSEER ? question->kind == QUESTION_REQUEST
+                                          : is_of_agent(d, question));
 }
 
 void rule_question(struct deciding *d) {

@@ -51,6 +51,7 @@ void rule_mail(struct deciding *);      /* mail.c: a message */
 void rule_mail_ack(struct deciding *);  /* mail.c: and that it was read */
 bool told_go_on(struct deciding *d, struct charge *charge); /* mail.c: true: it was told */
 bool told_waits(const struct deciding *d, const struct charge *charge);
+void done_forget(struct deciding *d, struct charge *charge); /* check.c */
 void words_put_by(struct deciding *d, const struct charge *charge, enum wording words,
                   struct hash said); /* mail.c: they are said as soon as they can be */
 bool told_next(const struct deciding *d,

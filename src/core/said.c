@@ -231,9 +231,9 @@ static void said_nothing(struct deciding *d) {
     if (charge->asked || charge->effect || charge->ended || charge->run == 0 ||
         !dispatch_has_room(d) || ladder_is_suspended(d, charge))
         return;
-    charge->asked = 1;
-    charge_touch(d, charge);
     charge_reply(d, charge, WORDS_BLOCK);
+    charge->asked = charge->owes == WORDS_BLOCK;
+    charge_touch(d, charge);
 }
 
 void rule_said(struct deciding *d) {

@@ -202,7 +202,9 @@ static struct str verification_of(struct working *it) {
             .target = STR("verify.command"),
             .passed = passed,
             .reason = passed ? STR("")
-                             : arena_format(&it->arena, "it ended with status %d", (int)it->exit)};
+                      : it->exit == -2
+                          ? STR("it took too long")
+                          : arena_format(&it->arena, "it ended with status %d", (int)it->exit)};
     struct verification made = {.checks = {checks, count}};
     return shape_encode(&VERIFICATION, &made, &it->arena);
 }

@@ -139,9 +139,11 @@ struct charge {
         reported_last; /* VERIFY-09: 1: nothing was said with a tool since it reported its end */
     struct hash
         contract; /* VERIFY-11: of the words that say what its run has to leave; zero: none */
-    struct hash verdict; /* VERIFY-14: of the newest VERIFICATION; zero: none yet */
-    int64_t retried_at;  /* VERIFY-19: when it was begun anew because its checks failed; 0: not */
-    uint32_t retry_of;   /* VERIFY-18: ordinal + 1 of the run before that; 0: none */
+    enum on_failure on_failure; /* and of it: what follows if it does not pass, */
+    uint32_t wants_report;      /* 1: it has to report its end */
+    struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION; zero: none yet */
+    int64_t retried_at; /* VERIFY-19: when it was begun anew because its checks failed; 0: not */
+    uint32_t retry_of;  /* VERIFY-18: ordinal + 1 of the run before that; 0: none */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,

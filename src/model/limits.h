@@ -64,12 +64,13 @@ enum {
     LIMIT_SAMPLED = 20,      /* TICK-07: messages of a session that are read */
     LIMIT_CHARGES = 64,      /* agents that work on one goal at once */
     LIMIT_QUESTIONS = 32,    /* open at once */
-    LIMIT_LETTERS = 128,     /* messages not yet read */
-    LIMIT_CHANNELS = 8,      /* ways to reach a person */
-    LIMIT_SAY_TRIES = 8,     /* of one message on one channel */
-    LIMIT_ISSUE = 47,        /* what a service calls what it was told: the number of an issue */
-    LIMIT_REQUESTS = 5,      /* REQUEST-02: of one agent, in a minute */
-    LIMIT_PENDING = 3,       /* REQUEST-03: of one agent, unanswered */
+    LIMIT_MAIL_KEPT = 128,   /* messages not yet read */
+    LIMIT_LETTERS = LIMIT_MAIL_KEPT + 32, /* and words of ours that could not be said yet */
+    LIMIT_CHANNELS = 8,                   /* ways to reach a person */
+    LIMIT_SAY_TRIES = 8,                  /* of one message on one channel */
+    LIMIT_ISSUE = 47,          /* what a service calls what it was told: the number of an issue */
+    LIMIT_REQUESTS = 5,        /* REQUEST-02: of one agent, in a minute */
+    LIMIT_PENDING = 3,         /* REQUEST-03: of one agent, unanswered */
     LIMIT_PENDING_PARENT = 20, /* REQUEST-04: of one parent */
 
     LIMIT_NODES = 1024, /* nodes a plan ever had: retired ones keep their ids */

@@ -40,8 +40,9 @@ static const char *state_of(const struct node *node, const struct charge *charge
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
                           const struct charge *charge, struct arena *scratch) {
     struct verification made = {0};
-    if (!hash_is_zero(&node->verdict) &&
-        !shape_decode_in(&VERIFICATION, shown_text(shown, &node->verdict), scratch, &made))
+    const struct hash *verdict = charge ? &charge->verdict : &node->verdict;
+    if (!hash_is_zero(verdict) &&
+        !shape_decode_in(&VERIFICATION, shown_text(shown, verdict), scratch, &made))
         made = (struct verification){0};
     const char *state = state_of(node, charge, &made);
     if (!state)

@@ -159,6 +159,23 @@ def once_more_and_no_more():
     proof.passed("e2e", "contract.once", "VERIFY-18 VERIFY-19")
 
 
+@check
+def what_was_asked_of_it_stands():
+    """The plan says fail while it works that began with mend: it mends. Its next one would fail."""
+    house = house_make("stands", verify={"command": ""})
+    try:
+        goal = goal_with(house, [("It is not done yet", PUT.format(RIGHT)), ("", WAIT)], artifacts=[REPORT])
+        house.wait("it works", lambda: (charge_of(house, goal) or {}).get("runId"))
+        time.sleep(1)
+        house.do("plan.apply", goal=goal, version=1, nodes=nodes_with(artifacts=[REPORT], onFailure="fail"))
+        (house.program.parent / "go").touch()
+        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
+        assert [one["to"] for one in house.records(goal, "work.checked")] == ["failed", "passed"], house.records(goal, "work.checked")
+    finally:
+        house.close()
+    proof.passed("e2e", "contract.stands", "VERIFY-11")
+
+
 BIG = "open('out/report.json', 'w').write('[' + '{\"id\": 1, \"name\": \"a\"}, ' * 600000 + '{\"id\": 1, \"name\": \"a\"}]')"
 
 

@@ -826,9 +826,9 @@ static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
     assert_int_equal(room.live.letters.count, 2);
     assert_int_equal(tell(&room, ack), ERROR_NONE); /* once more changes nothing */
     assert_int_equal(room.did.verdict, VERDICT_NOTHING);
-    for (int i = 0; i < LIMIT_LETTERS; i++)
+    for (int i = 0; i < LIMIT_MAIL_KEPT; i++)
         assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_NONE);
-    assert_int_equal(room.live.letters.count, LIMIT_LETTERS);
+    assert_int_equal(room.live.letters.count, LIMIT_MAIL_KEPT);
     assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_LIMITED);
     proof_passed("unit", __func__, "MAIL-01 MAIL-02 MAIL-06 MAIL-07");
 }

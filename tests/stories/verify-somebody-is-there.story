@@ -1,0 +1,8 @@
+story "Nobody is begun anew or ended under the hands of a person" proves VERIFY-18
+fleet 1 hosts, lease 4m
+policy idle-after 15m, undo-for 0s, checks yes, lands no
+goal g1 with task T1*retry_once, assigned to auto-1
+checks say failed
+at 4m    somebody attaches to auto-1
+at 5m    auto-1 says done with commit abc
+at 7m    expect auto-1 was stopped 0 times

@@ -1,0 +1,10 @@
+story "A question about done that is withdrawn lands nothing" proves VERIFY-22
+fleet 1 hosts, lease 4m
+policy idle-after 15m, checks yes, lands yes, verify-by-person yes, undo-for 0s
+goal g1 with task T1, assigned to auto-1
+checks say passed
+landing says landed
+at 5m   auto-1 says done with commit abc
+at 6m   expect question g1 "T1 is done, says auto-1"
+the person withdraws what g1 asks
+at 8m   expect g1 has 0 work.landed records
