@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what people have to know reach them, in time and not too often, and does their answer do what it says? */
+#include "model/verification.h"
 #include "play.h"
 
 #include "core/route.h"
@@ -952,6 +953,41 @@ static void test_a_check_names_its_contract(void **state) {
     proof_passed("unit", __func__, "VERIFY-01");
 }
 
+/* VERIFY-14: the verdict is kept check by check, with the work and with whoever did it; nonsense is kept as no check at all. */
+static void test_a_verdict_is_kept(void **state) {
+    (void)state;
+    const struct check_made made[] = {
+        {.type = CHECK_ARTIFACT, .target = STR("made"), .passed = 1},
+        {.type = CHECK_ARTIFACT, .target = STR("report"), .reason = STR("there is no such file")}};
+    struct verification checks = {.checks = {made, count_of(made)}}, kept;
+    staff_make(&room, "P1 T1/P1 T2/P1");
+    room.policy.checks = room.policy.lands = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct arena arena = {0};
+        kept = (struct verification){0};
+        uint32_t n = charge_put(&room, i ? "T2" : "T1");
+        plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->contract = 1;
+        charge_of(&room, n)->run = 1;
+        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
+        struct str body = i ? STR("nonsense") : shape_encode(&VERIFICATION, &checks, &arena);
+        assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
+                                                     .by = WHO_OVERSEER,
+                                                     .effect = charge_of(&room, n)->effect - 1,
+                                                     .to = CHECKED_FAILED,
+                                                     .body = body}),
+                         ERROR_NONE);
+        const struct hash *verdict = &charge_of(&room, n)->verdict;
+        assert_true(shape_decode_in(&VERIFICATION, text_kept(&room, verdict), &arena, &kept));
+        assert_int_equal(kept.status, VERIFIED_FAILED);
+        assert_int_equal(kept.checks.count, i ? 0 : count_of(made));
+        assert_true(
+            hash_equal(verdict, &plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->verdict));
+        arena_free(&arena);
+    }
+    proof_passed("unit", __func__, "VERIFY-14");
+}
+
 /* ---- anything, in any order ---- */
 
 static struct chance dice;
@@ -1057,6 +1093,7 @@ int main(void) {
         ROOM(test_what_a_person_tells_is_said),
         ROOM(test_what_checks_cannot_say),
         ROOM(test_a_check_names_its_contract),
+        ROOM(test_a_verdict_is_kept),
         ROOM(test_anything_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

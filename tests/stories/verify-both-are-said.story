@@ -1,0 +1,11 @@
+story "Work that lacks its file and its report is told both" proves VERIFY-09 VERIFY-16
+fleet 1 hosts, lease 4m
+policy idle-after 15m, checks yes, lands no
+goal g1 with task T1*!, assigned to auto-1
+checks say failed
+at 5m   auto-1 says done with commit abc
+at 6m   expect auto-1 was sent failed 1 times
+expect auto-1 was told "completion_report: the run did not end with report_completion"
+checks say passed
+at 8m   auto-1 reports its end with commit abd
+at 9m   expect T1 of g1 is done
