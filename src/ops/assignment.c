@@ -191,7 +191,7 @@ static void checks_put(json_t *json, const struct goal_loaded *loaded,
                         charge->retried_at ? time_json(charge->retried_at) : json_null());
     if (charge->retry_of)
         id_format(effect_id(loaded->goal.id, charge->retry_of - 1), run);
-    json_object_set_new(json, "retryOf", charge->retry_of ? json_string(run) : json_null());
+    json_object_set_new(json, "retryOf", json_string(charge->retry_of ? run : ""));
 }
 
 json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
@@ -403,7 +403,7 @@ static const struct op_member SHOWN[] = {
     {"verification", MEMBER_ANY, false,
      "state (pending, running, passed, failed, skipped), status, checks (type, target, passed, reason) and verifiedAt; null: nothing is checked"},
     AT("retryAttemptedAt", "when it was begun anew because its checks failed; null: it was not"),
-    T("retryOf", "the run before that"),
+    T("retryOf", "the run before that; empty: there is none"),
     T("limits",
       "what its run may use of memory, processor and processes, and what sees to each; empty: no limits"),
     {"latestProgress", MEMBER_ANY, false,
