@@ -513,8 +513,9 @@ void run_spawn(struct runs *runs, struct act *act) {
 
 /* The turn that asks for permission would have to end first, and it ends after the answer to that; unless it is broken off. */
 bool run_waits_for_yes(const struct running *run) {
-    enum wording words = run->said->effect.words;
-    return run->asks.count > 0 && !run->answers && words != WORDS_NUDGE && words != WORDS_AGAIN;
+    const struct effect *said = &run->said->effect;
+    bool breaks = said->words == WORDS_NUDGE || said->words == WORDS_AGAIN;
+    return run->asks.count > 0 && said->permits == PERMISSION_NONE && !breaks;
 }
 
 static void send_home(struct errand *errand) {
