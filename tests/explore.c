@@ -3,10 +3,11 @@
  * interleaving of statements, acts, answers, losses, crashes and take-overs within a budget, each state
  * visited once. A violation is printed as the story that leads to it.
  *
- *     explore [--world effect|report] [--ticks N] [--faults N] [--crashes N] [--meddles N] [--states N]
+ *     explore [--world effect|report|run] [--ticks N] [--faults N] [--crashes N] [--meddles N] [--states N]
  *
  * World `effect`: a client asks for one goal with one effect, of one host and then of the other. World `report`:
- * the goal stands; a client reports on it once, without a key.
+ * the goal stands; a client reports on it once, without a key. World `run` (P10): an agent works on the goal's only task on host 1, and
+ * says at any time that it is done; either host may fall silent, crash and return. Requests to the store are not cut in pieces there.
  */
 #include "lib/fleet.h"
 #include "lib/proof.h"
@@ -23,7 +24,7 @@ enum { MAX_DEPTH = 400 };
 struct allowance {
     uint32_t ticks, faults, crashes, meddles;
     uint64_t states;
-    bool report;
+    bool report, run;
 };
 
 struct explorer {
@@ -85,7 +86,85 @@ static void world_settle(struct explorer *e) {
     }
 }
 
+/* ---- world `run` ---- */
+
+static const int64_t RUN_TICK = SECONDS(3); /* a lease; and as long as a successor waits */
+
+static struct signal plan_signal(struct id goal, struct arena *arena) {
+    static const struct str CRITERION = {"it is done", 10};
+    struct plan_row rows[] = {{.id = STR("P1"),
+                               .tier = TIER_PHASE,
+                               .text = {.name = STR("all of it"), .criteria = {&CRITERION, 1}}},
+                              {.id = STR("T1"),
+                               .parent = STR("P1"),
+                               .tier = TIER_TASK,
+                               .text = {.name = STR("make it"), .criteria = {&CRITERION, 1}}}};
+    struct plan_text text = {{rows, count_of(rows)}};
+    return (struct signal){.kind = SIGNAL_PLAN_APPLY,
+                           .goal = goal,
+                           .source = id_derive(STR("explore"), STR("plan")),
+                           .keyed = 1,
+                           .actor = STR("client"),
+                           .by = WHO_HUMAN,
+                           .body = shape_encode(&PLAN_TEXT, &text, arena)};
+}
+
+/* Everything that is possible on host 1 is done, without faults, until its agent works. Host 2 beats. */
+static void run_settle(struct explorer *e) {
+    for (int i = 0; i < 4000; i++) {
+        struct atom atoms[FLEET_ATOMS];
+        uint32_t count = fleet_atoms(e->fleet, atoms), k = 0;
+        while (k < count && (atoms[k].kind > ATOM_SENSE || atoms[k].kind == ATOM_ASK ||
+                             (atoms[k].host != 0 && atoms[k].kind != ATOM_TURN &&
+                              atoms[k].kind != ATOM_STATEMENT)))
+            k++;
+        if (k == count)
+            return;
+        fleet_do(e->fleet, &atoms[k]);
+    }
+}
+
+static void run_begin(struct explorer *e) {
+    struct id goal = id_derive(STR("explore"), STR("goal"));
+    static struct policy_agent agent = {.id = "coder", .account = "coder"};
+    struct arena arena = {0};
+    e->fleet = fleet_create(model_backend(), 2, RUN_TICK, RUN_TICK);
+    struct policy policy = policy_default();
+    policy.agents = &agent;
+    policy.agent_count = 1;
+    policy.orphan_after = SECONDS(1);
+    policy.tick_every = SECONDS(1);
+    policy.backoff_base = policy.backoff_max = SECONDS(1);
+    policy.min_resend = 0;
+    fleet_policy(e->fleet, policy_seal(policy));
+    fleet_agents(e->fleet, 1);
+    memset(e->fleet->cast->weights, 0, sizeof e->fleet->cast->weights);
+    e->fleet->cast->weights[PRETEND_PUPPET] = 1;
+    fleet_hosts_matter(e->fleet);
+    e->fleet->one_assignment = true;
+    world_settle(e);
+    fleet_ask(
+        e->fleet,
+        (struct asked){.kind = SIGNAL_GOAL_CREATE, .goal = goal, .source = goal, .keyed = true});
+    fleet_do(e->fleet, &(struct atom){.kind = ATOM_ASK});
+    run_settle(e);
+    struct signal plan = plan_signal(goal, &arena);
+    fleet_tell(e->fleet, &plan);
+    run_settle(e);
+    must(e->fleet->cast->run_count == 1 && e->fleet->cast->runs[0].host == 1);
+    struct signal done =
+        cast_says(e->fleet->cast, &e->fleet->cast->runs[0], REPLY_DONE, e->fleet->clock, &arena);
+    fleet_tell(e->fleet, &done);
+    arena_free(&arena);
+}
+
 static void world_begin(struct explorer *e) {
+    if (e->budget.run) {
+        run_begin(e);
+        e->fleet->steps = 0;
+        e->ticks_used = 0;
+        return;
+    }
     struct id goal = id_derive(STR("explore"), STR("goal")),
               report = id_derive(STR("explore"), STR("report"));
     e->fleet = fleet_create(model_backend(), 2, 1000, 1000);
@@ -138,12 +217,69 @@ static uint32_t atoms_reduce(const struct explorer *e, struct atom *atoms, uint3
     return kept;
 }
 
+/* Statements are not interleaved: the other worlds do that. Host 2 is never slow: time passes when it has nothing to do. Host 1 may
+ * do anything at any time, or nothing. What a host does to its agents and learns of them comes before its next turn. */
+static uint32_t run_atoms(struct atom *atoms, uint32_t count) {
+    bool busy[2] = {false, false}, turns = false;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool acts = atoms[i].kind == ATOM_CHECK || atoms[i].kind == ATOM_OUTCOME;
+        busy[atoms[i].host] =
+            busy[atoms[i].host] || acts ||
+            (atoms[i].host == 1 && (atoms[i].kind == ATOM_ACT || atoms[i].kind == ATOM_SENSE));
+        turns = turns || (atoms[i].kind == ATOM_TURN && atoms[i].host == 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        enum atom_kind kind = atoms[i].kind;
+        bool other = kind == ATOM_STATEMENT || kind == ATOM_LOSE || kind == ATOM_STUCK ||
+                     kind == ATOM_ROLLBACK || kind == ATOM_FAIL || kind == ATOM_MEDDLE ||
+                     (kind == ATOM_CRASH && atoms[i].host == 1) ||
+                     (kind == ATOM_TURN && busy[atoms[i].host]) ||
+                     (kind == ATOM_TIME && (turns || busy[1]));
+        if (!other)
+            atoms[kept++] = atoms[i];
+    }
+    return kept;
+}
+
+static void statements_run(struct explorer *e, uint32_t host) {
+    struct session *session = e->fleet->hosts[host].session;
+    while (session && !session->done)
+        fleet_do(e->fleet,
+                 &(struct atom){.kind = ATOM_STATEMENT, .host = host, .session = session});
+}
+
+/* Host 1 goes on until it has nothing to do but to act and to hear: those are atoms of their own. */
+static bool run_one_more(struct explorer *e, uint32_t host) {
+    const struct fleet_host *at = &e->fleet->hosts[host];
+    bool leased = e->fleet->clock < ledger_lease(at->ledger).until;
+    struct atom atoms[FLEET_ATOMS];
+    uint32_t count = fleet_atoms(e->fleet, atoms);
+    for (uint32_t i = 0; i < count; i++) {
+        bool goes_on = atoms[i].kind == ATOM_TURN || atoms[i].kind == ATOM_OUTCOME ||
+                       (atoms[i].kind == ATOM_CHECK && leased);
+        if (atoms[i].host != host || !goes_on)
+            continue;
+        fleet_do(e->fleet, &atoms[i]);
+        statements_run(e, host);
+        return true;
+    }
+    return false;
+}
+
+static void run_goes_on(struct explorer *e, uint32_t host) {
+    for (int i = 0; host == 0 && i < 100 && run_one_more(e, host); i++)
+        ;
+}
+
 /* The client asks host 1 once; with a key, also host 2 if it was not answered. */
 static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) {
     uint32_t count = fleet_atoms(e->fleet, atoms), kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (atom_allowed(e, &atoms[i]))
             atoms[kept++] = atoms[i];
+    if (e->budget.run)
+        return run_atoms(atoms, kept);
     uint32_t last = e->fleet->asked_count - 1;
     const struct asked *asked = &e->fleet->asked[last];
     if (asked->sent < 1u + asked->keyed && !asked->answered && e->fleet->hosts[asked->sent].up)
@@ -154,6 +290,10 @@ static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) 
 static void world_do(struct explorer *e, const struct atom *atom) {
     e->ticks_used += atom->kind == ATOM_TIME;
     fleet_do(e->fleet, atom);
+    if (e->budget.run && atom->kind == ATOM_TURN) {
+        statements_run(e, atom->host);
+        run_goes_on(e, atom->host);
+    }
 }
 
 static uint64_t world_digest(struct explorer *e) {
@@ -281,7 +421,10 @@ int main(int argc, char **argv) {
         case 'f': e.budget.faults = (uint32_t)value; break;
         case 'c': e.budget.crashes = (uint32_t)value; break;
         case 'm': e.budget.meddles = (uint32_t)value; break;
-        case 'w': e.budget.report = strcmp(optarg, "report") == 0; break;
+        case 'w':
+            e.budget.report = strcmp(optarg, "report") == 0;
+            e.budget.run = strcmp(optarg, "run") == 0;
+            break;
         case 's': e.budget.states = value; break;
         default: return 2;
         }

@@ -210,7 +210,7 @@ static void run_to_rest(struct property *p) {
     struct store_answer answer;
     const struct store_answer *got = NULL;
     for (;;) {
-        struct instant now = {p->clock, p->clock, ++p->pulse};
+        struct instant now = {p->clock, p->clock, ++p->pulse, 0};
         const struct store_request *request = ledger_turn(p->ledger, got, now);
         answers_take(p);
         acts_do(p);

@@ -271,6 +271,7 @@ static void sentences_print(void) {
         for (size_t i = 0; i < ALL[k]->count; i++)
             printf("%s%s\n", ALL[k]->rows[i].pattern,
                    ALL[k]->rows[i].kind == SENTENCE_ASKS ? " …" : "");
+    printf("expect no ACT[, ACT …] [of GOAL] [before T | until T | from T to T]\n");
     printf(
         "\nEvery $ is a word, or a text in quotes; \"at MM:SS\" may stand before a sentence. Where … stands:\n");
     for (size_t i = 0; i < count_of(CLAUSES); i++)
@@ -302,6 +303,8 @@ static void sentence_run(struct story *story, char **words, int count) {
     char *said[MAX_WORDS] = {0};
     const struct sentence_row *row = sentence_find(words, count, said);
     bool clauses = false;
+    if (no_said(story, words, count))
+        return;
     if (policy_said(story, words, count)) {
         settle(story);
         return;
@@ -319,7 +322,7 @@ static void sentence_run(struct story *story, char **words, int count) {
 }
 
 /* "at 00:15 …": minutes and seconds since the story began; or "at 8h25m …". */
-static int64_t time_of(struct story *story, const char *word) {
+int64_t time_of(struct story *story, const char *word) {
     int minutes = 0, seconds = 0;
     int64_t span = 0;
     if (span_parse(str_of(word), &span))
@@ -380,15 +383,18 @@ static bool head_read(struct story *story, FILE *file, uint32_t *hosts, int64_t 
 }
 
 static void story_tell(struct story *story, FILE *file, struct backend *backend) {
-    bool expects = false;
+    bool expects = false, forbids = false;
     settle(story);
     for (char line[MAX_LINE]; !story->failure[0] && fgets(line, sizeof line, file);) {
         story->line++;
         expects = expects || strstr(line, "expect ");
+        forbids = forbids || strstr(line, "expect no ");
         line_run(story, line);
     }
     if (!expects)
         fails(story, "a story that expects nothing cannot fail");
+    if (!forbids && !story->failure[0] && any_act(story))
+        fails(story, "a rule acts in this story, and it does not say what must not happen");
     if (story->failure[0]) {
         printf("FAILED %s:%d on %s: %s\n", story->file, story->line, backend->name, story->failure);
         return;

@@ -67,6 +67,7 @@ uint32_t host_of(struct story *story, const char *word); /* its index */
 bool host_runs(struct story *story, uint32_t host);      /* or the story fails */
 uint32_t number_of(struct story *story, const char *word);
 int64_t duration_of(struct story *story, const char *word); /* 4s, 2m, 1h */
+int64_t time_of(struct story *story, const char *word);     /* since it began: 00:15, 8h25m */
 
 /* Send what was last asked about a goal, again and again. */
 void ask_again(struct story *story, const struct named *named, uint32_t host);
@@ -131,6 +132,14 @@ void agent_hire(struct story *story, const char *name);
 
 /* Nudges, starts, stops and messages so far. */
 uint64_t acts_of(const struct story *story);
+
+/* ---- story_no.c ---- */
+
+/* "expect no stall, nudge of g1 until 40h": false: it is something else. */
+bool no_said(struct story *story, char **words, int count);
+
+/* Was anything to be done outside: to an agent, a person, a repository, or as a command? */
+bool any_act(struct story *story);
 
 /* ---- story_text.c ---- */
 

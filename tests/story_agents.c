@@ -87,6 +87,18 @@ static void s_dies(struct story *story, char **said) {
         shows(story, player_of(story, said[0], 0),
               (struct pretend_event){.event = AGENT_EXITED, .exit = 139});
 }
+/* With its exit status and what it wrote to standard error, as the daemon words them. */
+static void s_dies_saying(struct story *story, char **said) {
+    s_gone(story, said);
+    if (story->failure[0])
+        return;
+    struct fleet *fleet = story->fleet;
+    struct signal signal = cast_shows(fleet->cast, player_of(story, said[0], 0),
+                                      (struct pretend_event){.event = AGENT_EXITED, .exit = 1},
+                                      fleet->clock, &fleet->cast_arena);
+    signal.reason = str_of(said[1]);
+    fleet_tell(fleet, &signal);
+}
 static void s_ends(struct story *story, char **said) {
     s_gone(story, said);
     if (!story->failure[0])
@@ -245,7 +257,7 @@ static void s_progress_over(struct story *story, char **said) {
         progress_tell(story, player, progress_body(story, progress), player->charge + 1001);
 }
 static void s_progress_often(struct story *story, char **said) {
-    int64_t apart = duration_of(story, said[3]), until = story->begin + duration_of(story, said[4]);
+    int64_t apart = duration_of(story, said[3]), until = story->begin + time_of(story, said[4]);
     while (story->fleet->clock + apart <= until && !story->failure[0]) {
         pass_time(story, story->fleet->clock + apart);
         s_progress(story, said);
@@ -307,6 +319,27 @@ static void s_old_dies(struct story *story, char **said) {
     struct player *player = player_of(story, said[0], 1);
     if (player)
         shows(story, player, (struct pretend_event){.event = AGENT_EXITED, .exit = 137});
+}
+/* H7: the host has frozen its run, without asking anybody. */
+static void braked(struct story *story, struct player *player) {
+    struct fleet *fleet = story->fleet;
+    if (!player)
+        return;
+    struct signal signal =
+        cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
+    signal.kind = SIGNAL_RUN_BRAKED;
+    signal.body = STR("");
+    signal.by = WHO_OVERSEER;
+    signal.actor = STR("overseer");
+    signal.reason = STR("the disk is nearly full");
+    signal.text = STR("Free space, then let it go on.");
+    fleet_tell(fleet, &signal);
+}
+static void s_braked(struct story *story, char **said) {
+    braked(story, player_of(story, said[0], 0));
+}
+static void s_old_braked(struct story *story, char **said) {
+    braked(story, player_of(story, said[0], 1));
 }
 static void s_blocked(struct story *story, char **said) {
     struct str blocker = str_of(said[1]);
@@ -412,6 +445,17 @@ static void s_landing(struct story *story, char **said) {
     story->fleet->cast->landed = verdict + 1;
 }
 
+static void s_landing_next(struct story *story, char **said) {
+    s_landing(story, said);
+    story->fleet->cast->landed_next = story->fleet->cast->landed;
+    story->fleet->cast->landed = LANDED_YES + 1;
+}
+
+static void s_differs(struct story *story, char **said) {
+    (void)said;
+    story->fleet->cast->differs = true;
+}
+
 static void s_swallowed(struct story *story, char **said) {
     (void)said;
     fault_next(story, FAULT_SWALLOWED);
@@ -434,6 +478,13 @@ static void s_leap(struct story *story, char **said) {
     story->fleet->clock += duration_of(story, said[0]);
     for (uint32_t i = 0; i < story->fleet->host_count; i++)
         story->fleet->hosts[i].since = story->fleet->clock;
+}
+/* Only the wall clock moves: what is meant to take an hour still takes one. */
+static void s_step_ahead(struct story *story, char **said) {
+    fleet_step(story->fleet, duration_of(story, said[0]));
+}
+static void s_step_back(struct story *story, char **said) {
+    fleet_step(story->fleet, -duration_of(story, said[0]));
 }
 static void s_agent_crash(struct story *story, char **said) {
     (void)said;
@@ -595,6 +646,7 @@ static const struct sentence_row ROWS[] = {
     {"$ closes its tool", s_works, SENTENCE_HAPPENS},
     {"$ chatters", s_chatters, SENTENCE_HAPPENS},
     {"$ dies", s_dies, SENTENCE_HAPPENS},
+    {"$ dies saying $", s_dies_saying, SENTENCE_HAPPENS},
     {"$ dies unseen", s_gone, SENTENCE_HAPPENS},
     {"$ ends by itself", s_ends, SENTENCE_HAPPENS},
     {"$ fails", s_fails, SENTENCE_HAPPENS},
@@ -628,6 +680,8 @@ static const struct sentence_row ROWS[] = {
     {"the run of $ before says done with commit $", s_old_done, SENTENCE_HAPPENS},
     {"the run of $ before reports $", s_old_reports, SENTENCE_HAPPENS},
     {"the run of $ before dies", s_old_dies, SENTENCE_HAPPENS},
+    {"the host freezes $", s_braked, SENTENCE_HAPPENS},
+    {"the host freezes the run of $ before", s_old_braked, SENTENCE_HAPPENS},
     {"$ replies $", s_replies, SENTENCE_HAPPENS},
     {"$ replies unasked $", s_replies_unasked, SENTENCE_HAPPENS},
     {"somebody else writes to $ $", s_other_replies, SENTENCE_HAPPENS},
@@ -637,8 +691,12 @@ static const struct sentence_row ROWS[] = {
     {"the next words cannot be delivered", s_refused, SENTENCE_HAPPENS},
     {"checks say $", s_checks, SENTENCE_HAPPENS},
     {"landing says $", s_landing, SENTENCE_HAPPENS},
+    {"the next landing says $", s_landing_next, SENTENCE_HAPPENS},
+    {"each candidate looks different", s_differs, SENTENCE_HAPPENS},
     {"sleep $", s_sleep, SENTENCE_HAPPENS},
     {"the clock leaps by $", s_leap, SENTENCE_HAPPENS},
+    {"the clock steps ahead by $", s_step_ahead, SENTENCE_HAPPENS},
+    {"the clock steps back by $", s_step_back, SENTENCE_HAPPENS},
     {"crash", s_agent_crash, SENTENCE_HAPPENS},
     {"expect assignment of $ $", e_assignment, SENTENCE_LOOKS},
     {"expect assignment of $ in $ $", e_assignment_in, SENTENCE_LOOKS},

@@ -3,6 +3,7 @@
 #include "story.h"
 
 #include "model/desk.h"
+#include "model/lane.h"
 
 #include <stdlib.h>
 
@@ -364,6 +365,28 @@ static void s_desk_released(struct story *story, char **said) {
     fleet_tell(fleet, &signal);
 }
 
+static void lane_hold(struct story *story, const char *host, bool hold) {
+    struct fleet *fleet = story->fleet;
+    uint32_t number = number_of(story, host);
+    struct signal signal = {
+        .kind = SIGNAL_LANE_HOLD,
+        .goal = workspace_id(&fleet->policy, number),
+        .source = id_derive(STR("story lane"), arena_format(&story->arena, "%u", story->words++)),
+        .at = fleet->clock,
+        .keyed = 1,
+        .by = WHO_HUMAN,
+        .actor = STR("ada"),
+        .to = hold,
+        .desk = number};
+    fleet_tell(fleet, &signal);
+}
+static void s_lane_held(struct story *story, char **said) {
+    lane_hold(story, said[0], true);
+}
+static void s_lane_released(struct story *story, char **said) {
+    lane_hold(story, said[0], false);
+}
+
 static const struct sentence_row ROWS[] = {
     {"goal $ with task $ assigned to $", s_goal_with, SENTENCE_ASKS},
     {"goal $ with task $", s_goal_task, SENTENCE_ASKS},
@@ -381,6 +404,8 @@ static const struct sentence_row ROWS[] = {
     {"channels fail", s_channels_fail, SENTENCE_HAPPENS},
     {"channels work", s_channels_work, SENTENCE_HAPPENS},
     {"the desk of host $ is released", s_desk_released, SENTENCE_HAPPENS},
+    {"the lane of host $ is held", s_lane_held, SENTENCE_HAPPENS},
+    {"the lane of host $ goes on", s_lane_released, SENTENCE_HAPPENS},
     {"expect question $ $", e_question, SENTENCE_LOOKS},
     {"expect $ asks $ questions", e_questions, SENTENCE_LOOKS},
     {"expect $ asks nothing", e_no_question, SENTENCE_LOOKS},

@@ -9,6 +9,8 @@ void puppets(struct story *story) {
     fleet_agents(story->fleet, 1);
     memset(story->fleet->cast->weights, 0, sizeof story->fleet->cast->weights);
     story->fleet->cast->weights[PRETEND_PUPPET] = 1;
+    if (story->fleet->host_count > 1)
+        fleet_hosts_matter(story->fleet);
 }
 
 void policy_apply(struct story *story, struct policy policy) {

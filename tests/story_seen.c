@@ -173,6 +173,16 @@ static const struct record *record_of(struct story *story, const struct seen *se
     }
     return newest;
 }
+static void e_records_most(struct story *story, char **said) {
+    struct seen seen;
+    uint32_t from, to;
+    if (!look(story, said[1], &seen))
+        return;
+    to = DUMP_RANGE(seen.dump.records, seen.dump.record_count, seen.goal->id, &from);
+    if (to - from > number_of(story, said[0]))
+        fails(story, "%s has %u records", said[1], to - from);
+    look_away(&seen);
+}
 static void e_record_count(struct story *story, char **said) {
     struct seen seen;
     uint32_t count;
@@ -349,6 +359,7 @@ static const struct sentence_row ROWS[] = {
     {"expect the records of $ to be $", e_records, SENTENCE_LOOKS},
     {"expect the last records of $ to be $", e_last_records, SENTENCE_LOOKS},
     {"expect $ has $ $ records", e_record_count, SENTENCE_LOOKS},
+    {"expect at most $ records of $", e_records_most, SENTENCE_LOOKS},
     {"expect the last $ of $ says $ $", e_record_says, SENTENCE_LOOKS},
     {"expect the last $ of $ of $ says $ $", e_node_record_says, SENTENCE_LOOKS},
     {"expect the plan of $ to be $", e_plan, SENTENCE_LOOKS},

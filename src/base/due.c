@@ -143,6 +143,11 @@ bool due_pop(struct due *due, int64_t now, struct id *ret_id) {
     return true;
 }
 
+void due_all(struct due *due, int64_t at) {
+    for (uint32_t i = 0; i < due->count; i++)
+        due->entries[i].at = at;
+}
+
 void due_free(struct due *due) {
     free(due->entries);
     free(due->index);

@@ -24,4 +24,5 @@ bool due_set(struct due *due, struct id id, int64_t at); /* false: no memory */
 void due_remove(struct due *due, struct id id);
 int64_t due_next(const struct due *due);                       /* TIME_NEVER when empty */
 bool due_pop(struct due *due, int64_t now, struct id *ret_id); /* the earliest, if it is due */
+void due_all(struct due *due, int64_t at);                     /* all of them are due then */
 void due_free(struct due *due);

@@ -50,6 +50,7 @@ static const struct noun NOUNS[] = {
     {"assignment", GROUP_MORE, "who works on which task, in full"},
     {"agent", GROUP_MORE, "what an agent says about its own work"},
     {"desk", GROUP_MORE, "what a host may begin now"},
+    {"lane", GROUP_MORE, "what lands next"},
     {"api", GROUP_MORE, "what programs can ask for"},
     {"tick", GROUP_MORE, "let the supervisor look around"},
     {"fleet", GROUP_MORE, "all hosts at once"},
@@ -77,12 +78,9 @@ static const struct field INIT[] = {
     TEXT("file", "where the settings are written; the file that is read, if not said"),
 };
 static const struct field UP[] = {
-    SWITCH("auto", "take tasks from the pool by itself"),
-    TEXT("task-pool-command", "prints the tasks that wait"),
-    FLAG("concurrency", FIELD_UINT, 0, "how many tasks at once"),
-    TEXT("post-accept-command", "runs after work was accepted"),
     TEXT("config", "a file of settings"),
     TEXT("store", "sqlite:PATH, or postgresql://…"),
+    TEXT("host", "this host's number or name in a shared store; a free number, if not said"),
     TEXT("listen", "an address for other machines too"),
 };
 static const struct field BEGIN[] = {
@@ -227,8 +225,12 @@ static const struct command LOCAL[] = {
     {.words = "up",
      .group = GROUP_BEGIN,
      .summary = "Start the daemon in the background, unless it runs already.",
-     .help = "It goes on when you log out; `overseer down` stops it.\n"
-             "Example: overseer up",
+     .help =
+         "It goes on when you log out; `overseer down` stops it.\n"
+         "Several hosts share one PostgreSQL store. Each host claims a number of its own there:\n"
+         "the one that it had before, a free one, or the one that --host says. A number that\n"
+         "another machine or state folder has claimed is refused.\n"
+         "Example: overseer up",
      FLAGS(UP),
      .run = up_run},
     {.words = "down",
@@ -262,7 +264,10 @@ static const struct command LOCAL[] = {
      .group = GROUP_WORK,
      .of = "question.approve",
      .summary = "Accept what an agent has done and what passed its checks: it lands.",
-     .help = "Example: overseer land T7",
+     .help =
+         "What lands is the commit that `overseer diff` showed you; if another one waits by now, nothing lands and you are asked "
+         "to look again.\n"
+         "Example: overseer land T7",
      .run = decide_run},
     {.words = "reject",
      .group = GROUP_WORK,

@@ -18,7 +18,7 @@
 enum health { GOOD, LOOK, BAD, VERDICTS };
 static const char *const VERDICT_NAMES[VERDICTS] = {"good", "look", "bad"};
 
-enum { TEXT_AT = 20 };
+enum { TEXT_AT = 20, AGENTS_TEXT = 280 };
 
 struct finding {
     enum health verdict;
@@ -33,6 +33,7 @@ struct patient {
     const char *folder;
     bool has_daemon_program;
     uint32_t agents; /* that are declared in the settings */
+    json_t *tried;   /* what the daemon's program says of each; NULL: it was not asked */
 };
 
 #define FOUND(f, v, to_do, ...) \
@@ -111,6 +112,60 @@ static void check_agents(const struct patient *patient, struct finding *f) {
               names);
     else
         FOUND(f, GOOD, "", "%s; %u in the settings", names, patient->agents);
+}
+
+static void names_add(char *names, size_t size, const char *agent, const char *said) {
+    size_t used = strlen(names);
+    snprintf(names + used, size - used, "%s%s%s%s", used ? "; " : "", agent, *said ? ": " : "",
+             said);
+    bytes_mend(names, strlen(names)); /* it may end in half a letter */
+}
+
+/* Each program is started in the sandbox that its runs get. */
+static void check_starts(const struct patient *patient, struct finding *f) {
+    char good[AGENTS_TEXT] = "", bad[AGENTS_TEXT] = "";
+    size_t i;
+    json_t *row;
+    json_array_foreach(patient->tried, i, row) {
+        bool starts = json_is_true(json_object_get(row, "starts"));
+        names_add(starts ? good : bad, sizeof good,
+                  json_string_value(json_object_get(row, "agent")),
+                  json_string_value(json_object_get(row, "said")));
+    }
+    if (json_array_size(patient->tried) == 0)
+        FOUND(f, patient->agents ? LOOK : GOOD, "",
+              patient->agents ? "the agents could not be tried" : "no agents in the settings");
+    else if (*bad)
+        FOUND(f, BAD, "see docs/sandbox.md, \"Programs\"", "does not start in its sandbox: %s",
+              bad);
+    else
+        FOUND(f, GOOD, "", "each starts in its sandbox: %s", good);
+}
+
+static enum health verdict_named(const char *name) {
+    for (enum health verdict = GOOD; name && verdict < VERDICTS; verdict++)
+        if (strcmp(VERDICT_NAMES[verdict], name) == 0)
+            return verdict;
+    return LOOK;
+}
+
+/* What runs get of the logins, and for how long that works. */
+static void check_logins(const struct patient *patient, struct finding *f) {
+    char text[AGENTS_TEXT] = "";
+    enum health worst = GOOD;
+    size_t i;
+    json_t *row;
+    json_array_foreach(patient->tried, i, row) {
+        const json_t *login = json_object_get(row, "login");
+        const char *said = json_string_value(json_object_get(login, "text"));
+        enum health verdict = verdict_named(json_string_value(json_object_get(login, "verdict")));
+        if (!said)
+            continue;
+        names_add(text, sizeof text, json_string_value(json_object_get(row, "agent")), said);
+        worst = verdict > worst ? verdict : worst;
+    }
+    FOUND(f, worst, worst == GOOD ? "" : "a long-lived token: token_file in overseer.toml(5)", "%s",
+          *text ? text : "runs get no login of yours; keys and token_file are in overseer.toml(5)");
 }
 
 static void check_tmux(const struct patient *patient, struct finding *f) {
@@ -352,7 +407,8 @@ static const struct check {
     void (*look)(const struct patient *patient, struct finding *ret);
 } CHECKS[] = {
     {"program", check_programs}, {"hold", check_hold},
-    {"agents", check_agents},    {"settings", check_settings},
+    {"agents", check_agents},    {"starts", check_starts},
+    {"logins", check_logins},    {"settings", check_settings},
     {"daemon", check_daemon},    {"registration", check_registration},
     {"store", check_store},      {"folder", check_folder},
     {"socket", check_socket},    {"disk", check_disk},
@@ -396,6 +452,38 @@ static enum health all_print(const struct patient *patient) {
     return worst;
 }
 
+/* By the daemon's own program, with the environment of the daemon that runs. */
+static json_t *agents_tried(const struct patient *patient) {
+    char pid[24] = "0";
+    const char *config = typed_text(patient->typed, "config");
+    struct registered registered;
+    struct trouble trouble;
+    if (registered_read(&patient->typed->at, &registered)) {
+        snprintf(pid, sizeof pid, "%d", (int)registered.pid);
+        close(registered.pidfd);
+    }
+    char *words[] = {(char *)(uintptr_t)patient->daemon, (char *)"--try-agents",    pid,
+                     config ? (char *)"--config" : NULL, (char *)(uintptr_t)config, NULL};
+    struct child *child = calloc(1, sizeof *child);
+    json_t *list = json_array();
+    if (!child || !patient->has_daemon_program || patient->agents == 0) {
+        free(child);
+        return list;
+    }
+    child->words = words;
+    child->quiet = true;
+    bool ran = child_run(child, &trouble);
+    for (char *line = child->said, *end; ran && (end = strchr(line, '\n')); line = end + 1) {
+        json_t *row = json_loadb(line, (size_t)(end - line), 0, NULL);
+        if (json_is_string(json_object_get(row, "agent")) && /* the log may be JSON, too */
+            json_is_string(json_object_get(row, "said")))
+            json_array_append(list, row);
+        json_decref(row);
+    }
+    free(child);
+    return list;
+}
+
 /* STORE-05: with the person's word, what can be read of a damaged store becomes a new one. */
 static int rebuild(struct typed *typed) {
     static char *words[] = {(char *)"admin", (char *)"rebuild"};
@@ -416,7 +504,9 @@ int doctor_run(struct typed *typed) {
     char *text = daemon_get(&typed->at, "/healthz", &status, &typed->trouble);
     patient.health = text ? json_loads(text, 0, NULL) : NULL;
     free(text);
+    patient.tried = agents_tried(&patient);
     enum health worst = all_print(&patient);
+    json_decref(patient.tried);
     json_decref(patient.health);
     if (worst == GOOD && !typed->as_json)
         hint("Everything is in order.");

@@ -187,8 +187,9 @@ static const struct {
     {"fleet.resume", print_resumed},  {"assignment.list", print_agents},
     {"handoff.list", print_handoffs}, {"handoff.show", print_handoff},
     {"budget.show", print_budgets},   {"desk.show", print_desk},
-    {"replay.run", print_replay},     {"replay.compare", print_replay},
-    {"work.log", print_log},          {"work.diff", print_diff},
+    {"lane.show", print_lane},        {"replay.run", print_replay},
+    {"replay.compare", print_replay}, {"work.log", print_log},
+    {"work.diff", print_diff},
 };
 
 void print_result(const struct typed *typed, const json_t *result) {

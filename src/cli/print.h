@@ -38,6 +38,7 @@ void print_handoffs(const struct typed *typed, const json_t *result);
 void print_handoff(const struct typed *typed, const json_t *result);
 void print_budgets(const struct typed *typed, const json_t *result); /* print_desk.c */
 void print_desk(const struct typed *typed, const json_t *result);
+void print_lane(const struct typed *typed, const json_t *result);
 void print_replay(const struct typed *typed, const json_t *result); /* print_replay.c */
 const char *proof_say(const json_t *goal); /* , verified and landed: of what is done */
 void print_goal(const struct typed *typed, const json_t *result); /* print_goal.c */

@@ -90,3 +90,26 @@ void print_desk(const struct typed *typed, const json_t *result) {
     budgets_print(json_object_get(result, "budgets"));
     accounts_print(json_object_get(result, "accounts"));
 }
+
+void print_lane(const struct typed *typed, const json_t *result) {
+    static const struct column COLUMNS[] = {{0}, {0}, {0}, {0}, {.right = true}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    const json_t *lane = json_object_get(result, "lane");
+    size_t i, length = ids_length(lane);
+    json_t *entry;
+    (void)typed;
+    if (flag_of(result, "held"))
+        printf("The lane is held: nothing begins to land. Go on with: overseer lane release\n");
+    if (json_array_size(lane) == 0)
+        printf("Nothing waits to land.\n");
+    json_array_foreach(lane, i, entry) {
+        char id[ID_TEXT + 1], age[AGE_TEXT];
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", flag_of(entry, "slot") ? "lands" : "waits");
+        table_cell(&table, TINT_DIM, "%s", id_short(text_of(entry, "goalId"), length, id));
+        table_cell(&table, TINT_NONE, "%s", text_of(entry, "assignmentId"));
+        table_cell(&table, TINT_NONE, "%s", text_of(entry, "agentId"));
+        table_cell(&table, TINT_DIM, "%s", age_of(entry, "since", age));
+    }
+    table_print(&table);
+}

@@ -189,10 +189,53 @@ static void daemon_print(const json_t *daemon) {
         text_say(stdout, trouble);
     }
     printf("\n");
+    const json_t *step = json_object_get(daemon, "clockStep");
+    char at[CLOCK_TEXT];
+    if (step)
+        printf("  the clock stepped by %+.1f s at %s; stored times were corrected\n",
+               json_number_value(json_object_get(step, "seconds")),
+               clock_format(time_of(step, "at"), clock_now(), at));
     if (stopped)
         printf("  everything is stopped; go on with: overseer resume\n");
     if (safe)
         printf("  nothing is written or started; see: overseer doctor\n");
+}
+
+static void lost_print(const json_t *status) {
+    size_t i;
+    json_t *host;
+    char age[AGE_TEXT];
+    json_array_foreach(json_object_get(status, "lostHosts"), i, host) {
+        long long tasks = number_of(host, "tasks");
+        tint_on(stdout, TINT_BAD);
+        printf("HOST %lld is lost", number_of(host, "host"));
+        tint_off(stdout, TINT_BAD);
+        printf(" since %s: %lld %s until %s before %s elsewhere\n", age_of(host, "since", age),
+               tasks, tasks == 1 ? "task waits" : "tasks wait", text_of(host, "until"),
+               tasks == 1 ? "it starts" : "they start");
+    }
+}
+
+/* "01JC7Q4T9Z waits: push to example.org/app.git, since 40s" */
+static void waits_print(const json_t *waits) {
+    static const struct column COLUMNS[] = {
+        {0}, {.right = true, .least = AGE_WIDE}, {.bends = true}, {0}};
+    struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
+    size_t i, length = ids_length(waits);
+    json_t *wait;
+    char id[ID_TEXT + 1], age[AGE_TEXT];
+    if (json_array_size(waits) == 0)
+        return;
+    title_print("WAITS FOR", TINT_WARN, "");
+    json_array_foreach(waits, i, wait) {
+        const char *goal = text_of(wait, "goalId");
+        table_row(&table);
+        table_cell(&table, TINT_NONE, "%s", *goal ? id_short(goal, length, id) : "");
+        table_cell(&table, TINT_DIM, "%s", age_of(wait, "since", age));
+        table_cell(&table, TINT_NONE, "%s", text_of(wait, "what"));
+        table_cell(&table, TINT_DIM, "%s", flag_of(wait, "running") ? "" : "not begun");
+    }
+    table_print(&table);
 }
 
 static bool any_goals(const json_t *status) {
@@ -212,6 +255,8 @@ void print_status(const struct typed *typed, const json_t *status) {
     section_print(status, "working", "WORKING", TINT_BUSY);
     section_print(status, "paused", "PAUSED", TINT_DIM);
     done_print(json_object_get(status, "done"));
+    lost_print(status);
+    waits_print(json_object_get(status, "waits"));
     daemon_print(json_object_get(status, "daemon"));
     if (number_of(json_object_get(status, "tally"), "needs you") > 0)
         hint("Next: overseer inbox");

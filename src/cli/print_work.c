@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How do people see what an agent said, and what it changed? */
 #include "cli/print.h"
+#include "cli/shown.h"
 
 /* ---- words ---- */
 
@@ -73,6 +74,9 @@ void print_diff(const struct typed *typed, const json_t *result) {
                                            : "Nobody works on it yet.\n");
         return;
     }
+    bool waits = flag_of(result, "waits");
+    if (waits)
+        shown_remember(text_of(result, "goalId"), text_of(result, "commit"));
     if (number_of(result, "files") == 0)
         printf("Nothing has changed.\n");
     patch_print(text_of(result, "diff"));
@@ -81,4 +85,9 @@ void print_diff(const struct typed *typed, const json_t *result) {
     hint("%lld files, +%lld -%lld, by %s", number_of(result, "files"),
          number_of(result, "insertions"), number_of(result, "deletions"),
          text_of(result, "agentId"));
+    if (waits)
+        hint("This is commit %.12s on %.12s: checked, and what lands.", text_of(result, "commit"),
+             text_of(result, "base"));
+    if (flag_of(result, "moved"))
+        hint("Its worktree has changed since; --worktree shows that.");
 }

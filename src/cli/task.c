@@ -6,6 +6,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/run.h"
+#include "cli/shown.h"
 #include "model/charge.h"
 
 #include <ctype.h>
@@ -266,6 +267,17 @@ int tell_run(struct typed *typed) {
 
 /* ---- what becomes of it ---- */
 
+/* A yes names its commit: the one that `diff` showed here, or, if it showed none, the one that waits now. */
+static void commit_name(struct typed *typed, const char *goal, const char *waits) {
+    char shown[SHOWN_COMMIT];
+    if (!*waits || typed_text(typed, "commit"))
+        return;
+    bool seen = shown_recall(goal, shown);
+    json_object_set_new(typed->params, "commit", json_string(seen ? shown : waits));
+    if (!seen)
+        fprintf(stderr, "Commit %.12s lands; `overseer diff` has not shown it here.\n", waits);
+}
+
 /* The question that waits for a yes or no about this task; any question, where no kind is meant. */
 static bool asked_settle(struct typed *typed, const char *kind) {
     const char *what = typed_text(typed, "question");
@@ -285,6 +297,8 @@ static bool asked_settle(struct typed *typed, const char *kind) {
     }
     json_object_set_new(typed->params, "goal", json_string(task.goal));
     json_object_set_new(typed->params, "question", json_string(text_of(question, "questionId")));
+    if (kind && strcmp(typed->command->op->name, "question.approve") == 0)
+        commit_name(typed, task.goal, text_of(question, "commit"));
     json_decref(question);
     return true;
 }

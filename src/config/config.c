@@ -109,6 +109,23 @@ static struct str section_of(struct str path) {
     return str_cut(path, len);
 }
 
+/* A setting whose part does not exist. False: it is none of those. */
+static bool absent(struct loading *loading, const struct setting_list *list, struct str path,
+                   const char *place, const char *remedy) {
+    const struct setting *row = setting_absent(list, path);
+    if (row && !loading->source->recorded)
+        problem(loading, "%s: %s%s%s is not available in this version: %s is not built yet; %s",
+                place, list ? list->name : "", list ? "." : "", row->name, row->text, remedy);
+    return row != NULL;
+}
+
+static bool absent_in_file(struct loading *loading, const struct setting_list *list,
+                           struct str path, const struct toml_value *value) {
+    char place[PATH_MAX + 32];
+    snprintf(place, sizeof place, "%s:%u:%u", loading->file, value->line, value->column);
+    return absent(loading, list, path, place, "remove the line");
+}
+
 /* In the same section its last word is enough. */
 static void unknown(struct loading *loading, const struct toml_value *value, struct str path,
                     const char *near) {
@@ -159,7 +176,8 @@ static void put(struct loading *loading, void *base, struct setting_found found,
 static void put_plain(struct loading *loading, const struct toml_value *value) {
     struct setting_found found = setting_find(value->path);
     if (!found.row) {
-        unknown(loading, value, value->path, setting_nearest(value->path));
+        if (!absent_in_file(loading, NULL, value->path, value))
+            unknown(loading, value, value->path, setting_nearest(value->path));
         return;
     }
     struct origin_place *origin = &loading->settings->origins[setting_place(found.row)];
@@ -223,9 +241,9 @@ static void entry_put(struct loading *loading, const struct toml_value *value,
     if (count == 0)
         problem(loading, "%s:%u:%u: %s are a list: write [[%s]]", loading->file, value->line,
                 value->column, list->name, list->name);
-    else if (!found.row)
+    else if (!found.row && !absent_in_file(loading, list, rest, value))
         unknown(loading, value, rest, list_setting_nearest(list, rest));
-    else
+    else if (found.row)
         put(loading, entry_at(loading, list, count - 1), found, value,
             &loading->lists[list - SETTING_LIST].lines[count - 1][found.row - list->rows]);
 }
@@ -329,12 +347,6 @@ static void document_parse(struct loading *loading) {
 
 /* ---- the other layers ---- */
 
-static const struct setting *row_named(const char *name) {
-    struct setting_found found = setting_find(str_of(name));
-    must(found.row);
-    return found.row;
-}
-
 static void put_layer(struct loading *loading, const struct setting *row, struct str text,
                       enum span_unit unit, enum origin origin, const char *shown) {
     struct settings *settings = loading->settings;
@@ -377,12 +389,20 @@ static void environment_take(struct loading *loading) {
             put_layer(loading, &SETTINGS[i], str_of(value), UNIT_WRITTEN, ORIGIN_ENVIRONMENT,
                       shown);
     }
+    for (size_t i = 0; i < SETTING_ABSENT_COUNT && !loading->source->ignore_environment; i++) {
+        char shown[SETTING_ENV];
+        const char *value = environment_of(&SETTING_ABSENT[i], shown);
+        if (value && *value)
+            absent(loading, NULL, str_of(SETTING_ABSENT[i].name), shown, "unset it");
+    }
 }
 
 /* All flags for one list are its entries, so they are gathered first. */
 static void flag_take(struct loading *loading, uint32_t place) {
     const struct config_flag *flags = loading->source->flags, *flag = &flags[place];
     struct setting_found found = setting_find(str_of(flag->name));
+    if (!found.row && absent(loading, NULL, str_of(flag->name), flag->shown, "leave it out"))
+        return;
     if (!found.row) {
         const char *near = setting_nearest(str_of(flag->name));
         problem(loading, "%s: there is no setting \"%.80s\"%s%s%s", flag->shown, flag->name,
@@ -407,18 +427,6 @@ static void flag_take(struct loading *loading, uint32_t place) {
 static void flags_take(struct loading *loading) {
     for (uint32_t i = 0; i < loading->source->flag_count; i++)
         flag_take(loading, i);
-}
-
-/* CONFIG-09 to CONFIG-11: which preset is known only when all layers have been seen; its rows lie below them. */
-static void preset_take(struct loading *loading) {
-    struct settings *settings = loading->settings;
-    for (size_t i = 0; i < PRESET_ROW_COUNT; i++) {
-        const struct setting *row = row_named(PRESET_ROWS[i].name);
-        if (PRESET_ROWS[i].preset == settings->preset &&
-            settings->origins[setting_place(row)].origin == ORIGIN_DEFAULT)
-            put_layer(loading, row, str_of(PRESET_ROWS[i].value), UNIT_WRITTEN, ORIGIN_PRESET,
-                      "preset");
-    }
 }
 
 /* ---- completing ---- */
@@ -525,7 +533,6 @@ static struct settings *load(struct loading *loading) {
     toml_free(loading->doc);
     environment_take(loading);
     flags_take(loading);
-    preset_take(loading);
     homes_expand(loading);
     paths_resolve(settings);
     channels_take(loading);

@@ -22,6 +22,8 @@ struct config_source {
     const char *file; /* NULL: where config_find() finds one */
     bool ignore_file; /* flags and environment alone */
     bool ignore_environment;
+    bool
+        recorded; /* the text was recorded by an earlier version: what it has of parts that are not built is left out */
     const struct config_flag *flags;
     uint32_t flag_count;
 };

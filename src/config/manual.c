@@ -20,7 +20,7 @@ static const char BEFORE[] =
     "the one that \\fB\\-\\-config\\fR names, the one that \\fBOVERSEER_CONFIG\\fR names, that of the person,\n"
     "that of the machine.\n"
     ".PP\n"
-    "Each layer wins over the one before it: defaults, the preset, the file, the environment, flags of\n"
+    "Each layer wins over the one before it: defaults, the file, the environment, flags of\n"
     ".BR overseerd (8).\n"
     "The variable for a setting is its name in capitals, with OVERSEER_ before it and _ for each dot:\n"
     "\\fBserver.listen\\fR is \\fBOVERSEER_SERVER_LISTEN\\fR. Lists have commas there, or one entry in a line.\n"
@@ -41,13 +41,12 @@ static const char BEFORE[] =
 
 static const char CHOOSING[] =
     ".SH CHOOSING\n"
-    "\\fBpreset\\fR sets several thresholds at once; whatever the file sets itself wins over it.\n"
+    "Choose stricter settings (fewer retries and restarts, smaller caps and budgets, \\fBverify.command\\fR, \\fBplans.approve\\fR)\n"
+    "where errors are costly, where the budget is small, where runs are unattended, in CI, and for regulated work. More is\n"
+    "stopped early and people are asked more often.\n"
     ".PP\n"
-    "Choose stricter settings (\\fBhigh-stakes\\fR, or \\fBci\\fR) where errors are costly, where the budget is small, where\n"
-    "runs are unattended, in CI, and for regulated work. More is stopped early and people are asked more often.\n"
-    ".PP\n"
-    "Choose looser ones (\\fBexploratory\\fR) for exploration, for long tasks, where waste is tolerated, where a person is\n"
-    "watching, and where quality may fluctuate on the way. People are asked less, and more may be done in vain.\n";
+    "Choose looser ones for exploration, for long tasks, where waste is tolerated, where a person is watching, and where\n"
+    "quality may fluctuate on the way. People are asked less, and more may be done in vain.\n";
 
 static const char ALLOWING[] =
     ".SH ALLOWING AGENTS\n"
@@ -59,13 +58,11 @@ static const char ALLOWING[] =
     "that people run for themselves; a goal that somebody else wrote reaches all of them; and what one of them reads can\n"
     "become an instruction to the next. Name the agents that you mean.\n"
     ".PP\n"
-    "Commands (\\fBauto.task_pool_command\\fR, \\fBauto.post_accept_command\\fR, \\fBverify.command\\fR) come from this file, the\n"
+    "Commands (\\fBverify.command\\fR, \\fBrepo.setup\\fR and others) come from this file, the\n"
     "environment and flags alone: never from a model, and from no call of an agent.\n";
 
 static const char AFTER[] = ".SH EXAMPLE\n"
                             ".nf\n"
-                            "preset = \"high-stakes\"\n"
-                            "\n"
                             "[supervision]\n"
                             "tick_every = \"1m\"\n"
                             "\n"
@@ -74,7 +71,7 @@ static const char AFTER[] = ".SH EXAMPLE\n"
                             "\n"
                             "[[agents]]\n"
                             "id = \"coder\"\n"
-                            "capabilities = [\"code\", \"tests\"]\n"
+                            "role = \"coder\"\n"
                             "\n"
                             "[[channels]]\n"
                             "id = \"issues\"\n"
@@ -138,15 +135,19 @@ static void put_row(const void *defaults, const struct setting *row, struct aren
     puts(".");
 }
 
-static void put_presets(void) {
-    for (uint32_t preset = 1; preset < PRESETS; preset++) {
-        puts(".TP");
-        fputs(".B preset = \"", stdout);
-        put(name_of(&PRESET_NAMES, preset));
-        puts("\"");
-        for (size_t i = 0; i < PRESET_ROW_COUNT; i++)
-            if (PRESET_ROWS[i].preset == preset)
-                printf("%s = %s\n.br\n", PRESET_ROWS[i].name, PRESET_ROWS[i].value);
+/* What is refused, so that nobody looks for it in vain. */
+static void put_absent(void) {
+    puts(
+        ".SH NOT AVAILABLE IN THIS VERSION\n"
+        "Nothing reads these yet. A file, variable or flag that sets one is refused, with the line to remove:");
+    for (size_t i = 0; i < SETTING_ABSENT_COUNT; i++) {
+        put(SETTING_ABSENT[i].name);
+        puts(",");
+    }
+    for (size_t i = 0; i < AGENT_ABSENT_COUNT; i++) {
+        fputs("agents.", stdout);
+        put(AGENT_ABSENT[i].name);
+        puts(i + 1 < AGENT_ABSENT_COUNT ? "," : ".");
     }
 }
 
@@ -171,8 +172,8 @@ void config_manual(void) {
     for (size_t i = 0; i < SETTING_LISTS; i++)
         put_list(&SETTING_LIST[i], &arena);
     fputs(CHOOSING, stdout);
-    put_presets();
     fputs(ALLOWING, stdout);
+    put_absent();
     fputs(AFTER, stdout);
     arena_free(&settings->arena);
     arena_free(&arena);

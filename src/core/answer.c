@@ -2,6 +2,7 @@
 /* Somebody answered: what follows for the work that it was about, and who hears it when? ESCALATE-14, REQUEST-01.
  *
  *   stalled. landing.   whether its work goes on, and how          done.              is it done?
+ *   disk.               the same, of a run that the host froze (brake.c)
  *   denied.  failed.    the same, of work that nobody is on        asks.              may it use a tool?
  *
  * Anything else is said to the agent that asked. */
@@ -30,7 +31,7 @@ static void chances_renew(struct deciding *d, uint32_t at_node) {
 static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t option) {
     charge->answered = 0;
     charge->waiting = WAITS_FOR_NOTHING;
-    charge->commit[0] = 0; /* what passed before is not what comes now */
+    candidate_forget(d, charge); /* what passed before is not what comes now */
     if (option == 2 && ladder_reassign(d, charge))
         return;
     uint32_t n = charge->n;
@@ -42,6 +43,7 @@ static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t
         permit_return(d, charge, true);
         charge_again(d, charge, STR("answer.again"));
     }
+    charge_noted(d, n, STR("answer.again"));
 }
 
 /* Somebody answered about what was seen then, and it may have come to life since. A person's word is carried out after a few
@@ -85,11 +87,12 @@ static void watched_answered(struct deciding *d, struct charge *charge, uint32_t
     charge_wakes(d, charge, STR("answer.again"));
 }
 
-/* What passed its checks and did not get home is brought there once more: nobody has to make it again. */
+/* What passed its checks and did not land is landed once more: no agent has to make it again. */
 static bool land_again(struct deciding *d, struct charge *charge, uint32_t option) {
     if (option > 1 || !charge->commit[0] || !d->policy->lands)
         return false;
     charge->question = 0;
+    charge->rechecks = 0;
     charge->waiting = WAITS_FOR_NOTHING;
     if (charge->status == CHARGE_BLOCKED)
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.again")});
@@ -97,15 +100,26 @@ static bool land_again(struct deciding *d, struct charge *charge, uint32_t optio
     return true;
 }
 
-static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
+void answer_begin_again(struct deciding *d, struct charge *charge) {
+    chances_renew(d, charge->node);
+    answer_carry_out(d, charge, 1);
+}
+
+void answer_give_up(struct deciding *d, struct charge *charge) {
     uint32_t at_node = charge->node;
     charge->question = 0;
-    charge->waiting = WAITS_FOR_RETRY;
+    charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
+    work_give_up(d, at_node, STR("answer.stop"));
+}
+
+static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
+    uint32_t at_node = charge->node;
     if (option == 3) {
-        charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
-        work_give_up(d, at_node, STR("answer.stop"));
+        answer_give_up(d, charge);
         return;
     }
+    charge->question = 0;
+    charge->waiting = WAITS_FOR_RETRY;
     if (charge_is_watched(charge)) {
         watched_answered(d, charge, option);
         return;
@@ -144,6 +158,7 @@ static bool done_answered(struct deciding *d, struct charge *charge,
         return false;
     }
     charge->question = 0;
+    charge->approved = 1;
     charge->waiting = WAITS_FOR_NOTHING;
     if (charge->commit[0] && d->policy->lands) {
         if (charge->status == CHARGE_BLOCKED)
@@ -253,7 +268,7 @@ void charge_answered(struct deciding *d, const struct question *question) {
         stopped_answered(d, question);
     if (question->charge)
         charge = charges_find(&d->decision->live.charges, question->charge - 1);
-    if (!charge || done_answered(d, charge, question))
+    if (!charge || done_answered(d, charge, question) || brake_answered(d, charge, question))
         return;
     if (question_is_fate(question))
         fate_decided(d, charge, question);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what an agent calls done really done, and how does it come home? VERIFY-01, DESIGN 7: never on its word. */
+/* Is what an agent calls done really done? VERIFY-01: the supervisor checks for itself, and checks the commit that would land. */
 #include "core/rules.h"
 #include "model/verification.h"
 
@@ -29,13 +29,19 @@ static struct terms terms_of(const struct deciding *d, const struct charge *char
     return terms;
 }
 
-static void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
-                        struct str rule) {
+void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
+                 struct str rule) {
     struct effect effect = agent_effect(d, charge, kind);
     effect.within = time_after(d->policy->check_within, QUEUED_MOST);
-    effect.commit = str_of(charge->commit);
-    if (kind == EFFECT_CHECK)
+    effect.conflict = str_of(charge->conflict);
+    if (kind == EFFECT_CHECK) {
         effect.text = terms_of(d, charge).text;
+        effect.snapshot = charge->recheck ? str_of(charge->snapshot) : STR("");
+    } else {
+        effect.commit = str_of(charge->commit);
+        effect.onto = str_of(charge->onto);
+        effect.digest = charge->check_digest;
+    }
     charge->effect = effect_make(d, effect)->n + 1;
     charge->waiting = WAITS_FOR_CHECK;
     charge_touch(d, charge);
@@ -50,9 +56,13 @@ static void work_effect(struct deciding *d, struct charge *charge, enum effect_k
 bool check_go_on(struct deciding *d, struct charge *charge) {
     if (charge->waiting != WAITS_FOR_CHECK || charge->effect || charge->question)
         return false;
-    if (dispatch_has_room(d))
-        work_effect(d, charge, charge->commit[0] ? EFFECT_LAND : EFFECT_CHECK,
-                    charge->commit[0] ? STR("work.land") : STR("work.check"));
+    if (!dispatch_has_room(d))
+        return true;
+    if (!charge->commit[0] || charge->recheck)
+        work_effect(d, charge, EFFECT_CHECK,
+                    charge->recheck ? STR("work.recheck") : STR("work.check"));
+    else
+        land_go_on(d, charge);
     return true;
 }
 
@@ -63,14 +73,13 @@ void check_begin(struct deciding *d, struct charge *charge) {
     if (charge->status == CHARGE_BLOCKED && !charge->question)
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("work.check")});
     charge->waiting = WAITS_FOR_CHECK;
-    charge->commit[0] = 0;
-    charge_touch(d, charge);
+    candidate_forget(d, charge);
     check_go_on(d, charge);
 }
 
 /* ---- what came of it ---- */
 
-static struct charge *charge_waited(struct deciding *d, const struct effect_slot *slot) {
+struct charge *charge_waited(struct deciding *d, const struct effect_slot *slot) {
     struct charge *charge = charge_of_effect(d, slot->n);
     if (!charge)
         return NULL;
@@ -81,8 +90,8 @@ static struct charge *charge_waited(struct deciding *d, const struct effect_slot
     return charge;
 }
 
-static void verdict_record(struct deciding *d, enum record_type type, const struct charge *charge,
-                           struct str rule, struct str verdict) {
+void verdict_record(struct deciding *d, enum record_type type, const struct charge *charge,
+                    struct str rule, struct str verdict) {
     decide_record(
         d, type,
         charge_evidence(d, charge,
@@ -94,9 +103,18 @@ static void verdict_record(struct deciding *d, enum record_type type, const stru
                                           .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
 }
 
+/* The candidate does not stand any more; nothing of it lands by itself. */
+void candidate_forget(struct deciding *d, struct charge *charge) {
+    slot_leave(d, charge, STR("its candidate does not stand any more"));
+    charge->commit[0] = charge->onto[0] = charge->snapshot[0] = 0;
+    charge->check_digest = charge->change = (struct hash){0};
+    charge->judged = charge->recheck = charge->rechecks = charge->approved = 0;
+    charge_touch(d, charge);
+}
+
 /* What it called done is not: nothing of that stands any more. */
 void done_forget(struct deciding *d, struct charge *charge) {
-    charge->commit[0] = 0;
+    candidate_forget(d, charge);
     charge->completion = charge->confidence = charge->reported_last = 0;
     charge_touch(d, charge);
 }
@@ -161,8 +179,8 @@ static enum verified verified_as(enum checked checked, bool lacks) {
 }
 
 /* VERIFY-14: what was looked at, and what was seen. */
-static void verdict_keep(struct deciding *d, struct charge *charge, enum checked checked,
-                         bool lacks) {
+static struct verification verdict_keep(struct deciding *d, struct charge *charge,
+                                        enum checked checked, bool lacks) {
     struct verification verdict = {0};
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, charge->node);
@@ -175,26 +193,59 @@ static void verdict_keep(struct deciding *d, struct charge *charge, enum checked
                                                        .target = STR("report_completion"),
                                                        .passed = !lacks,
                                                        .reason = lacks ? NO_REPORT : STR("")};
-    verdict = (struct verification){
-        .status = verified_as(checked, lacks),
-        .at = d->signal->at,
-        .checks = {checks, verdict.checks.count + terms_of(d, charge).report}};
+    verdict.status = verified_as(checked, lacks);
+    verdict.at = d->signal->at;
+    verdict.checks = (struct rows){checks, verdict.checks.count + terms_of(d, charge).report};
     charge->verdict = node->verdict = decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
     charge_touch(d, charge);
     node_touch(d, node);
+    return verdict;
 }
 
-/* What passed is done once it is home, where it has to go there. */
-void work_passed(struct deciding *d, struct charge *charge, struct str rule) {
-    struct str evidence = arena_format(d->out, "checked: commit %s", charge->commit);
-    if (!d->policy->lands) {
-        charge_done(d, charge,
-                    (struct ending){.rule = rule, .evidence = evidence, .proof = PROOF_CHECKED});
+/* A person agrees to what they were shown: the commit, or another one that is shown as exactly the same change. */
+static void candidate_take(struct deciding *d, struct charge *charge,
+                           const struct verification *verdict) {
+    bool shown = !hash_is_zero(&verdict->change) && hash_equal(&charge->change, &verdict->change);
+    if (!str_equal(str_of(charge->commit), d->signal->title) && !shown)
+        charge->approved = 0;
+    charge->change = verdict->change;
+    name_put(charge->commit, sizeof charge->commit, d->signal->title);
+    name_put(charge->onto, sizeof charge->onto, verdict->onto);
+    name_put(charge->snapshot, sizeof charge->snapshot, verdict->snapshot);
+    charge->check_digest = verdict->digest;
+    charge->judged = verdict->judged;
+    charge->recheck = 0;
+    charge_touch(d, charge);
+}
+
+/* Where a person has to look at it, the slot does not wait for them. */
+static void candidate_passed(struct deciding *d, struct charge *charge, struct str text) {
+    bool asks = d->policy->verify_by_person || charge->judged != JUDGED_NONE;
+    if (!asks || charge->approved) {
+        work_passed(d, charge, STR("work.check"));
         return;
     }
-    charge->waiting = WAITS_FOR_CHECK;
-    charge_touch(d, charge);
-    check_go_on(d, charge);
+    slot_leave(d, charge, STR("a person is asked first"));
+    done_ask(d, charge, text);
+}
+
+/* The landing commit cannot be built. Its agent is told with which commit it conflicts, and merges that. */
+static void candidate_conflicts(struct deciding *d, struct charge *charge) {
+    struct str conflict = d->signal->title, text = d->signal->text;
+    name_put(charge->conflict, sizeof charge->conflict, conflict);
+    work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
+                   STR("what it made conflicts with what others made meanwhile"), text);
+}
+
+/* Nobody can say whether it is right: its agent is not to blame. */
+static void work_unchecked(struct deciding *d, struct charge *charge, struct str text) {
+    slot_leave(d, charge, STR("it could not be checked"));
+    if (charge->recheck)
+        landing_ask(d, charge, STR("work.not-landed"), text,
+                    STR("its target moved, and what would land now cannot be checked"));
+    else
+        ladder_ask_with(d, charge, STR("work.unchecked"),
+                        STR("what it calls done cannot be checked"), text);
 }
 
 void check_ended(struct deciding *d, const struct effect_slot *slot) {
@@ -207,19 +258,18 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
                    str_of(name_of(&CHECKED_NAMES, checked)));
     bool lacks = lacks_report(d, charge);
     struct str text = d->signal->text;
-    verdict_keep(d, charge, checked, lacks);
-    if (checked == CHECKED_PASSED && lacks)
+    struct verification verdict = verdict_keep(d, charge, checked, lacks);
+    if (checked == CHECKED_CONFLICT)
+        candidate_conflicts(d, charge);
+    else if (checked == CHECKED_PASSED && lacks)
         work_failed(d, charge, STR("work.unreported"), STR("it has not reported its end"),
                     arena_format(d->out, "completion_report: %.*s\n", STR_ARG(NO_REPORT)));
     else if (checked == CHECKED_PASSED && told_waits(d, charge)) {
         done_forget(d, charge); /* what a person has said meanwhile comes first */
         told_go_on(d, charge);
     } else if (checked == CHECKED_PASSED) {
-        name_put(charge->commit, sizeof charge->commit, d->signal->title);
-        if (d->policy->verify_by_person)
-            done_ask(d, charge, text);
-        else
-            work_passed(d, charge, STR("work.check"));
+        candidate_take(d, charge, &verdict);
+        candidate_passed(d, charge, text);
     } else if (checked == CHECKED_FAILED)
         work_failed(d, charge, STR("work.failed"),
                     STR("what it calls done does not pass its checks"),
@@ -230,42 +280,5 @@ void check_ended(struct deciding *d, const struct effect_slot *slot) {
         work_failed(d, charge, STR("work.unchanged"), STR("it says done and has changed nothing"),
                     text);
     else
-        ladder_ask_with(d, charge, STR("work.unchecked"),
-                        STR("what it calls done cannot be checked"), text);
-}
-
-/* Where it is, and which pull request waits for somebody. */
-static struct ending landed_ending(struct deciding *d, const struct charge *charge) {
-    struct str where = str_cut_utf8(d->signal->title, LIMIT_NAME);
-    struct str pull = str_cut_utf8(d->signal->text, LIMIT_URL);
-    return (struct ending){.rule = STR("work.land"),
-                           .evidence = arena_format(
-                               d->out, "checked and landed: commit %s, %.*s%s%.*s", charge->commit,
-                               STR_ARG(where), pull.len ? ", " : "", STR_ARG(pull)),
-                           .proof = PROOF_LANDED,
-                           .landed = pull.len ? pull : where};
-}
-
-void land_ended(struct deciding *d, const struct effect_slot *slot) {
-    struct charge *charge = charge_waited(d, slot);
-    bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < LANDEDS;
-    enum landed landed = told ? (enum landed)d->signal->to : LANDED_NOT;
-    if (!charge)
-        return;
-    verdict_record(d, landed == LANDED_YES ? RECORD_WORK_LANDED : RECORD_WORK_NOT_LANDED, charge,
-                   STR("work.land"), str_of(name_of(&LANDED_NAMES, landed)));
-    switch (landed) {
-    case LANDED_YES: charge_done(d, charge, landed_ending(d, charge)); break;
-    case LANDED_CONFLICT:
-        work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
-                       STR("what it made does not fit what others made meanwhile"),
-                       d->signal->text);
-        break;
-    default:
-        landing_ask(d, charge, STR("work.not-landed"), d->signal->text,
-                    landed == LANDED_MOVED    ? STR("others were faster each time it was to land")
-                    : landed == LANDED_PUSHED ? STR("what passed its checks was pushed, and its "
-                                                    "pull request could not be opened")
-                                              : STR("what passed its checks could not be landed"));
-    }
+        work_unchecked(d, charge, text);
 }

@@ -11,6 +11,11 @@ void rule_claim(struct deciding *d) {
     if (!slot || slot->state != EFFECT_READY || goal->owner != d->signal->host ||
         goal->status == GOAL_PAUSED)
         return;
+    struct charge *charge = slot->kind == EFFECT_SPAWN ? charge_of_effect(d, slot->n) : NULL;
+    if (charge && !run_may_start(d, charge))
+        return;
+    if (charge)
+        run_host_note(d, charge);
     slot->run_host = d->signal->host;
     slot->until = time_after(d->signal->at, d->policy->act_within);
     effect_move(d, slot, EFFECT_RUNNING);

@@ -18,7 +18,7 @@ static void effects_due(struct deciding *d) {
 void rule_due(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     effects_due(d);
-    int64_t next = goal->desk ? desk_due(d) : TIME_NEVER;
+    int64_t next = goal->workspace ? lane_due(d) : goal->desk ? desk_due(d) : TIME_NEVER;
     if (goal->status == GOAL_ACTIVE) {
         int64_t watch = watch_due(d);
         next = watch < next ? watch : next;

@@ -11,15 +11,7 @@ static bool desk_open(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
         return goal->desk != 0;
-    goal->id = d->signal->goal;
-    goal->desk = d->signal->desk;
-    goal->owner = d->signal->host ? d->signal->host : d->signal->desk;
-    goal->fence = 1;
-    goal->status = GOAL_ACTIVE;
-    goal->priority = PRIORITY_NORMAL;
-    goal->created_at = d->signal->at;
-    goal->era = d->world->era;
-    goal->effects_made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
+    aggregate_begin(d);
     if (!id_equal(goal->id, desk_id(goal->desk)) || goal->desk == 0)
         return false;
     decide_record(d, RECORD_DESK_OPENED,
@@ -639,6 +631,37 @@ void rule_limited(struct deciding *d) {
     desk_go_on(d);
 }
 
+/* ---- other hosts ---- */
+
+/* A person is told of a lost host once, from the host that took it over; the alert goes when that host is back. Its goals say
+ * themselves what waits: run_host.c. */
+void rule_host_lost(struct deciding *d) {
+    struct str cause = arena_format(d->out, "host.lost.%u", d->signal->to);
+    if (!d->world->goal && d->signal->override)
+        return;
+    if (!desk_open(d))
+        return;
+    if (d->signal->override) {
+        question_settle(d, cause, STR("host.returned"));
+        return;
+    }
+    struct str words = arena_format(
+        d->out,
+        "Host %u does not renew its lease any more, and host %u has taken its goals over. Tasks "
+        "that had an agent at work there start again once that agent is certainly frozen. Look at "
+        "that machine: what its agents made is kept there.",
+        d->signal->to, d->decision->goal.desk);
+    question_ask(
+        d, (struct asking){.kind = QUESTION_ALERT,
+                           .of = OF_PERSON,
+                           .alarm = ALARM_CRITICAL,
+                           .cause = cause,
+                           .text = {.title = arena_format(d->out, "Host %u is lost", d->signal->to),
+                                    .text = words,
+                                    .rule = STR("host.lost"),
+                                    .reason = STR("its beat did not change for a whole lease")}});
+}
+
 /* ---- people ---- */
 
 /* What was asked for until now goes on; or, if that is what they want, is denied. */
@@ -689,7 +712,7 @@ int64_t desk_next(const struct live *live, const struct goal *goal, const struct
             account_next(&live->accounts.at[i]) < next ? account_next(&live->accounts.at[i]) : next;
     if (goal->pace.suspended || !desk_is_asked(live))
         return next;
-    int64_t opens = pace_opens(&goal->pace, policy);
+    int64_t opens = pace_opens(&goal->pace, policy, now);
     next = opens > now && opens < next ? opens : next;
     for (uint32_t i = 0; i < live->budgets.count; i++) {
         const struct budget *budget = &live->budgets.at[i];

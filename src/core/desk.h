@@ -84,7 +84,7 @@ bool budgets_are_of_goals(const struct policy *policy); /* has it a budget for e
 /* The supervisor's own pace. */
 bool pace_is_open(const struct pace *pace, const struct policy *policy, int64_t now);
 void pace_take(struct pace *pace, const struct policy *policy, int64_t now);
-int64_t pace_opens(const struct pace *pace, const struct policy *policy);
+int64_t pace_opens(const struct pace *pace, const struct policy *policy, int64_t now);
 bool pace_is_blast(const struct pace *pace, const struct policy *policy, uint32_t granted,
                    int64_t now);
 void pace_strike(struct pace *pace, int64_t now);

@@ -258,7 +258,7 @@ struct str bound_words(const struct desk_view *view, const struct permit *permit
         return budget_words(view, budget, view->d->out);
     }
     case BOUND_PACE:
-        *ret_until = pace_opens(&goal->pace, policy);
+        *ret_until = pace_opens(&goal->pace, policy, view->d->signal->at);
         return STR("the supervisor does no more in a minute");
     case BOUND_SUSPENDED: return STR("the supervisor has suspended itself, and a person was asked");
     case BOUND_OFF: return STR("supervision is switched off");
@@ -284,16 +284,21 @@ static int64_t pace_span(uint32_t most, int64_t *ret_ahead) {
     return span;
 }
 
-int64_t pace_opens(const struct pace *pace, const struct policy *policy) {
+/* Acts are never paid for more than a minute ahead: such a time was stored by a clock that was ahead, and means nothing. */
+static int64_t pace_next(const struct pace *pace, int64_t now) {
+    return pace->next > time_after(now, MINUTES(1)) ? now : pace->next;
+}
+
+int64_t pace_opens(const struct pace *pace, const struct policy *policy, int64_t now) {
     int64_t ahead;
     if (policy->actions_per_minute == 0)
         return 0;
     pace_span(policy->actions_per_minute, &ahead);
-    return pace->next - ahead;
+    return pace_next(pace, now) - ahead;
 }
 
 bool pace_is_open(const struct pace *pace, const struct policy *policy, int64_t now) {
-    return pace_opens(pace, policy) <= now;
+    return pace_opens(pace, policy, now) <= now;
 }
 
 void pace_take(struct pace *pace, const struct policy *policy, int64_t now) {
@@ -301,19 +306,21 @@ void pace_take(struct pace *pace, const struct policy *policy, int64_t now) {
     if (policy->actions_per_minute == 0)
         return;
     int64_t span = pace_span(policy->actions_per_minute, &ahead);
-    pace->next = (pace->next > now ? pace->next : now) + span;
+    int64_t next = pace_next(pace, now);
+    pace->next = (next > now ? next : now) + span;
 }
 
 /* DESIGN 6: whoever wants to act against a large share of the fleet at once is probably wrong itself. */
 bool pace_is_blast(const struct pace *pace, const struct policy *policy, uint32_t granted,
                    int64_t now) {
-    uint32_t struck = pace->since + MINUTES(1) > now ? pace->struck : 0;
+    bool this_minute = pace->since <= now && pace->since + MINUTES(1) > now;
+    uint32_t struck = this_minute ? pace->struck : 0;
     return policy->blast_share > 0 && struck + 1 > policy->blast_least &&
            (uint64_t)(struck + 1) * 100 > (uint64_t)policy->blast_share * granted;
 }
 
 void pace_strike(struct pace *pace, int64_t now) {
-    if (pace->since + MINUTES(1) <= now) {
+    if (pace->since + MINUTES(1) <= now || pace->since > now) {
         pace->since = now;
         pace->struck = 0;
     }

@@ -82,6 +82,7 @@ void charge_move(struct deciding *d, struct charge *charge, enum charge_status t
     decide_record(d, RECORD_CHARGE_QUEUED + to, evidence);
     if (!charge_is_over(charge))
         return;
+    slot_leave(d, charge, STR("its work is over"));
     charge_tell_row(d, charge);
     live_remove(d, PART_CHARGE, charge);
 }
@@ -97,9 +98,11 @@ void decide_tell(struct deciding *d, struct signal signal) {
     signal.actor = STR("overseer");
     signal.by = WHO_OVERSEER;
     signal.trace = d->signal->trace;
-    effect_make(d, (struct effect){.kind = EFFECT_TELL,
-                                   .to = signal.goal,
-                                   .body = signal_encode(&signal, d->out)});
+    effect_make_about(d,
+                      (struct effect){.kind = EFFECT_TELL,
+                                      .to = signal.goal,
+                                      .body = signal_encode(&signal, d->out)},
+                      (struct effect_about){.charge = goal->desk ? 0 : signal.charge});
 }
 
 /* ---- sending ---- */
@@ -186,6 +189,7 @@ static void dispatch_make(struct deciding *d, struct charge *charge, enum wordin
     effect.text = node->text;
     if (kind == EFFECT_SPAWN) {
         effect.start = charge->start;
+        effect.orphan_after = d->policy->orphan_after;
         contract_take(charge, node);
     }
     effect.handoff = charge->handoff;
@@ -240,6 +244,10 @@ void charge_dispatch(struct deciding *d, struct charge *charge, enum wording wor
     must(charge->effect == 0 && dispatch_has_room(d));
     if (charge_is_watched(charge) && charge->run && !charge->ended)
         return; /* nothing is ever said to it: a dispatch begins to watch */
+    if ((charge->run == 0 || charge->ended) && !run_may_start(d, charge)) {
+        charge_waits_for_host(d, charge);
+        return;
+    }
     if (node->attempts >= d->policy->max_attempts) /* C-68: whatever it is, and whoever wants it */
         ladder_ask(d, charge, STR("dispatch.too-often"), STR("it was sent something too often"));
     else if (!suppressed(d, charge, words))
@@ -310,14 +318,15 @@ static void unheard_keep(struct deciding *d, struct charge *charge) {
 
 /* RECOVER-12: certainly not delivered. It is tried again after a while, by whatever rung is next. */
 static void sent_failed(struct deciding *d, struct charge *charge) {
+    bool starts = charge->run == charge->dispatch;
     charge->retries += charge->status == CHARGE_STALLED ? 0 : 1;
     charge->last_retry_at = d->signal->at;
     charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
     if (charge_is_watched(charge))
         charge_run_end(d, charge); /* whoever was to watch goes */
     if (charge->run != charge->dispatch && !charge->ended)
-        unheard_keep(d, charge);           /* whoever begins anew hears it anyway */
-    if (charge->run == charge->dispatch) { /* it never began; whatever was started for it goes */
+        unheard_keep(d, charge); /* a run that begins anew is told anyway */
+    if (starts) {                /* it never began; whatever was started for it goes */
         charge_run_end(d, charge);
         charge->ended = 1;
     }
@@ -332,6 +341,8 @@ static void sent_failed(struct deciding *d, struct charge *charge) {
         ladder_ask(d, charge, STR("watched.failed"),
                    d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_BLOCKED)
                                            : STR("it cannot be watched"));
+    else if (starts)
+        start_alert(d, charge, d->signal->text);
 }
 
 void delivery_note(struct deciding *d, struct charge *charge, enum delivery result,
@@ -408,6 +419,8 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     dispatch_history(d, charge, (enum effect_kind)slot->kind, result, d->signal->text);
     charge->delivery = result;
     charge_touch(d, charge);
+    if (charge_is_stranded(d, charge))
+        return; /* P10: its run is on a lost host, and counts as lost */
     if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK)
         delivery_note(d, charge, result,
                       charge_is_watched(charge) ? STR("watched.there") : STR("dispatch.receipt"));
@@ -458,6 +471,8 @@ void look_ended(struct deciding *d, const struct effect_slot *slot) {
     if (d->signal->body.len > 0 && !shape_decode(&SIGHTING, d->signal->body, &seen))
         seen = (struct sighting){0};
     charge_touch(d, charge);
+    if (charge_is_stranded(d, charge))
+        return; /* P10: nobody here can see it */
     if (charge->delivery == DELIVERY_TIMEOUT && seen.dispatch == charge->dispatch)
         doubt_settle(d, charge, &seen);
     if (charge->effect == 0 && !answer_looked(d, charge, &seen) && !check_go_on(d, charge))

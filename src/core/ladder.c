@@ -198,6 +198,36 @@ static struct question_text stalled_text(struct deciding *d, const struct charge
 }
 
 /* RECOVER-06: a question with options, and nothing more is tried until it is answered. */
+static struct str start_cause(struct deciding *d, const struct charge *charge) {
+    return arena_format(d->out, "start.%s", plan_node(&d->decision->plan, charge->node)->id);
+}
+
+/* ESCALATE-01: what the program wrote before it ended is in the inbox, whatever else is tried. It holds nothing up. */
+void start_alert(struct deciding *d, const struct charge *charge, struct str why) {
+    const struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (why.len == 0 || charge_is_watched(charge))
+        return;
+    question_ask(
+        d,
+        (struct asking){
+            .kind = QUESTION_ALERT,
+            .alarm = ALARM_WARNING,
+            .cause = start_cause(d, charge),
+            .charge = charge,
+            .text = {.title = arena_format(d->out, "%s: %s does not start: %.*s", node->id,
+                                           charge->agent, STR_ARG(str_cut_utf8(why, 300))),
+                     .text = arena_format(d->out,
+                                          "%.*s\nIt is tried again. `overseer doctor` starts each "
+                                          "agent in its sandbox and says what fails.",
+                                          STR_ARG(str_cut_utf8(why, LIMIT_LINE))),
+                     .rule = STR("agent.does-not-start"),
+                     .reason = STR("its run ended before it did anything")}});
+}
+
+void start_alert_end(struct deciding *d, const struct charge *charge, struct str rule) {
+    question_settle(d, start_cause(d, charge), rule);
+}
+
 static void ask_about(struct deciding *d, struct charge *charge, const char *cause, struct str rule,
                       struct str why, struct str more) {
     const struct node *node = plan_node(&d->decision->plan, charge->node);
@@ -210,11 +240,13 @@ static void ask_about(struct deciding *d, struct charge *charge, const char *cau
     asking.text.title = arena_format(d->out, "%s: %.*s", node->id, STR_ARG(why));
     asking.text.rule = rule;
     asking.text.reason = why;
+    start_alert_end(d, charge, rule); /* this says more */
     if (!(charge = charge_asks(d, charge->n, asking)))
         return;
     charge->waiting = WAITS_FOR_ANSWER;
     if (charge_status_may_become(charge->status, CHARGE_BLOCKED))
         charge_move(d, charge, CHARGE_BLOCKED, (struct evidence){.rule = rule, .reason = why});
+    charge_noted(d, charge->n, rule);
 }
 
 void ladder_ask(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
@@ -323,10 +355,12 @@ void ladder_granted(struct deciding *d, struct charge *charge) {
     charge_touch(d, charge);
     bool fresh = charge->ended || d->signal->at - charge->looked_at < SECONDS(LOOK_HOLDS);
     bool rested = charge->backoff_until <= d->signal->at; /* it may have died meanwhile */
+    uint32_t n = charge->n;
     if (fresh && rested && !charge->effect && !ladder_is_suspended(d, charge) &&
         dispatch_has_room(d))
         ladder_climb(d, charge);
     else
         decide_record(d, RECORD_CHARGE_WAITS,
                       charge_evidence(d, charge, (struct evidence){.rule = STR("ladder.not-now")}));
+    charge_noted(d, n, STR("ladder"));
 }

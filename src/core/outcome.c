@@ -55,7 +55,7 @@ static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) 
     case EFFECT_LAND: land_ended(d, &ended); break;
     default: break;
     }
-    if (d->decision->goal.desk)
+    if (d->decision->goal.desk && !d->decision->goal.workspace)
         desk_go_on(d);
     goal_settle(d);
 }

@@ -41,6 +41,17 @@ static void history_add(struct deciding *d, struct charge *charge,
                                                     .text = progress_text(d, progress)}));
 }
 
+/* Between two entries of the history it is a sample, unless something is different now that decides. */
+static void between_note(struct deciding *d, struct charge *charge) {
+    if (d->decision->verdict == VERDICT_CHANGE) /* it lives again, say */
+        return;
+    if (charge_is_sampled(d, charge))
+        charge_sample(d, charge);
+    else
+        decide_record(d, RECORD_AGENT_SEEN,
+                      charge_evidence(d, charge, (struct evidence){.rule = STR("progress.said")}));
+}
+
 static bool progress_read(struct deciding *d, struct progress *ret) {
     uint32_t entry;
     return shape_decode_in(&PROGRESS, d->signal->body, d->out, ret) &&
@@ -73,5 +84,7 @@ void rule_progress(struct deciding *d) {
         charge->progress_at = d->signal->at;
         if (is_for_history(charge, d->signal->at))
             history_add(d, charge, &progress);
+        else
+            between_note(d, charge);
     }
 }

@@ -121,8 +121,12 @@ static void question_worsens(struct deciding *d, struct question *question, enum
 static bool room_make(struct deciding *d) {
     struct questions *questions = &d->decision->live.questions;
     for (uint32_t i = 0; i < questions->count && questions->count >= LIMIT_QUESTIONS; i++)
-        if (questions->at[i].state == QUESTION_OVER)
+        if (questions->at[i].state == QUESTION_OVER) {
+            question_record(d, RECORD_QUESTION_UNSAID, &questions->at[i],
+                            (struct evidence){.rule = STR("question.room"),
+                                              .text = STR("a new question takes its place")});
             live_remove(d, PART_QUESTION, &questions->at[i--]);
+        }
     return questions->count < LIMIT_QUESTIONS;
 }
 
@@ -188,7 +192,7 @@ static void question_end(struct deciding *d, struct question *question) {
 }
 
 static void answer_follow(struct deciding *d, const struct question *was) {
-    if (d->decision->goal.desk)
+    if (d->decision->goal.desk && !d->decision->goal.workspace)
         desk_answered(d, was);
     else
         charge_answered(d, was);
@@ -467,6 +471,15 @@ static const char *answer_is_wrong(const struct deciding *d, const struct questi
                                                           : NULL;
 }
 
+/* A yes that names the commit that was shown is a yes to that commit only. */
+static bool shown_is_meant(const struct deciding *d, const struct question *question) {
+    const struct charge *charge =
+        question->charge ? charges_find(&d->decision->live.charges, question->charge - 1) : NULL;
+    struct str shown = d->signal->title;
+    return shown.len == 0 || d->signal->to != 1 ||
+           (charge && str_equal(shown, str_of(charge->commit)));
+}
+
 static bool answer_is_refused(struct deciding *d, const struct question *question) {
     if (!may_answer(d, question)) {
         decide_refuse_because(d, ERROR_UNAUTHORIZED,
@@ -482,6 +495,12 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
     }
     if (question->expires_at && question->expires_at <= d->signal->at) {
         decide_refuse_because(d, ERROR_CONFLICT, STR("it has expired"));
+        return true;
+    }
+    if (!shown_is_meant(d, question)) {
+        decide_refuse_because(d, ERROR_CONFLICT,
+                              STR("another commit waits to land than the one that you were shown: "
+                                  "look at it again (overseer diff), then land it"));
         return true;
     }
     const char *wrong = answer_is_wrong(d, question);

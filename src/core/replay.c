@@ -50,6 +50,19 @@ static bool input_read(struct replay *replay, const struct record *record) {
     return signal_decode(input, &replay->signal);
 }
 
+/* What was stored without a record since the decision before. False: it is not kept, or does not fit. */
+static bool samples_read(struct replay *replay) {
+    const struct evidence *evidence = &replay->evidence;
+    struct samples samples = {0};
+    struct str body = evidence->samples;
+    if (body.len == 0 && hash_is_zero(&evidence->samples_apart))
+        return true;
+    if (body.len == 0 && !replay->from.text(replay->from.with, &evidence->samples_apart, &body))
+        return false;
+    return shape_decode_in(&SAMPLES, body, &replay->made, &samples) &&
+           samples_apply(&samples, &replay->live.charges);
+}
+
 /* ---- deciding again ---- */
 
 /* What step_refused() wrote down: the error's code, a space, and why. */
@@ -221,7 +234,7 @@ static bool decision_begin(struct replay *replay, const struct record *record) {
     arena_reset(&replay->made);
     if (record->core != CORE_VERSION)
         return ends(replay, REPLAYED_OTHER_CORE);
-    if (!input_read(replay, record))
+    if (!input_read(replay, record) || !samples_read(replay))
         return ends(replay, REPLAYED_NO_INPUT);
     anchor(replay);
     replay->policy = policy;

@@ -51,6 +51,8 @@ void charge_reply(struct deciding *d, struct charge *charge, enum wording words)
     charge_touch(d, charge);
     if (can_hear(d, charge))
         reply_ask(d, charge);
+    else
+        charge_noted(d, charge->n, STR("reply.later"));
 }
 
 /* What was in its way is over. */
@@ -71,6 +73,7 @@ void reply_granted(struct deciding *d, struct charge *charge) {
                       charge_evidence(d, charge, (struct evidence){.rule = STR("reply.not-now")}));
         return;
     }
+    uint32_t n = charge->n;
     charge->owes = WORDS_NONE;
     if (words == WORDS_HANDOVER)
         charge->handover = 1;
@@ -79,4 +82,5 @@ void reply_granted(struct deciding *d, struct charge *charge) {
         charge->session[0] = 0;
     }
     charge_dispatch(d, charge, words, reply_rule(words));
+    charge_noted(d, n, reply_rule(words));
 }

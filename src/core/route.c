@@ -78,7 +78,7 @@ static int64_t quiet_over(const struct policy *policy, int64_t at) {
 
 static int64_t hour_over(const struct policy *policy, const struct goal *goal, int64_t at) {
     bool full = policy->messages_per_hour && goal->said >= policy->messages_per_hour &&
-                at < goal->said_since + HOUR;
+                at < goal->said_since + HOUR && at >= goal->said_since;
     return full ? goal->said_since + HOUR : at;
 }
 
@@ -204,6 +204,7 @@ static void message_begin(struct question *question, uint32_t i, int64_t now) {
 
 static void round_begin(struct deciding *d, struct question *question) {
     const struct goal *goal = &d->decision->goal;
+    live_touch(d, PART_QUESTION, question);
     question->times++;
     question->say_at = round_after(d->policy, question, d->signal->at);
     for (uint32_t i = 0; i < d->policy->channel_count && i < LIMIT_CHANNELS; i++) {
@@ -255,9 +256,10 @@ static void entry_say(struct deciding *d, struct question *question, uint32_t i)
     struct notice notice = notice_of(d, question, i, channel);
     struct effect effect = {
         .kind = EFFECT_SAY, .within = SAY_WITHIN, .body = shape_encode(&NOTICE, &notice, d->out)};
-    question->effects[i] = effect_make(d, effect)->n + 1;
+    question->effects[i] =
+        effect_make_about(d, effect, (struct effect_about){.question = question->n + 1})->n + 1;
     question->again[i] = 0;
-    if (d->signal->at >= goal->said_since + HOUR) {
+    if (d->signal->at >= goal->said_since + HOUR || d->signal->at < goal->said_since) {
         goal->said_since = d->signal->at;
         goal->said = 0;
     }
@@ -268,11 +270,17 @@ static void entry_say(struct deciding *d, struct question *question, uint32_t i)
 void route_say(struct deciding *d, struct question *question) {
     const struct goal *goal = &d->decision->goal;
     int64_t now = d->signal->at;
-    if (has_room(goal) && round_next(d->policy, goal, question, now) <= now)
+    uint32_t said = goal->effects_made;
+    bool begins = has_room(goal) && round_next(d->policy, goal, question, now) <= now;
+    if (begins)
         round_begin(d, question);
     for (uint32_t i = 0; i < question->channels && has_room(goal); i++)
         if (entry_next(d->policy, goal, question, i, now) <= now)
             entry_say(d, question, i);
+    if (begins && goal->effects_made == said) /* a round that says nothing yet */
+        decide_record(d, RECORD_QUESTION_UNSAID,
+                      (struct evidence){.rule = STR("route.later"),
+                                        .question = arena_format(d->out, "Q_%u", question->n)});
 }
 
 bool route_pends(const struct policy *policy, const struct goal *goal,

@@ -41,6 +41,7 @@ static void input_keep(struct deciding *d, struct evidence *evidence) {
     evidence->level = d->world->level;
     if (d->poisoned)
         return;
+    samples_keep(d, evidence);
     if (input.len <= LIMIT_RECORD_INPUT &&
         input.len + evidence->text.len + evidence->reason.len <= LIMIT_RECORD_BODY / 2)
         evidence->input = input;
@@ -60,6 +61,7 @@ void decide_record(struct deciding *d, enum record_type type, struct evidence ev
     evidence.reason = str_cut_utf8(evidence.reason, LIMIT_REASON);
     evidence.node = str_cut_utf8(evidence.node, LIMIT_NODE_ID);
     evidence.text = str_cut_utf8(evidence.text, LIMIT_RECORD_BODY - 1024);
+    names_keep(d, type, &evidence);
     if (decision->record_count == 0)
         input_keep(d, &evidence);
     decision->records = grown(d->out, decision->records, sizeof *decision->records,
@@ -180,6 +182,19 @@ void live_remove(struct deciding *d, enum part_kind kind, const void *row) {
 
 /* ---- goals ---- */
 
+void aggregate_begin(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    goal->id = d->signal->goal;
+    goal->desk = d->signal->desk;
+    goal->owner = d->signal->host ? d->signal->host : d->signal->desk;
+    goal->fence = 1;
+    goal->status = GOAL_ACTIVE;
+    goal->priority = PRIORITY_NORMAL;
+    goal->created_at = d->signal->at;
+    goal->era = d->world->era;
+    goal->effects_made = (uint32_t)(d->world->era % LIMIT_ERAS) * LIMIT_ERA_GAP; /* see era.c */
+}
+
 void goal_move(struct deciding *d, enum goal_status to) {
     struct goal *goal = &d->decision->goal;
     must(goal_status_may_become(goal->status, to));
@@ -203,7 +218,17 @@ struct str effect_told(const struct effect_slot *slot) {
     return slot->kind == EFFECT_COMMAND ? (struct str){0} : str_of(EFFECTS[slot->kind].name);
 }
 
+static struct str row_id(struct deciding *d, enum part_kind kind, uint32_t n) {
+    return n ? arena_format(d->out, "%s%u", PART[kind].prefix, n - 1) : (struct str){0};
+}
+
 struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
+    struct effect_about about = {.charge = effect.agent.len > 0 ? effect.charge + 1 : 0};
+    return effect_make_about(d, effect, about);
+}
+
+struct effect_slot *effect_make_about(struct deciding *d, struct effect effect,
+                                      struct effect_about about) {
     struct goal *goal = &d->decision->goal;
     must(goal->open_count < LIMIT_OPEN_EFFECTS);
     struct effect_slot *slot = &goal->open[goal->open_count++];
@@ -219,7 +244,9 @@ struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
                                                 : str_of(EFFECTS[effect.kind].name),
                                     .effect = slot->n + 1,
                                     .to = effect_told(slot),
-                                    .text = effect.command});
+                                    .text = effect.command,
+                                    .assignment = row_id(d, PART_CHARGE, about.charge),
+                                    .question = row_id(d, PART_QUESTION, about.question)});
     return slot;
 }
 
@@ -235,6 +262,11 @@ void effect_move(struct deciding *d, struct effect_slot *slot, enum effect_state
     size_t after = (size_t)(&goal->open[goal->open_count] - (slot + 1));
     memmove(slot, slot + 1, after * sizeof *slot);
     goal->open_count--;
+}
+
+void effect_until(struct deciding *d, struct effect_slot *slot, int64_t until) {
+    slot->until = until;
+    *change_add(d) = (struct effect_change){.op = EFFECT_OP_MOVE, .slot = *slot};
 }
 
 void effect_doubt(struct deciding *d, struct effect_slot *slot, struct str rule, struct str why) {

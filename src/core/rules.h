@@ -4,6 +4,11 @@
 
 #include "core/step.h"
 
+struct record_names { /* what one record of the decision is about: step_check.c */
+    struct str node, assignment, question;
+    uint32_t effect; /* ordinal + 1; 0: none */
+};
+
 struct deciding {
     const struct world *world;
     const struct signal *signal;
@@ -15,6 +20,9 @@ struct deciding {
     bool
         poisoned; /* the signal is kept aside, not with the record: the store may refuse it again */
     bool gone_on; /* a desk has answered what it could */
+    struct record_names *named;
+    uint32_t named_count, named_cap;
+    uint32_t covered; /* kinds of rows that the types of the records cover, a bit each */
 };
 
 /* The rules: one file for each question. */
@@ -36,10 +44,12 @@ void rule_work(struct deciding *);     /* work.c: who may move a node, and where
 void rule_follow(struct deciding *);   /* work.c: and let it follow its children again? */
 void rule_part(struct deciding *);     /* part.c: an assignment, dispatch, handoff or run */
 void rule_era(struct deciding *);      /* era.c: what if the store was put back? */
+void rule_clock(struct deciding *);    /* clock.c: the clock has stepped */
 void rule_seen(struct deciding *);     /* watch.c: something happened to an agent */
 void rule_said(struct deciding *);     /* said.c: an agent says how it goes */
 void rule_handoff(struct deciding *);  /* handoff.c: somebody says where things stand */
 void rule_progress(struct deciding *); /* progress.c: and how far it is */
+void rule_braked(struct deciding *);   /* brake.c: the host has frozen a run */
 void rule_retry(struct deciding *);    /* staff.c: a person wants it done once more */
 void rule_granted(struct deciding *);  /* staff.c: the desk has said yes */
 void rule_denied(struct deciding *);   /* staff.c: and no */
@@ -61,6 +71,16 @@ void rule_permit_ask(struct deciding *);                         /* desk.c: may 
 void rule_settle(struct deciding *);                             /* desk.c: what was spent */
 void rule_limited(struct deciding *);      /* desk.c: an account is at its limit */
 void rule_desk_release(struct deciding *); /* desk.c: a person lets it act again */
+/* rules.c: what the first signal makes: a host's admission, or a workspace. */
+void aggregate_begin(struct deciding *);
+void rule_lane_ask(struct deciding *);     /* lane.c: work wants to land */
+void rule_lane_return(struct deciding *);  /* lane.c: and does not need the slot any more */
+void rule_lane_hold(struct deciding *);    /* lane.c: a person holds the lane */
+void rule_lane_granted(struct deciding *); /* land.c: it may land */
+void lane_go_on(struct deciding *);        /* lane.c: the next one gets the slot */
+int64_t lane_due(struct deciding *);       /* lane.c: a slot that is kept for too long */
+int64_t lane_next(const struct live *live, const struct policy *policy); /* lane.c */
+void rule_host_lost(struct deciding *); /* desk.c: another host is lost, or is back */
 
 /* What becomes due by itself: each returns the next time that it wants to be asked, or TIME_NEVER. */
 int64_t watch_due(struct deciding *);     /* watch.c: silence, rungs */
@@ -75,7 +95,7 @@ void look_ended(struct deciding *, const struct effect_slot *slot);            /
 void stop_ended(struct deciding *, const struct effect_slot *slot);            /* dispatch.c */
 void say_ended(struct deciding *, const struct effect_slot *slot);             /* question.c */
 void check_ended(struct deciding *, const struct effect_slot *slot);           /* check.c */
-void land_ended(struct deciding *, const struct effect_slot *slot);            /* check.c */
+void land_ended(struct deciding *, const struct effect_slot *slot);            /* land.c */
 
 struct asking {
     enum question_kind kind;
@@ -92,10 +112,20 @@ struct asking {
 
 /* ---- charges ---- */
 
-/* check.c: is it done, and does it come home? */
+/* check.c: is it done? */
+void work_effect(struct deciding *, struct charge *charge, enum effect_kind kind, struct str rule);
+struct charge *charge_waited(struct deciding *, const struct effect_slot *slot);
+void verdict_record(struct deciding *, enum record_type type, const struct charge *charge,
+                    struct str rule, struct str verdict);
+void candidate_forget(struct deciding *, struct charge *charge);
 void check_begin(struct deciding *, struct charge *charge);
 bool check_go_on(struct deciding *, struct charge *charge); /* true: that is what it waits for */
+
+/* land.c: how does it land? */
 void work_passed(struct deciding *, struct charge *charge, struct str rule);
+void land_go_on(struct deciding *, struct charge *charge);
+void slot_leave(struct deciding *, struct charge *charge, struct str why);
+
 void done_ask(struct deciding *, struct charge *charge, struct str summary); /* said.c */
 void life_note(struct deciding *, struct charge *charge);                    /* said.c: it lives */
 void said_forget(struct charge *charge);
@@ -124,6 +154,15 @@ void charge_wakes(struct deciding *, struct charge *charge, struct str rule);
 const struct question *charge_question(const struct deciding *, const struct charge *charge,
                                        struct str cause);
 
+/* run_host.c: PROTOCOL P10. A run stays on its host; another one starts only when the first is frozen or known to be dead. */
+void runs_check_host(struct deciding *);                            /* before every decision */
+void run_host_note(struct deciding *, const struct charge *charge); /* its start is claimed */
+bool run_may_start(const struct deciding *, const struct charge *charge);
+void charge_waits_for_host(struct deciding *, struct charge *charge);
+bool charge_is_stranded(const struct deciding *, const struct charge *charge);
+bool run_is_stale(struct deciding *); /* true: the signal comes from another run, and is over */
+void run_end_known(struct deciding *, const struct charge *charge);
+
 /* staff.c: who works next? Runs after every change of an active goal. */
 void staff(struct deciding *);
 struct charge *charge_add(struct deciding *, const struct node *node,
@@ -144,6 +183,11 @@ void charge_done(struct deciding *, struct charge *charge,
 void charge_again(struct deciding *, struct charge *charge,
                   struct str rule); /* back into the queue */
 void charge_answered(struct deciding *, const struct question *question);
+/* answer.c: the run ends, and its work begins again; or it is given up. */
+void answer_begin_again(struct deciding *, struct charge *charge);
+void answer_give_up(struct deciding *, struct charge *charge);
+/* brake.c; false: it was about something else. */
+bool brake_answered(struct deciding *, struct charge *charge, const struct question *question);
 
 /* dispatch.c: say it to the agent, or start one that hears it. */
 void charge_dispatch(struct deciding *, struct charge *charge, enum wording words, struct str rule);
@@ -208,6 +252,9 @@ void decide_tell(struct deciding *, struct signal signal);
 /* question.c: ESCALATE-15: the one that is open for this cause, or a new one; NULL: too many are open. */
 struct question *question_ask(struct deciding *, struct asking asking);
 struct str stalled_cause(struct deciding *, const struct charge *charge);
+/* ladder.c: a person hears at once that an agent does not start, and why; it is tried again all the same. */
+void start_alert(struct deciding *, const struct charge *charge, struct str why);
+void start_alert_end(struct deciding *, const struct charge *charge, struct str rule);
 /* Nobody need answer that any more; what else holds the charge still does. */
 struct charge *charge_asked_no_more(struct deciding *, uint32_t n, struct str cause,
                                     struct str rule);
@@ -223,6 +270,19 @@ bool list_has_word(struct str list, struct str word); /* separated by spaces */
 /* Names inside a row: cut to fit. */
 void name_put(char *to, size_t size, struct str from);
 
+/* step_check.c: each row that a step changes is stored, and a record names it. */
+void names_keep(struct deciding *, enum record_type type, const struct evidence *evidence);
+void step_check(struct deciding *);
+void charge_noted(
+    struct deciding *, uint32_t n,
+    struct str rule); /* on record, unless a record of the decision names it already */
+
+/* sample.c: what is stored without a record. */
+void samples_keep(struct deciding *, struct evidence *evidence);        /* on the next one */
+void samples_end(struct deciding *);                                    /* they are on record now */
+bool charge_is_sampled(struct deciding *, const struct charge *charge); /* and not more than that */
+void charge_sample(struct deciding *, struct charge *charge);
+
 /* Write one record about this decision. The evidence is completed from the signal. */
 void decide_record(struct deciding *, enum record_type type, struct evidence evidence);
 void decide_refuse(struct deciding *, enum error error);
@@ -237,8 +297,14 @@ void decide_part(struct deciding *, struct part_change change);
 
 /* The movers: the only code that changes a state. */
 void goal_move(struct deciding *, enum goal_status to);
-struct effect_slot *effect_make(struct deciding *, struct effect effect);
+struct effect_about { /* what its record names: n + 1 of an assignment or question; 0: none */
+    uint32_t charge, question;
+};
+struct effect_slot *effect_make(struct deciding *, struct effect effect); /* about its agent's */
+struct effect_slot *effect_make_about(struct deciding *, struct effect effect,
+                                      struct effect_about about);
 void effect_move(struct deciding *, struct effect_slot *slot, enum effect_state to);
+void effect_until(struct deciding *, struct effect_slot *slot, int64_t until);
 
 enum node_cause {
     BY_WORK /* the table */,

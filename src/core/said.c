@@ -2,6 +2,7 @@
 /* An agent says how it goes: what is believed, and what follows? UPDATE-03 to UPDATE-10, CRYSTAL-07. */
 #include "core/rules.h"
 #include "model/update.h"
+#include "model/verification.h"
 
 /* Two of them without saying which is nobody's: UPDATE-06. */
 static struct charge *charge_meant(struct deciding *d, const struct update *update) {
@@ -93,6 +94,16 @@ static void done_doubted(struct deciding *d, struct charge *charge, const struct
         charge_reply(d, charge, WORDS_BLOCK);
 }
 
+static struct str done_reason(const struct charge *charge) {
+    if (!charge->commit[0])
+        return STR("it says so; no check has looked at it");
+    return charge->judged == JUDGED_TESTS
+               ? STR("its checks pass only with its own version of the tests: tests edited")
+           : charge->judged == JUDGED_RULES
+               ? STR("its checks passed, and it changes CI or a check script: check rules edited")
+               : STR("its checks passed; it is yours to accept");
+}
+
 void done_ask(struct deciding *d, struct charge *charge, struct str summary) {
     static const struct str OPTIONS[] = {{"accept it", 9}, {"it is not done", 14}};
     const struct node *node = plan_node(&d->decision->plan, charge->node);
@@ -105,8 +116,7 @@ void done_ask(struct deciding *d, struct charge *charge, struct str summary) {
         .text = {.title = arena_format(d->out, "%s is done, says %s", node->id, charge->agent),
                  .text = summary,
                  .options = {OPTIONS, count_of(OPTIONS)},
-                 .reason = charge->commit[0] ? STR("its checks passed; it is yours to accept")
-                                             : STR("it says so; no check has looked at it"),
+                 .reason = done_reason(charge),
                  .rule = STR("update.done")},
         .holds = true};
     if (!(charge = charge_asks(d, n, asking)))
@@ -183,6 +193,7 @@ void life_note(struct deciding *d, struct charge *charge) {
     charge->expected_next_at =
         d->signal->until > d->signal->at ? d->signal->until : 0; /* TICK-12 */
     ladder_reset(charge);
+    start_alert_end(d, charge, STR("update.life"));
     if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_STALLED)
         charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("update.life")});
     else

@@ -173,7 +173,7 @@ static void staff_release(struct deciding *d) {
     struct charges *charges = &d->decision->live.charges;
     for (uint32_t i = charges->count; i-- > 0;)
         if (is_unwanted(d, &charges->at[i]) &&
-            d->decision->goal.open_count + 2 <= LIMIT_OPEN_EFFECTS) {
+            d->decision->goal.open_count + 3 <= LIMIT_OPEN_EFFECTS) {
             live_edit(d, PART_CHARGE, 0);
             charge_stop(d, &charges->at[i], STR("work.over"), STR("nobody wants it any more"));
         }
@@ -182,7 +182,7 @@ static void staff_release(struct deciding *d) {
 void charges_stop(struct deciding *d, struct str rule) {
     struct charges *charges = &d->decision->live.charges;
     for (uint32_t i = charges->count;
-         i-- > 0 && d->decision->goal.open_count + 2 <= LIMIT_OPEN_EFFECTS;) {
+         i-- > 0 && d->decision->goal.open_count + 3 <= LIMIT_OPEN_EFFECTS;) {
         live_edit(d, PART_CHARGE, 0);
         charge_stop(d, &charges->at[i], rule, d->signal->reason);
     } /* the rest follows as room comes: staff_release() */
@@ -212,12 +212,22 @@ static void begin_later(struct deciding *d, struct charge *charge) {
 
 static void charge_begin(struct deciding *d, struct charge *charge) {
     bool waits = charge->waiting == WAITS_FOR_PERMIT || charge->waiting == WAITS_FOR_QUOTA;
-    if (!waits || (charge->status != CHARGE_QUEUED && charge->status != CHARGE_BLOCKED))
+    if (!waits || (charge->status != CHARGE_QUEUED && charge->status != CHARGE_BLOCKED)) {
+        decide_record(/* its start is counted */
+                      d, RECORD_CHARGE_WAITS,
+                      charge_evidence(d, charge,
+                                      (struct evidence){.rule = STR("permit.not-needed")}));
         return;
+    }
     if (charge->status == CHARGE_BLOCKED)
         charge_move(d, charge, CHARGE_QUEUED, (struct evidence){.rule = STR("account.open")});
     if (d->decision->goal.status != GOAL_ACTIVE || !dispatch_has_room(d) || charge->effect) {
         begin_later(d, charge);
+        return;
+    }
+    if (!run_may_start(d, charge)) {
+        permit_return(d, charge, true);
+        charge_waits_for_host(d, charge);
         return;
     }
     node_begin(d, charge);
@@ -346,7 +356,9 @@ void rule_denied(struct deciding *d) {
         begin_denied(d, charge);
     else if (kind != PERMIT_NONE && (charge->status == CHARGE_STALLED || charge->owes)) {
         reply_forget(charge); /* a denial is final */
+        uint32_t n = charge->n;
         ladder_ask(d, charge, STR("permit.denied"), str_cut_utf8(d->signal->reason, LIMIT_BLOCKED));
+        charge_noted(d, n, STR("permit.denied"));
     }
 }
 
@@ -361,6 +373,7 @@ void charge_again(struct deciding *d, struct charge *charge, struct str rule) {
     else
         charge_touch(d, charge);
     begin_ask(d, charge);
+    charge_noted(d, charge->n, rule);
 }
 
 static void node_done(struct deciding *d, struct node *node, const struct charge *ended,

@@ -42,11 +42,18 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_HANDOFF] = {rule_handoff, false},
     [SIGNAL_WORK_RETRY] = {rule_retry, false},
     [SIGNAL_AGENT_PROGRESS] = {rule_progress, false},
+    [SIGNAL_LANE_ASK] = {rule_lane_ask, true},
+    [SIGNAL_LANE_GRANTED] = {rule_lane_granted, false},
+    [SIGNAL_LANE_RETURN] = {rule_lane_return, false},
+    [SIGNAL_LANE_HOLD] = {rule_lane_hold, true},
+    [SIGNAL_CLOCK_STEPPED] = {rule_clock, false},
+    [SIGNAL_HOST_LOST] = {rule_host_lost, true},
+    [SIGNAL_RUN_BRAKED] = {rule_braked, false},
 };
 
 static void begin(struct deciding *d) {
-    if (d->world->goal)
-        d->decision->goal = *d->world->goal;
+    if (d->world->goal) /* also what lies between its members: step_check() compares bytes first */
+        memcpy(&d->decision->goal, d->world->goal, sizeof d->decision->goal);
     if (d->world->live)
         d->decision->live = *d->world->live;
 }
@@ -82,11 +89,20 @@ static void finish_live(struct deciding *d) {
         goal->percent = plan_percent(plan, NULL);
         goal->working = plan_working(plan);
     }
+    samples_end(d);
     for (uint32_t kind = 0; kind < PARTS; kind++)
         if (PART[kind].live && d->touched[kind])
             rows_store(d, (enum part_kind)kind);
     must(goal->quarantined || !d->touched[PART_NODE] || plan_broken(plan, goal) == NULL);
     must(goal->quarantined || live_broken(&d->decision->live, goal) == NULL);
+}
+
+/* What is no person's goal: a host's admission, or a workspace. */
+static void system_go_on(struct deciding *d) {
+    if (d->decision->goal.workspace)
+        lane_go_on(d);
+    else
+        desk_go_on(d);
 }
 
 /* What every change has in common: who works next, a new version, the time, when it is due, and that it is whole. */
@@ -96,7 +112,7 @@ static void finish(struct deciding *d) {
     if (!goal->quarantined && !goal->desk)
         staff(d);
     if (!goal->quarantined && goal->desk)
-        desk_go_on(d);
+        system_go_on(d);
     goal->version++;
     goal->updated_at = d->signal->at;
     if (!goal->quarantined)
@@ -104,6 +120,7 @@ static void finish(struct deciding *d) {
     finish_live(d);
     goal->due_at = goal->quarantined ? TIME_NEVER : goal_due(goal);
     must(goal->quarantined || goal_broken(goal) == NULL);
+    step_check(d);
 }
 
 /* A refusal leaves nothing behind. */
@@ -135,11 +152,20 @@ struct decision step(const struct world *world, const struct signal *signal,
     if (world->goal && world->goal->era != world->era)
         rule_era(&d);
     must(row->rule != NULL); /* orders to the fleet concern no goal */
-    row->rule(&d);
+    if (world->goal)
+        runs_check_host(&d);
+    if (!world->goal || !run_is_stale(&d))
+        row->rule(&d);
     if (decision.verdict == VERDICT_REFUSE)
         return refusal(&decision);
-    if (decision.verdict == VERDICT_CHANGE)
+    if (decision.verdict == VERDICT_CHANGE) {
+        decision.goal.clock = world->clock;
+        decision.goal.clock_id = world->clock_id;
         finish(&d);
+    } else
+        step_check(&d);
+    if (decision.verdict == VERDICT_SAMPLE)
+        rows_store(&d, PART_CHARGE);
     return decision;
 }
 

@@ -8,8 +8,9 @@
 #include "model/decision.h"
 
 enum {
-    CORE_VERSION = 6,
-    LEVEL_SUPERVISION = 4 /* of the store: below it somebody is there who cannot read charges */
+    CORE_VERSION = 7,
+    LEVEL_SUPERVISION = 4, /* of the store: below it a host of the fleet cannot read charges */
+    LEVEL_LANE = 5         /* below it a host of the fleet does not know the landing lane */
 };
 
 struct world {
@@ -18,7 +19,14 @@ struct world {
     bool seen;               /* this signal's source has been applied before */
     uint64_t era;            /* of the store: raised by each restore */
     uint32_t level;          /* what the fleet has agreed to write */
+    int64_t
+        clock; /* the sum of the steps of the host's clock: bookkeeping, nothing is decided from it */
+    uint32_t clock_id; /* names that count: random, one for each state folder; 0: there is none */
 };
+
+/* By how much do the stored times of this goal have to be moved, by SIGNAL_CLOCK_STEPPED, before anything else is decided about it?
+ * `now` is the clock of its host. */
+int64_t clock_moved(const struct goal *goal, const struct world *world, int64_t now);
 
 struct decision step(const struct world *world, const struct signal *signal,
                      const struct policy *policy, struct arena *out);
@@ -27,6 +35,9 @@ struct decision step(const struct world *world, const struct signal *signal,
 struct decision step_refused(const struct world *world, const struct signal *signal,
                              const struct policy *policy, enum error error, struct str why,
                              struct arena *out);
+
+/* For replay: what was stored without a record before a decision. False: there is no such assignment. */
+bool samples_apply(const struct samples *samples, struct charges *charges);
 
 /* The goal is set aside: a step about it broke a promise, or the database refused what it wrote. */
 struct decision step_quarantine(const struct goal *goal, const struct signal *signal,

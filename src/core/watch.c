@@ -77,6 +77,7 @@ static void progress_note(struct deciding *d, struct charge *charge, const struc
               sooner(seen->active_at ? seen->active_at : d->signal->at, d->signal->at));
     charge->expected_next_at = 0; /* reference fault 1 */
     ladder_reset(charge);         /* TICK-13, reference fault 4 */
+    start_alert_end(d, charge, STR("agent.progress"));
     if (charge->answered)
         charge_wakes(d, charge, STR("agent.progress"));
     if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_STALLED)
@@ -117,15 +118,20 @@ static void watched_ended(struct deciding *d, struct charge *charge, struct str 
 }
 
 /* OTP's intensity: a run that dies is started again, but not for ever. Pain 5, pain 6. */
-static void run_died(struct deciding *d, struct charge *charge, struct str rule, struct str why) {
+static void run_died(struct deciding *d, struct charge *charge, const struct sighting *seen,
+                     struct str rule, struct str why) {
     int64_t at = d->signal->at;
+    bool worked = charge->status != CHARGE_DISPATCHED || is_progress(charge, seen, at);
     if (charge->ended) /* it is known already, or it was stopped: one death counts once */
         return;
     charge_run_end(d, charge); /* what is left of it goes too */
     charge->ended = 1;
+    if (!str_equal(rule, STR("agent.failed")))
+        run_end_known(d, charge);
     reply_forget(charge);
     if (charge->waiting == WAITS_FOR_CHECK) { /* it has said what it had to say */
         charge_touch(d, charge);
+        charge_noted(d, charge->n, rule);
         return;
     }
     if (charge_is_watched(charge)) {
@@ -154,6 +160,8 @@ static void run_died(struct deciding *d, struct charge *charge, struct str rule,
     if (charge->restarts > d->policy->max_restarts && charge->status == CHARGE_STALLED)
         ladder_ask_with(d, charge, STR("agent.dies-again"),
                         STR("it was started again and died each time"), why);
+    else if (!worked)
+        start_alert(d, charge, why);
 }
 
 /* Pain 9: the account waits, and with it everybody who uses it; what was asked is asked again afterwards. */
@@ -167,6 +175,7 @@ static void run_limited(struct deciding *d, struct charge *charge, const struct 
                  charge->delivery == DELIVERY_ACCEPTED; /* it has heard something */
     if (since || charge->waiting == WAITS_FOR_CHECK) {
         permit_limited(d, charge, until);
+        charge_noted(d, charge->n, STR("account.limited"));
         return; /* no new turn is interrupted for the one before, and what it made is checked */
     }
     charge->waits_until =
@@ -202,6 +211,7 @@ static void run_asks(struct deciding *d, struct charge *charge) {
         charge_move(
             d, charge, CHARGE_BLOCKED,
             (struct evidence){.rule = STR("agent.asks"), .reason = STR("it waits for a person")});
+    charge_noted(d, charge->n, STR("agent.asks"));
 }
 
 static void attached_set(struct deciding *d, struct charge *charge, bool attached) {
@@ -267,8 +277,8 @@ void rule_seen(struct deciding *d) {
     case AGENT_STARTED:
     case AGENT_ACCEPTED: receipt_note(d, charge, &seen); break;
     case AGENT_ENDED: turn_ended(d, charge, &seen); break;
-    case AGENT_FAILED: run_died(d, charge, STR("agent.failed"), d->signal->reason); break;
-    case AGENT_EXITED: run_died(d, charge, STR("agent.exited"), d->signal->reason); break;
+    case AGENT_FAILED: run_died(d, charge, &seen, STR("agent.failed"), d->signal->reason); break;
+    case AGENT_EXITED: run_died(d, charge, &seen, STR("agent.exited"), d->signal->reason); break;
     case AGENT_LIMITED: run_limited(d, charge, &seen); break;
     case AGENT_ASKS: run_asks(d, charge); break;
     case AGENT_ATTACHED: attached_set(d, charge, true); break;
@@ -338,7 +348,7 @@ static int64_t working_due(struct deciding *d, struct charge *charge, const stru
     if (check_go_on(d, charge) || told_go_on(d, charge))
         return time_after(at, d->policy->tick_every);
     if (seen && seen->process == SURE_NO && !charge->ended) {
-        run_died(d, charge, STR("agent.gone"), STR("its process is not there any more"));
+        run_died(d, charge, seen, STR("agent.gone"), STR("its process is not there any more"));
         return charge->backoff_until;
     }
     if (seen && is_progress(charge, seen, at) && charge->status == CHARGE_DISPATCHED)
@@ -382,9 +392,13 @@ static int64_t stalled_due(struct deciding *d, struct charge *charge, const stru
     return look_now(d, charge, since, STR("agent.still-silent"));
 }
 
+static bool waits_for_time(const struct charge *charge) {
+    return charge->waiting == WAITS_FOR_BACKOFF || charge->waiting == WAITS_FOR_HOST;
+}
+
 /* Back into the queue once the reason to wait is over. */
 static int64_t waiting_due(struct deciding *d, struct charge *charge) {
-    if (charge->waiting != WAITS_FOR_BACKOFF)
+    if (!waits_for_time(charge))
         return TIME_NEVER;
     if (charge->waits_until > d->signal->at)
         return charge->waits_until;
@@ -505,7 +519,7 @@ void charge_looked_at(struct deciding *d, struct charge *charge, const struct si
     }
     charge->unseen = 0;
     if (seen->process == SURE_NO && !charge->ended)
-        run_died(d, charge, STR("agent.gone"), STR("its process is not there any more"));
+        run_died(d, charge, seen, STR("agent.gone"), STR("its process is not there any more"));
     else if (is_progress(charge, seen, at))
         progress_note(d, charge, seen);
     else if (seen->sampled == SAMPLED_WAITS_FOR_PERSON)
@@ -532,14 +546,16 @@ static int64_t charge_wants(const struct charge *charge, const struct policy *po
     case CHARGE_BLOCKED:
         if (charge->question && !charge->ended)
             return time_after(charge->updated_at, policy->tick_every); /* it may wake up */
-        return charge->waiting == WAITS_FOR_BACKOFF ? charge->waits_until : TIME_NEVER;
-    default: return charge->waiting == WAITS_FOR_BACKOFF ? charge->waits_until : TIME_NEVER;
+        return waits_for_time(charge) ? charge->waits_until : TIME_NEVER;
+    default: return waits_for_time(charge) ? charge->waits_until : TIME_NEVER;
     }
 }
 
 int64_t live_wants(const struct live *live, const struct goal *goal, const struct policy *policy) {
     int64_t wants = TIME_NEVER;
-    if (goal->desk)
+    if (goal->workspace)
+        wants = lane_next(live, policy);
+    else if (goal->desk)
         wants = desk_next(live, goal, policy, goal->updated_at);
     for (uint32_t i = 0; goal->status == GOAL_ACTIVE && i < live->charges.count; i++)
         wants = sooner(wants, charge_wants(&live->charges.at[i], policy));

@@ -15,12 +15,13 @@
 
 enum {
     GAP_SECONDS = 10, /* the loop stood still that long: the machine slept, or we did */
-    LEAP_SECONDS = 5, /* the wall clock moved that much by itself */
+    LEASE_AGAIN_MS = 100,
 };
 
 struct pretend_run { /* of a pretend agent */
     struct id id, goal;
-    uint32_t charge, shown;
+    uint32_t charge, shown, number; /* number: of the effect that began it, from 1 */
+    uint64_t joins;                 /* P10: the join of this host under which it began */
     char node[LIMIT_NODE_ID + 1];
     struct pretend agent;
     int64_t born, pace; /* its time goes so many times as fast since then */
@@ -38,27 +39,45 @@ struct behaviour {
 
 static const struct pretend_world CALM = {0};
 
-/* ---- its own time ---- */
-
-static int64_t time_own(const struct pretend_run *run, int64_t wall) {
-    return run->born + (wall - run->born) * run->pace;
+static uint32_t dispatch_of(const struct effect *effect) {
+    return effect->dispatch ? effect->dispatch : effect->n + 1;
 }
 
-static int64_t time_wall(const struct pretend_run *run, int64_t own) {
+/* ---- P10 ---- */
+
+static struct ledger_lease lease_now(const struct agents *agents) {
+    const struct ledger *ledger = agents->hands->keeper->ledger;
+    return ledger ? ledger_lease(ledger) : (struct ledger_lease){0};
+}
+
+static bool is_shared(const struct agents *agents) {
+    const struct ledger *ledger = agents->hands->keeper->ledger;
+    return ledger && ledger_lease_span(ledger) > 0;
+}
+
+/* ---- its own time ---- */
+
+/* By the steady clock: a step of the wall clock does not change how fast a pretend agent works. */
+static int64_t time_own(const struct pretend_run *run, int64_t steady) {
+    return run->born + (steady - run->born) * run->pace;
+}
+
+static int64_t time_steady(const struct pretend_run *run, int64_t own) {
     return own == 0 || own == TIME_NEVER ? own : run->born + (own - run->born) / run->pace;
 }
 
 static void run_see(const struct pretend_run *run, uint32_t dispatch, uint32_t sample, int64_t own,
                     struct sighting *ret) {
     pretend_look(&run->agent, dispatch, sample, own, ret);
-    int64_t *const times[] = {&ret->at, &ret->active_at, &ret->tool_since, &ret->chatter_at,
-                              &ret->limited_until};
+    int64_t *const times[] = {&ret->at, &ret->active_at, &ret->tool_since, &ret->chatter_at};
     for (size_t i = 0; i < count_of(times); i++)
-        *times[i] = time_wall(run, *times[i]);
+        *times[i] = time_steady(run, *times[i]);
+    ret->limited_until = clock_steady_to_wall(time_steady(run, ret->limited_until));
+    sighting_to_wall(ret);
 }
 
 static int64_t run_next(const struct pretend_run *run) {
-    return time_wall(run, pretend_next(&run->agent));
+    return time_steady(run, pretend_next(&run->agent));
 }
 
 /* ---- telling the ledger ---- */
@@ -82,7 +101,8 @@ static struct signal shown_signal(struct pretend_run *run, enum signal_kind kind
                            .at = clock_wall(),
                            .actor = STR("overseer"),
                            .by = WHO_OVERSEER,
-                           .charge = run->charge + 1};
+                           .charge = run->charge + 1,
+                           .run = run->number};
 }
 
 static void words_offer(struct agents *agents, struct pretend_run *run,
@@ -97,6 +117,7 @@ static void words_offer(struct agents *agents, struct pretend_run *run,
     said.at = signal.at;
     said.actor = STR("overseer");
     said.by = WHO_OVERSEER;
+    said.run = run->number;
     offer(agents, &said);
 }
 
@@ -108,7 +129,7 @@ static void event_offer(struct agents *agents, struct pretend_run *run,
     seen.charge = run->charge;
     seen.event = event->event;
     seen.dispatch = seen.heard = event->dispatch;
-    seen.limited_until = time_wall(run, event->limited_until);
+    seen.limited_until = clock_steady_to_wall(time_steady(run, event->limited_until));
     seen.exit = event->exit;
     struct signal signal = shown_signal(run, SIGNAL_AGENT_SEEN);
     signal.body = shape_encode(&SIGHTING, &seen, &arena);
@@ -130,11 +151,37 @@ static void run_goes_on(struct agents *agents, struct pretend_run *run, int64_t 
     due_set(&agents->due, run->id, run_next(run));
 }
 
+/* A pretend run stands still without a lease, and ends with it: the next owner of its goal hears that it has ended. */
+static bool lease_ended(struct agents *agents) {
+    struct ledger_lease lease = lease_now(agents);
+    if (!is_shared(agents))
+        return false;
+    if (lease.joins == 0 || clock_boot() >= lease.until)
+        return true;
+    for (size_t i = agents->runs.cap; i-- > 0;) {
+        struct pretend_run *run = agents->runs.slots[i].value;
+        if (!run || run->joins == lease.joins)
+            continue;
+        event_offer(agents, run,
+                    &(struct pretend_event){.event = AGENT_EXITED, .dispatch = run->number});
+        due_remove(&agents->due, run->id);
+        map_remove(&agents->runs, run->id);
+        free(run);
+        i = agents->runs.cap; /* others may have moved */
+    }
+    return false;
+}
+
 static void time_has_come(uv_timer_t *timer) {
     struct agents *agents = timer->data;
-    int64_t now = clock_wall();
+    int64_t now = clock_steady();
     struct id id;
     pthread_mutex_lock(&agents->lock);
+    if (lease_ended(agents)) {
+        uv_timer_start(&agents->timer, time_has_come, LEASE_AGAIN_MS, 0);
+        pthread_mutex_unlock(&agents->lock);
+        return;
+    }
     for (int i = 0; i < 4096 && due_pop(&agents->due, now, &id); i++) {
         struct pretend_run *run = map_get(&agents->runs, id);
         if (run)
@@ -145,7 +192,7 @@ static void time_has_come(uv_timer_t *timer) {
 }
 
 static void timer_set(struct agents *agents) {
-    int64_t next = due_next(&agents->due), now = clock_wall();
+    int64_t next = due_next(&agents->due), now = clock_steady();
     if (next == TIME_NEVER)
         return;
     uint64_t ms = next > now ? (uint64_t)((next - now) / 1000) + 1 : 1;
@@ -178,7 +225,9 @@ static struct pretend_run *run_add(struct agents *agents, const struct effect *e
     run->id = id;
     run->goal = effect->goal;
     run->charge = effect->charge;
-    run->born = clock_wall();
+    run->number = dispatch_of(effect);
+    run->joins = lease_now(agents).joins;
+    run->born = clock_steady();
     snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
     return run;
 }
@@ -219,10 +268,6 @@ static void run_begin(struct agents *agents, struct pretend_run *run,
     agent->troubled = past->troubled;
 }
 
-static uint32_t dispatch_of(const struct effect *effect) {
-    return effect->dispatch ? effect->dispatch : effect->n + 1;
-}
-
 /* Nothing is started twice under one id, and nothing that was stopped before it began. */
 static void spawn_one(struct agents *agents, const struct effect *effect, struct signal *ended,
                       struct arena *arena) {
@@ -258,7 +303,7 @@ static void send_to(struct agents *agents, const struct effect *effect, struct s
     if (!run)
         return;
     ended->to = pretend_send(&run->agent, &CALM, dispatch_of(effect), (enum wording)effect->words,
-                             time_own(run, clock_wall()));
+                             time_own(run, clock_steady()));
     due_set(&agents->due, run->id, run_next(run));
 }
 
@@ -268,7 +313,7 @@ static void look_at(struct agents *agents, const struct effect *effect, struct s
     struct pretend_run *run = run_meant(agents, effect);
     struct sighting seen = {.at = clock_wall(), .process = SURE_NO, .turn = SURE_NO};
     if (run)
-        run_see(run, effect->dispatch, effect->sample, time_own(run, clock_wall()), &seen);
+        run_see(run, effect->dispatch, effect->sample, time_own(run, clock_steady()), &seen);
     seen.charge = effect->charge;
     seen.dispatch = effect->dispatch;
     ended->body = shape_encode(&SIGHTING, &seen, arena);
@@ -331,6 +376,7 @@ void agents_carry(struct agents *agents, struct act *act) {
     case EFFECT_LOOK: look_at(agents, effect, &ended, &arena); break;
     case EFFECT_CHECK: check_one(agents, effect, &ended, &arena); break;
     case EFFECT_LAND: land_one(effect, &ended, &arena); break;
+    case EFFECT_THAW: break; /* none of them writes to a disk */
     default: stop_one(agents, effect); break;
     }
     timer_set(agents);
@@ -342,17 +388,19 @@ void agents_carry(struct agents *agents, struct act *act) {
 
 /* ---- watching ---- */
 
+static void listened_anew(struct agents *agents, int64_t wall, int64_t stepped, bool slept) {
+    if (slept || stepped != agents->stepped)
+        agents->since = wall;
+    agents->stepped = stepped;
+}
+
 /* docs/decisions/0009: silence counts only while somebody listened. */
 void agents_beat(struct agents *agents) {
-    int64_t wall = clock_wall(), boot = clock_boot();
-    int64_t slept = boot - agents->beat_boot;
-    int64_t leapt = (wall - agents->beat_wall) - slept;
+    struct clock_reading now = clock_read();
     pthread_mutex_lock(&agents->lock);
-    if (slept > SECONDS(GAP_SECONDS) || leapt > SECONDS(LEAP_SECONDS) ||
-        leapt < -SECONDS(LEAP_SECONDS))
-        agents->since = wall;
-    agents->beat_wall = wall;
-    agents->beat_boot = boot;
+    bool slept = now.boot - agents->beat_boot > SECONDS(GAP_SECONDS);
+    listened_anew(agents, now.wall, now.stepped, slept);
+    agents->beat_boot = now.boot;
     pthread_mutex_unlock(&agents->lock);
 }
 
@@ -362,6 +410,7 @@ struct str agents_see(void *with, struct id goal, const struct charges *charges,
     struct sighting *rows = arena_new(arena, struct sighting, charges->count);
     struct sightings seen = {.rows = {rows, 0}};
     pthread_mutex_lock(&agents->lock);
+    listened_anew(agents, now.wall, now.stepped, false);
     seen.since = agents->since;
     for (uint32_t i = 0; i < charges->count; i++) {
         const struct charge *charge = &charges->at[i];
@@ -369,7 +418,7 @@ struct str agents_see(void *with, struct id goal, const struct charges *charges,
             charge->run ? map_get(&agents->runs, effect_id(goal, charge->run - 1)) : NULL;
         struct sighting *row = &rows[seen.rows.count];
         if (run)
-            run_see(run, 0, 0, time_own(run, now.wall), row);
+            run_see(run, 0, 0, time_own(run, clock_steady()), row);
         else if (!agents->real || !charge->run ||
                  !runs_see(agents->real, effect_id(goal, charge->run - 1), row))
             continue;
@@ -386,8 +435,10 @@ void agents_start(struct agents *agents, uv_loop_t *loop, struct hands *hands,
                   struct house *house) {
     agents->hands = hands;
     agents->house = house;
-    agents->since = agents->beat_wall = clock_wall();
-    agents->beat_boot = clock_boot();
+    struct clock_reading now = clock_read();
+    agents->since = now.wall;
+    agents->beat_boot = now.boot;
+    agents->stepped = now.stepped;
     pthread_mutex_init(&agents->lock, NULL);
     uv_timer_init(loop, &agents->timer);
     agents->timer.data = agents;

@@ -23,7 +23,8 @@ struct agents {
     struct map past;      /* what ended pretend runs have done, by their work */
     struct due due;       /* when something happens to a run by itself */
     int64_t since;        /* wall clock: watched without a gap since then */
-    int64_t beat_wall, beat_boot;
+    int64_t beat_boot;
+    int64_t stepped; /* sum of the steps of the wall clock at that time */
 };
 
 void agents_start(struct agents *agents, uv_loop_t *loop, struct hands *hands, struct house *house);

@@ -62,6 +62,7 @@ static void gather_claims(struct ledger *ledger) {
              room > 0 && ledger->claims[lane].first && !batch_is_full(&ledger->batch); room--) {
             struct input *claim = input_pop(&ledger->claims[lane]);
             claim->signal.at = ledger->now.wall;
+            claim->stamped = false;
             batch_add(&ledger->batch, claim);
         }
     }
@@ -284,6 +285,8 @@ static void input_release(struct ledger *ledger, struct input *input, const stru
              signal->kind == SIGNAL_EFFECT_LOST)
         if (!planted(ACT_BEFORE_COMMIT) || signal->kind != SIGNAL_EFFECT_CLAIM)
             ledger_forget_effect(ledger, signal->goal, signal->effect);
+    if (signal->kind == SIGNAL_EFFECT_LOST) /* what may be repeated is still to be done */
+        ledger_meet_again(ledger, goal);
     input->version = goal->version;
     input->seq = goal->seq;
     ledger_answer(ledger, input, input->error, input->why[0] ? input->why : NULL);

@@ -6,6 +6,7 @@
 #include "daemon/facts.h"
 #include "daemon/guard.h"
 #include "daemon/log.h"
+#include "daemon/pool.h"
 #include "daemon/spool.h"
 #include "daemon/tell.h"
 
@@ -34,9 +35,12 @@ struct call {
     struct op_call op;
     char key[ID_TEXT + 1]; /* where the caller has none and one is needed */
     uint32_t tries;
+    struct signal sent; /* what the ledger was given, once `built` */
+    atomic_bool built;
     bool spooling, spooled; /* handed to the spool; safe there */
     struct input *input;    /* a write, once it is answered */
     struct lookup lookup;
+    struct pool_job job; /* of an operation that is slow */
     void (*done)(void *with);
     void *with;
 };
@@ -151,15 +155,20 @@ static struct lookups *lookups_of(const struct call *call) {
 
 /* ---- what came of it ---- */
 
+static bool is_slow(const struct call *call) {
+    return call->op.op && call->op.op->slow;
+}
+
 enum error call_error(const struct call *call) {
-    if (atomic_load(&call->state) == CALL_EXPIRED)
-        return ERROR_STORE_AWAY; /* what another thread is still writing is not looked at */
+    if (atomic_load(&call->state) ==
+        CALL_EXPIRED) /* what another thread is still writing is not looked at */
+        return is_slow(call) ? ERROR_BUSY : ERROR_STORE_AWAY;
     return call->input ? call->input->error : call->op.error;
 }
 
 const char *call_why(const struct call *call) {
     if (atomic_load(&call->state) == CALL_EXPIRED)
-        return "";
+        return is_slow(call) ? "It is still being computed." : "";
     return call->input ? call->input->why : call->op.why;
 }
 
@@ -237,8 +246,14 @@ static void result_make(void *with) {
     struct building *building = with;
     struct op_call *op = &building->call->op;
     op->result = op->op->result(op, building->answer);
-    if (op->result && building->call->house->finish)
+    if (op->result && !op->op->slow && building->call->house->finish)
         building->call->house->finish(building->call->house, op);
+}
+
+static void slow_make(void *with) {
+    struct building *building = with;
+    struct call *call = building->call;
+    call->house->finish(call->house, &call->op);
 }
 
 static void tell_make(void *with) {
@@ -307,6 +322,8 @@ static bool signal_build(struct call *call, const struct store_answer *answer, s
     *ret = building.signal;
     ret->at = call->op.at;
     ret->actor = str_of(call->caller.actor);
+    if (ret->charge && ret->charge == call->caller.charge)
+        ret->run = call->caller.run_n; /* P10: what it says counts for this run only */
     signal_name(ret, &call->op);
     return true;
 }
@@ -352,16 +369,15 @@ static bool is_for_spool(const struct call *call) {
     return trouble[0] || (since != 0 && clock_boot() - since >= AWAY_AFTER);
 }
 
-/* The ledger has it already, and may still write it: with a key that happens once all the same. */
+/* The ledger has it already, and may still write it: with a key that happens once all the same. It is the same signal, byte by
+ * byte: another thread may still be building one, and nothing is built here. */
 static bool expired_spool(struct call *call) {
-    struct signal signal;
-    if (call->spooling || call->op.args.key.len == 0 || call->op.args.goal_begins ||
+    if (!atomic_load(&call->built) || call->spooling || !call->sent.keyed ||
         !may_be_spooled(call) ||
-        (call->op.op->answer == ANSWER_SPOOLED && !spool_is_wanted(call->house->spool)) ||
-        !signal_build(call, NULL, &signal))
+        (call->op.op->answer == ANSWER_SPOOLED && !spool_is_wanted(call->house->spool)))
         return false;
     atomic_fetch_add(&call->holders, 1);
-    if (spool_send(call, &signal))
+    if (spool_send(call, &call->sent))
         return true;
     call_let_go(call);
     return false;
@@ -374,9 +390,15 @@ static bool write_send(struct call *call, const struct store_answer *answer) {
     struct signal signal;
     if (!signal_build(call, answer, &signal))
         return false;
+    if (call->op.op->stops && call->house->stop_first)
+        call->house->stop_first(call->house, signal.goal);
     if (is_for_spool(call))
         return spool_send(call, &signal);
     struct input *input = input_make(&signal, call);
+    if (input && call->op.op->answer != ANSWER_COMMITTED) {
+        call->sent = signal; /* such an operation is built once: it merges nothing */
+        atomic_store(&call->built, true);
+    }
     if (!input)
         return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
     if (!queue_put(&call->house->keeper->queue, input)) {
@@ -483,6 +505,31 @@ static bool answer_is_there(struct call *call, const struct store_answer *answer
     return op_refuse(&call->op, ERROR_STORE_AWAY, "%.*s.", STR_ARG(str_cut(answer->error, 200)));
 }
 
+/* On a thread of the pool. A caller that has been answered (it waited too long, or the daemon stops) needs nothing more. */
+static void slow_run(struct pool_job *job) {
+    struct call *call = (struct call *)((char *)job - offsetof(struct call, job));
+    struct building building = {.call = call};
+    if (atomic_load(&call->state) == CALL_WAITING)
+        built(call, slow_make, &building);
+    call_settled(call);
+}
+
+/* True: the pool has it, and will answer. No reader waits for it. */
+static bool slow_send(struct call *call) {
+    struct house *house = call->house;
+    if (!call->op.op->slow || !call->op.result || call->op.error || !house->finish)
+        return false;
+    char goal[ID_TEXT + 1];
+    id_format(call->op.args.goal_id, goal);
+    call->job.run = slow_run;
+    pool_name(&call->job, call->op.args.goal_id, str_of(goal), str_of(call->op.op->name));
+    if (house->slow && pool_put(house->slow, &call->job))
+        return true;
+    json_decref(call->op.result);
+    call->op.result = NULL;
+    return op_refuse(&call->op, ERROR_BUSY, "Too many requests of this kind wait. Try again.");
+}
+
 static struct call *call_of(struct lookup *lookup) {
     return (struct call *)((char *)lookup - offsetof(struct call, lookup));
 }
@@ -506,6 +553,8 @@ static void lookup_done(struct lookup *lookup, const struct store_answer *answer
             return; /* the ledger holds it now */
         if (call->op.op->kind == OP_READS && !call->op.error)
             result_send(call, answer);
+        if (slow_send(call))
+            return;
     }
     call_settled(call);
 }
@@ -563,8 +612,8 @@ static bool goal_is_named(struct call *call, const struct store_answer *answer) 
         return op_refuse(&call->op, ERROR_NOT_FOUND, "%s", "");
     if (answer->found_count > 1)
         return several_refuse(call, answer);
-    call->op.args.goal_id = answer->found[0];
-    call->op.args.goal_begins = false;
+    call->op.args_read.goal_id = answer->found[0];
+    call->op.args_read.goal_begins = false;
     return true;
 }
 
@@ -588,7 +637,7 @@ static void key_make(struct call *call) {
     uint8_t random[10];
     random_bytes(random, sizeof random);
     id_format(id_make(call->op.at / 1000, random), call->key);
-    call->op.args.key = str_of(call->key);
+    call->op.args_read.key = str_of(call->key);
 }
 
 static bool call_prepare(struct call *call, struct str method) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time is it, and what has nobody thought of? (Linux: CLOCK_BOOTTIME, getrandom.) */
+/* What time is it? And random bytes. (Linux: CLOCK_BOOTTIME, getrandom.) Steps of the clock: clock_step.c. */
 #include "daemon/clock.h"
 
 #include "base/must.h"

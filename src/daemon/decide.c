@@ -47,6 +47,20 @@ static struct str seen_now(struct deliberation *d) {
     return shape_encode(&SIGHTINGS, &nothing, d->arena);
 }
 
+static int64_t distance(int64_t a, int64_t b) {
+    return a > b ? a - b : b - a;
+}
+
+/* What was stamped before a step of the clock is restated in the clock as it is now, and nothing is decided in the future. It is
+ * offered by the sum of steps that the ledger knew then, and may have been stamped after a step that it did not know: of
+ * both readings the one that is closer to now counts. */
+static int64_t signal_time(const struct ledger *ledger, const struct input *input) {
+    int64_t at = input->signal.at, now = ledger->now.wall;
+    int64_t moved = at + (input->stamped ? ledger->now.stepped - input->stepped : 0);
+    at = distance(moved, now) < distance(at, now) ? moved : at;
+    return at > now ? now : at > 0 ? at : 1;
+}
+
 /* NULL: the step broke a promise, which is in ret_report. */
 static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
                                      struct guard_report *ret_report) {
@@ -55,8 +69,11 @@ static struct decision *step_guarded(struct deliberation *d, const struct input 
                           .live = &d->live,
                           .seen = seen,
                           .era = d->ledger->mark.era,
-                          .level = d->ledger->mark.level};
+                          .level = d->ledger->mark.level,
+                          .clock = d->ledger->now.stepped,
+                          .clock_id = d->ledger->config.clock_id};
     struct signal signal = input->signal;
+    signal.at = signal_time(d->ledger, input);
     if (signal.kind == SIGNAL_GOAL_DUE && d->live.charges.count > 0)
         signal.body = seen_now(d);
     struct stepping stepping = {&world, &signal, ledger_policy(d->ledger), d->arena, decision};
@@ -72,7 +89,7 @@ static struct goal_commit *commit_of(struct deliberation *d) {
     if (d->commit)
         return d->commit;
     struct batch *batch = &d->ledger->batch;
-    uint32_t inputs = d->group->to - d->group->from;
+    uint32_t inputs = d->group->to - d->group->from + 1; /* and a step of the clock */
     d->group->commit = batch->commit_count;
     batch->commit_group[batch->commit_count] = (uint32_t)(d->group - batch->groups);
     d->commit = &batch->commits[batch->commit_count++];
@@ -87,6 +104,8 @@ static struct goal_commit *commit_of(struct deliberation *d) {
 
 static void add_records(struct deliberation *d, const struct decision *decision) {
     struct goal_commit *commit = d->commit;
+    if (decision->record_count == 0) /* a sample */
+        return;
     if (commit->record_count + decision->record_count > d->record_cap) {
         d->record_cap = d->record_cap * 2 + decision->record_count + 4;
         struct record *records = arena_new(d->arena, struct record, d->record_cap);
@@ -256,6 +275,24 @@ static bool effect_is_claimed(struct deliberation *d, const struct signal *signa
     return slot && slot->state == EFFECT_RUNNING;
 }
 
+static void deliberate(struct deliberation *d, struct input *input, bool seen);
+
+/* Stored times are corrected before anything else is decided: by a step of its own, so that it has its own record. */
+static void clock_correct(struct deliberation *d) {
+    struct world world = {.clock = d->ledger->now.stepped, .clock_id = d->ledger->config.clock_id};
+    int64_t now = d->ledger->now.wall;
+    if (!d->exists || !d->group->whole)
+        return;
+    struct input stepped = {.signal = {.kind = SIGNAL_CLOCK_STEPPED,
+                                       .goal = d->goal.id,
+                                       .at = now,
+                                       .stepped = clock_moved(&d->goal, &world, now),
+                                       .actor = STR("overseer"),
+                                       .by = WHO_OVERSEER}};
+    if (stepped.signal.stepped != 0)
+        deliberate(d, &stepped, false);
+}
+
 static void deliberate(struct deliberation *d, struct input *input, bool seen) {
     struct guard_report report = {.why = "its stored state cannot be decoded"};
     bool released =
@@ -278,7 +315,7 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
         input->error = decision->error;
         snprintf(input->why, sizeof input->why, "%.*s",
                  STR_ARG(str_cut_utf8(decision->why, sizeof input->why - 1)));
-        input->applied = decision->verdict == VERDICT_CHANGE;
+        input->applied = decision->verdict == VERDICT_CHANGE || decision->verdict == VERDICT_SAMPLE;
         if (input->applied)
             add_decision(d, decision);
         else if (decision->error && input->from_inbox && d->exists)
@@ -362,6 +399,7 @@ void decide_all(struct ledger *ledger) {
                                  .goal = group->goal,
                                  .live = group->live,
                                  .exists = group->exists};
+        clock_correct(&d);
         for (uint32_t i = group->from; i < group->to; i++)
             deliberate(&d, batch->inputs[i], batch->seen[i]);
         conclude(&d);

@@ -22,6 +22,8 @@ struct doing { /* an act under way */
 /* The outcome is named by its effect: reporting it twice changes nothing. Without memory it is not reported,
  * and the effect becomes unconfirmed at its deadline. */
 void hands_report(struct hands *hands, const struct act *act, struct signal outcome) {
+    if (act->stranded)
+        return;
     if (outcome.kind == SIGNAL_NONE)
         outcome.kind = SIGNAL_EFFECT_ENDED;
     outcome.source = effect_id(act->effect.goal, act->effect.n);
@@ -93,6 +95,7 @@ static void act_begin(struct hands *hands, struct act *act) {
     case EFFECT_STOP:
     case EFFECT_CHECK:
     case EFFECT_LAND:
+    case EFFECT_THAW:
         seam("between-claim-and-act");
         agents_carry(&hands->agents, act);
         break;

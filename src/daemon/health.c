@@ -35,11 +35,12 @@ static enum MHD_Result health_reply(struct visit *visit, bool ready) {
     if (*trouble && (!visit->over_unix ||
                      visit->for_runs)) /* a database's own words may name hosts, people and paths */
         trouble = "the store is in trouble; ask on the machine itself";
-    json_t *json = json_pack(
-        "{s:b, s:b, s:b, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", health.ready, "safeMode",
-        health.safe, "joined", view->joined, "epoch", (json_int_t)view->epoch, "commits",
-        (json_int_t)view->commits, "waiting", (int)view->waiting, "acting", (int)view->acting,
-        "takeovers", (json_int_t)view->takeovers, "trouble", trouble, "version", OVERSEER_VERSION);
+    json_t *json =
+        json_pack("{s:b, s:b, s:b, s:i, s:I, s:I, s:i, s:i, s:I, s:s, s:s}", "ok", health.ready,
+                  "safeMode", health.safe, "joined", view->joined, "host", (int)view->host, "epoch",
+                  (json_int_t)view->epoch, "commits", (json_int_t)view->commits, "waiting",
+                  (int)view->waiting, "acting", (int)view->acting, "takeovers",
+                  (json_int_t)view->takeovers, "trouble", trouble, "version", OVERSEER_VERSION);
     return visit_reply_json(visit, (ready ? health.ready : health.alive) ? 200 : 503, json,
                             ERROR_NO_MEMORY, NULL);
 }

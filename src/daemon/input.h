@@ -13,6 +13,7 @@ struct act {
     enum effect_lane lane;
     uint64_t fence; /* of the goal, when it was claimed */
     uint64_t reign; /* of the ledger, when it was claimed: see ledger_may_act() */
+    bool stranded;  /* P10: asked for by no effect: its outcome is not reported */
 };
 
 struct input {
@@ -23,6 +24,8 @@ struct input {
     struct policy_kept *policy; /* an order: the new policy, see order.h */
     struct act *act;            /* claim: what is carried out once the claim is committed */
     uint32_t tries;             /* conflicts so far */
+    bool stamped;               /* its signal's time was taken by the clock whose steps were */
+    int64_t stepped;            /* this sum when it was offered */
     bool from_inbox;            /* its row is consumed by the commit that applies it */
     bool applied;               /* it changed something in the batch in hand */
     bool claimed;               /* and that was the claim of its effect */

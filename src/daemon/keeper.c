@@ -2,6 +2,7 @@
 /* Who turns the ledger? */
 #include "daemon/keeper.h"
 
+#include "base/seam.h"
 #include "daemon/clock.h"
 #include "daemon/guard.h"
 #include "daemon/log.h"
@@ -19,6 +20,8 @@ struct performing {
 
 static void perform_call(void *with) {
     struct performing *p = with;
+    if (p->request->verb == STORE_COMMIT)
+        (void)seam("commit");
     store_perform(p->keeper->store, p->request, p->answer, p->arena);
 }
 
@@ -156,7 +159,8 @@ static void offer_all(struct keeper *keeper, struct input_list *arrived) {
 }
 
 static struct instant instant_now(struct keeper *keeper) {
-    return (struct instant){clock_wall(), clock_boot(), atomic_load(keeper->pulse)};
+    struct clock_reading now = clock_read();
+    return (struct instant){now.wall, now.boot, atomic_load(keeper->pulse), now.stepped};
 }
 
 static bool may_end(struct keeper *keeper, int64_t stop_at) {

@@ -1,8 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is alive, and who inherits from whom? P2 renew, P3 expiry, P4 take-over. */
+#include "daemon/host_claim.h"
 #include "daemon/ledger_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* ---- the claim ---- */
+
+bool lease_claims(const struct ledger *ledger) {
+    return ledger->config.lease > 0 && ledger->config.addr.len > 0;
+}
+
+void lease_claim(struct ledger *ledger) {
+    ledger->request.verb = STORE_HOSTS;
+    ledger->request.limit = 1;
+}
+
+/* A row that has not moved for a lease, and a quarter for the clock of the host that beats. */
+static bool claim_is_silent(const struct ledger *ledger) {
+    return ledger->now.boot - ledger->claim_since >=
+           ledger->config.lease + ledger->config.lease / 4;
+}
+
+/* P2: a number belongs to the machine and state folder that claimed it. Two daemons under one number do not depose each other:
+ * the one whose row another process has taken stays out while that one beats. */
+void lease_absorb_claim(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->outcome != STORE_DONE) {
+        ledger_retry_later(ledger, answer);
+        return;
+    }
+    struct host_row row =
+        answer->host_count > 0 ? answer->hosts[0] : (struct host_row){.host = ledger->self.host};
+    enum claim claim = row.epoch ? host_claim(&row, ledger->config.addr, ledger->self.instance,
+                                              atomic_load(&ledger->joins) == 0)
+                                 : CLAIM_FREE;
+    bool moved = ledger->claim.epoch != row.epoch || ledger->claim.beat != row.beat;
+    bool watched = ledger->claim.host != 0;
+    if (moved || !watched)
+        ledger->claim_since = ledger->now.boot;
+    ledger->claimed = claim == CLAIM_FREE || (claim == CLAIM_SILENT && claim_is_silent(ledger));
+    if (!ledger->claimed)
+        ledger->retry_at = time_after(ledger->now.boot, ledger->config.poll_every);
+    ledger->contested =
+        claim == CLAIM_SILENT && !ledger->claimed && (ledger->contested || (moved && watched));
+    if (claim == CLAIM_REFUSED || ledger->contested)
+        host_claim_explain(&row, claim == CLAIM_REFUSED, ledger->trouble, sizeof ledger->trouble);
+    ledger->claim = (struct host_row){.host = row.host, .epoch = row.epoch, .beat = row.beat};
+}
+
+/* ---- the lease ---- */
 
 /* P2: by the ledger, and only while the I/O loop moves: a host that cannot act shall not seem alive. */
 void lease_beat(struct ledger *ledger) {
@@ -56,6 +103,37 @@ static bool watched_is_dead(const struct ledger *ledger, const struct watched *w
            ledger->request_sent >= time_after(watched->since, ledger->config.lease);
 }
 
+/* This host's desk tells people that a host is lost, and that it is back. */
+static void host_tell(struct ledger *ledger, uint32_t host, bool back) {
+    uint32_t self = ledger->config.host;
+    if (!lease_claims(ledger))
+        return; /* a host without a name of its own: a test */
+    ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_HOST_LOST,
+                                                  .goal = desk_id(self),
+                                                  .desk = self,
+                                                  .to = host,
+                                                  .override = back});
+}
+
+/* A host that was taken over by this process beats again. */
+static void hosts_returned(struct ledger *ledger, const struct store_answer *answer) {
+    for (uint32_t i = 0; i < answer->host_count; i++)
+        for (uint32_t k = 0; k < LOST_KNOWN; k++)
+            if (answer->hosts[i].state == HOST_LIVE && ledger->lost[k] == answer->hosts[i].host) {
+                ledger->lost[k] = 0;
+                host_tell(ledger, answer->hosts[i].host, true);
+            }
+}
+
+static void host_is_lost(struct ledger *ledger, uint32_t host) {
+    for (uint32_t k = 0; k < LOST_KNOWN; k++)
+        if (ledger->lost[k] == host || ledger->lost[k] == 0) {
+            ledger->lost[k] = host;
+            break;
+        }
+    host_tell(ledger, host, false);
+}
+
 static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {
     struct signal signal;
     if (!signal_decode(row->body, &signal))
@@ -79,6 +157,7 @@ void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer)
         return;
     }
     order_heard(ledger, answer);
+    hosts_returned(ledger, answer);
     struct watched fresh[LIMIT_WATCHED_HOSTS];
     uint32_t count =
         answer->host_count < LIMIT_WATCHED_HOSTS ? answer->host_count : LIMIT_WATCHED_HOSTS;
@@ -111,6 +190,7 @@ void lease_absorb_take(struct ledger *ledger, const struct store_answer *answer)
     }
     if (!answer->held)
         return; /* it lives, or another host was faster */
+    host_is_lost(ledger, ledger->victim.host);
     ledger->victim.epoch++;
     ledger->victim.state = HOST_LOST;
     ledger->adopting = true;
@@ -123,9 +203,16 @@ void lease_adopt(struct ledger *ledger) {
     ledger->request.limit = LIMIT_ADOPT_PAGE;
 }
 
+/* A due time that was stored before a step of the clock may never come: the goal is looked at now, corrects its times and says
+ * when it is due. */
+static int64_t due_of(const struct ledger *ledger, int64_t due_at) {
+    bool doubt = ledger->due_doubt && due_at != TIME_NEVER;
+    return doubt && due_at > ledger->now.wall ? ledger->now.wall : due_at;
+}
+
 void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer) {
     for (uint32_t i = 0; i < answer->owned_count; i++)
-        if (!due_set(&ledger->due, answer->owned[i].goal, answer->owned[i].due_at))
+        if (!due_set(&ledger->due, answer->owned[i].goal, due_of(ledger, answer->owned[i].due_at)))
             ledger->read_again = true;
     for (uint32_t i = 0; i < answer->effect_count; i++)
         ledger_meet_effect(ledger, &answer->effects[i]);
@@ -163,5 +250,8 @@ void lease_absorb_adopt(struct ledger *ledger, const struct store_answer *answer
         return;
     }
     lease_meet_owned(ledger, answer);
+    for (uint32_t i = 0; i < answer->owned_count; i++) /* P10: its runs stayed where they were */
+        if (!due_set(&ledger->due, answer->owned[i].goal, ledger->now.wall))
+            ledger->read_again = true;
     ledger->adopting = answer->more;
 }

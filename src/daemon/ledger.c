@@ -15,6 +15,8 @@ struct ledger *ledger_create(const struct ledger_config *config) {
     ledger->config = *config;
     ledger->self = (struct store_self){config->host, config->instance, 0};
     ledger->acts_end = &ledger->acts;
+    ledger->due_doubt = config->clock_doubt;
+    atomic_store(&ledger->observe_until, INT64_MIN);
     ledger->policies = policy_keep(&config->policy, config->policy_text);
     if (!ledger->policies) {
         free(ledger);
@@ -155,6 +157,8 @@ bool ledger_offer(struct ledger *ledger, struct input *input) {
     struct input_list *list = is_order ? &ledger->orders : &ledger->waiting;
     if (list->count >= (is_order ? LIMIT_ORDERS : LIMIT_QUEUE_SIGNALS))
         return false;
+    input->stamped = true;
+    input->stepped = ledger->now.stepped;
     input_push(list, input);
     return true;
 }
@@ -165,9 +169,11 @@ bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
     signal.by = WHO_OVERSEER;
     struct input *input =
         ledger->waiting.count < LIMIT_QUEUE_SIGNALS ? input_make(&signal, NULL) : NULL;
-    if (input)
+    if (input) {
+        input->stamped = true;
+        input->stepped = ledger->now.stepped;
         input_push(&ledger->waiting, input);
-    else
+    } else
         ledger->read_again = true; /* what was not said now is found again by reading */
     return input != NULL;
 }
@@ -348,12 +354,34 @@ void ledger_repeat(struct ledger *ledger) {
     }
 }
 
+static bool acts_are_off(const struct ledger *ledger) {
+    return atomic_load(&ledger->held) || atomic_load(&ledger->stopped);
+}
+
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now) {
     if (act->reign != atomic_load(&ledger->reign))
         return ACT_NEVER;
-    if (ledger_is_held(ledger) || boot_now >= atomic_load(&ledger->act_until))
+    if (acts_are_off(ledger) || boot_now < atomic_load(&ledger->observe_until) ||
+        boot_now >= atomic_load(&ledger->act_until))
         return ACT_LATER;
     return ACT_NOW;
+}
+
+/* Read in this order: a join raises the number before its deadline is set, and losing the row takes the deadline away first. */
+struct ledger_lease ledger_lease(const struct ledger *ledger) {
+    int64_t until = atomic_load(&ledger->act_until);
+    uint64_t joins = atomic_load(&ledger->joins);
+    bool same = until == atomic_load(&ledger->act_until);
+    bool held = until != INT64_MIN && until != 0 && joins > 0 && same;
+    return held ? (struct ledger_lease){joins, until} : (struct ledger_lease){0};
+}
+
+uint32_t ledger_host(const struct ledger *ledger) {
+    return ledger->config.host;
+}
+
+int64_t ledger_lease_span(const struct ledger *ledger) {
+    return ledger->config.lease;
 }
 
 void ledger_hold_acts(struct ledger *ledger, bool hold) {
@@ -361,7 +389,7 @@ void ledger_hold_acts(struct ledger *ledger, bool hold) {
 }
 
 bool ledger_is_held(const struct ledger *ledger) {
-    return atomic_load(&ledger->held) || atomic_load(&ledger->stopped);
+    return acts_are_off(ledger) || ledger->now.boot < atomic_load(&ledger->observe_until);
 }
 
 /* GOAL-11: a goal was resumed: what it had decided may be claimed again. Its bodies are in the store. */
@@ -388,7 +416,7 @@ static void repeats_forget(struct ledger *ledger, uint32_t lane) {
 void ledger_deposed(struct ledger *ledger) {
     atomic_store(&ledger->act_until, INT64_MIN);
     atomic_fetch_add(&ledger->reign, 1);
-    ledger->joined = false;
+    ledger->joined = ledger->claimed = false;
     ledger->deposed++;
     ledger->taking = ledger->adopting = ledger->fencing = false;
     ledger->watched_count = 0;
@@ -412,6 +440,9 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
         ledger_retry_later(ledger, answer);
         return;
     }
+    ledger->claimed = false;
+    if (ledger->request.claims && !answer->held)
+        return; /* the row has changed since it was seen: it is looked at again */
     ledger->joined = true;
     ledger->joined_at = ledger->now.wall;
     ledger->self.epoch = answer->epoch;
@@ -426,6 +457,7 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     ledger->poll_at = ledger->now.boot;
     ledger->last_poll = INT64_MIN;
     int64_t lease = ledger->config.lease;
+    atomic_fetch_add(&ledger->joins, 1);
     atomic_store(&ledger->act_until, lease ? ledger->request_sent + lease : INT64_MAX);
     if (ledger->batch.stage != BATCH_NONE)
         batch_after_join(ledger, answer->batch);
@@ -474,6 +506,7 @@ static void absorb(struct ledger *ledger, const struct store_answer *answer) {
         ledger->trouble[0] = 0;
     switch (ledger->request.verb) {
     case STORE_JOIN: join_absorb(ledger, answer); break;
+    case STORE_HOSTS: lease_absorb_claim(ledger, answer); break;
     case STORE_OWNED: owned_absorb(ledger, answer); break;
     case STORE_BEAT: lease_absorb_beat(ledger, answer); break;
     case STORE_POLL: lease_absorb_poll(ledger, answer); break;
@@ -516,8 +549,12 @@ static void choose(struct ledger *ledger) {
         return;
     bool odd = ledger->turns & 1; /* reading and new batches take turns */
     reading_again(ledger);
-    if (!ledger->joined) {
+    if (!ledger->joined && lease_claims(ledger) && !ledger->claimed)
+        lease_claim(ledger);
+    else if (!ledger->joined) {
         ledger->request.verb = STORE_JOIN;
+        ledger->request.claims = lease_claims(ledger);
+        ledger->request.victim = ledger->claim;
         ledger->request.build = ledger->config.build;
         ledger->request.addr = ledger->config.addr;
         ledger->request.speaks = SCHEMA_LEVEL;
@@ -551,6 +588,35 @@ static void choose(struct ledger *ledger) {
         owned_request(ledger);
 }
 
+/* ---- steps of the wall clock ---- */
+
+/* DESIGN 6: after a leap the daemon observes before it acts. Leaps that follow within OBSERVE_AGAIN do not prolong that: a clock
+ * that steps all the time must not stop the host. */
+#define OBSERVE_FOR SECONDS(5)
+#define OBSERVE_AGAIN SECONDS(10)
+#define LEAP SECONDS(5)
+
+static void leap_observe(struct ledger *ledger) {
+    int64_t boot = ledger->now.boot;
+    if (ledger->observe_since != 0 && boot - ledger->observe_since < OBSERVE_AGAIN)
+        return;
+    ledger->observe_since = boot;
+    atomic_store(&ledger->observe_until, boot + OBSERVE_FOR);
+}
+
+/* Every goal that waits for a time is looked at now: it corrects its stored times, puts the step on its record and says anew when
+ * it is due. */
+static void clock_look(struct ledger *ledger) {
+    int64_t by = ledger->now.stepped - ledger->stepped;
+    ledger->stepped = ledger->now.stepped;
+    if (ledger->turns == 1 || by == 0)
+        return;
+    ledger->due_doubt = true;
+    due_all(&ledger->due, ledger->now.wall);
+    if (by >= LEAP || by <= -LEAP)
+        leap_observe(ledger);
+}
+
 struct turn {
     struct ledger *ledger;
     const struct store_answer *answer;
@@ -567,6 +633,7 @@ const struct store_request *ledger_turn(struct ledger *ledger, const struct stor
                                         struct instant now) {
     ledger->now = now;
     ledger->turns++;
+    clock_look(ledger);
     struct turn turn = {ledger, answer};
     struct guard_report report;
     enum guard_result result = guard_run(turn_run, &turn, &report);
@@ -613,6 +680,9 @@ int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now) {
         at = ledger->beat_at;
     if (ledger->poll_at < at)
         at = ledger->poll_at;
+    int64_t observed = atomic_load(&ledger->observe_until);
+    if (observed > ledger->now.boot && observed < at) /* the last turn still observed */
+        at = observed;
     int64_t due = due_next(&ledger->due);
     if (due != TIME_NEVER && now.boot + (due - now.wall) < at)
         at = now.boot + (due - now.wall);

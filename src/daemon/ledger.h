@@ -14,9 +14,10 @@
 #include "store/store.h"
 
 struct instant {
-    int64_t wall;   /* UTC, for records and due times */
-    int64_t boot;   /* since boot, suspend included: for leases; never compared across hosts */
-    uint64_t pulse; /* moves while the I/O loop lives */
+    int64_t wall;    /* UTC, for records and due times */
+    int64_t boot;    /* since boot, suspend included: for leases; never compared across hosts */
+    uint64_t pulse;  /* moves while the I/O loop lives */
+    int64_t stepped; /* the sum of the steps of the wall clock so far */
 };
 
 struct ledger_config {
@@ -26,9 +27,13 @@ struct ledger_config {
     int64_t beat_every; /* well below the lease */
     int64_t poll_every;
     int64_t retry_every; /* after a failed request */
+    uint32_t clock_id;   /* names the count of steps of this host's clock; 0: none is counted */
+    bool clock_doubt;    /* what this host stored before its start may be ahead of its clock */
     struct policy policy;
     struct str policy_text; /* canonical; empty: policies are not recorded */
-    struct str build, addr;
+    struct str build;
+    struct str
+        addr; /* who claims the number: host_claim.h; empty: the first host that comes gets it */
 
     /* What was seen of a goal's agents, as encoded SIGHTINGS, from the arena; asked when the goal is due. NULL: nobody
      * looks, and this host has watched since it joined. */
@@ -62,6 +67,15 @@ struct act *ledger_take_act(struct ledger *ledger);
 /* P8: asked right before an act is carried out, from any thread. */
 enum may_act { ACT_NOW, ACT_LATER /* the lease has to be renewed first */, ACT_NEVER };
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now);
+
+/* P10: the lease of this host. A join begins a new one; until it is renewed it ends at `until`. */
+struct ledger_lease {
+    uint64_t joins; /* number of the join; 0: the host row is not ours now */
+    int64_t until;  /* boot clock */
+};
+struct ledger_lease ledger_lease(const struct ledger *ledger); /* from any thread */
+uint32_t ledger_host(const struct ledger *ledger);
+int64_t ledger_lease_span(const struct ledger *ledger); /* 0: alone with its store */
 
 /* Somebody wants a look now: at the neighbours, the inbox and whatever is due, without waiting for the next time. */
 void ledger_look(struct ledger *ledger);

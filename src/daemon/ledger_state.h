@@ -71,6 +71,8 @@ struct act_list {
     uint32_t count;
 };
 
+enum { LOST_KNOWN = 16 }; /* of more, an alert stays until a person closes it */
+
 struct ledger {
     struct ledger_config config;
     struct store_self self;
@@ -108,12 +110,19 @@ struct ledger {
     uint32_t meet_count;
     struct store_mark mark; /* era and level, as last heard */
 
+    /* the claim of the number, before each join: host_claim.h */
+    struct host_row claim; /* the row as it was seen; epoch 0: there was none */
+    int64_t claim_since;   /* boot clock: it has stood so since then */
+    bool claimed;          /* a join may be tried */
+    bool contested;        /* another process beats under this number */
+
     /* leases */
     int64_t beat_at, poll_at, last_poll;
     uint64_t pulse_beaten;
     struct watched watched[LIMIT_WATCHED_HOSTS];
     uint32_t watched_count;
     struct host_row victim;
+    uint32_t lost[LOST_KNOWN]; /* hosts that were taken over and have not returned; 0: free */
     bool taking, adopting;
     bool
         fencing; /* an adoption of unknown outcome may still be on its way: fence it, then read again */
@@ -121,6 +130,7 @@ struct ledger {
 
     atomic_int_least64_t act_until; /* boot clock */
     atomic_uint_least64_t reign;    /* raised whenever the host row is lost */
+    atomic_uint_least64_t joins;    /* raised by each join */
     atomic_bool held;
 
     /* orders of the operator */
@@ -130,6 +140,12 @@ struct ledger {
     const struct policy *_Atomic policy;
     bool unrecorded; /* this host's own chain does not say yet under which policy it decides */
     atomic_bool stopped;
+
+    /* steps of the wall clock */
+    int64_t stepped;       /* the sum that was last handed in */
+    bool due_doubt;        /* stored due times may be too late: look at each goal once */
+    int64_t observe_since; /* boot clock: when observing last began; 0: never */
+    atomic_int_least64_t observe_until; /* boot clock: nothing is claimed or carried out before */
 
     struct lateness late;
     uint64_t turns, commits, conflicts, quarantined, takeovers, deposed, dropped;
@@ -162,6 +178,9 @@ bool batch_was_sent(const struct ledger *ledger);
 void batch_after_join(struct ledger *ledger, uint64_t stored_batch);
 
 /* lease.c */
+bool lease_claims(const struct ledger *ledger); /* the row is looked at before the join */
+void lease_claim(struct ledger *ledger);
+void lease_absorb_claim(struct ledger *ledger, const struct store_answer *answer);
 void lease_beat(struct ledger *ledger);
 void lease_absorb_beat(struct ledger *ledger, const struct store_answer *answer);
 void lease_poll(struct ledger *ledger);

@@ -6,6 +6,7 @@
 #include "daemon/files.h"
 #include "daemon/follow.h"
 #include "daemon/hands.h"
+#include "daemon/host_claim.h"
 #include "daemon/log.h"
 #include "daemon/maintain.h"
 #include "daemon/mcp_session.h"
@@ -13,11 +14,14 @@
 #include "daemon/opening.h"
 #include "daemon/options.h"
 #include "daemon/policy_text.h"
+#include "daemon/pool.h"
 #include "daemon/reload.h"
 #include "daemon/retain.h"
 #include "daemon/runs.h"
 #include "daemon/spool.h"
 #include "daemon/token.h"
+#include "daemon/try_agents.h"
+#include "ports/driver.h"
 #include "store/sqlite.h"
 
 #include <errno.h>
@@ -29,7 +33,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HURRY_MS = 20 }; /* until those in a hurry are looked after again */
+enum {
+    HURRY_MS = 20,    /* until those in a hurry are looked after again */
+    SLOW_THREADS = 4, /* for operations that take long; one of each goal at a time */
+    SLOW_WAITING = 64 /* of them that may wait; more are told to try again */
+};
 
 struct daemon {
     struct options options;
@@ -47,6 +55,7 @@ struct daemon {
     atomic_bool ending;
     struct retainer retainer;
     struct instance_lock lock;
+    struct host_identity identity; /* in a shared store */
     struct registration registration;
     struct heartbeat heartbeat;
     struct spool *spool;
@@ -165,9 +174,11 @@ static void sweep_due(uv_timer_t *timer) {
     struct daemon *daemon = timer->data;
     calls_sweep(&daemon->house);
     doors_each(daemon, door_sweep);
+    clock_keep();
 }
 
-static struct ledger *ledger_of(const struct options *options, struct agents *agents) {
+static struct ledger *ledger_of(const struct options *options, const char *addr,
+                                struct agents *agents) {
     uint64_t instance;
     random_bytes(&instance, sizeof instance);
     int64_t lease = options_is_sqlite(options) ? 0 : options->lease;
@@ -182,15 +193,45 @@ static struct ledger *ledger_of(const struct options *options, struct agents *ag
                                                  : lease / 8 < SECONDS(10) ? lease / 8
                                                                            : SECONDS(10),
                                    .retry_every = MILLISECONDS(100),
+                                   .clock_id = clock_id(),
+                                   .clock_doubt = clock_is_in_doubt(),
                                    .policy = kept->policy,
                                    .policy_text = kept->text,
                                    .build = STR("overseerd " OVERSEER_VERSION),
-                                   .addr = STR(""),
+                                   .addr = str_of(addr),
                                    .see = agents_see,
                                    .see_with = agents};
     struct ledger *ledger = ledger_create(&config);
     free(kept);
     return ledger;
+}
+
+/* The number of this host in a shared store belongs to it alone. */
+static bool host_find(struct daemon *daemon, char *error, size_t error_size) {
+    struct options *options = &daemon->options;
+    if (options_is_sqlite(options)) {
+        options->host = 1;
+        return true;
+    }
+    if (!host_identity_make(options->folder, options->settings->fleet.name, &daemon->identity,
+                            error, error_size))
+        return false;
+    uint32_t had = host_recall(options->folder, str_of(options->store));
+    options->host = host_choose(daemon->keeper.store, str_of(daemon->identity.addr),
+                                (uint32_t)options->host, had, options->lease, error, error_size);
+    if (options->host > 0)
+        host_remember(options->folder, str_of(options->store), (uint32_t)options->host);
+    return options->host > 0;
+}
+
+/* In a shared store the goals of this host are known once its number is. */
+static bool goals_examine(struct daemon *daemon, struct opening *opening, char *error,
+                          size_t error_size) {
+    bool known = opening->host == (uint32_t)daemon->options.host;
+    opening->host = (uint32_t)daemon->options.host;
+    if (known || opening->lock)
+        return true;
+    return opening_examine(opening, error, error_size);
 }
 
 /* STORE-05, STORE-10: in safe mode there is no ledger, so nothing can be claimed, carried out or written. */
@@ -210,7 +251,13 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
     if (safe_is_on(&keeper->safe))
         return true;
     keeper->store = store_open(str_of(options->store), error, error_size);
-    keeper->ledger = keeper->store ? ledger_of(options, &daemon->hands.agents) : NULL;
+    if (!keeper->store || !host_find(daemon, error, error_size))
+        return false;
+    if (!goals_examine(daemon, &opening, error, error_size))
+        return false;
+    if (safe_is_on(&keeper->safe))
+        return true;
+    keeper->ledger = ledger_of(options, daemon->identity.addr, &daemon->hands.agents);
     return keeper->ledger && (!opening.lock || instance_lock_opened(opening.lock));
 }
 
@@ -289,6 +336,9 @@ static bool house_open(struct daemon *daemon, char *error, size_t error_size) {
     house->stop = house_stop;
     house->hurry = house_hurry;
     house->policy_read = policy_of_text;
+    house->slow = pool_start(SLOW_THREADS, 1, SLOW_WAITING);
+    if (!house->slow)
+        return false;
     house->tokens = tokens_open(options->folder, error, error_size);
     house->sessions = sessions_new();
     house->follow = follow_new(options->store);
@@ -325,6 +375,7 @@ static void house_close(struct daemon *daemon) {
 }
 
 static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
+    clock_open(daemon->options.folder);
     if (!stores_open(daemon, error, error_size))
         return false;
     daemon->keeper.ports = (struct keeper_ports){answer_given, act_given, daemon, wrote_given};
@@ -347,6 +398,8 @@ static bool daemon_open(struct daemon *daemon, char *error, size_t error_size) {
         return false;
     daemon->house.runs = daemon->hands.agents.real;
     daemon->house.finish = run_finish;
+    daemon->house.waits = runs_wait;
+    daemon->house.stop_first = runs_stop_first;
     runs_find(daemon->hands.agents.real);
     return keeper_start(&daemon->keeper);
 }
@@ -379,6 +432,7 @@ static void daemon_run(struct daemon *daemon) {
 static void daemon_end(struct daemon *daemon) {
     doors_each(daemon, door_shut);
     lookups_stop(&daemon->run_lookups);
+    pool_stop(daemon->house.slow);  /* nobody answers any more; */
     lookups_stop(&daemon->lookups); /* what has to be read before it is written is read, */
     keeper_stop(&daemon->keeper);   /* and what waits is written */
     house_close(daemon);
@@ -433,13 +487,27 @@ static void files_allow(void) {
                     (unsigned long long)limit.rlim_cur);
 }
 
+/* The first word is the process whose environment counts; 0: our own. */
+static int try_main(struct options *options, int argc, char **argv) {
+    if (strcmp(argv[0], "0") != 0 && !environment_take(argv[0]))
+        fprintf(stderr, "overseerd: the environment of process %s cannot be read.\n", argv[0]);
+    int code = options_parse(options, argc, argv);
+    if (code >= 0)
+        return code;
+    const struct texts *redact = &options->settings->secrets.redact;
+    return input_redacts(redact->at, redact->count) ? try_agents(options) : 1;
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon;
     char error[1024] = "There is no memory to start.";
     options_default(&daemon.options);
     store_belongs_to(getenv("OVERSEER_INSTANCE"));
+    drive_memory_begin();
     if (maintain_is_asked(argc, argv))
         return maintain_main(argc, argv, daemon.options.store);
+    if (argc > 2 && strcmp(argv[1], "--try-agents") == 0)
+        return try_main(&daemon.options, argc - 2, argv + 2);
     int code = options_parse(&daemon.options, argc, argv);
     if (code >= 0)
         return code;

@@ -30,8 +30,8 @@ static const struct flag_row FLAGS[] = {
     {"log-file", "PATH", "log.file", NULL, UNIT_WRITTEN, false, "instead of standard error"},
     {"log-format", "FORMAT", "log.format", NULL, UNIT_WRITTEN, false,
      "auto, text, json or journal"},
-    {"host", "N", "fleet.host", NULL, UNIT_WRITTEN, false,
-     "this host's number in a shared store (PostgreSQL; default 1)"},
+    {"host", "N|NAME", "fleet.host", NULL, UNIT_WRITTEN, false,
+     "this host's number or name in a shared store (PostgreSQL; default: a free number)"},
     {"lease", "SECONDS", "fleet.lease", NULL, UNIT_SECONDS, false,
      "how long a silent host keeps its goals (PostgreSQL; default 10)"},
     {"act-within", "SECONDS", "supervision.act_within", NULL, UNIT_SECONDS, false,
@@ -46,14 +46,6 @@ static const struct flag_row FLAGS[] = {
      "how long the evidence of closed goals is kept (default 30)"},
     {"retain-records", "DAYS", "retention.records", NULL, UNIT_DAYS, false,
      "how long records are kept; milestones stay (default 180)"},
-    {"preset", "NAME", "preset", NULL, UNIT_WRITTEN, false, "high-stakes, exploratory or ci"},
-    {"auto", NULL, "auto.enabled", "true", UNIT_WRITTEN, false, "take tasks from the pool"},
-    {"task-pool-command", "COMMAND", "auto.task_pool_command", NULL, UNIT_WRITTEN, false,
-     "prints the next task"},
-    {"concurrency", "N", "auto.concurrency", NULL, UNIT_WRITTEN, false,
-     "automatic workers at once (default 1)"},
-    {"post-accept-command", "COMMAND", "auto.post_accept_command", NULL, UNIT_WRITTEN, false,
-     "run after work has landed"},
 };
 
 enum { FLAG_CONFIG = 256, FLAG_SET, FLAG_MANUAL, FLAG_VERSION, FLAG_HELP };
@@ -72,6 +64,8 @@ static void usage(FILE *to) {
         "  --maintain VERB                 look after the store: examine, verify-log, rebuild, accept-empty,\n"
         "                                  backup, restore, retain, export, import, forget; without a VERB, what\n"
         "                                  each of them takes\n"
+        "  --try-agents PID [options]      start each agent in its sandbox with --version, with the environment of\n"
+        "                                  that process (0: of this one); for `overseer doctor`\n"
         "  --man-settings                  print overseer.toml(5)\n"
         "  --version, --help\n"
         "Environment: OVERSEER_CONFIG, and a variable for each setting: OVERSEER_SERVER_LISTEN. OVERSEER_STORE and\n"
@@ -121,6 +115,9 @@ static bool flag_take(struct options *options, int number, const char *value) {
     snprintf(shown[number], sizeof shown[number], "--%s", row->flag);
     if (strcmp(row->flag, "plan-agents") == 0)
         value = spaces_to_commas(value);
+    if (strcmp(row->flag, "host") == 0 && value[strspn(value, "0123456789")] != 0)
+        return flag_add(
+            options, (struct config_flag){.name = "fleet.name", .value = value, .shown = "--host"});
     return flag_add(options, (struct config_flag){row->setting, value ? value : row->fixed,
                                                   shown[number], row->unit, row->whole});
 }

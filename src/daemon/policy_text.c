@@ -99,8 +99,11 @@ bool policy_of_text(struct str text, const struct texts *set, struct arena *aren
     uint32_t count = flags_read(set, flags, arena, why, why_size);
     if (count > CONFIG_FLAGS)
         return false;
-    struct config_source source = {
-        .ignore_file = true, .ignore_environment = true, .flags = flags, .flag_count = count};
+    struct config_source source = {.ignore_file = true,
+                                   .ignore_environment = true,
+                                   .recorded = true,
+                                   .flags = flags,
+                                   .flag_count = count};
     struct settings *settings =
         config_load_text(as_file(text, arena), "the policy", &source, problems);
     if (settings && settings_take(settings, arena, ret))

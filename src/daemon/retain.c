@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who lets go of what is old, while everybody works? */
+/* When does retention run beside the ledger? Never while the clock cannot be trusted. */
 #include "daemon/retain.h"
 
 #include "daemon/clock.h"
@@ -11,8 +11,12 @@
 enum {
     FIRST_AFTER_SECONDS = 60, /* the start has better things to do */
     PASS_EVERY_SECONDS = 3600,
-    SLICE_US = 50000, /* between two looks at whether to end */
+    LOOK_EVERY_SECONDS = 60, /* while the clock is not calm yet */
+    SLICE_US = 50000,        /* between two looks at whether to end */
+    SHARE_PERCENT = 5,       /* of all records, in one pass */
+    SHARE_LEAST = 20000,     /* rows; or so many */
 };
+#define CALM_FOR MINUTES(24 * 60)
 
 struct pass {
     struct retainer *retainer;
@@ -53,24 +57,38 @@ static void pass_run(struct pass *pass) {
             return;
         }
         rest(pass->retainer, retain_rest_us(pass->retain));
-    } while (pass->going && !atomic_load(&pass->retainer->ending) &&
+    } while (pass->going && !atomic_load(&pass->retainer->ending) && clock_calm_for() >= CALM_FOR &&
              !safe_is_on(pass->retainer->safe));
     if (retain_failed(pass->retain))
         log_warning("retention: %s; it goes on later", retain_failed(pass->retain));
     pass_log(retain_report(pass->retain));
 }
 
+/* DESIGN 6: a clock that has leapt may be ahead, and what it calls old may be of today. So nothing is dropped until the
+ * clock has not leapt for a day, measured by the boot clock. False: the daemon ends. */
+static bool calm_await(struct retainer *retainer) {
+    bool told = false;
+    while (clock_calm_for() < CALM_FOR && !atomic_load(&retainer->ending)) {
+        if (!told)
+            log_info("retention: nothing is dropped before the clock has not leapt for a day");
+        told = true;
+        rest(retainer, SECONDS(LOOK_EVERY_SECONDS));
+    }
+    return !atomic_load(&retainer->ending);
+}
+
 /* In a fleet all hosts try, and one of them gets to it. */
 static void *retainer_run(void *with) {
     struct retainer *retainer = with;
     rest(retainer, SECONDS(FIRST_AFTER_SECONDS));
-    while (!atomic_load(&retainer->ending)) {
+    while (calm_await(retainer)) {
         char error[LIMIT_WHY];
         struct pass pass = {.retainer = retainer};
         if (!safe_is_on(retainer->safe))
             pass.retain = retain_open(str_of(retainer->where), false, error, sizeof error);
         if (pass.retain) {
             retain_begin(pass.retain, &retainer->rules, clock_wall(), false);
+            retain_cap(pass.retain, SHARE_PERCENT, SHARE_LEAST);
             pass_run(&pass);
         }
         retain_close(pass.retain);

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const enum sandbox_network NETWORK[NETWORK_KINDS] = {[NETWORK_ALL] = SANDBOX_ALL,
+                                                            [NETWORK_LOOPBACK] = SANDBOX_LOOPBACK,
+                                                            [NETWORK_NONE] = SANDBOX_OFFLINE};
+
 /* ---- hidden ---- */
 
 /* Folders that hold more than ours: in them only our own file is hidden. */
@@ -45,6 +49,8 @@ static void secrets_hide(struct sandbox_spec *spec, const struct settings *setti
                          struct arena *arena) {
     path_hide(spec, arena_cstr(arena, settings->server.tls_key), arena);
     path_hide(spec, arena_cstr(arena, settings->escalation.tracker_token_path), arena);
+    for (uint32_t i = 0; i < settings->agent_count; i++)
+        path_hide(spec, arena_cstr(arena, settings->agents[i].token_file), arena);
     for (uint32_t i = 0; i < settings->channel_count; i++) {
         path_hide(spec, arena_cstr(arena, settings->channels[i].token_path), arena);
         path_hide(spec, arena_cstr(arena, settings->channels[i].secret_path), arena);
@@ -126,7 +132,7 @@ static void run_shown(struct sandbox_spec *spec, struct running *run, struct are
     sandbox_path_add(&spec->writes, str_of(run->home));
     sandbox_path_add(&spec->writes, str_of(run->cwd));
     for (uint32_t i = 0; i < run->shared_count; i++)
-        sandbox_path_add(run->shared[i].writes ? &spec->writes : &spec->sees, run->shared[i].path);
+        sandbox_path_add(&spec->sees, run->shared[i]);
 }
 
 /* Is what the machine can do enough for what was asked for? Only for whoever is to be in a box. */
@@ -161,10 +167,6 @@ static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sand
 
 bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
              struct str *ret_why) {
-    static const enum sandbox_network NETWORK[NETWORK_KINDS] = {[NETWORK_ALL] = SANDBOX_ALL,
-                                                                [NETWORK_LOOPBACK] =
-                                                                    SANDBOX_LOOPBACK,
-                                                                [NETWORK_NONE] = SANDBOX_OFFLINE};
     if (run->driver->watches) { /* a program of ours, and it has to see what it watches */
         *ret = (struct sandbox_made){.argc = 0};
         return true;
@@ -194,55 +196,99 @@ void run_box_tell(const struct running *run) {
               sandbox_name(run->box), run_scope(run), run->limits[0] ? run->limits : "none");
 }
 
+/* ---- git, where it reads an agent's repository ---- */
+
+/* Whatever sandbox.mode says: it is for our own sake. Without bubblewrap nothing of such a repository is read. */
+void reader_box(struct runs *runs, struct arena *arena, struct git_house *house) {
+    struct sandbox_made *made = arena_new(arena, struct sandbox_made, 1);
+    if (runs->can < SANDBOX_BWRAP ||
+        !sandbox_reader_make(arena_copy(arena, str_of(runs->bwrap)), made))
+        return;
+    house->sandbox_prefix = made->argv;
+    house->sandbox_count = made->argc;
+}
+
 /* ---- the operator's checks, which run what an agent wrote ---- */
 
-static void word_quote(struct writer *writer, struct str word) {
-    write_byte(writer, '\'');
-    for (size_t i = 0; i < word.len; i++)
-        if (word.at[i] == '\'')
-            write_raw(writer, STR("'\\''"));
-        else
-            write_byte(writer, (uint8_t)word.at[i]);
-    write_raw(writer, STR("' "));
+/* H5: what an agent wrote reaches what the agent reaches. An agent that is not in the settings any more: what all of them reach. */
+static enum sandbox_network check_network(const struct settings *settings, struct str name) {
+    const struct agent_setting *agent = run_agent(settings, name);
+    uint32_t least = NETWORK_ALL;
+    if (settings->verify.network != CHECK_NETWORK_AGENT)
+        return NETWORK[settings->verify.network - 1];
+    for (uint32_t i = 0; i < settings->agent_count && !agent; i++)
+        if (settings->agents[i].network > least)
+            least = settings->agents[i].network;
+    return NETWORK[agent ? agent->network : least];
 }
 
-/* A check finds the HOME that it knows, empty. */
-static void home_is_scratch(struct sandbox_spec *spec, struct arena *arena) {
+static struct str check_folder(const struct check_wanted *wanted, struct arena *arena) {
+    return arena_format(arena, "%.*s.tmp", STR_ARG(wanted->place));
+}
+
+/* It finds the HOME that it knows, empty; where only Landlock holds it, a folder of its own. */
+static void check_shown(struct sandbox_spec *spec, const struct check_wanted *wanted,
+                        struct arena *arena) {
     char real[PATH_MAX];
     const char *home = getenv("HOME");
-    if (home && realpath(home, real))
+    sandbox_path_add(&spec->writes, wanted->place);
+    sandbox_path_add(&spec->sees, spec->rules);
+    sandbox_path_add(&spec->sees, wanted->objects);
+    if (spec->kind == SANDBOX_LANDLOCK) {
+        struct str folder = check_folder(wanted, arena);
+        mkdir(arena_cstr(arena, folder), 0700);
+        sandbox_path_add(&spec->writes, folder);
+    } else if (home && realpath(home, real)) {
         sandbox_path_add(&spec->scratch, arena_copy(arena, str_of(real)));
+    }
 }
 
-/* Without bubblewrap it would have no /tmp: then it runs as it is. */
-bool check_box(struct runs *runs, struct str checkout, struct str objects, struct str command,
-               struct arena *arena, struct str *ret) {
+/* Not what the daemon was started with, nor what a run gets: keys are in there. */
+static void check_variables(const struct sandbox_spec *spec, const struct check_wanted *wanted,
+                            struct arena *arena, struct command_box *ret) {
+    const char *path = getenv("PATH"), *home = getenv("HOME");
+    struct str folder = check_folder(wanted, arena);
+    struct str *list = arena_new(arena, struct str, wanted->variable_count + 5);
+    uint32_t count = 0;
+    list[count++] = arena_format(arena, "PATH=%s", path ? path : "/usr/local/bin:/usr/bin:/bin");
+    list[count++] = STR("LANG=C.UTF-8");
+    list[count++] = STR("TERM=dumb");
+    if (spec->kind == SANDBOX_LANDLOCK) {
+        list[count++] = arena_format(arena, "HOME=%.*s", STR_ARG(folder));
+        list[count++] = arena_format(arena, "TMPDIR=%.*s", STR_ARG(folder));
+    } else if (home) {
+        list[count++] = arena_format(arena, "HOME=%s", home);
+    }
+    for (uint32_t i = 0; i < wanted->variable_count; i++)
+        list[count++] = wanted->variables[i];
+    ret->variables = list;
+    ret->variable_count = count;
+}
+
+bool check_box(struct runs *runs, const struct check_wanted *wanted, struct arena *arena,
+               struct command_box *ret, struct str *ret_why) {
     const struct settings *settings = house_settings(runs->house);
     struct sandbox_spec *spec = arena_new(arena, struct sandbox_spec, 1);
     struct sandbox_made *made = arena_new(arena, struct sandbox_made, 1);
-    struct writer writer = {.arena = arena};
-    *spec = (struct sandbox_spec){.rules = arena_format(arena, "%.*s.rules", STR_ARG(checkout)),
-                                  .cwd = checkout};
+    *spec =
+        (struct sandbox_spec){.rules = arena_format(arena, "%.*s.rules", STR_ARG(wanted->place)),
+                              .network = check_network(settings, wanted->agent),
+                              .cwd = wanted->place};
     common(spec, runs, settings, arena);
-    if (!settings->sandbox.checks || spec->kind < SANDBOX_BWRAP)
+    if (!settings->sandbox.checks)
         spec->kind = SANDBOX_NONE;
-    sandbox_path_add(&spec->writes, checkout);
-    sandbox_path_add(&spec->sees, spec->rules);
-    sandbox_path_add(&spec->sees, objects);
-    home_is_scratch(spec, arena);
-    bool fits = (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret)) &&
-                box_make(spec, arena, made, ret);
+    check_shown(spec, wanted, arena);
+    bool fits =
+        (!settings->sandbox.checks || box_is_enough(runs, spec, settings, arena, ret_why)) &&
+        box_make(spec, arena, made, ret_why);
     house_settings_drop(settings);
-    if (fits) /* not what the daemon was started with: keys are in there */
-        write_raw(&writer, STR("exec env -i PATH=\"$PATH\" HOME=\"$HOME\" LANG=C.UTF-8 TERM=dumb "
-                               "OVERSEER_EFFECT=\"$OVERSEER_EFFECT\" "));
-    for (uint32_t i = 0; i < made->argc && fits; i++)
-        word_quote(&writer, made->argv[i]);
-    if (fits) {
-        word_quote(&writer, STR("/bin/sh"));
-        write_raw(&writer, STR("-c "));
-        word_quote(&writer, command);
-        *ret = (struct str){writer.at, writer.len};
-    }
+    *ret = (struct command_box){
+        .prefix = made->argv, .prefix_count = fits ? made->argc : 0, .cwd = wanted->place};
+    check_variables(spec, wanted, arena, ret);
     return fits;
+}
+
+void check_box_clear(struct str place, struct arena *arena) {
+    (void)unlink(arena_cstr(arena, arena_format(arena, "%.*s.rules", STR_ARG(place))));
+    (void)folder_remove(arena_cstr(arena, arena_format(arena, "%.*s.tmp", STR_ARG(place))));
 }

@@ -2,9 +2,12 @@
 /* What does an agent say, and what is said to it?
  *
  * Every write has a name, and a hold writes a name once: what a driver answers to a piece of output is named by its
- * offset, a prompt by its dispatch. So after a crash the same output is read again, the same answers are given, and none
- * is given twice. Signals are named by run and offset in the same way. */
+ * offset, a prompt by its dispatch. A write waits in the outbox until its hold confirms it (run_outbox.c). Signals are named by run
+ * and offset, so what is read again after a crash is not told twice.
+ *
+ * Whatever works on an agent's bytes runs under the crash guard (run_driver.c): a bad line ends that run, never the daemon. */
 #include "daemon/clock.h"
+#include "daemon/guard.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
 #include "ops/update.h"
@@ -64,6 +67,7 @@ static void signal_fill(const struct running *run, struct signal *signal, uint64
     signal->actor = STR("overseer");
     signal->by = WHO_OVERSEER;
     signal->charge = run->charge + 1;
+    signal->run = run->number;
 }
 
 /* What cannot be kept is read again after a restart: the state is not saved any more until then. */
@@ -86,21 +90,27 @@ static void offer(struct running *run, struct signal *signal, uint64_t offset, s
     log_error("no memory for what an agent said; it is read again after a restart");
 }
 
-static void seen_now(const struct running *run, struct sighting *ret) {
+/* As measured, by the steady clock: what is kept outlives steps of the wall clock. */
+static void seen_measured(const struct running *run, struct sighting *ret) {
     *ret = (struct sighting){0};
-    if (run->begun)
+    if (run->begun && !run->broken)
         run->driver->see(run->state, ret);
     ret->context /= 100; /* in percent */
     ret->charge = run->charge;
-    ret->at = clock_wall();
+    ret->at = clock_steady();
     ret->process = run->exited ? SURE_NO : run->held ? SURE_YES : SURE_UNKNOWN;
-    if (run->exited)
+    if (run->exited || run->broken)
         ret->turn = SURE_NO;
+}
+
+static void seen_now(const struct running *run, struct sighting *ret) {
+    seen_measured(run, ret);
+    sighting_to_wall(ret);
 }
 
 static void seen_keep(struct running *run) {
     struct sighting seen;
-    seen_now(run, &seen);
+    seen_measured(run, &seen);
     pthread_mutex_lock(&run->runs->lock);
     run->seen = seen;
     pthread_mutex_unlock(&run->runs->lock);
@@ -122,12 +132,25 @@ static void event_offer(struct running *run, enum agent_event happened,
     offer(run, &signal, event->offset, str_of(name_of(&AGENT_EVENT_NAMES, happened)));
 }
 
+struct update_reading {
+    const struct running *run;
+    struct str text;
+    struct arena *arena;
+    struct signal said;
+    bool found;
+};
+
+static void update_do(void *with) {
+    struct update_reading *it = with;
+    it->found = update_signal(it->text, WHO_AGENT, it->run->goal, it->run->charge + 1, it->arena,
+                              &it->said);
+}
+
 /* UPDATE-01: only its own words, and only the block in them. */
 static void words_offer(struct running *run, const struct drive_event *event, struct arena *arena) {
-    struct signal said;
-    if (event->text.len > 0 &&
-        update_signal(event->text, WHO_AGENT, run->goal, run->charge + 1, arena, &said))
-        offer(run, &said, event->offset, STR("words"));
+    struct update_reading it = {.run = run, .text = event->text, .arena = arena};
+    if (event->text.len > 0 && run_parses(run, update_do, &it) && it.found)
+        offer(run, &it.said, event->offset, STR("words"));
 }
 
 /* ---- what happened ---- */
@@ -162,8 +185,10 @@ static void ask_answer(struct running *run, const struct drive_event *event,
     struct drive_out out = out_begin(arena);
     char name[48];
     snprintf(name, sizeof name, "policy %llu", (unsigned long long)event->offset);
-    run->driver->answer(run->state, event->ask, answer, clock_wall(), &out);
-    drove(run, &out, str_of(name));
+    if (driver_call(
+            run, &(struct driver_call){.verb = DRIVER_ANSWER, .text = event->ask, .answer = answer},
+            &out))
+        drove(run, &out, str_of(name));
 }
 
 static void ask_offer(struct running *run, struct arena *arena) {
@@ -196,13 +221,15 @@ static void turn_over(struct running *run, const struct drive_event *event, stru
 }
 
 static void turn_failed(struct running *run, const struct drive_event *event, struct arena *arena) {
+    struct str why = event->text;
     run->asks.count = 0;
-    if (event->kind == DRIVE_BROKEN)
-        log_warning("a run of %s cannot be driven any more: %.*s", run->agent,
-                    STR_ARG(event->text));
-    run_said_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, event->text);
+    if (event->kind == DRIVE_BROKEN) {
+        why = run_broken_words(run, event, arena);
+        log_warning("a run of %s cannot be driven any more: %.*s", run->agent, STR_ARG(why));
+    }
+    run_said_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, why);
     if (!run->ended) /* else AGENT_EXITED says it, once */
-        event_offer(run, AGENT_FAILED, event, event->text, arena);
+        event_offer(run, AGENT_FAILED, event, why, arena);
 }
 
 static void event_take(struct running *run, const struct drive_event *event, struct arena *arena) {
@@ -222,16 +249,41 @@ static void event_take(struct running *run, const struct drive_event *event, str
     }
 }
 
-/* What a driver gave out: bytes for the agent under a name of their own, and what happened. */
+struct taking {
+    struct running *run;
+    const struct drive_out *out;
+    const struct drive_event *event;
+};
+
+static void words_do(void *with) {
+    struct taking *it = with;
+    run_words_keep(it->run, it->out);
+}
+
+static void event_do(void *with) {
+    struct taking *it = with;
+    event_take(it->run, it->event, it->out->arena);
+}
+
+/* One that reads nothing of what it is told, and asks for more. */
+static void write_add(struct running *run, struct drive_out *out, struct str name) {
+    bool wants = out->bytes.len > 0 || out->receipt;
+    if ((wants && !outbox_add(run, name_of_run(run, name), out->bytes, false)) ||
+        (out->close && !outbox_add(run, (struct id){0}, STR(""), true)))
+        drive_break(out, run->driver->resume_at(run->state), "it does not read what it is told");
+}
+
+/* What a driver gave out: bytes for the agent under a name of their own, and what happened. The caller saves: nothing is sent
+ * before that. */
 static void drove_quietly(struct running *run, struct drive_out *out, struct str name) {
-    drive_said(out, run->driver->resume_at(run->state));
-    if (out->bytes.len > 0 && run->held)
-        held_write(run->held, name_of_run(run, name), out->bytes);
-    if (out->close && run->held)
-        held_close_input(run->held);
-    run_words_keep(run, out);
-    for (uint32_t i = 0; i < out->event_count; i++)
-        event_take(run, &out->events[i], out->arena);
+    struct taking it = {.run = run, .out = out};
+    write_add(run, out, name);
+    if (!run_guarded(run, words_do, &it))
+        return;
+    for (uint32_t i = 0; i < out->event_count && !run->broken; i++) {
+        it.event = &out->events[i];
+        run_guarded(run, event_do, &it);
+    }
 }
 
 static void drove(struct running *run, struct drive_out *out, struct str name) {
@@ -240,8 +292,42 @@ static void drove(struct running *run, struct drive_out *out, struct str name) {
     run_due(run);
 }
 
+/* ---- a driver that broke a promise ---- */
+
+static void broken_tell(void *with) {
+    struct taking *it = with;
+    run_words_keep(it->run, it->out);
+    turn_failed(it->run, it->event, it->out->arena);
+}
+
+/* The driver's state may be half of one and half of another: nothing is read or said with it any more. Its turn has failed, and that
+ * is told like any other failure, so the ladder stops this run and begins another. */
+void run_break(struct running *run, const char *why) {
+    struct arena arena = {0};
+    struct drive_out out = out_begin(&arena);
+    struct guard_report report;
+    char id[ID_TEXT + 1];
+    if (run->broken)
+        return;
+    run->broken = run->strange = true;
+    snprintf(run->broken_why, sizeof run->broken_why, "its output could not be read: %s", why);
+    id_format(run->id, id);
+    log_error("the run %s of %s is broken off: %s", id, run->agent, run->broken_why);
+    outbox_clear(run);
+    drive_break(&out, run->pour.offset + run->pour.len, "%s", run->broken_why);
+    struct taking it = {run, &out, &out.events[0]};
+    if (guard_run(broken_tell, &it, &report) != GUARD_WHOLE)
+        log_error("and that cannot be told: %s", report.why);
+    arena_free(&arena);
+    run_look_ended(run, SURE_UNKNOWN);
+    seen_keep(run);
+    run_save(run);
+    run_due(run);
+}
+
 static struct drive_out out_begin(struct arena *arena) {
     return (struct drive_out){.arena = arena,
+                              .wall = clock_wall(),
                               .most = HOLD_WRITE,
                               .events = arena_new(arena, struct drive_event, RUN_EVENTS),
                               .event_room = RUN_EVENTS};
@@ -253,13 +339,20 @@ static void dispatch_name(struct id dispatch, char name[ID_TEXT + 1]) {
     id_format(dispatch, name);
 }
 
-/* An open request for permission is answered with yes or no, and with nothing else. */
-static void permission_give(struct running *run, struct drive_out *out) {
+/* An open request for permission is answered with yes or no, and with nothing else. The hold confirms it, also where the driver says it
+ * later: a receipt means that the answer is durable. */
+static bool permission_give(struct running *run, struct drive_out *out) {
     bool allow = run->said->effect.permits == PERMISSION_YES;
     const struct run_ask *ask = asks_first(&run->asks);
-    run->driver->answer(run->state, str_of(ask->id), allow ? DRIVE_ALLOW : DRIVE_REJECT,
-                        clock_wall(), out);
+    struct driver_call call = {.verb = DRIVER_ANSWER,
+                               .text = str_of(ask->id),
+                               .answer = allow ? DRIVE_ALLOW : DRIVE_REJECT};
+    if (!driver_call(run, &call, out))
+        return false;
     asks_drop_first(&run->asks);
+    run->answered = run->dispatch;
+    out->receipt = true;
+    return true;
 }
 
 /* A nudge is for one that does not get on: the turn that hangs is broken off, or it would never hear it. Whatever else is
@@ -277,16 +370,26 @@ static void turn_break(struct running *run) {
     snprintf(name, sizeof name, "break %s", id);
     run->interrupted = true;
     run->asks.count = 0;
-    run->driver->interrupt(run->state, clock_wall(), &out);
-    drove(run, &out, str_of(name));
+    if (driver_call(run, &(struct driver_call){.verb = DRIVER_INTERRUPT}, &out))
+        drove(run, &out, str_of(name));
     arena_free(&arena);
+    run_save(run);
+}
+
+static bool prompt_give(struct running *run, struct drive_out *out) {
+    struct str text = {run->text, run->text_length};
+    if (!run->driver->watches)
+        run_told_keep(run, text);
+    return driver_call(
+        run, &(struct driver_call){.verb = DRIVER_SEND, .dispatch = run->dispatch, .text = text},
+        out);
 }
 
 /* One prompt at a time: when it listens. */
 void run_pump(struct running *run) {
     struct arena arena = {0};
     bool answers = run->asks.count > 0 && run->answers;
-    if (!run->said || !run->text || run->spoken || !run->begun || !run->held)
+    if (!run->said || !run->text || run->spoken || !run->begun || !run->held || run->broken)
         return;
     if (!answers && !run->driver->ready(run->state)) {
         turn_break(run);
@@ -296,20 +399,9 @@ void run_pump(struct running *run) {
     char name[ID_TEXT + 1];
     dispatch_name(run->dispatch, name);
     run->spoken = true;
-    run->said_until = clock_wall() + SECONDS(RUN_ACCEPT_SECONDS);
-    if (answers)
-        permission_give(run, &out);
-    else {
-        if (!run->driver->watches)
-            run_told_keep(run, (struct str){run->text, run->text_length});
-        run->driver->send(run->state, run->dispatch, (struct str){run->text, run->text_length},
-                          clock_wall(), &out);
-    }
-    drove(run, &out, str_of(name));
-    if (answers) {
-        run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));
-        ask_offer(run, &arena);
-    }
+    run->said_until = clock_steady() + SECONDS(RUN_ACCEPT_SECONDS);
+    if (answers ? permission_give(run, &out) : prompt_give(run, &out))
+        drove(run, &out, str_of(name));
     arena_free(&arena);
     run_save(run);
 }
@@ -318,9 +410,10 @@ static void begin(struct running *run) {
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     run->begun = true;
-    run->driver->begin(run->state, &run->spec, clock_wall(), &out);
-    drove(run, &out, STR("begin"));
+    if (driver_call(run, &(struct driver_call){.verb = DRIVER_BEGIN}, &out))
+        drove(run, &out, STR("begin"));
     arena_free(&arena);
+    run_save(run);
     run_pump(run);
 }
 
@@ -338,19 +431,21 @@ static bool is_news(const struct drive_out *out) {
 static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct running *run = with;
     struct arena arena = {0};
-    struct drive_out out = out_begin(&arena);
     char name[48];
+    if (!run->strange && !run->begun)
+        begin(run);
     if (run->strange) {
         if (run->held)
             held_ack(run->held, offset + bytes.len);
         return;
     }
-    if (!run->begun)
-        begin(run);
+    struct drive_out out = out_begin(&arena);
+    struct driver_call call = {.verb = DRIVER_FEED, .text = bytes, .offset = offset};
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
-    drive_pour(&run->pour, run->driver, run->state, bytes, offset, clock_wall(), &out);
-    bool news = is_news(&out);
-    drove_quietly(run, &out, str_of(name));
+    bool read = driver_call(run, &call, &out);
+    bool news = read && is_news(&out);
+    if (read)
+        drove_quietly(run, &out, str_of(name));
     arena_free(&arena);
     if (news)
         run_save(run);
@@ -362,7 +457,10 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
 
 /* Whatever it left running cannot be spoken to, and would keep its end from being known. */
 static void left_stop(struct running *run) {
-    if (!run->driver->watches && !run->stop && !held_stop(run->held, RUN_GRACE_MS))
+    if (run->driver->watches || run->stop || run->left_stopped)
+        return;
+    run->left_stopped = held_stop(run->held, RUN_GRACE_MS);
+    if (!run->left_stopped)
         log_warning("what a run of %s left running cannot be stopped", run->agent);
 }
 
@@ -371,12 +469,27 @@ static void heard_status(void *with, const struct hold_status *status) {
     if ((status->flags & HOLD_EXITED) && !run->exited) {
         run->exited = true;
         run->exit = status->exit;
-        if (!(status->flags & HOLD_ENDED))
-            left_stop(run);
     }
+    if ((status->flags & HOLD_EXITED) && !(status->flags & HOLD_ENDED))
+        left_stop(run);
+    run_brake_status(run, status);
     if (!run->begun && !run->exited && !run->strange)
         begin(run);
     seen_keep(run);
+}
+
+/* Empty: it ended as it should, or because it was stopped. */
+static struct str end_explain(struct running *run, struct arena *arena) {
+    struct str why = run_limit_hit(run, arena);
+    if (why.len > 0)
+        log_warning("a run of %s: %.*s", run->agent, STR_ARG(why));
+    else if (run->broken)
+        why = str_of(run->broken_why);
+    else if (run->strange)
+        why = STR("it was begun by another build, and could not be gone on with");
+    else if (!run->stop && (run->exit != 0 || !run->spoken))
+        why = run_last_words(run, arena);
+    return why;
 }
 
 /* Everything that it ever said was read. */
@@ -388,19 +501,18 @@ static void run_is_over(struct running *run, uint64_t offset) {
         return;
     run->ended = run->exited = true;
     run->end = offset;
-    if (run->begun)
-        run->driver->gone(run->state, run->exit, clock_wall(), &out);
-    drove(run, &out, STR("gone"));
+    struct str why = end_explain(run, &arena);
+    if (!run->spoken && why.len > 0) /* the driver does not know what it wrote to stderr */
+        run_said_ended(run, DELIVERY_ERROR, why);
+    outbox_clear(run);
+    if (run->begun && driver_call(run, &(struct driver_call){.verb = DRIVER_GONE}, &out)) {
+        drove(run, &out, STR("gone"));
+        outbox_clear(run);
+    }
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                    STR("its process ended before it took that in"));
     run_look_ended(run, SURE_UNKNOWN);
-    struct str why = run_limit_hit(run, &arena);
-    if (why.len > 0)
-        log_warning("a run of %s: %.*s", run->agent, STR_ARG(why));
-    else if (run->strange)
-        why = STR("it was begun by another build, and could not be gone on with");
-    else if (run->exit != 0 && !run->stop)
-        why = run_last_words(run, &arena);
+    run_end_keep(run, why);
     event_offer(run, AGENT_EXITED, &gone, why, &arena);
     arena_free(&arena);
     run_save(run);
@@ -411,8 +523,8 @@ static void heard_end(void *with, uint64_t offset) {
     if (run->strange)
         held_ack(run->held, offset);
     run_is_over(run, offset);
-    if (run->stop)
-        held_collect(run->held);
+    if (run->stop && !held_collect(run->held))
+        log_warning("the hold of a run of %s cannot be collected", run->agent);
 }
 
 /* Nothing of it runs any more. */
@@ -430,34 +542,84 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
     if (verdict == HOLD_STALE)
         log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
                     (unsigned long long)number);
-    if (to == HOLD_ATTACH && verdict == HOLD_RANGE && run->strange)
-        held_attach(run->held, number);
+    if (to == HOLD_ATTACH && verdict == HOLD_RANGE && run->strange &&
+        !held_attach(run->held, number))
+        log_warning("the end of a run of %s cannot be waited for on this connection", run->agent);
+    if (to == HOLD_CLOSE && verdict != HOLD_STALE)
+        outbox_closed(run);
+    if (to == HOLD_FREEZE_FOR)
+        still_answered(run);
     if (to == HOLD_COLLECT && verdict == HOLD_DONE && run->stop)
         run_stopped(run);
 }
 
-static void heard_receipt(void *with, struct id id, enum hold_written written) {
-    struct running *run = with;
+/* A yes or no is delivered when the hold has written it. A prompt is when the agent says so. */
+static void answer_arrived(struct running *run) {
     struct arena arena = {0};
+    run_said_ended(run, DELIVERY_ACCEPTED, STR("it was told yes or no"));
+    ask_offer(run, &arena);
+    arena_free(&arena);
+}
+
+/* Part of it may be in, or nothing is and nothing will be: a driver that speaks a protocol cannot go on without it. */
+static void write_lost(struct running *run, enum sure arrived) {
+    struct arena arena = {0};
+    struct drive_event event = {.kind = DRIVE_FAILED,
+                                .offset = run->pour.offset + run->pour.len,
+                                .text = arrived == SURE_NO
+                                            ? STR("it does not take in what it is told")
+                                            : STR("part of what it was told may have arrived; "
+                                                  "nobody can tell how much")};
+    char id[ID_TEXT + 1];
+    id_format(run->id, id);
+    log_warning("the run %s of %s: %.*s", id, run->agent, STR_ARG(event.text));
+    run_said_ended(run, arrived == SURE_NO ? DELIVERY_ERROR : DELIVERY_TIMEOUT, event.text);
+    if (!run->exited)
+        turn_failed(run, &event, &arena);
+    arena_free(&arena);
+}
+
+static struct id write_of_dispatch(const struct running *run, struct id dispatch) {
     char name[ID_TEXT + 1];
-    if (!run->look || run->look->effect.dispatch == 0)
-        return;
-    struct id dispatch = effect_id(run->goal, run->look->effect.dispatch - 1);
     dispatch_name(dispatch, name);
-    if (!id_equal(id, name_of_run(run, str_of(name))))
-        return;
+    return name_of_run(run, str_of(name));
+}
+
+static void looked_for(struct running *run, struct id dispatch, enum hold_written written) {
+    struct arena arena = {0};
+    struct drive_out out = out_begin(&arena);
+    struct driver_call call = {.verb = DRIVER_LOOK, .dispatch = dispatch};
+    char name[32];
     if (written == HOLD_UNKNOWN || written == HOLD_NOT)
         run_look_ended(run, SURE_NO);
-    else if (run->exited || written == HOLD_MAYBE)
+    else if (run->exited || written == HOLD_MAYBE || run->broken)
         run_look_ended(run, SURE_UNKNOWN);
-    else {
-        struct drive_out out = out_begin(&arena);
-        char look[32];
-        snprintf(look, sizeof look, "look %u", ++run->writes);
-        run->driver->look(run->state, dispatch, clock_wall(), &out);
-        drove(run, &out, str_of(look));
+    else if (id_equal(dispatch, run->answered))
+        run_look_ended(run, SURE_YES);
+    else if (driver_call(run, &call, &out)) {
+        snprintf(name, sizeof name, "look %u", ++run->writes);
+        drove(run, &out, str_of(name));
+        run_save(run);
     }
     arena_free(&arena);
+}
+
+static void heard_receipt(void *with, struct id id, enum hold_written written) {
+    struct running *run = with;
+    enum sure arrived = SURE_UNKNOWN;
+    bool is_answer = run->said && run->spoken && run->answers &&
+                     id_equal(id, write_of_dispatch(run, run->dispatch));
+    if (outbox_receipt(run, id, written, &arrived)) {
+        if (arrived != SURE_YES)
+            write_lost(run, arrived);
+        else if (is_answer)
+            answer_arrived(run);
+    }
+    if (outbox_has(run, id) || !run->look || run->look->effect.dispatch == 0)
+        return;
+    struct id dispatch = effect_id(run->goal, run->look->effect.dispatch - 1);
+    if (id_equal(id, write_of_dispatch(run, dispatch)))
+        looked_for(run, dispatch, written);
 }
 
 /* Nobody gives it out any more, and it was said: what its hold has kept is read to its end. */
@@ -483,7 +645,7 @@ static void heard_lost(void *with, int code) {
     log_warning("lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
     bool known = held_recall(run->dir, run->id, &memory);
     if (known && memory.alive) {
-        run->open_at = clock_wall() + SECONDS(1);
+        run->open_at = clock_steady() + SECONDS(1);
         run_due(run);
         return;
     }
@@ -505,7 +667,13 @@ static const struct held_ears EARS = {
 
 bool run_open(struct running *run, uint64_t offset) {
     run->held = held_open(run->runs->loop, run->dir, run->fence, &EARS, run);
-    return run->held && held_attach(run->held, offset) && held_look(run->held);
+    run->left_stopped = false;
+    run->brake_asks = true;
+    run_brake_renew(run);
+    if (!run->held || !held_attach(run->held, offset) || !held_look(run->held))
+        return false;
+    outbox_reconnected(run);
+    return true;
 }
 
 /* ---- looking, stopping, waiting ---- */
@@ -520,26 +688,30 @@ static enum sure delivered_once(const struct running *run, struct id write) {
 }
 
 void run_look(struct running *run, struct act *act) {
-    char name[ID_TEXT + 1];
     run_look_ended(run, SURE_UNKNOWN);
     run->look = act;
-    run->look_until = clock_wall() + SECONDS(RUN_LOOK_SECONDS);
+    run->look_until = clock_steady() + SECONDS(RUN_LOOK_SECONDS);
     if (act->effect.dispatch == 0) {
         run_look_ended(run, SURE_UNKNOWN);
         return;
     }
-    dispatch_name(effect_id(run->goal, act->effect.dispatch - 1), name);
-    if (!run->held) {
-        run_look_ended(run, delivered_once(run, name_of_run(run, str_of(name))));
+    struct id write = write_of_dispatch(run, effect_id(run->goal, act->effect.dispatch - 1));
+    bool waits = outbox_has(run, write); /* its receipt says it */
+    if (!run->held && !waits) {
+        run_look_ended(run, delivered_once(run, write));
         return;
     }
-    if (!held_wrote(run->held, name_of_run(run, str_of(name))))
+    if (!waits && !held_wrote(run->held, write))
         run_look_ended(run, SURE_UNKNOWN);
     run_due(run);
 }
 
+/* P10: a stranded run is given no time: another one may work in its place, and a grace would thaw it. One that is frozen because
+ * the disk is full would only write on while it is asked to end. */
 static bool stop_say(struct running *run) {
-    return run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, RUN_GRACE_MS));
+    bool at_once = run_is_braked(run) || (run->stop && run->stop->stranded);
+    uint32_t grace = at_once ? 0 : RUN_GRACE_MS;
+    return run->held && (run->ended ? held_collect(run->held) : held_stop(run->held, grace));
 }
 
 void run_lost(struct running *run) {
@@ -553,8 +725,8 @@ static void open_again(struct running *run) {
         run_lost(run);
         return;
     }
-    if (run->stop)
-        stop_say(run);
+    if (run->stop && !stop_say(run))
+        log_warning("a run of %s cannot be told to stop, and is told again", run->agent);
     run_due(run);
 }
 
@@ -595,12 +767,13 @@ void run_tick(struct running *run, int64_t now) {
         open_again(run);
         return; /* it may be gone by now */
     }
-    if (run->begun && run->held && run->driver->due(run->state) <= now) {
+    outbox_tick(run, now);
+    if (run->begun && run->held && !run->broken && run->driver->due(run->state) <= now) {
         struct drive_out out = out_begin(&arena);
         char name[32];
         snprintf(name, sizeof name, "tick %u", ++run->writes);
-        run->driver->tick(run->state, now, &out);
-        drove(run, &out, str_of(name));
+        if (driver_call(run, &(struct driver_call){.verb = DRIVER_TICK}, &out))
+            drove(run, &out, str_of(name));
         run_save(run);
         run_pump(run);
     }

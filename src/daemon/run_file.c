@@ -62,6 +62,7 @@ bool run_file_write(const struct running *run) {
     json_object_set_new(json, "thinking", json_stringn(spec->thinking.at, spec->thinking.len));
     json_object_set_new(json, "group", json_string(run->group));
     json_object_set_new(json, "limits", json_string(run->limits));
+    json_object_set_new(json, "orphanAfter", json_integer((json_int_t)run->orphan_after));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     bool kept = text && file_replace(run->dir, "run.json", text, strlen(text), true);
     free(text);
@@ -102,6 +103,7 @@ static struct running *run_of_json(struct runs *runs, struct id id, const json_t
     text_take(run->limits, sizeof run->limits, json, "limits");
     run->number = (uint32_t)json_integer_value(json_object_get(json, "number"));
     run->fence = (uint64_t)json_integer_value(json_object_get(json, "fence"));
+    run->orphan_after = json_integer_value(json_object_get(json, "orphanAfter"));
     run->driver = known;
     run->state = calloc(1, known->size);
     return run;
@@ -145,27 +147,79 @@ struct saved_head {
 };
 enum { SAVED_MAGIC = 0x4f565332 };
 
+/* Behind the driver's state: u32 magic, 16 bytes id of the newest answer, u8 broken, u32 length of why, why; then the outbox.
+ * A file of the previous build ends with the driver's state. Little-endian. */
+enum { TAIL_MAGIC = 0x4f565431, TAIL_HEAD = 4 + sizeof(struct id) + 1 + 4 };
+
+static size_t tail_size(const struct running *run) {
+    return TAIL_HEAD + strlen(run->broken_why) + outbox_size(run);
+}
+
+static char *tail_put(const struct running *run, char *to) {
+    size_t why = strlen(run->broken_why);
+    to = number_put32(to, TAIL_MAGIC);
+    memcpy(to, run->answered.bytes, sizeof run->answered.bytes);
+    to[sizeof run->answered.bytes] = run->broken;
+    to = number_put32(to + sizeof run->answered.bytes + 1, (uint32_t)why);
+    memcpy(to, run->broken_why, why);
+    return outbox_put(run, to + why);
+}
+
+static bool tail_take(struct running *run, struct str bytes) {
+    if (bytes.len == 0)
+        return true;
+    if (bytes.len < TAIL_HEAD || number_get32(bytes.at) != TAIL_MAGIC)
+        return false;
+    const char *at = bytes.at + 4;
+    memcpy(run->answered.bytes, at, sizeof run->answered.bytes);
+    run->broken = at[sizeof run->answered.bytes] != 0;
+    size_t why = number_get32(at + sizeof run->answered.bytes + 1);
+    struct str rest = {bytes.at + TAIL_HEAD, bytes.len - TAIL_HEAD};
+    if (why > rest.len || why >= sizeof run->broken_why)
+        return false;
+    memcpy(run->broken_why, rest.at, why);
+    return outbox_load(run, (struct str){rest.at + why, rest.len - why});
+}
+
 static void saved_write(struct running *run) {
     const struct saved_head *head = run->saved;
-    run->save_pending =
-        !file_replace(run->dir, "drive.state", run->saved, sizeof *head + run->driver->size, false);
+    run->save_pending = !file_replace(run->dir, "drive.state", run->saved, run->saved_size, false);
     if (run->save_pending) {
         log_error("the state of a run of %s cannot be written, and is tried again: %s", run->agent,
                   strerror(errno));
-        run->save_at = clock_wall() + SECONDS(1);
+        run->save_at = clock_steady() + SECONDS(1);
         run_due(run);
-    } else if (run->held) {
-        held_ack(run->held, head->offset);
-        if (run->ended && run->stop)
-            held_collect(
-                run->held); /* a hold is collected when all that it said is safe, not before */
+        return;
     }
+    if (run->held) {
+        held_ack(run->held, head->offset);
+        if (run->ended && run->stop && !held_collect(run->held))
+            log_warning("the hold of a run of %s cannot be collected", run->agent);
+    } /* a hold is collected when all that it said is safe, not before */
+    outbox_saved(run, run->saved_serial);
+}
+
+/* What a broken driver has read is not read again. */
+static uint64_t saved_offset(const struct running *run) {
+    if (run->ended)
+        return run->end;
+    return run->broken ? run->pour.offset + run->pour.len : run->driver->resume_at(run->state);
+}
+
+static bool saved_room(struct running *run) {
+    size_t size = sizeof(struct saved_head) + run->driver->size + tail_size(run);
+    char *saved = realloc(run->saved, size);
+    if (saved) {
+        run->saved = saved;
+        run->saved_size = size;
+    }
+    return saved != NULL;
 }
 
 static void saved_fill(struct running *run) {
     struct saved_head head = {.magic = SAVED_MAGIC,
                               .size = (uint32_t)run->driver->size,
-                              .offset = run->ended ? run->end : run->driver->resume_at(run->state),
+                              .offset = saved_offset(run),
                               .writes = run->writes,
                               .begun = run->begun,
                               .dispatch = run->dispatch,
@@ -175,6 +229,8 @@ static void saved_fill(struct running *run) {
                               .asks = run->asks};
     memcpy(run->saved, &head, sizeof head);
     memcpy((char *)run->saved + sizeof head, run->state, run->driver->size);
+    tail_put(run, (char *)run->saved + sizeof head + run->driver->size);
+    run->saved_serial = run->outbox.made;
     run->saved_needs = run->offered;
     run->save_pending = true;
 }
@@ -182,8 +238,8 @@ static void saved_fill(struct running *run) {
 /* What only moved the offset on is read again after a crash, to the same end: a file for each word would cost more than the
  * word. */
 bool run_save_soon(struct running *run) {
-    int64_t now = clock_wall(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
-    if (now >= at || now < run->saved_at) {
+    int64_t now = clock_steady(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
+    if (now >= at) {
         run_save(run);
         return true;
     }
@@ -198,15 +254,30 @@ void run_save(struct running *run) {
         saved_write(run);
     if (run->save_pending || run->unsaid || !run->begun)
         return;
-    if (!run->saved)
-        run->saved = calloc(1, sizeof(struct saved_head) + run->driver->size);
-    if (!run->saved)
+    if (!saved_room(run)) {
+        run->save_at = clock_steady() + SECONDS(1);
+        run_due(run);
         return;
-    run->saved_at = clock_wall();
+    }
+    run->saved_at = clock_steady();
     run->save_at = 0;
     saved_fill(run);
     if (run->kept >= run->saved_needs)
         saved_write(run);
+}
+
+/* What stands behind the driver's state; the whole file has at most what an outbox may have, and a little. */
+static bool tail_read(struct running *run, int fd) {
+    size_t most = (size_t)RUN_OUTBOX_BYTES + (64 << 10), length = 0;
+    char *bytes = malloc(most);
+    ssize_t got = bytes ? 1 : -1;
+    while (got > 0 && length < most) {
+        got = read(fd, bytes + length, most - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    bool whole = got == 0 && tail_take(run, (struct str){bytes, length});
+    free(bytes);
+    return whole;
 }
 
 /* No state: it is read from the beginning, as a run that has not begun. */
@@ -220,10 +291,13 @@ bool run_load(struct running *run, uint64_t *ret_offset) {
         return true;
     bool whole = read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
                  head.magic == SAVED_MAGIC && head.size == run->driver->size &&
-                 read(fd, run->state, run->driver->size) == (ssize_t)run->driver->size;
+                 read(fd, run->state, run->driver->size) == (ssize_t)run->driver->size &&
+                 tail_read(run, fd);
     close(fd);
-    if (!whole)
+    if (!whole) {
+        outbox_clear(run);
         return false;
+    }
     *ret_offset = run->pour.offset = head.offset;
     run->writes = head.writes;
     run->begun = head.begun;
@@ -231,5 +305,5 @@ bool run_load(struct running *run, uint64_t *ret_offset) {
     run->dispatch_n = head.dispatch_n;
     run->exit = head.exit;
     run->asks = head.asks;
-    return true;
+    return !run->broken;
 }

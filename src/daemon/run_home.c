@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a run's HOME before it begins? What its driver writes, and the operator's login. An agent had that HOME before
+/* What stands in a run's HOME before it begins? What its driver writes, and copies of the operator's files. An agent had that HOME before
  * and may have put links there that lead elsewhere: so each folder on the way is entered by itself, and never through a link. */
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "ports/login.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,32 +83,7 @@ bool home_fill(struct running *run, const struct drive_launch *launch, struct ar
     return whole && file_put(token, str_of(run->token), arena);
 }
 
-/* ---- the operator's login ---- */
-
-/* Where each kind keeps who it is logged in as, below HOME. `renewed`: nothing but tokens, which the agent renews. That one file is
- * for both, to write. Everything else can name a program, an address or a folder that the operator's own agent would follow
- * outside: of opencode even its logins, which name where more settings come from. The run has a copy of it. */
-static const struct login {
-    const char *kind, *file;
-    bool renewed;
-} LOGINS[] = {
-    {"claude", ".claude/.credentials.json", true},
-    {"codex", ".codex/auth.json", true},
-    {"gemini", ".gemini/oauth_creds.json", true},
-    {"gemini", ".gemini/google_accounts.json", true},
-    {"opencode", ".local/share/opencode/auth.json", false},
-    {"opencode", ".config/opencode/opencode.json", false},
-    {"goose", ".config/goose/config.yaml", false},
-    {"goose", ".config/goose/secrets.yaml", false},
-    {"qwen", ".qwen/oauth_creds.json", true},
-};
-
-static bool file_is_renewed(struct str path) {
-    for (size_t i = 0; i < count_of(LOGINS); i++)
-        if (LOGINS[i].renewed && str_equal(path, str_of(LOGINS[i].file)))
-            return true;
-    return false;
-}
+/* ---- the operator's files ---- */
 
 /* What is no file, or too large, is not read. */
 static bool fd_read(int fd, struct arena *arena, struct str *ret) {
@@ -126,23 +102,41 @@ static bool fd_read(int fd, struct arena *arena, struct str *ret) {
     return true;
 }
 
-/* What the operator has now, and not what the last run made of it. */
-static bool file_copy(struct running *run, const char *from, struct str path, struct arena *arena) {
-    struct str text;
-    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool copied = fd >= 0 && fd_read(fd, arena, &text) && home_put(run->home, path, text, arena);
+bool file_get(const char *path, struct arena *arena, struct str *ret) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool whole = fd >= 0 && fd_read(fd, arena, ret);
+    int code = errno;
     if (fd >= 0)
         close(fd);
-    return copied;
+    errno = code;
+    return whole;
 }
 
-/* The same file for both. */
-static bool file_link(struct running *run, const char *from, struct str path, struct arena *arena) {
+/* What the operator has now, and not what the last run made of it. Nothing in it renews the operator's login. */
+static bool file_copy(struct running *run, const char *from, struct str path, struct arena *arena) {
+    const struct login *login = login_of(path);
+    struct str text, copy;
+    if (!file_get(from, arena, &text))
+        return false;
+    if (!login)
+        copy = login_strip(text, arena);
+    else if (!login_copy(login, text, arena, &copy)) {
+        errno = EBADMSG;
+        return false;
+    }
+    return home_put(run->home, path, copy, arena);
+}
+
+/* A folder, which its sandbox shows read-only. */
+static bool folder_link(struct running *run, const char *from, struct str path,
+                        struct arena *arena) {
     const char *name;
     int at = folder_of(run->home, arena_cstr(arena, path), &name);
     bool linked = at >= 0 && (symlinkat(from, at, name) == 0 || errno == EEXIST);
     if (at >= 0)
         close(at);
+    if (linked && run->shared_count < RUN_SHARED)
+        run->shared[run->shared_count++] = str_of(from);
     return linked;
 }
 
@@ -151,19 +145,33 @@ static bool folder_is_there(const char *path) {
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* Below HOME, by one name only: "." would be all of HOME, and "./.codex" a login that is not recognised. */
+static bool path_is_plain(struct str path) {
+    for (size_t from = 0, to; from <= path.len; from = to + 1) {
+        for (to = from; to < path.len && path.at[to] != '/';)
+            to++;
+        struct str name = {path.at + from, to - from};
+        if ((name.len == 0 && to < path.len) || str_equal(name, STR(".")) ||
+            str_equal(name, STR("..")))
+            return false;
+    }
+    return path.len > 0;
+}
+
 /* It has a HOME of its own, and finds there what is the operator's. Of folders it sees what is in them, and cannot write. */
 static void file_share(struct running *run, struct str path, struct arena *arena) {
     const char *home = getenv("HOME");
-    if (!home || path.len == 0 || path.at[0] == '/' || memmem(path.at, path.len, "..", 2))
+    if (!home || !path_is_plain(path))
         return;
     char *from = arena_cstr(&run->arena, arena_format(arena, "%s/%.*s", home, STR_ARG(path)));
-    bool writes = file_is_renewed(path), links = writes || folder_is_there(from);
     if (access(from, R_OK) != 0)
         return;
-    if (!(links ? file_link : file_copy)(run, from, path, arena))
-        log_warning("%s cannot be shared with a run: %s", from, strerror(errno));
-    else if (links && run->shared_count < RUN_SHARED)
-        run->shared[run->shared_count++] = (struct run_shared){str_of(from), writes};
+    bool folder = folder_is_there(from);
+    if (folder && login_is_below(path))
+        log_warning("%s is not shared with a run: a login is in it; name its files instead", from);
+    else if (!(folder ? folder_link : file_copy)(run, from, path, arena))
+        log_warning("%s is not shared with a run: %s", from,
+                    errno == EBADMSG ? "it has a form that is not known" : strerror(errno));
 }
 
 static bool driver_wrote(const struct drive_launch *launch, struct str path) {
@@ -173,15 +181,75 @@ static bool driver_wrote(const struct drive_launch *launch, struct str path) {
     return false;
 }
 
+/* A HOME of an earlier run may have another login in it, or a link to the operator's. */
+static void login_remove(struct running *run, struct str path, struct arena *arena) {
+    const char *name;
+    int at = folder_of(run->home, arena_cstr(arena, path), &name);
+    if (at >= 0 && unlinkat(at, name, 0) != 0 && errno != ENOENT)
+        log_warning("%.*s in the HOME of a run cannot be removed: %s", STR_ARG(path),
+                    strerror(errno));
+    if (at >= 0)
+        close(at);
+}
+
+/* Claude Code is driven by its own driver, whatever the agent is called. */
+struct str run_login_kind(const struct running *run) {
+    return str_equal(str_of(run->driver->name), STR("claude")) ? STR("claude") : run->spec.quirk;
+}
+
+/* The files of its kind: settings always, its login only where it has no token of its own. */
+static void kind_share(struct running *run, const struct drive_launch *launch, bool token,
+                       struct arena *arena) {
+    for (size_t i = 0; i < LOGIN_COUNT; i++) {
+        struct str file = str_of(LOGINS[i].file);
+        if (!login_is_for(&LOGINS[i], run_login_kind(run)) || driver_wrote(launch, file))
+            continue;
+        login_remove(run, file, arena);
+        if (!token || LOGINS[i].form == LOGIN_SETTINGS)
+            file_share(run, file, arena);
+    }
+}
+
 void home_share(struct running *run, const struct drive_launch *launch, struct arena *arena) {
     const struct settings *settings = house_settings(run->runs->house);
     const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
     for (uint32_t i = 0; agent && i < agent->share.count; i++)
         if (!driver_wrote(launch, agent->share.at[i]))
             file_share(run, agent->share.at[i], arena);
-    for (size_t i = 0; agent && agent->share.count == 0 && i < count_of(LOGINS); i++)
-        if (str_equal(run->spec.quirk, str_of(LOGINS[i].kind)) &&
-            !driver_wrote(launch, str_of(LOGINS[i].file)))
-            file_share(run, str_of(LOGINS[i].file), arena);
+    if (agent && agent->share.count == 0)
+        kind_share(run, launch, agent->token_file.len > 0, arena);
     house_settings_drop(settings);
+}
+
+/* ---- a token of its own ---- */
+
+/* Only the operator may read the file: another reader would be logged in as well. */
+static const char *token_wrong(const char *path) {
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return strerror(errno);
+    if (!S_ISREG(about.st_mode) || about.st_uid != geteuid())
+        return "it is not a file of yours";
+    return about.st_mode & 077 ? "others may read it: chmod 600" : NULL;
+}
+
+bool token_get(const struct agent_setting *agent, struct str kind, struct arena *arena,
+               struct drive_var *ret, struct str *ret_why) {
+    char *path = arena_cstr(arena, agent->token_file);
+    struct str name = agent->token_env.len ? agent->token_env : login_variable(kind), text = {0};
+    const char *wrong =
+        name.len == 0 ? "token_env does not say which variable it is for" : token_wrong(path);
+    if (!wrong && !file_get(path, arena, &text))
+        wrong = strerror(errno);
+    text = str_line_take(&text);
+    while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\r'))
+        text.len--;
+    if (!wrong && text.len == 0)
+        wrong = "it is empty";
+    if (wrong) {
+        *ret_why = arena_format(arena, "token_file %s: %s", path, wrong);
+        return false;
+    }
+    *ret = (struct drive_var){arena_copy(arena, name), arena_copy(arena, text)};
+    return true;
 }

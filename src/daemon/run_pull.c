@@ -83,7 +83,7 @@ static void pause_passed(uv_timer_t *timer) {
 }
 
 static void pause_begin(struct pulling *it, int64_t at, struct str why) {
-    int64_t left = at - clock_wall();
+    int64_t left = at - clock_steady();
     log_about(LEVEL_WARNING, &(struct log_about){.goal = it->goal},
               "the pull request of %.*s is tried again in %lld s: %.*s", STR_ARG(it->pull.head),
               (long long)(left / SECONDS(1)), STR_ARG(why));
@@ -95,7 +95,7 @@ static void pause_begin(struct pulling *it, int64_t at, struct str why) {
 
 /* 1, 2, 4 … seconds, or what the forge asked for. */
 static int64_t pause_until(const struct pulling *it, int64_t again_at) {
-    int64_t pause = SECONDS(1LL << (it->tries - 1)), now = clock_wall();
+    int64_t pause = SECONDS(1LL << (it->tries - 1)), now = clock_steady();
     int64_t at = now + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
     return again_at > at ? again_at : at;
 }
@@ -103,7 +103,8 @@ static int64_t pause_until(const struct pulling *it, int64_t again_at) {
 static void asked(void *with, const struct channel_outcome *outcome) {
     struct pulling *it = with;
     bool again = outcome->said == SAID_LATER || outcome->said == SAID_UNKNOWN;
-    int64_t at = pause_until(it, outcome->again_at);
+    int64_t rest = outcome->again_at > 0 ? outcome->again_at - clock_wall() : 0;
+    int64_t at = pause_until(it, rest > 0 ? time_after(clock_steady(), rest) : 0);
     if (outcome->said == SAID_DONE)
         pulling_end(it, PULL_OPENED,
                     arena_format(&it->arena, "pull request %.*s: %.*s", STR_ARG(outcome->reference),
@@ -190,7 +191,7 @@ void pull_open(struct runs *runs, struct id goal, const struct pull *pull, struc
                            .runs = runs,
                            .errand.go = worded,
                            .goal = goal,
-                           .begun_at = clock_wall(),
+                           .begun_at = clock_steady(),
                            .done = done,
                            .with = with};
     runs->pulls = it;

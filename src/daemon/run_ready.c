@@ -63,24 +63,40 @@ static struct str ended_text(struct readying *it, const char *setting, int64_t e
 }
 
 /* What it may know. */
-static struct str words_with(struct readying *it, struct str command) {
+static uint32_t variables_make(struct readying *it, struct str list[5]) {
     const struct ready_wanted *wanted = it->wanted;
-    return arena_format(it->arena,
-                        "export OVERSEER_WORKTREE='%.*s' OVERSEER_WORKER='%.*s' "
-                        "OVERSEER_SESSION='%.*s'%.*s\ncd '%.*s' && { %.*s\n}",
-                        STR_ARG(wanted->tree), STR_ARG(wanted->worker), STR_ARG(wanted->session),
-                        STR_ARG(ports_words(wanted->place, it->arena)), STR_ARG(wanted->tree),
-                        STR_ARG(command));
+    const struct work_place *place = wanted->place;
+    uint32_t count = 0;
+    list[count++] = arena_format(it->arena, "OVERSEER_WORKTREE=%.*s", STR_ARG(wanted->tree));
+    list[count++] = arena_format(it->arena, "OVERSEER_WORKER=%.*s", STR_ARG(wanted->worker));
+    list[count++] = arena_format(it->arena, "OVERSEER_SESSION=%.*s", STR_ARG(wanted->session));
+    if (place->port) {
+        list[count++] = arena_format(it->arena, "OVERSEER_PORT=%u", place->port);
+        list[count++] = arena_format(it->arena, "OVERSEER_PORTS=%u", place->port_count);
+    }
+    return count;
 }
 
-static void command_begin(struct readying *it, struct str command, command_ended *ended) {
+/* H4: held as checks are, with the worktree to write in and nothing of the daemon's environment: both run what agents have
+ * landed. False: it may not be run. */
+static bool command_begin(struct readying *it, struct str command, command_ended *ended,
+                          struct str *ret_why) {
     struct effect effect = {.kind = EFFECT_COMMAND,
                             .goal = it->wanted->goal,
                             .n = it->wanted->dispatch_n,
                             .within = it->wanted->place->within,
                             .command = command};
-    command_run_locked(it->runs->loop, &effect, it->wanted->fence, it->lock, &it->command, ended,
-                       it);
+    struct str variables[5];
+    struct check_wanted wanted = {.place = it->wanted->tree,
+                                  .objects = it->objects,
+                                  .agent = it->wanted->worker,
+                                  .variables = variables,
+                                  .variable_count = variables_make(it, variables)};
+    struct command_box box;
+    if (!check_box(it->runs, &wanted, it->arena, &box, ret_why))
+        return false;
+    command_run_boxed(it->runs->loop, &effect, &box, it->lock, &it->command, ended, it);
+    return true;
 }
 
 static void lock_clear(struct readying *it);
@@ -104,22 +120,18 @@ static void all_ended(struct readying *it, int64_t exit, struct str why) {
 
 static void hook_ended(void *with, int64_t exit, struct str tail) {
     struct readying *it = with;
-    unlink(arena_cstr(it->arena, arena_format(it->arena, "%.*s.rules", STR_ARG(it->wanted->tree))));
+    check_box_clear(it->wanted->tree, it->arena);
     if (exit == 0 && !it->stopped)
         work_place_ready(it->wanted->place, it->arena);
     all_ended(it, exit, exit == 0 ? STR("") : ended_text(it, "repo.on_worktree_ready", exit, tail));
 }
 
-/* Held as checks are, with the worktree to write in and nothing of the daemon's environment. */
 static void hook_begin(struct readying *it) {
-    struct str words;
+    struct str why = {0};
     if (it->wanted->place->hook.len == 0)
         hook_ended(it, 0, STR(""));
-    else if (check_box(it->runs, it->wanted->tree, it->objects,
-                       words_with(it, it->wanted->place->hook), it->arena, &words))
-        command_begin(it, words, hook_ended);
-    else
-        all_ended(it, 0, words);
+    else if (!command_begin(it, it->wanted->place->hook, hook_ended, &why))
+        all_ended(it, 0, why);
 }
 
 /* ---- the set-up ---- */
@@ -133,10 +145,11 @@ static void setup_ended(void *with, int64_t exit, struct str tail) {
 }
 
 static void setup_begin(struct readying *it) {
+    struct str why = {0};
     if (it->wanted->place->setup.len == 0)
         setup_ended(it, 0, STR(""));
-    else
-        command_begin(it, words_with(it, it->wanted->place->setup), setup_ended);
+    else if (!command_begin(it, it->wanted->place->setup, setup_ended, &why))
+        all_ended(it, 0, why);
 }
 
 /* ---- the lock ---- */

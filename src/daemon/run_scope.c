@@ -74,7 +74,7 @@ static void begin_again(struct running *run, const struct beginning *begun) {
     spec->allow_given = begun->listed;
     spec->deny = begun->deny.at;
     spec->deny_count = begun->deny.count;
-    run->said_until = clock_wall() + begun->within;
+    run->said_until = clock_steady() + begun->within;
     run->within = begun->within;
 }
 

@@ -64,7 +64,7 @@ static const struct str *texts_copy(const struct texts *texts, struct arena *are
 
 /* Only what the operator names reaches it. */
 static void keys_take(struct running *run, const struct agent_setting *agent) {
-    struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 1);
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 2);
     for (uint32_t i = 0; i < agent->keys.count; i++) {
         const char *name = arena_cstr(&run->arena, agent->keys.at[i]), *value = getenv(name);
         if (value)
@@ -181,6 +181,7 @@ bool run_prepare(struct running *run, struct str *ret_why) {
 struct starting {
     struct errand errand;
     uv_work_t work;
+    struct git_job job;
     struct runs *runs;
     struct id run;
     uint32_t n; /* of the effect that sends */
@@ -207,6 +208,7 @@ static void starting_free(struct starting *it) {
 static void start_failed(struct starting *it, struct running *run, struct str why) {
     if (run) {
         log_warning("a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
+        run_end_keep(run, why);
         run_said_ended(run, DELIVERY_ERROR, why);
         if (run->stop)
             run_report(run, &run->stop, (struct signal){0});
@@ -252,12 +254,19 @@ static bool folders_make(struct running *run) {
                                     (mkdir(run->cwd, 0700) == 0 || errno == EEXIST)));
 }
 
-static const char *const *environment(struct running *run, const struct drive_launch *launch,
-                                      struct arena *arena) {
-    const char **env = arena_new(arena, const char *, launch->env_count + 8);
+const char *const *run_environment(const struct running *run, const struct drive_launch *launch,
+                                   struct arena *arena) {
+    const char **env = arena_new(arena, const char *, launch->env_count + 9);
     const char *path = getenv("PATH");
+    struct str program = run->spec.program, volta = sandbox_volta_home(program, arena);
+    const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
     uint32_t count = 0;
-    env[count++] = arena_cstr(arena, arena_format(arena, "PATH=%s", path ? path : "/usr/bin:/bin"));
+    /* the folder of the program at the end: npm's programs ask there for their node */
+    env[count++] =
+        arena_cstr(arena, arena_format(arena, "PATH=%s:%.*s", path ? path : "/usr/bin:/bin",
+                                       slash ? (int)(slash - program.at) : 0, program.at));
+    if (volta.len > 0)
+        env[count++] = arena_cstr(arena, arena_format(arena, "VOLTA_HOME=%.*s", STR_ARG(volta)));
     env[count++] = arena_cstr(arena, arena_format(arena, "HOME=%s", run->home));
     env[count++] = "LANG=C.UTF-8";
     env[count++] = "TERM=xterm-256color";
@@ -285,7 +294,8 @@ static const char *const *arguments(const struct sandbox_made *box,
 }
 
 void run_token_lend(struct running *run) {
-    struct caller caller = {.role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1};
+    struct caller caller = {
+        .role = ROLE_RUN, .goal = run->goal, .charge = run->charge + 1, .run_n = run->number};
     snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
     id_format(run->id, caller.run);
     tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
@@ -295,12 +305,25 @@ void run_token_lend(struct running *run) {
     door_take_http(run);
 }
 
+/* The token is read when a run begins, and is kept nowhere. */
+bool run_token_take(struct running *run, struct str *ret_why) {
+    const struct settings *settings = house_settings(run->runs->house);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    struct drive_var *vars = (struct drive_var *)(uintptr_t)run->spec.env;
+    bool wanted = agent && agent->token_file.len > 0 && !run->driver->watches;
+    bool taken = !wanted || token_get(agent, run_login_kind(run), &run->arena,
+                                      &vars[run->spec.env_count], ret_why);
+    run->spec.env_count += wanted && taken;
+    house_settings_drop(settings);
+    return taken;
+}
+
 static void launch(struct starting *it, struct running *run) {
     struct drive_launch launch = {0};
     struct str why = STR("its folder cannot be made");
     struct arena *arena = &it->arena;
     run_token_lend(run);
-    bool made = folders_make(run);
+    bool made = folders_make(run) && run_token_take(run, &why);
     run->spec.cwd = str_of(run->cwd);
     if (!made || !run->driver->launch(&run->spec, arena, &launch, &why)) {
         start_failed(it, run, why);
@@ -316,6 +339,11 @@ static void launch(struct starting *it, struct running *run) {
         start_failed(it, run, why);
         return;
     }
+    uint64_t orphan_at;
+    if (!run_lease_until(run, &orphan_at)) {
+        start_failed(it, run, STR("this host has lost its lease"));
+        return;
+    }
     run->scope_enforced = launch.scope_enforced;
     if (!run->driver->watches)
         run_box_tell(run);
@@ -324,10 +352,11 @@ static void launch(struct starting *it, struct running *run) {
                              .cwd = run->cwd,
                              .cgroup = run->group[0] ? run->group : NULL,
                              .argv = arguments(box, &launch, arena),
-                             .env = environment(run, &launch, arena),
+                             .env = run_environment(run, &launch, arena),
                              .columns = launch.pty ? launch.columns : 0,
                              .rows = launch.pty ? launch.rows : 0,
                              .cap = RUN_OUTPUT_CAP,
+                             .orphan_at_ms = orphan_at,
                              .wrapped = run->box >= SANDBOX_BWRAP};
     run->starting = true;
     held_start(run->runs->loop, &spec, stands, it);
@@ -427,10 +456,12 @@ static void place_made(uv_work_t *work, int status) {
     struct starting *it = work->data;
     struct running *run = map_get(&it->runs->all, it->run);
     it->runs->under_way--;
-    if (!run || status != 0) {
+    if (!run || status == UV_ECANCELED) {
         starting_free(it);
         return;
     }
+    if (status != 0)
+        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
     if (it->answer.result != GIT_DONE) {
         start_failed(it, run,
                      arena_format(&it->arena, "there is no place to work in: %.*s",
@@ -457,7 +488,7 @@ static void said_set(struct running *run, struct act *act) {
     run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
     run->fence = act->fence;
     run->spoken = run->answers = run->interrupted = false;
-    run->said_until = clock_wall() + act->effect.within -
+    run->said_until = clock_steady() + act->effect.within -
                       act->effect.within / 30; /* what was not said is known before it is doubted */
 }
 
@@ -491,6 +522,7 @@ void run_spawn(struct runs *runs, struct act *act) {
     }
     *it = (struct starting){.runs = runs, .run = id, .work.data = it};
     run->number = dispatch_of(&act->effect);
+    run_lease_take(run, &act->effect);
     said_set(run, act);
     session_take(run, act->effect.session);
     if (!runs->socket[0])
@@ -506,7 +538,13 @@ void run_spawn(struct runs *runs, struct act *act) {
         return;
     }
     runs->under_way++;
-    uv_queue_work(runs->loop, &it->work, place_make, place_made);
+    bool local = work_place_is_local(&it->place, &it->arena);
+    if (!local && !git_source_is_path(it->place.repo.source))
+        it->place.house.total_us = NET_MOST;
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){runs, run->goal, local ? STR("/") : it->place.repo.source,
+                                   "fetch from"},
+              place_make, place_made);
 }
 
 /* ---- saying something ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What does only the host of a run know? Its words (work.log) and its changes (work.diff). */
 #include "daemon/input.h"
+#include "daemon/pool.h"
 #include "daemon/run.h"
 #include "ops/all.h"
 #include "ops/assignment.h"
@@ -12,7 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE = 48 << 10, DIFF_MOST = 256 << 10 };
+enum {
+    PAGE = 48 << 10,
+    DIFF_MOST = 256 << 10,
+    DIFF_SECONDS = 15,    /* less than a caller waits, so that it is told why */
+    DIFF_LOCK_SECONDS = 5 /* of them, for another job in the worktree */
+};
 
 /* An id of ours: nothing that leads out of the folder. */
 static bool run_named(const struct op_call *call, char path[RUN_PATH + 64]) {
@@ -104,36 +110,100 @@ static void log_finish(struct runs *runs, struct op_call *call) {
 
 /* ---- its changes ---- */
 
-static void diff_put(struct op_call *call, const struct git_run *run,
-                     const struct git_measure *measure, struct str text, bool cut) {
-    struct str clean = input_redacted(text, &call->arena);
-    json_t *shown = json_stringn(clean.at ? clean.at : "", clean.len);
-    json_t *rest =
-        json_pack("{s:s%, s:s%, s:i, s:I, s:I, s:b}", "base", run->base.at, run->base.len, "commit",
-                  measure->snapshot.at, measure->snapshot.len, "files", (int)measure->file_count,
-                  "insertions", (json_int_t)measure->insertions, "deletions",
-                  (json_int_t)measure->deletions, "cut", cut || !shown);
+/* JSON takes nothing but UTF-8: each other byte is shown as one replacement character. */
+static json_t *text_json(struct str text, struct arena *arena) {
+    static const struct str REPLACEMENT = STR("\xef\xbf\xbd");
+    struct writer writer = {.arena = arena};
+    for (size_t at = 0; at < text.len;) {
+        size_t length = str_character((struct str){text.at + at, text.len - at});
+        write_raw(&writer, length ? (struct str){text.at + at, length} : REPLACEMENT);
+        at += length ? length : 1;
+    }
+    return json_stringn(writer.at ? writer.at : "", writer.len);
+}
+
+struct diff_shown {
+    struct str base, commit, text;
+    uint32_t files;
+    uint64_t insertions, deletions;
+    bool cut;
+};
+
+static void diff_put(struct op_call *call, const struct diff_shown *shown) {
+    struct str clean = input_redacted(shown->text, &call->arena);
+    json_t *rest = json_pack(
+        "{s:s%, s:s%, s:i, s:I, s:I, s:b, s:o}", "base", shown->base.at, shown->base.len, "commit",
+        shown->commit.at, shown->commit.len, "files", (int)shown->files, "insertions",
+        (json_int_t)shown->insertions, "deletions", (json_int_t)shown->deletions, "cut", shown->cut,
+        "diff", text_json(clean, &call->arena));
     json_object_update(call->result, rest);
     json_decref(rest);
-    /* what is no text cannot be shown as one */
-    json_object_set_new(call->result, "diff", shown ? shown : json_string(""));
+}
+
+/* What waits to land: that commit against its target, and whether the worktree has moved on. */
+static struct git_answer candidate_show(struct op_call *call, const struct work_place *place,
+                                        const struct diff_candidate *waits) {
+    struct git_candidate candidate;
+    struct diff_shown shown = {.base = waits->onto, .commit = waits->commit};
+    struct git_answer answer =
+        git_candidate_diff(&place->house, &place->repo, &place->run, waits->commit, waits->onto,
+                           DIFF_MOST, &call->arena, &candidate, &shown.text, &shown.cut);
+    if (answer.result != GIT_DONE)
+        return answer;
+    shown.files = candidate.file_count;
+    shown.insertions = candidate.insertions;
+    shown.deletions = candidate.deletions;
+    diff_put(call, &shown);
+    json_t *added = json_object_get(call->result, "added");
+    for (uint32_t i = 0; i < candidate.added_count; i++) {
+        json_t *one = json_pack("{s:s%}", "commit", candidate.added[i].commit.at,
+                                candidate.added[i].commit.len);
+        json_object_set_new(
+            one, "subject",
+            text_json(input_redacted(candidate.added[i].subject, &call->arena), &call->arena));
+        json_array_append_new(added, one);
+    }
+    bool same = true;
+    struct git_answer looked = git_tree_is_at(&place->house, &place->repo, &place->run,
+                                              waits->snapshot, &call->arena, &same);
+    json_object_set_new(call->result, "waits", json_true());
+    json_object_set_new(call->result, "moved", json_boolean(looked.result == GIT_DONE && !same));
+    return answer;
+}
+
+static struct git_answer worktree_show(struct op_call *call, const struct work_place *place) {
+    struct git_measure measure;
+    struct diff_shown shown = {.base = place->run.base};
+    struct git_answer answer = git_tree_diff(&place->house, &place->repo, &place->run, DIFF_MOST,
+                                             &call->arena, &measure, &shown.text, &shown.cut);
+    if (answer.result != GIT_DONE)
+        return answer;
+    shown.commit = measure.snapshot;
+    shown.files = measure.file_count;
+    shown.insertions = measure.insertions;
+    shown.deletions = measure.deletions;
+    diff_put(call, &shown);
+    return answer;
+}
+
+/* What differs, for the assignment `n` of the call's goal. Runs git: on a thread of a pool only. */
+static struct git_answer diff_compute(struct runs *runs, struct op_call *call, uint32_t n) {
+    struct work_place place;
+    if (!work_place(runs, call->args.goal_id, n, &call->arena, &place) || place.run.base.len == 0)
+        return (struct git_answer){0};
+    place.house.total_us = DIFF_SECONDS * SECONDS(1);
+    place.house.wait_us = DIFF_LOCK_SECONDS * SECONDS(1);
+    place.house.ends = pool_is_stopping(runs->house->slow);
+    return call->own ? candidate_show(call, &place, call->own) : worktree_show(call, &place);
 }
 
 static void diff_finish(struct runs *runs, struct op_call *call) {
     const char *name = json_string_value(json_object_get(call->result, "assignmentId"));
-    struct work_place place;
-    struct git_measure measure;
-    struct str text;
-    bool cut;
     uint32_t n;
-    if (!name || !assignment_parse(str_of(name), &n) ||
-        !work_place(runs, call->args.goal_id, n, &call->arena, &place) || place.run.base.len == 0)
+    if (!name || !assignment_parse(str_of(name), &n))
         return;
-    struct git_answer answer = git_tree_diff(&place.house, &place.repo, &place.run, DIFF_MOST,
-                                             &call->arena, &measure, &text, &cut);
-    if (answer.result == GIT_DONE)
-        diff_put(call, &place.run, &measure, text, cut);
-    else {
+    struct git_answer answer = diff_compute(runs, call, n);
+    if (answer.result != GIT_DONE) {
         json_decref(call->result);
         call->result = NULL;
         op_refuse(call, ERROR_BUSY, "Its changes cannot be read now: %.*s.",

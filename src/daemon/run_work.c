@@ -47,6 +47,19 @@ static struct str remote_of(const struct settings *settings) {
     return settings->landing.how == LAND_PR ? settings->repo.path : STR("");
 }
 
+static struct texts texts_copy(const struct texts *texts, struct arena *arena) {
+    struct str *copy = arena_new(arena, struct str, texts->count + 1);
+    for (uint32_t i = 0; i < texts->count; i++)
+        copy[i] = arena_copy(arena, texts->at[i]);
+    return (struct texts){copy, texts->count};
+}
+
+static bool is_remote(const struct settings *settings) {
+    struct str remote = remote_of(settings);
+    return !git_source_is_path(settings->repo.path) ||
+           (remote.len > 0 && !git_source_is_path(remote));
+}
+
 bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena *arena,
                 struct work_place *ret) {
     const struct settings *settings = house_settings(runs->house);
@@ -59,7 +72,8 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
                   .email = STR("overseer@localhost"),
                   .low_water = (uint64_t)settings->repo.disk_least << 20,
                   .within_us = MINUTES(10),
-                  .wait_us = MINUTES(2)},
+                  .wait_us = MINUTES(2),
+                  .ends = is_remote(settings) && runs->net ? pool_is_stopping(runs->net) : NULL},
         .repo = {.source = path, .remote = arena_copy(arena, remote_of(settings))},
         .run = {.goal = arena_copy(arena, str_of(name)),
                 .run = arena_format(arena, "%s-A_%u", name, charge),
@@ -73,9 +87,13 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
         .forge =
             settings->landing.how == LAND_PR ? arena_copy(arena, settings->landing.forge) : STR(""),
         .lands = settings->landing.how != LAND_NOT,
-        .within = settings->verify.within};
+        .within = settings->verify.within,
+        .protect = texts_copy(&settings->verify.protect, arena),
+        .rules = texts_copy(&settings->verify.rules, arena)};
     if (ret->lands)
         ret->how = how_of(settings->landing.how, ret->forge.len > 0);
+    ret->digest = check_digest(ret, settings);
+    reader_box(runs, arena, &ret->house);
     house_settings_drop(settings);
     ret->run.base = base_read(arena_cstr(arena, base_path(ret, arena)), arena);
     return path.len > 0;
@@ -96,12 +114,6 @@ void work_place_forget(struct work_place *place, struct arena *arena) {
     unlink(arena_cstr(arena, base_path(place, arena)));
 }
 
-struct str ports_words(const struct work_place *place, struct arena *arena) {
-    return place->port ? arena_format(arena, " OVERSEER_PORT=%u OVERSEER_PORTS=%u", place->port,
-                                      place->port_count)
-                       : STR("");
-}
-
 /* The mark comes first: whoever finds the commit and no mark knows that an agent may have been there. */
 static bool base_write(struct work_place *place, struct str head, struct arena *arena) {
     char *path = arena_cstr(arena, base_path(place, arena)), *slash = strrchr(path, '/');
@@ -113,10 +125,17 @@ static bool base_write(struct work_place *place, struct str head, struct arena *
            file_replace(path, slash + 1, head.at, head.len, true);
 }
 
-/* On a worker. */
-struct git_answer work_place_make(struct work_place *place, struct arena *arena,
-                                  struct git_tree *ret) {
+bool work_place_is_local(const struct work_place *place, struct arena *arena) {
+    return place->run.base.len > 0 && git_clone_find(&place->house, &place->repo, arena).len > 0;
+}
+
+/* Work that has begun begins with the same commit as before: the source is not asked again. */
+static struct git_answer clone_bring(struct work_place *place, struct arena *arena) {
     struct git_clone clone;
+    if (work_place_is_local(place, arena)) {
+        place->clone = git_clone_find(&place->house, &place->repo, arena);
+        return (struct git_answer){0};
+    }
     struct git_answer answer =
         git_clone_ensure(&place->house, &place->repo, place->branch, arena, &clone);
     if (answer.result != GIT_DONE)
@@ -124,6 +143,15 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
     place->clone = clone.path;
     if (place->run.base.len == 0 && !base_write(place, clone.head, arena))
         return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+    return answer;
+}
+
+/* On a worker. */
+struct git_answer work_place_make(struct work_place *place, struct arena *arena,
+                                  struct git_tree *ret) {
+    struct git_answer answer = clone_bring(place, arena);
+    if (answer.result != GIT_DONE)
+        return answer;
     answer = git_tree_ensure(&place->house, &place->repo, &place->run, arena, ret);
     place->ready =
         answer.result == GIT_DONE && ret->was_there && access(mark_path(place, arena), F_OK) != 0;
@@ -134,12 +162,19 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
 
 struct working {
     uv_work_t work;
+    struct git_job job;
     struct runs *runs;
     struct act *act;
     struct arena arena;
     struct work_place place;
     struct git_answer answer;
     struct git_measure measure;
+    struct str snapshot; /* of the worktree: what the candidate is built from */
+    struct git_candidate candidate;
+    struct str commit; /* that is checked: the candidate; where nothing lands, the snapshot */
+    struct judged_files files;
+    enum judged judged;
+    bool restored; /* the second check: with the target's version of its tests */
     struct git_landed landed;
     struct git_salvage salvaged;
     struct str checkout;
@@ -185,7 +220,7 @@ static struct working *working_begin(struct runs *runs, struct act *act) {
 
 static void checkout_remove(uv_work_t *work) {
     struct working *it = work->data;
-    unlink(arena_cstr(&it->arena, arena_format(&it->arena, "%.*s.rules", STR_ARG(it->checkout))));
+    check_box_clear(it->checkout, &it->arena);
     git_checkout_remove(&it->place.house, str_of(it->name), &it->arena);
 }
 
@@ -205,7 +240,13 @@ static struct str verification_of(struct working *it) {
                       : it->exit == -2
                           ? STR("it took too long")
                           : arena_format(&it->arena, "it ended with status %d", (int)it->exit)};
-    struct verification made = {.checks = {checks, count}};
+    struct verification made = {.checks = {checks, count},
+                                .commit = it->commit,
+                                .onto = it->candidate.onto,
+                                .snapshot = it->snapshot,
+                                .digest = it->place.digest,
+                                .change = it->candidate.change,
+                                .judged = it->judged};
     return shape_encode(&VERIFICATION, &made, &it->arena);
 }
 
@@ -214,7 +255,7 @@ static void checkout_removed(uv_work_t *work, int status) {
     (void)status;
     working_end(it, (struct signal){.to = it->verdict,
                                     .exit = it->exit,
-                                    .title = it->measure.snapshot,
+                                    .title = it->commit,
                                     .body = verification_of(it),
                                     .text = it->answer.why});
 }
@@ -225,9 +266,58 @@ static void check_end(struct working *it, enum checked verdict, struct str text)
     uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
 }
 
+static void command_check(struct working *it);
+
+/* It passes. Does it also pass with the tests that the target has? */
+static void restored_check(uv_work_t *work) {
+    struct working *it = work->data;
+    struct str commit = STR("");
+    it->answer = git_candidate_restore(&it->place.house, &it->place.repo, &it->place.run,
+                                       it->commit, it->candidate.onto, it->files.tests,
+                                       it->files.test_count, &it->arena, &commit);
+    if (it->answer.result == GIT_DONE && commit.len > 0)
+        it->answer = git_checkout_make(&it->place.house, &it->place.repo, str_of(it->name), commit,
+                                       &it->arena, &it->checkout);
+    it->restored = commit.len > 0;
+}
+
+static void restored_prepared(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_end(it, CHECKED_NOTHING, it->answer.why);
+    else if (it->restored)
+        command_check(it);
+    else
+        check_end(it, CHECKED_PASSED, STR(""));
+}
+
+static void restored_checked(struct working *it, int64_t exit, struct str tail) {
+    it->exit = 0; /* what would land has passed */
+    if (exit == -1) {
+        check_end(it, CHECKED_NOTHING, tail);
+        return;
+    }
+    it->judged = exit == 0 ? it->judged : JUDGED_TESTS;
+    check_end(it, CHECKED_PASSED,
+              exit == 0 ? tail
+                        : arena_format(&it->arena,
+                                       "It passes with its own version of %u tests, and not with "
+                                       "the target's version of them:\n%.*s",
+                                       it->files.test_count, STR_ARG(tail)));
+}
+
 /* From the loop: the operator's command has ended. */
 static void checked(void *with, int64_t exit, struct str tail) {
     struct working *it = with;
+    if (it->restored) {
+        restored_checked(it, exit, tail);
+        return;
+    }
+    if (exit == 0 && it->files.test_count > 0) {
+        it->commanded = true;
+        uv_queue_work(it->runs->loop, &it->work, restored_check, restored_prepared);
+        return;
+    }
     it->exit = exit;
     it->commanded = exit != -1;
     if (exit == 126 || exit == 127) /* behind the rest: of a long text the end is kept */
@@ -243,16 +333,45 @@ static void checked(void *with, int64_t exit, struct str tail) {
               tail);
 }
 
-static void check_prepare(uv_work_t *work) {
+/* C-81: the landing commit itself, on the target's tip. */
+static void candidate_build(struct working *it) {
+    struct git_work work = {.snapshot = it->snapshot,
+                            .told = it->act->effect.conflict,
+                            .target = it->place.branch,
+                            .how = it->place.how};
+    it->commit = it->snapshot;
+    if (!it->place.lands)
+        return;
+    it->answer = git_candidate_make(&it->place.house, &it->place.repo, &it->place.run, &work,
+                                    &it->arena, &it->candidate);
+    it->commit = it->candidate.commit;
+    if (it->answer.result != GIT_DONE)
+        return;
+    it->files = judged_files(&it->place, it->candidate.files, it->candidate.file_count, &it->arena);
+    it->judged = it->files.rules ? JUDGED_RULES : JUDGED_NONE;
+}
+
+static void check_place(uv_work_t *work) {
     struct working *it = work->data;
     struct git_tree tree;
     it->answer = work_place_make(&it->place, &it->arena, &tree);
-    if (it->answer.result == GIT_DONE)
-        it->answer = git_tree_measure(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
-                                      &it->measure);
+}
+
+static void check_measure(uv_work_t *work) { /* while its agent stands still */
+    struct working *it = work->data;
+    it->answer = git_tree_measure(&it->place.house, &it->place.repo, &it->place.run, &it->arena,
+                                  &it->measure);
     if (it->answer.result == GIT_DONE && it->measure.file_count > 0)
+        it->snapshot = it->measure.snapshot;
+}
+
+static void check_prepare(uv_work_t *work) {
+    struct working *it = work->data;
+    if (it->snapshot.len > 0)
+        candidate_build(it);
+    if (it->answer.result == GIT_DONE && it->commit.len > 0)
         it->answer = git_checkout_make(&it->place.house, &it->place.repo, str_of(it->name),
-                                       it->measure.snapshot, &it->arena, &it->checkout);
+                                       it->commit, &it->arena, &it->checkout);
     it->begun_at = clock_boot();
     if (it->checkout.len > 0 && it->answer.result == GIT_DONE &&
         !contract_hold(&it->contract, it->checkout, it->place.within, &it->arena, &it->checks,
@@ -266,27 +385,69 @@ static void command_check(struct working *it) {
     struct effect command = {.kind = EFFECT_COMMAND,
                              .goal = it->act->effect.goal,
                              .n = it->act->effect.n,
-                             .within = left > 0 ? left : 1};
-    struct str words = arena_format(&it->arena, "cd '%.*s' && { %.*s\n}", STR_ARG(it->checkout),
-                                    STR_ARG(it->place.command));
-    struct str objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone));
-    if (!check_box(it->runs, it->checkout, objects, words, &it->arena, &command.command)) {
-        check_end(it, CHECKED_NOTHING, command.command); /* its work is not to blame */
-        return;
+                             .within = left > 0 ? left : 1,
+                             .command = it->place.command};
+    struct check_wanted wanted = {
+        .place = it->checkout,
+        .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
+        .agent = it->act->effect.agent};
+    struct command_box box;
+    struct str why = {0};
+    if (check_box(it->runs, &wanted, &it->arena, &box, &why))
+        command_run_boxed(it->runs->loop, &command, &box, -1, NULL, checked, it);
+    else
+        check_end(it, CHECKED_NOTHING, why); /* its work is not to blame */
+}
+
+/* The commit is in the clone that the worktree belongs to. */
+static struct str conflicts_text(struct working *it) {
+    struct writer writer = {.arena = &it->arena};
+    struct str onto = it->candidate.onto;
+    write_raw(&writer,
+              arena_format(&it->arena,
+                           "It conflicts with commit %.*s of %.*s, which is in your repository "
+                           "(git merge %.*s), in %u files:\n",
+                           STR_ARG(onto), STR_ARG(str_cut_utf8(it->place.branch, LIMIT_NAME)),
+                           STR_ARG(onto), it->candidate.conflict_count));
+    for (uint32_t i = 0; i < it->candidate.conflict_count; i++) {
+        struct str name = it->candidate.conflicts[i];
+        if (writer.len + name.len + 1 > LIMIT_OUTPUT) /* of more than that the end is kept */
+            break;
+        write_raw(&writer, name);
+        write_byte(&writer, '\n');
     }
-    command_run(it->runs->loop, &command, it->act->fence, checked, it);
+    return (struct str){writer.at, writer.len};
+}
+
+/* A daemon that stops reports nothing: the effect is still to be carried out. */
+static bool was_cancelled(struct working *it, int status) {
+    if (status == UV_ECANCELED)
+        working_free(it);
+    else if (status != 0)
+        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
+    return status == UV_ECANCELED;
 }
 
 static void check_prepared(uv_work_t *work, int status) {
     struct working *it = work->data;
+    if (was_cancelled(it, status))
+        return;
+    if (status == 0 && it->answer.result == GIT_CONFLICT) {
+        working_end(it, (struct signal){.to = CHECKED_CONFLICT,
+                                        .title = it->candidate.conflict,
+                                        .text = conflicts_text(it)});
+        return;
+    }
     if (status != 0 || it->answer.result != GIT_DONE) {
         working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = it->answer.why});
         return;
     }
-    if (it->measure.file_count == 0) {
+    if (it->commit.len == 0) {
         working_end(it, (struct signal){.to = CHECKED_UNCHANGED,
-                                        .title = it->measure.snapshot,
-                                        .text = STR("Nothing has changed in the worktree.")});
+                                        .title = it->snapshot,
+                                        .text = it->snapshot.len
+                                                    ? STR("The target has all of it already.")
+                                                    : STR("Nothing has changed in the worktree.")});
         return;
     }
     if (it->wrong.len > 0)
@@ -299,8 +460,55 @@ static void check_prepared(uv_work_t *work, int status) {
         command_check(it);
 }
 
+static void git_go(struct working *it, struct str where, const char *what, uv_work_cb carry,
+                   uv_after_work_cb done) {
+    if (!git_source_is_path(where))
+        it->place.house.total_us = NET_MOST;
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){it->runs, it->act->effect.goal, where, what}, carry, done);
+}
+
+/* What lands is built on the target's tip, which is fetched first. */
+static struct str check_asks(struct working *it) {
+    if (it->place.how == GIT_AS_PULL_REQUEST && it->place.repo.remote.len > 0)
+        return it->place.repo.remote;
+    return it->place.repo.source;
+}
+
+static void check_build(struct working *it) {
+    git_go(it, it->place.lands ? check_asks(it) : STR("/"), "fetch from", check_prepare,
+           check_prepared);
+}
+
+static void check_measured(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    still_end(it->runs, &it->act->effect);
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_prepared(work, status);
+    else
+        check_build(it);
+}
+
+static void check_still(void *with) {
+    struct working *it = with;
+    uv_queue_work(it->runs->loop, &it->work, check_measure, check_measured);
+}
+
+/* To build a candidate again nothing is measured: it is built from the work as it was then. */
+static void check_placed(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    it->snapshot = it->act->effect.snapshot;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_prepared(work, status);
+    else if (it->snapshot.len > 0)
+        check_build(it);
+    else
+        still_begin(it->runs, &it->act->effect, check_still, it);
+}
+
 static void check_go(struct working *it) {
-    uv_queue_work(it->runs->loop, &it->work, check_prepare, check_prepared);
+    bool local = work_place_is_local(&it->place, &it->arena);
+    git_go(it, local ? STR("/") : check_asks(it), "fetch from", check_place, check_placed);
 }
 
 static void contract_is_known(void *with, struct contract contract) {
@@ -333,11 +541,39 @@ static void salvage(uv_work_t *work) {
                                   &it->salvaged);
 }
 
+/* P10: the owner of the goal is another host, and is told where the work is. */
+static void stranded_tell(struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    struct sighting seen = {.charge = effect->charge, .event = AGENT_STRANDED, .at = clock_wall()};
+    struct signal signal = {
+        .kind = SIGNAL_AGENT_SEEN,
+        .source = id_derive(STR("stranded"), str_of(it->name)),
+        .keyed = 1,
+        .goal = effect->goal,
+        .at = seen.at,
+        .actor = STR("overseer"),
+        .by = WHO_OVERSEER,
+        .charge = effect->charge + 1,
+        .run = effect->run,
+        .body = shape_encode(&SIGHTING, &seen, &it->arena),
+        .reason = arena_format(
+            &it->arena, "its work is stranded on host %u: %.*s in the clone of that host",
+            ledger_host(it->runs->hands->keeper->ledger),
+            STR_ARG(it->salvaged.ref.len ? it->salvaged.ref : STR("its worktree")))};
+    struct input *input = input_make(&signal, NULL);
+    if (!input || !queue_put(&it->runs->hands->keeper->queue, input))
+        input_free(input);
+}
+
 static void salvage_done(uv_work_t *work, int status) {
     struct working *it = work->data;
     if (status != 0 || it->answer.result != GIT_DONE)
         log_warning("the work of %s stays in its worktree only: %.*s", it->name,
                     STR_ARG(it->answer.why));
+    else
+        salvage_send(it->runs);
+    if (it->act->stranded)
+        stranded_tell(it);
     working_end(it, (struct signal){.exit = it->exit, .text = it->salvaged.ref});
 }
 
@@ -365,30 +601,12 @@ void work_salvage(struct runs *runs, struct act *act, int64_t exit) {
 
 static void land(uv_work_t *work) {
     struct working *it = work->data;
-    struct git_landing landing = {
-        .commit = it->act->effect.commit, .target = it->place.branch, .how = it->place.how};
+    struct git_landing landing = {.commit = it->act->effect.commit,
+                                  .onto = it->act->effect.onto,
+                                  .target = it->place.branch,
+                                  .how = it->place.how};
     it->answer = git_land(&it->place.house, &it->place.repo, &it->place.run, &landing, &it->arena,
                           &it->landed);
-}
-
-/* The commit is in the clone that the worktree belongs to. */
-static struct str conflicts_text(struct working *it) {
-    struct writer writer = {.arena = &it->arena};
-    struct str onto = it->landed.onto;
-    write_raw(&writer,
-              arena_format(&it->arena,
-                           "It conflicts with commit %.*s of %.*s, which is in your repository "
-                           "(git merge %.*s), in %u files:\n",
-                           STR_ARG(onto), STR_ARG(str_cut_utf8(it->place.branch, LIMIT_NAME)),
-                           STR_ARG(onto), it->landed.conflict_count));
-    for (uint32_t i = 0; i < it->landed.conflict_count; i++) {
-        struct str name = it->landed.conflicts[i];
-        if (writer.len + name.len + 1 > LIMIT_OUTPUT) /* of more than that the end is kept */
-            break;
-        write_raw(&writer, name);
-        write_byte(&writer, '\n');
-    }
-    return (struct str){writer.at, writer.len};
 }
 
 static struct str landed_text(struct working *it) {
@@ -421,11 +639,11 @@ static void pull_begin(struct working *it) {
 }
 
 static void landed(uv_work_t *work, int status) {
-    static const enum landed CAME[GIT_RESULTS] = {[GIT_DONE] = LANDED_YES,
-                                                  [GIT_CONFLICT] = LANDED_CONFLICT,
-                                                  [GIT_MOVED] = LANDED_MOVED,
-                                                  [GIT_REFUSED] = LANDED_REFUSED};
+    static const enum landed CAME[GIT_RESULTS] = {
+        [GIT_DONE] = LANDED_YES, [GIT_MOVED] = LANDED_MOVED, [GIT_REFUSED] = LANDED_REFUSED};
     struct working *it = work->data;
+    if (was_cancelled(it, status))
+        return;
     enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
     struct signal outcome = {.to = CAME[result], .text = it->answer.why};
     if (result == GIT_DONE && it->place.how == GIT_AS_PULL_REQUEST) {
@@ -434,13 +652,23 @@ static void landed(uv_work_t *work, int status) {
     }
     if (result == GIT_DONE)
         outcome.title = landed_text(it);
-    if (result == GIT_CONFLICT)
-        outcome.text = conflicts_text(it);
     working_end(it, outcome);
+}
+
+/* A verdict counts for the commit that was checked, and only as long as work is checked in the same way. */
+static bool verdict_holds(const struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    return effect->onto.len > 0 && hash_equal(&effect->digest, &it->place.digest);
 }
 
 void work_land(struct runs *runs, struct act *act) {
     struct working *it = working_begin(runs, act);
-    if (it)
-        uv_queue_work(runs->loop, &it->work, land, landed);
+    if (it && !verdict_holds(it))
+        working_end(it, (struct signal){.to = LANDED_RECHECK,
+                                        .text = STR("How work is checked has changed since it was "
+                                                    "checked.")});
+    else if (it)
+        git_go(it,
+               it->place.how == GIT_AS_PULL_REQUEST ? it->place.repo.remote : it->place.repo.source,
+               "landing in", land, landed);
 }

@@ -50,7 +50,7 @@ static void timer_set(struct runs *runs);
 
 static void time_has_come(uv_timer_t *timer) {
     struct runs *runs = timer->data;
-    int64_t now = clock_wall();
+    int64_t now = clock_steady();
     struct id id;
     for (int i = 0; i < 1024 && due_pop(&runs->due, now, &id); i++) {
         struct running *run = map_get(&runs->all, id);
@@ -61,7 +61,7 @@ static void time_has_come(uv_timer_t *timer) {
 }
 
 static void timer_set(struct runs *runs) {
-    int64_t next = due_next(&runs->due), now = clock_wall();
+    int64_t next = due_next(&runs->due), now = clock_steady();
     if (next == TIME_NEVER || runs->stopping)
         return;
     uint64_t ms = next > now ? (uint64_t)((next - now) / 1000) + 1 : 1;
@@ -73,11 +73,13 @@ static int64_t sooner(int64_t a, int64_t b) {
 }
 
 void run_due(struct running *run) {
-    int64_t next = run->begun && run->held ? run->driver->due(run->state) : TIME_NEVER;
+    int64_t next =
+        run->begun && run->held && !run->broken ? run->driver->due(run->state) : TIME_NEVER;
     next = run->said ? sooner(next, run->said_until) : next;
     next = run->look ? sooner(next, run->look_until) : next;
     next = run->save_at ? sooner(next, run->save_at) : next;
     next = run->open_at ? sooner(next, run->open_at) : next;
+    next = run->outbox.again_at ? sooner(next, run->outbox.again_at) : next;
     due_set(&run->runs->due, run->id, next);
     timer_set(run->runs);
 }
@@ -118,6 +120,7 @@ void run_free(struct running *run) {
     if (run->held)
         held_close(run->held);
     drive_pour_free(&run->pour);
+    outbox_clear(run);
     arena_free(&run->arena);
     free(run->said);
     free(run->look);
@@ -208,8 +211,17 @@ void runs_carry(struct runs *runs, struct act *act) {
         run_send(run, act);
     else if (effect->kind == EFFECT_LOOK)
         run_look(run, act);
+    else if (effect->kind == EFFECT_THAW)
+        run_thaw(run, act);
     else
         run_stop(run, act);
+}
+
+void sighting_to_wall(struct sighting *sighting) {
+    int64_t *const times[] = {&sighting->at, &sighting->active_at, &sighting->tool_since,
+                              &sighting->chatter_at};
+    for (size_t i = 0; i < count_of(times); i++)
+        *times[i] = clock_steady_to_wall(*times[i]);
 }
 
 bool runs_see(struct runs *runs, struct id id, struct sighting *ret) {
@@ -218,6 +230,8 @@ bool runs_see(struct runs *runs, struct id id, struct sighting *ret) {
     if (run)
         *ret = run->seen;
     pthread_mutex_unlock(&runs->lock);
+    if (run)
+        sighting_to_wall(ret);
     return run != NULL;
 }
 
@@ -263,6 +277,11 @@ struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *hous
     uv_timer_start(&runs->clean, clean_begin, RUNS_CLEAN_MS, 0);
     uv_async_init(loop, &runs->heard, errands_came);
     runs->timer.data = runs->clean.data = runs->heard.data = runs;
+    runs_lease_start(runs);
+    brake_start(runs);
+    if (!net_start(runs))
+        log_warning(
+            "there are no threads for git over the network: it shares those of everything else");
     return runs;
 }
 
@@ -278,10 +297,12 @@ static void run_found(struct runs *runs, const char *name) {
         return;
     }
     if (run->strange) {
-        log_warning("the run %s of %s was begun by another build, or with other settings: it is "
-                    "stopped, and begun anew",
-                    name, run->agent);
-        held_stop(run->held, RUN_GRACE_MS);
+        log_warning("the run %s of %s cannot be gone on with (%s): it is stopped, and begun anew",
+                    name, run->agent,
+                    run->broken ? run->broken_why
+                                : "begun by another build or with other settings");
+        if (!held_stop(run->held, RUN_GRACE_MS))
+            run_lost(run);
         return;
     }
     log_info("goes on with the run %s of %s from byte %llu", name, run->agent,
@@ -307,8 +328,11 @@ void runs_stop(struct runs *runs) {
     runs->stopping = true;
     pthread_mutex_unlock(&runs->lock);
     pulls_stop(runs);
+    net_stop(runs);
+    brake_stop(runs);
     uv_close((uv_handle_t *)&runs->timer, NULL);
     uv_close((uv_handle_t *)&runs->clean, NULL);
+    uv_close((uv_handle_t *)&runs->renew, NULL);
     uv_close((uv_handle_t *)&runs->heard, NULL);
     for (size_t i = 0; i < runs->all.cap; i++) {
         struct running *run = runs->all.slots[i].value;
@@ -331,6 +355,7 @@ void runs_end(struct runs *runs) {
     map_free(&runs->all);
     map_free(&runs->never);
     due_free(&runs->due);
+    pool_free(runs->net);
     pthread_mutex_destroy(&runs->lock);
     free(runs);
 }

@@ -11,6 +11,7 @@
 
 #include "daemon/house.h"
 #include "daemon/input.h"
+#include "ops/op.h"
 
 #include <uv.h>
 
@@ -39,5 +40,14 @@ void runs_carry(struct runs *runs, struct act *act);
 /* What the operations work.log and work.diff tell of a run joins the answer. From any thread but the doors'. */
 void run_finish(struct house *house, struct op_call *call);
 
+/* What waits for a server, and since when; from any thread. How many there are, at most `most`. */
+unsigned runs_wait(struct house *house, struct op_wait *ret, unsigned most);
+
+/* Before a stop is committed, from any thread: where the store cannot be written or the disk is low, the runs of that goal
+ * (SYSTEM_GOAL: all) are frozen now. */
+void runs_stop_first(struct house *house, struct id goal);
+
 /* From any thread: what is known of that run now. False: it is not held here. */
+void sighting_to_wall(
+    struct sighting *sighting); /* from the steady clock, by which runs are measured */
 bool runs_see(struct runs *runs, struct id run, struct sighting *ret);

@@ -169,7 +169,8 @@ static bool frames_take(struct hold *hold, int number, size_t *ret_need) {
         struct hold_frame frame;
         struct str rest = {client->in + at, client->in_length - at};
         enum frame_found found = frame_read(rest, &frame, ret_need);
-        if (found == FRAME_BROKEN || (found == FRAME_WHOLE && frame.kind >= HOLD_ASKED)) {
+        if (found == FRAME_BROKEN ||
+            (found == FRAME_WHOLE && frame.kind >= (enum hold_kind)HOLD_KINDS_TAKEN)) {
             client_part(hold, number);
             return false;
         }

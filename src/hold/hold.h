@@ -27,6 +27,13 @@ enum {
     HOLD_REST_MS = 5   /* between two looks at an agent that speaks: its words come together */
 };
 
+/* What callers may say. A test program is built that speaks as holds of version 1 do. */
+#ifdef OVERSEER_HOLD_VERSION_1
+enum { HOLD_SPEAKS = 1, HOLD_KINDS_TAKEN = HOLD_FREEZE_FOR };
+#else
+enum { HOLD_SPEAKS = HOLD_VERSION, HOLD_KINDS_TAKEN = HOLD_ASKED };
+#endif
+
 /* Who has something to say to the loop. Behind the last one: the clients. */
 enum hold_source {
     FROM_SIGNAL,
@@ -44,7 +51,8 @@ struct hold_options {
     mode_t umask;           /* of the starter: the agent has it again */
     uint16_t columns, rows; /* 0: pipes, no terminal */
     uint64_t cap;
-    uint32_t orphan_after; /* seconds; 0: never */
+    uint32_t orphan_after; /* seconds without a word of a caller; 0: never */
+    uint64_t orphan_at;    /* boot time in milliseconds, moved by HOLD_RENEW only; 0: never */
     bool wrapped; /* a wrapper is started: it does not end by itself when all below are told to */
     char **argv;
 };
@@ -119,11 +127,12 @@ struct hold {
     struct input input;
     struct client clients[HOLD_CLIENTS];
 
-    bool busy;                           /* more of the dead wait */
-    bool frozen, orphaned;               /* why nothing moves: asked for; nobody spoke */
-    bool stopping, killing, leaving;     /* leaving: we end when everything below has */
-    int64_t kill_at, spoke_at, again_at; /* monotonic milliseconds, suspends counted; 0: not */
-    uint32_t told;                       /* the flags that clients know */
+    bool busy;                            /* more of the dead wait */
+    uint32_t frozen_for;                  /* set of enum freeze_reason; 0: the agent runs */
+    int64_t frozen_until[FREEZE_REASONS]; /* by bit of the reason; 0: until thawed */
+    bool stopping, killing, leaving;      /* leaving: we end when everything below has */
+    int64_t kill_at, spoke_at, again_at;  /* monotonic milliseconds, suspends counted; 0: not */
+    uint32_t told;                        /* the flags that clients know */
 };
 
 /* ---- memory.c ---- */
@@ -183,8 +192,10 @@ void life_stop(struct hold *hold, uint32_t grace_ms);
 void life_tick(struct hold *hold, int64_t now);
 int64_t life_due(const struct hold *hold); /* 0: never */
 void life_spoken(struct hold *hold, bool hello);
-uint32_t life_freeze(struct hold *hold, bool *reason);
-void life_thaw(struct hold *hold, bool *reason);
+void life_renew(struct hold *hold, int64_t until);
+/* Adds a reason. Returns how many processes still move. */
+uint32_t life_freeze(struct hold *hold, enum freeze_reason reason, uint64_t expires_ms);
+void life_thaw(struct hold *hold, uint32_t reasons);
 _Noreturn void life_leave(struct hold *hold);
 
 /* ---- loop_linux.c ---- */

@@ -47,11 +47,13 @@ static struct wish *wish_add(struct input *input, struct id id, struct str bytes
     return wish;
 }
 
-/* Whoever asks again while it is queued hears of its end instead of the first one. */
+/* A second caller while it is queued gets the answer instead of the first one. What did not go in may be asked for again. */
 void input_ask(struct hold *hold, int client, struct id id, struct str bytes) {
     struct input *input = &hold->input;
     struct wish *wish = wish_find(input, id);
     enum hold_written found = wish ? HOLD_QUEUED : input_find(hold, id);
+    if (found == HOLD_NOT)
+        found = HOLD_UNKNOWN;
     if (found == HOLD_UNKNOWN && !input_is_open(hold))
         found = HOLD_NOT;
     if (found == HOLD_UNKNOWN) {

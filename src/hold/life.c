@@ -34,7 +34,7 @@ static void children_reap(struct hold *hold) {
     if (pid < 0 && errno == ECHILD && !hold->empty) {
         hold->empty = true;
         hold->kill_at = 0;
-        hold->frozen = hold->orphaned = false;
+        hold->frozen_for = 0;
         errors_take(hold);
     }
 }
@@ -61,7 +61,7 @@ void life_stop(struct hold *hold, uint32_t grace_ms) {
         return;
     if (grace_ms == 0) {
         hold->stopping = true;
-        hold->frozen = hold->orphaned = false;
+        hold->frozen_for = 0;
         life_kill(hold);
         return;
     }
@@ -71,8 +71,7 @@ void life_stop(struct hold *hold, uint32_t grace_ms) {
     if (!hold->stopping)
         tree_signal(SIGTERM);
     hold->stopping = true;
-    life_thaw(hold, &hold->frozen);
-    life_thaw(hold, &hold->orphaned);
+    life_thaw(hold, FREEZE_ALL);
     tree_signal(SIGCONT);
 }
 
@@ -97,9 +96,16 @@ static uint32_t all_stop(void) {
     return moving;
 }
 
+static int reason_place(uint32_t reason) {
+    return __builtin_ctz(reason);
+}
+
 /* What was said before it stood still is taken now: nothing comes from somebody who is frozen. */
-uint32_t life_freeze(struct hold *hold, bool *reason) {
-    *reason = true;
+uint32_t life_freeze(struct hold *hold, enum freeze_reason reason, uint64_t expires_ms) {
+    if (reason == FREEZE_MEASURE && (expires_ms == 0 || expires_ms > FREEZE_MEASURE_MOST_MS))
+        expires_ms = FREEZE_MEASURE_MOST_MS;
+    hold->frozen_for |= reason;
+    hold->frozen_until[reason_place(reason)] = expires_ms ? loop_now() + (int64_t)expires_ms : 0;
     bool by_group = hold->options.cgroup && cgroup_freeze(hold->options.cgroup, true);
     uint32_t moving = by_group ? 0 : all_stop();
     output_take(hold);
@@ -107,11 +113,11 @@ uint32_t life_freeze(struct hold *hold, bool *reason) {
 }
 
 /* It goes on when no reason is left. */
-void life_thaw(struct hold *hold, bool *reason) {
-    if (!*reason)
+void life_thaw(struct hold *hold, uint32_t reasons) {
+    if (!(hold->frozen_for & reasons))
         return;
-    *reason = false;
-    if (hold->frozen || hold->orphaned)
+    hold->frozen_for &= ~reasons;
+    if (hold->frozen_for)
         return;
     if (hold->options.cgroup && cgroup_freeze(hold->options.cgroup, false))
         return;
@@ -121,26 +127,56 @@ void life_thaw(struct hold *hold, bool *reason) {
 /* ---- time ---- */
 
 void life_spoken(struct hold *hold, bool hello) {
+    if (hold->options.orphan_at)
+        return; /* only a renewal says that the host may go on with the agent */
     if (hold->options.orphan_after)
         hold->spoke_at = loop_now();
     if (hello)
-        life_thaw(hold, &hold->orphaned);
+        life_thaw(hold, FREEZE_ORPHAN);
+}
+
+/* P10: the host has its lease, and the run is still the one at hand. The time is absolute: a renewal that arrives late renews
+ * nothing. */
+void life_renew(struct hold *hold, int64_t until) {
+    if (!hold->options.orphan_at)
+        return;
+    if ((uint64_t)until > hold->options.orphan_at)
+        hold->options.orphan_at = (uint64_t)until;
+    if ((uint64_t)loop_now() < hold->options.orphan_at)
+        life_thaw(hold, FREEZE_ORPHAN);
 }
 
 static int64_t orphan_at(const struct hold *hold) {
-    if (!hold->options.orphan_after || hold->orphaned || hold->empty || hold->stopping)
+    const struct hold_options *options = &hold->options;
+    if ((hold->frozen_for & FREEZE_ORPHAN) || hold->empty || hold->stopping)
         return 0;
+    if (options->orphan_at || !options->orphan_after)
+        return (int64_t)options->orphan_at;
     return hold->spoke_at + (int64_t)hold->options.orphan_after * 1000;
 }
 
-int64_t life_due(const struct hold *hold) {
-    int64_t due = 0;
-    for (int i = 0; i < 4; i++) {
-        int64_t at =
-            (int64_t[]){hold->kill_at, hold->again_at, orphan_at(hold), hold->output.rest_to}[i];
-        if (at != 0 && (due == 0 || at < due))
-            due = at;
+static int64_t frozen_until(const struct hold *hold, int place) {
+    return hold->frozen_for & (1u << place) ? hold->frozen_until[place] : 0;
+}
+
+/* A freeze that expires is over whether or not its caller still lives. */
+static void frozen_expire(struct hold *hold, int64_t now) {
+    for (int i = 0; i < FREEZE_REASONS; i++) {
+        int64_t until = frozen_until(hold, i);
+        if (until != 0 && now >= until)
+            life_thaw(hold, 1u << i);
     }
+}
+
+static int64_t earlier(int64_t one, int64_t other) { /* 0: never */
+    return one == 0 || (other != 0 && other < one) ? other : one;
+}
+
+int64_t life_due(const struct hold *hold) {
+    int64_t due = earlier(earlier(hold->kill_at, hold->again_at),
+                          earlier(orphan_at(hold), hold->output.rest_to));
+    for (int i = 0; i < FREEZE_REASONS; i++)
+        due = earlier(due, frozen_until(hold, i));
     return due;
 }
 
@@ -154,5 +190,6 @@ void life_tick(struct hold *hold, int64_t now) {
         hold->output.rest_to = 0;
     int64_t orphan = orphan_at(hold);
     if (orphan != 0 && now >= orphan)
-        life_freeze(hold, &hold->orphaned);
+        life_freeze(hold, FREEZE_ORPHAN, 0);
+    frozen_expire(hold, now);
 }

@@ -30,7 +30,8 @@ _Noreturn void memory_exhausted(void) {
 
 static const char USAGE[] =
     "overseer-hold --dir RUNDIR [--pty COLSxROWS] [--cap BYTES] [--cwd DIR] [--cgroup DIR]\n"
-    "              [--orphan-after SECONDS] [--wrapped yes] -- PROGRAM [ARGUMENT ...]\n"
+    "              [--orphan-after SECONDS | --orphan-at BOOTTIME_MS] [--wrapped yes]\n"
+    "              -- PROGRAM [ARGUMENT ...]\n"
     "overseer-hold --confine FILE -- PROGRAM [ARGUMENT ...]\n";
 
 static bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *ret_number) {
@@ -72,7 +73,9 @@ static bool option_take(struct hold_options *options, const char *name, const ch
         if (!number_parse(value, 0, UINT32_MAX, &seconds))
             return false;
         options->orphan_after = (uint32_t)seconds;
-    } else
+    } else if (!strcmp(name, "--orphan-at"))
+        return number_parse(value, 1, INT64_MAX, &options->orphan_at);
+    else
         return false;
     return true;
 }

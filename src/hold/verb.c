@@ -22,13 +22,16 @@ void hold_status_read(const struct hold *hold, struct hold_status *ret) {
     bool on[] = {!hold->exited,
                  hold->exited,
                  hold->ended,
-                 hold->frozen,
-                 hold->orphaned,
+                 (hold->frozen_for & ~(uint32_t)FREEZE_ORPHAN) != 0,
+                 (hold->frozen_for & FREEZE_ORPHAN) != 0,
                  output_at_cap(hold),
                  hold->stopping && !hold->empty,
                  hold->options.columns > 0,
                  hold->input.pipe.fd < 0 || hold->input.closing,
-                 hold->errors.lost};
+                 hold->errors.lost,
+                 (hold->frozen_for & FREEZE_MEASURE) != 0,
+                 (hold->frozen_for & FREEZE_PAUSE) != 0,
+                 (hold->frozen_for & FREEZE_DISK) != 0};
     uint32_t flags = 0;
     for (size_t i = 0; i < sizeof on; i++)
         flags |= (uint32_t)on[i] << i;
@@ -50,7 +53,7 @@ void hold_status_read(const struct hold *hold, struct hold_status *ret) {
 
 /* A higher fence is on disk before it is answered; those with a lower one hear nothing more. */
 static struct verdict hello_do(struct hold *hold, int number, const struct hold_frame *frame) {
-    if (frame->small != HOLD_VERSION)
+    if (frame->small < 1 || frame->small > HOLD_SPEAKS)
         return FAILED(EPROTO);
     if (frame->number < hold->fence)
         return (struct verdict){HOLD_STALE, hold->fence};
@@ -111,12 +114,38 @@ static struct verdict signal_do(struct hold *hold, int number, const struct hold
 
 static struct verdict freeze_do(struct hold *hold, int number, const struct hold_frame *frame) {
     (void)number, (void)frame;
-    return hold->empty ? NOBODY : DONE(life_freeze(hold, &hold->frozen));
+    return hold->empty ? NOBODY : DONE(life_freeze(hold, FREEZE_PAUSE, 0));
 }
 
 static struct verdict thaw_do(struct hold *hold, int number, const struct hold_frame *frame) {
     (void)number, (void)frame;
-    life_thaw(hold, &hold->frozen);
+    life_thaw(hold, FREEZE_PAUSE);
+    return DONE(0);
+}
+
+static bool reason_is_known(uint32_t reason) {
+    return reason == FREEZE_MEASURE || reason == FREEZE_PAUSE || reason == FREEZE_ORPHAN ||
+           reason == FREEZE_DISK;
+}
+
+static struct verdict freeze_for_do(struct hold *hold, int number, const struct hold_frame *frame) {
+    (void)number;
+    if (!reason_is_known(frame->small) || frame->number > UINT32_MAX)
+        return FAILED(EINVAL);
+    return hold->empty ? NOBODY : DONE(life_freeze(hold, frame->small, frame->number));
+}
+
+static struct verdict thaw_for_do(struct hold *hold, int number, const struct hold_frame *frame) {
+    (void)number;
+    if (!reason_is_known(frame->small))
+        return FAILED(EINVAL);
+    life_thaw(hold, frame->small);
+    return DONE(0);
+}
+
+static struct verdict renew_do(struct hold *hold, int number, const struct hold_frame *frame) {
+    (void)number;
+    life_renew(hold, (int64_t)(frame->number & INT64_MAX));
     return DONE(0);
 }
 
@@ -174,13 +203,22 @@ static const struct verb {
     bool open;  /* for whoever may connect: it moves nothing */
     bool quiet; /* answered otherwise, or not at all, when it is done */
 } VERB[HOLD_ASKED] = {
-    [HOLD_HELLO] = {hello_do, true, false},      [HOLD_ATTACH] = {attach_do, false, false},
-    [HOLD_ACK] = {ack_do, false, true},          [HOLD_WRITE_IN] = {write_do, false, true},
-    [HOLD_WROTE] = {wrote_do, true, true},       [HOLD_SIGNAL] = {signal_do, false, false},
-    [HOLD_FREEZE] = {freeze_do, false, false},   [HOLD_THAW] = {thaw_do, false, false},
-    [HOLD_LOOK] = {look_do, true, true},         [HOLD_STOP] = {stop_do, false, false},
-    [HOLD_COLLECT] = {collect_do, false, false}, [HOLD_RESIZE] = {resize_do, false, false},
+    [HOLD_HELLO] = {hello_do, true, false},
+    [HOLD_ATTACH] = {attach_do, false, false},
+    [HOLD_ACK] = {ack_do, false, true},
+    [HOLD_WRITE_IN] = {write_do, false, true},
+    [HOLD_WROTE] = {wrote_do, true, true},
+    [HOLD_SIGNAL] = {signal_do, false, false},
+    [HOLD_FREEZE] = {freeze_do, false, false},
+    [HOLD_THAW] = {thaw_do, false, false},
+    [HOLD_LOOK] = {look_do, true, true},
+    [HOLD_STOP] = {stop_do, false, false},
+    [HOLD_COLLECT] = {collect_do, false, false},
+    [HOLD_RESIZE] = {resize_do, false, false},
     [HOLD_CLOSE] = {close_do, false, false},
+    [HOLD_FREEZE_FOR] = {freeze_for_do, false, false},
+    [HOLD_THAW_FOR] = {thaw_for_do, false, false},
+    [HOLD_RENEW] = {renew_do, false, true},
 };
 
 static struct verdict verb_allowed(const struct hold *hold, const struct client *client,

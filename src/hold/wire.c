@@ -22,11 +22,12 @@ static uint64_t number_get(const char *from, size_t size) {
  * q: number, 8 bytes; d: small, 4; t: to, 1; v: verdict, 1; i: id, 16; *: bytes up to the end. */
 
 static const char *const LAYOUT[HOLD_KINDS] = {
-    [HOLD_HELLO] = "qd", [HOLD_ATTACH] = "q",   [HOLD_ACK] = "q",    [HOLD_WRITE_IN] = "i*",
-    [HOLD_WROTE] = "i",  [HOLD_SIGNAL] = "d",   [HOLD_FREEZE] = "",  [HOLD_THAW] = "",
-    [HOLD_LOOK] = "",    [HOLD_STOP] = "d",     [HOLD_COLLECT] = "", [HOLD_RESIZE] = "d",
-    [HOLD_CLOSE] = "",   [HOLD_ANSWER] = "tvq", [HOLD_DATA] = "q*",  [HOLD_RECEIPT] = "iv",
-    [HOLD_STATUS] = "*", [HOLD_END] = "q",
+    [HOLD_HELLO] = "qd",      [HOLD_ATTACH] = "q",   [HOLD_ACK] = "q",      [HOLD_WRITE_IN] = "i*",
+    [HOLD_WROTE] = "i",       [HOLD_SIGNAL] = "d",   [HOLD_FREEZE] = "",    [HOLD_THAW] = "",
+    [HOLD_LOOK] = "",         [HOLD_STOP] = "d",     [HOLD_COLLECT] = "",   [HOLD_RESIZE] = "d",
+    [HOLD_FREEZE_FOR] = "dq", [HOLD_THAW_FOR] = "d", [HOLD_RENEW] = "q",    [HOLD_CLOSE] = "",
+    [HOLD_ANSWER] = "tvq",    [HOLD_DATA] = "q*",    [HOLD_RECEIPT] = "iv", [HOLD_STATUS] = "*",
+    [HOLD_END] = "q",
 };
 
 static size_t field_size(char field, size_t bytes) {
@@ -148,6 +149,21 @@ bool status_read(struct str bytes, struct hold_status *ret_status) {
     memcpy(s.boot.bytes, at, sizeof s.boot.bytes);
     *ret_status = s;
     return true;
+}
+
+uint32_t status_freeze_reasons(const struct hold_status *status) {
+    static const struct {
+        uint32_t flag, reason;
+    } NAMED[] = {{HOLD_FROZEN_MEASURE, FREEZE_MEASURE},
+                 {HOLD_FROZEN_PAUSE, FREEZE_PAUSE},
+                 {HOLD_FROZEN_DISK, FREEZE_DISK}};
+    uint32_t reasons = 0;
+    for (size_t i = 0; i < count_of(NAMED); i++)
+        if (status->flags & NAMED[i].flag)
+            reasons |= NAMED[i].reason;
+    if ((status->flags & HOLD_FROZEN) && reasons == 0)
+        reasons = FREEZE_PAUSE;
+    return reasons | (status->flags & HOLD_ORPHANED ? (uint32_t)FREEZE_ORPHAN : 0);
 }
 
 /* ---- records: kind, detail, 2 empty, number, id, value, check, 4 empty ---- */

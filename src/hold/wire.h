@@ -10,7 +10,7 @@
 #include "base/id.h"
 
 enum {
-    HOLD_VERSION = 1,
+    HOLD_VERSION = 2,      /* 1: no reasons to freeze. A hold answers callers of both */
     HOLD_HEAD = 5,         /* length and kind */
     HOLD_WRITE = 1 << 20,  /* bytes of one write: a prompt of 100 lines is 10 KiB */
     HOLD_CHUNK = 64 << 10, /* of one run of output */
@@ -27,13 +27,16 @@ enum hold_kind {
     HOLD_WRITE_IN,  /* id, bytes */
     HOLD_WROTE,     /* id */
     HOLD_SIGNAL,    /* small: which */
-    HOLD_FREEZE,
+    HOLD_FREEZE,    /* FREEZE_PAUSE, as callers of version 1 say it */
     HOLD_THAW,
     HOLD_LOOK, /* for the status */
     HOLD_STOP, /* small: grace in milliseconds */
     HOLD_COLLECT,
-    HOLD_RESIZE, /* small: columns << 16 | rows */
-    HOLD_CLOSE,  /* the agent's input, behind what is queued */
+    HOLD_RESIZE,     /* small: columns << 16 | rows */
+    HOLD_CLOSE,      /* the agent's input, behind what is queued */
+    HOLD_FREEZE_FOR, /* small: one enum freeze_reason; number: expires after milliseconds, 0: never */
+    HOLD_THAW_FOR,   /* small: one enum freeze_reason */
+    HOLD_RENEW,      /* number: CLOCK_BOOTTIME in milliseconds until which the agent may run */
     HOLD_ASKED,
     /* what is answered */
     HOLD_ANSWER = 64, /* to: what was asked; verdict; number */
@@ -42,6 +45,21 @@ enum hold_kind {
     HOLD_STATUS,      /* bytes: struct hold_status */
     HOLD_END,         /* number: offset behind the last byte there will ever be */
     HOLD_KINDS
+};
+
+/* Why the agent stands still. The reasons are a set; the agent runs only while the set is empty. */
+enum freeze_reason {
+    FREEZE_MEASURE = 1, /* its tree is measured; always expires in the hold */
+    FREEZE_PAUSE = 2,
+    FREEZE_ORPHAN =
+        4, /* not renewed in time; HOLD_RENEW ends it, with --orphan-after the next hello */
+    FREEZE_DISK = 8,
+    FREEZE_ALL = 15
+};
+
+enum {
+    FREEZE_REASONS = 4,
+    FREEZE_MEASURE_MOST_MS = 600000 /* a measuring freeze expires after this time at the latest */
 };
 
 enum hold_verdict {
@@ -59,7 +77,7 @@ enum hold_verdict {
 enum hold_written {
     HOLD_WRITTEN, /* its last byte went into the pipe, now */
     HOLD_ALREADY, /* before */
-    HOLD_NOT,     /* not a byte of it, and never will be */
+    HOLD_NOT,     /* not a byte of it; asked for again it may still be written */
     HOLD_MAYBE,   /* a part of it */
     HOLD_QUEUED,
     HOLD_UNKNOWN, /* nobody wrote it */
@@ -80,13 +98,16 @@ enum hold_flag {
     HOLD_RUNNING = 1,
     HOLD_EXITED = 2,    /* the agent itself; what it started may still run */
     HOLD_ENDED = 4,     /* nothing runs, and the output is whole */
-    HOLD_FROZEN = 8,    /* somebody asked for it */
-    HOLD_ORPHANED = 16, /* frozen because nobody spoke */
+    HOLD_FROZEN = 8,    /* for any reason but FREEZE_ORPHAN */
+    HOLD_ORPHANED = 16, /* for FREEZE_ORPHAN */
     HOLD_AT_CAP = 32,   /* does not read: too much is not acknowledged */
     HOLD_STOPPING = 64,
     HOLD_PTY = 128,
     HOLD_INPUT_CLOSED = 256,
-    HOLD_LOST_ERRORS = 512 /* of what it said on stderr the oldest was dropped */
+    HOLD_LOST_ERRORS = 512, /* of what it said on stderr the oldest was dropped */
+    HOLD_FROZEN_MEASURE = 1024,
+    HOLD_FROZEN_PAUSE = 2048,
+    HOLD_FROZEN_DISK = 4096
 };
 
 /* How things stand. Identity is (pid, start time, boot): never a pid alone. */
@@ -110,6 +131,9 @@ enum frame_found frame_read(struct str bytes, struct hold_frame *ret_frame, size
 
 void status_write(const struct hold_status *status, char to[HOLD_STATUS_SIZE]);
 bool status_read(struct str bytes, struct hold_status *ret_status);
+
+/* The set of reasons that a status tells. A hold of version 1 does not name its reason: it counts as FREEZE_PAUSE. */
+uint32_t status_freeze_reasons(const struct hold_status *status);
 
 /* ---- what a hold remembers ---- */
 

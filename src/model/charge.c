@@ -30,16 +30,18 @@ const struct status_row CHARGE_STATUS[CHARGE_STATUSES] = {
 static const char *const RUNG[RUNGS] = {"nudge", "resend_last", "replan", "reassign", "escalate"};
 static const char *const DELIVERY[DELIVERIES] = {"none", "accepted", "ok", "timeout", "error"};
 static const char *const SURE[SURES] = {"unknown", "yes", "no"};
-static const char *const WAITING[WAITINGS] = {"nothing", "permit", "quota", "backoff",
-                                              "answer",  "person", "retry", "check"};
-static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started", "accepted", "ended",
-                                                "failed",   "exited",  "limited",  "asks",
-                                                "attached", "detached"};
+static const char *const WAITING[WAITINGS] = {"nothing", "permit", "quota", "backoff", "answer",
+                                              "person",  "retry",  "check", "host"};
+static const char *const EVENT[AGENT_EVENTS] = {"seen",     "started",  "accepted", "ended",
+                                                "failed",   "exited",   "limited",  "asks",
+                                                "attached", "detached", "stranded"};
 static const char *const SAMPLED[SAMPLEDS] = {"nothing", "slow", "waits for a person", "failed"};
 
-static const char *const CHECKED[CHECKEDS] = {"not checked", "passed", "failed", "unchanged"};
-static const char *const LANDED[LANDEDS] = {"not tried", "landed",  "conflict",
-                                            "moved",     "refused", "pushed"};
+static const char *const CHECKED[CHECKEDS] = {"not checked", "passed", "failed", "unchanged",
+                                              "conflict"};
+static const char *const LANDED[LANDEDS] = {"not tried", "landed", "conflict", "moved",
+                                            "refused",   "pushed", "recheck"};
+static const char *const SLOT[SLOT_STATES] = {"none", "asked", "held"};
 
 const struct names CHARGE_STATUS_NAMES = NAMES_OF(CHARGE_STATUS);
 const struct names RUNG_NAMES = NAMES_OF(RUNG);
@@ -48,6 +50,7 @@ const struct names SURE_NAMES = NAMES_OF(SURE);
 const struct names WAITING_NAMES = NAMES_OF(WAITING);
 const struct names CHECKED_NAMES = NAMES_OF(CHECKED);
 const struct names LANDED_NAMES = NAMES_OF(LANDED);
+const struct names SLOT_NAMES = NAMES_OF(SLOT);
 const struct names AGENT_EVENT_NAMES = NAMES_OF(EVENT);
 const struct names SAMPLED_NAMES = NAMES_OF(SAMPLED);
 
@@ -141,6 +144,20 @@ static const struct field CHARGE_FIELDS[] = {
     F("wantsReport", FIELD_FLAG, 108, charge, wants_report, 0, NULL, "it has to report its end"),
     F("unheard", FIELD_ENUM, 106, charge, unheard, 0, &WORDS_NAMES, "words that wait to be heard"),
     F("retryOf", FIELD_U32, 105, charge, retry_of, 0, NULL, "the run before that, from 1"),
+    F("onto", FIELD_NAME, 120, charge, onto, LIMIT_COMMIT, NULL, "the tip it was built on"),
+    F("snapshot", FIELD_NAME, 121, charge, snapshot, LIMIT_COMMIT, NULL, "what it was built from"),
+    F("conflict", FIELD_NAME, 122, charge, conflict, LIMIT_COMMIT, NULL,
+      "the conflict that its agent was told of"),
+    F("checkDigest", FIELD_HASH, 123, charge, check_digest, 0, NULL, "how it was checked"),
+    F("change", FIELD_HASH, 131, charge, change, 0, NULL, "what a person is shown of it"),
+    F("judged", FIELD_U32, 124, charge, judged, 0, NULL, "what it changed of the judged files"),
+    F("recheck", FIELD_FLAG, 125, charge, recheck, 0, NULL, "it is to be checked again"),
+    F("rechecks", FIELD_U32, 126, charge, rechecks, 0, NULL, "how often it was"),
+    F("approved", FIELD_FLAG, 127, charge, approved, 0, NULL, "a person agreed to this commit"),
+    F("slot", FIELD_ENUM, 128, charge, slot, 0, &SLOT_NAMES, "the landing lane's slot"),
+    F("slotTurn", FIELD_U32, 129, charge, slot_turn, 0, NULL, "its newest ask for the slot"),
+    F("slotHost", FIELD_U32, 130, charge, slot_host, 0, NULL, "as which host it asked"),
+    F("sampled", FIELD_FLAG, 132, charge, sampled, 0, NULL, "progress that no record tells of yet"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},
 };
@@ -164,6 +181,23 @@ static const struct field BEGINNING_FIELDS[] = {
     LIST("toolsDeny", 9, deny, "tools that it may not use"),
 };
 const struct shape BEGINNING = SHAPE_OF(beginning, "beginning", 1, BEGINNING_FIELDS);
+
+static const struct field SAMPLE_FIELDS[] = {
+    F("charge", FIELD_U32, 1, sample, charge, 0, NULL, "which"),
+    F("updatedAt", FIELD_TIME, 2, sample, updated_at, 0, NULL, "when it last changed"),
+    F("lastObservedActivityAt", FIELD_TIME, 3, sample, last_activity_at, 0, NULL,
+      "when it last showed life"),
+    F("progressAt", FIELD_TIME, 4, sample, progress_at, 0, NULL, "when it last said how far it is"),
+    F("phase", FIELD_TEXT, 5, sample, phase, LIMIT_PHASE, NULL, "what it says it is at"),
+    F("percentComplete", FIELD_U32, 6, sample, percent, 0, NULL, "and how far, from 1"),
+};
+const struct shape SAMPLE = SHAPE_OF(sample, "sample", 1, SAMPLE_FIELDS);
+
+static const struct field SAMPLES_FIELDS[] = {
+    {"samples", FIELD_ROWS, 1, FIELD_OF(samples, rows), 0, 0, NULL, "one for each assignment",
+     LIMIT_CHARGES, &SAMPLE},
+};
+const struct shape SAMPLES = SHAPE_OF(samples, "samples", 1, SAMPLES_FIELDS);
 
 static const struct field SIGHTING_FIELDS[] = {
     F("charge", FIELD_U32, 1, sighting, charge, 0, NULL, "which"),

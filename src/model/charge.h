@@ -41,6 +41,7 @@ enum checked {
     CHECKED_PASSED,
     CHECKED_FAILED,
     CHECKED_UNCHANGED, /* nothing is there that was not there before */
+    CHECKED_CONFLICT,  /* the landing commit cannot be built: it conflicts with the target */
     CHECKEDS
 };
 
@@ -52,8 +53,12 @@ enum landed {
     LANDED_MOVED,   /* others were faster, too often */
     LANDED_REFUSED, /* it may not be done, and why */
     LANDED_PUSHED,  /* its branch is there, and the pull request is not */
+    LANDED_RECHECK, /* nothing was pushed: its verdict does not hold for what would land now */
     LANDEDS
 };
+
+/* Has it the landing lane's slot? model/lane.h */
+enum slot_state { SLOT_NONE, SLOT_ASKED, SLOT_HELD, SLOT_STATES };
 
 /* Why nothing is done about a charge now. */
 enum charge_wait {
@@ -65,6 +70,7 @@ enum charge_wait {
     WAITS_FOR_PERSON,  /* somebody is attached */
     WAITS_FOR_RETRY,   /* an inner retry is under way */
     WAITS_FOR_CHECK,   /* what it calls done is checked, or brought home */
+    WAITS_FOR_HOST,    /* the host of its run is lost, and that run may still be alive */
     WAITINGS
 };
 
@@ -120,10 +126,23 @@ struct charge {
     uint32_t moves;    /* how often the work was moved to another agent */
     uint32_t handover; /* 1: it was asked to write down where things stand */
     uint64_t settled_cost, settled_tokens; /* of them, told to the desk */
-    char commit[LIMIT_COMMIT + 1];         /* that passed its checks; empty: none yet */
-    uint32_t rounds;   /* how often what it called done did not pass, or did not fit */
-    struct hash start; /* ASSIGN-19: of the BEGINNING that its first run had; zero: none yet */
-    struct hash told;  /* of a person's words (struct letter) that are said to it now */
+    char commit[LIMIT_COMMIT + 1];   /* the candidate that passed its checks; empty: none yet */
+    char onto[LIMIT_COMMIT + 1];     /* the target's tip that the candidate was built on */
+    char snapshot[LIMIT_COMMIT + 1]; /* of the worktree, that the candidate was built from */
+    char conflict[LIMIT_COMMIT + 1]; /* names the conflict that its agent was told of */
+    struct hash
+        check_digest;     /* of the command, setup, protected paths and sandbox of its verdict */
+    struct hash change;   /* of what a person is shown of the candidate */
+    uint32_t judged;      /* enum judged, of its verdict */
+    uint32_t recheck;     /* 1: the candidate is built and checked again, from `snapshot` */
+    uint32_t rechecks;    /* how often that was done since the agent called it done */
+    uint32_t approved;    /* 1: a person has agreed to `change`, as it was shown */
+    enum slot_state slot; /* of the landing lane */
+    uint32_t slot_turn;   /* of its newest ask: an answer to another one means nothing */
+    uint32_t slot_host;   /* as which host it asked: names the workspace */
+    uint32_t rounds;      /* how often what it called done did not pass, or did not fit */
+    struct hash start;    /* ASSIGN-19: of the BEGINNING that its first run had; zero: none yet */
+    struct hash told;     /* of a person's words (struct letter) that are said to it now */
     char sandbox[LIMIT_SANDBOX + 1]; /* what holds the run at hand; empty: none began yet */
     char scope[LIMIT_SANDBOX + 1];   /* SCOPE-08: who sees to its tools: enforced, advisory, none */
     char limits[LIMIT_LIMITS + 1];   /* G-22: what the run at hand may use, and what sees to it */
@@ -144,6 +163,8 @@ struct charge {
     struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION; zero: none yet */
     int64_t retried_at; /* VERIFY-19: when it was begun anew because its checks failed; 0: not */
     uint32_t retry_of;  /* VERIFY-18: ordinal + 1 of the run before that; 0: none */
+    uint32_t
+        sampled; /* 1: what it said of its progress was stored, and no record tells of it yet */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
     uint32_t request_count,
@@ -167,7 +188,7 @@ struct beginning {
 extern const struct shape CHARGE, BEGINNING;
 extern const struct status_row CHARGE_STATUS[CHARGE_STATUSES];
 extern const struct names CHARGE_STATUS_NAMES, RUNG_NAMES, DELIVERY_NAMES, SURE_NAMES,
-    WAITING_NAMES, CHECKED_NAMES, LANDED_NAMES;
+    WAITING_NAMES, CHECKED_NAMES, LANDED_NAMES, SLOT_NAMES;
 
 bool charge_status_may_become(enum charge_status from, enum charge_status to);
 bool charge_is_over(const struct charge *charge);
@@ -180,6 +201,21 @@ bool agent_is_watched(struct str agent);
 bool charge_is_watched(const struct charge *charge);
 struct charge *charges_find(const struct charges *charges, uint32_t n);
 struct charge *charges_of_node(const struct charges *charges, uint32_t node); /* the open one */
+
+/* What an assignment's agent said of its progress since the last record: stored with the assignment at once, and with the
+ * next record of its goal, so that decisions can be made again from their records. */
+struct sample {
+    uint32_t charge;
+    int64_t updated_at, last_activity_at, progress_at;
+    struct str phase;
+    uint32_t percent;
+};
+
+struct samples {
+    struct rows rows; /* struct sample */
+};
+
+extern const struct shape SAMPLE, SAMPLES;
 
 /* ---- what was seen of an agent ---- */
 
@@ -195,6 +231,7 @@ enum agent_event {
     AGENT_ASKS,     /* it shows a dialog or asks for permission */
     AGENT_ATTACHED, /* a person is at its terminal */
     AGENT_DETACHED,
+    AGENT_STRANDED, /* its host gave it up and kept its work: where, in words */
     AGENT_EVENTS
 };
 

@@ -12,6 +12,7 @@ enum verdict {
     VERDICT_NOTHING, /* decided nothing, writes nothing; it may want to be asked again at due_at */
     VERDICT_CHANGE,
     VERDICT_REFUSE, /* somebody asked for what they may not have */
+    VERDICT_SAMPLE, /* decided nothing; assignments are stored, and the next record tells of it */
 };
 
 enum effect_op { EFFECT_OP_MAKE, EFFECT_OP_MOVE, EFFECT_OP_END };

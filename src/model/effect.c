@@ -34,6 +34,11 @@ static const struct field AGENT[] = {
     F("commit", FIELD_TEXT, 15, commit, LIMIT_COMMIT, "which commit"),
     F("start", FIELD_HASH, 16, start, 0, "of what it was first started with"),
     F("permits", FIELD_U32, 17, permits, 0, "an answer to what it asks permission for"),
+    F("onto", FIELD_TEXT, 20, onto, LIMIT_COMMIT, "the target's tip that it was built on"),
+    F("snapshot", FIELD_TEXT, 21, snapshot, LIMIT_COMMIT, "what the candidate is built from"),
+    F("conflict", FIELD_TEXT, 22, conflict, LIMIT_COMMIT, "the conflict that was told of"),
+    F("digest", FIELD_HASH, 23, digest, 0, "how the candidate was checked"),
+    F("orphanAfter", FIELD_INT, 18, orphan_after, 0, "how long its hold waits for its host"),
 };
 
 static const struct field TELL[] = {
@@ -58,6 +63,7 @@ const struct effect_row EFFECTS[EFFECT_KINDS] = {
     [EFFECT_SAY] = {"say", PROMISE_REPEAT, LANE_PEOPLE, SHAPE("effect.say", 1, SAY)},
     [EFFECT_CHECK] = {"check", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.check", 1, AGENT)},
     [EFFECT_LAND] = {"land", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.land", 1, AGENT)},
+    [EFFECT_THAW] = {"thaw", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.thaw", 1, AGENT)},
 };
 
 const uint32_t LANE_MOST[LANES] = {

@@ -15,6 +15,7 @@ enum effect_kind {
     EFFECT_SAY,     /* a NOTICE for a person */
     EFFECT_CHECK,   /* the operator's checks on exactly what a run has made, in a clean checkout */
     EFFECT_LAND,    /* a commit that passed them goes where the operator wants it */
+    EFFECT_THAW,    /* a run that the host froze goes on */
     EFFECT_KINDS
 };
 
@@ -47,9 +48,14 @@ struct effect {
     uint32_t words;      /* enum wording: what is asked for */
     uint32_t permits;    /* send: an answer to what it asks permission for: enum permission */
     struct str node;
-    struct str commit; /* land: which passed */
+    struct str commit;   /* land: the candidate that passed */
+    struct str onto;     /* land: the target's tip that it was built on */
+    struct str snapshot; /* check: build the candidate from this again; empty: from the worktree */
+    struct str conflict; /* check: names the conflict that its agent was told of */
+    struct hash digest;  /* land: how the candidate was checked: VERIFICATION */
     struct hash
         start; /* spawn: of the BEGINNING that it begins with once more; zero: as the settings say */
+    int64_t orphan_after; /* spawn: P10, how long its hold waits for its host, microseconds */
 
     struct str body; /* tell: an encoded signal; say: an encoded NOTICE */
     struct id to;    /* tell: for whom */

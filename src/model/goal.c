@@ -86,6 +86,12 @@ static const struct field HOT[] = {
     {"tokens", FIELD_UINT, 35, FIELD_OF(goal, tokens), 0, 0, NULL, "used so far", 0, NULL},
     {"starts", FIELD_UINT, 36, FIELD_OF(goal, starts), 0, 0, NULL, "times that work was begun", 0,
      NULL},
+    {"workspace", FIELD_FLAG, 38, FIELD_OF(goal, workspace), 0, FIELD_HIDDEN, NULL,
+     "it is a workspace", 0, NULL},
+    {"clock", FIELD_INT, 60, FIELD_OF(goal, clock), 0, FIELD_HIDDEN, NULL,
+     "sum of clock steps that its times are corrected by", 0, NULL},
+    {"clockId", FIELD_U32, 61, FIELD_OF(goal, clock_id), 0, FIELD_HIDDEN, NULL,
+     "whose count of steps that is", 0, NULL},
 #ifdef OVERSEER_TOMORROW
     {"tomorrow", FIELD_U32, 100, FIELD_OF(goal, tomorrow), 0, FIELD_HIDDEN, NULL, "of the tests", 0,
      NULL},

@@ -57,6 +57,7 @@ struct goal {
     uint32_t succeeded;     /* 1: its newest command ended with 0 */
     uint32_t reopened;  /* 1: somebody opened it again, and nothing of its plan has moved since */
     uint32_t desk;      /* the host whose desk it is; 0: an ordinary goal */
+    uint32_t workspace; /* 1: a workspace (model/lane.h), and `desk` is the host that made it */
     uint32_t questions; /* open ones that a person is asked */
     uint32_t said;      /* messages to people in the hour that began at said_since */
     int64_t said_since;
@@ -65,6 +66,8 @@ struct goal {
     struct pace pace;              /* of a desk */
     uint64_t cost, tokens, starts; /* of all its assignments, as far as they are settled */
     struct hash origin; /* ESCALATE-13: of the channel that it came from; zero: the operator's */
+    int64_t clock;      /* the sum of clock steps that its stored times are corrected by, */
+    uint32_t clock_id;  /* and whose count that is: see struct world; 0: nobody's */
 
 #ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
     uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */

@@ -121,7 +121,8 @@ enum {
     LIMIT_ADOPT_PAGE = 512,
     LIMIT_INBOX_PAGE = 128,
     LIMIT_WATCHED_HOSTS =
-        2, /* each host watches its next neighbours: 1,000 hosts cost 2,000 rows */
+        2,              /* each host watches its next neighbours: 1,000 hosts cost 2,000 rows */
+    LIMIT_HOSTS = 4096, /* rows of hosts that are read when a number is chosen, or shown */
 
     /* doors */
     LIMIT_HTTP_BODY = 1048576,     /* a plan as JSON */

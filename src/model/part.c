@@ -2,6 +2,8 @@
 /* What belongs to a goal, row by row? */
 #include "model/part.h"
 
+#include "model/lane.h"
+
 #define TEXT(name, number, of, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(of, member), cap, 0, NULL, text, 0, NULL }
 #define TIME(name, number, of, member, text) \
@@ -172,5 +174,5 @@ const char *live_broken(const struct live *live, const struct goal *goal) {
         asked += question_counts(&live->questions.at[i]);
     if (asked != goal->questions)
         return "the open questions are counted wrongly";
-    return goal->desk ? desk_broken(live) : NULL;
+    return goal->workspace ? lane_broken(live) : goal->desk ? desk_broken(live) : NULL;
 }

@@ -121,6 +121,14 @@ static const struct field NODE_FIELDS[] = {
           "its agent has to report its end"),
     NAMED("verdictHash", FIELD_HASH, 39, node, verdict, 0, FIELD_HIDDEN, NULL,
           "of what its checks said last"),
+    NAMED("run", FIELD_U32, 40, node, run, 0, FIELD_HIDDEN, NULL, "its newest run, from 1"),
+    NAMED("runHost", FIELD_U32, 41, node, run_host, 0, 0, NULL, "the host of that run"),
+    NAMED("orphanAfter", FIELD_INT, 42, node, orphan_after, 0, FIELD_HIDDEN, NULL,
+          "when that run is frozen without its host"),
+    NAMED("aloneAt", FIELD_TIME, 43, node, alone_at, 0, 0, NULL,
+          "its host is lost: when another run may start"),
+    NAMED("lostRun", FIELD_U32, 44, node, lost_run, 0, FIELD_HIDDEN, NULL,
+          "the newest run whose host was lost, from 1"),
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 

@@ -40,6 +40,13 @@ struct node {
     enum proof proof;   /* of a leaf that is done */
     struct hash landed; /* of where it is: a ref, a pull request; zero: nowhere */
     struct hash report; /* REPORT-06: of the UPDATE in which it said so */
+
+    /* P10: its newest run, until the end of that run is known */
+    uint32_t run;         /* ordinal + 1 of the effect that started it */
+    uint32_t run_host;    /* the host that claimed the start; 0: no run, or its end is known */
+    int64_t orphan_after; /* its hold freezes it so long after its host's lease has ended */
+    int64_t alone_at;     /* its host is lost: no other run starts before; 0: it is not lost */
+    uint32_t lost_run;    /* the newest run whose host was lost: it never counts again */
 };
 
 struct plan {

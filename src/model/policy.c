@@ -93,6 +93,10 @@ static const struct field POLICY_FIELDS[] = {
     N("lands", 47, lands, "what passed goes home"),
     N("check_rounds", 48, check_rounds, "failed checks before a person is asked"),
     T("check_within", 49, check_within, "how long checks may take"),
+    F("workspace", FIELD_UINT, 50, policy, workspace, 0, NULL, "which repository"),
+    N("workspace_local", 51, workspace_local, "each host has its own"),
+    N("land_rechecks", 52, land_rechecks, "candidates built again"),
+    T("orphan_after", 53, orphan_after, "until the run of a lost host is frozen"),
 };
 const struct shape POLICY = SHAPE_OF(policy, "policy", 1, POLICY_FIELDS);
 
@@ -110,6 +114,7 @@ struct policy policy_default(void) {
         .most_at_once = 50,
         .check_rounds = 3,
         .check_within = MINUTES(30),
+        .land_rechecks = 5,
         .allow_reassign = 1,
         .tick_every = MINUTES(2),
         .idle_after = MINUTES(15),
@@ -122,6 +127,7 @@ struct policy policy_default(void) {
         .backoff_base = MINUTES(2),
         .backoff_max = MINUTES(30),
         .min_resend = MINUTES(5),
+        .orphan_after = MINUTES(15),
         .max_restarts = 3,
         .restart_window = MINUTES(60),
         .actions_per_minute = 60,

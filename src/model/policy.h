@@ -55,11 +55,14 @@ struct policy {
     uint32_t allow_reassign;                                                       /* RECOVER-05 */
     uint32_t
         verify_by_person; /* 1: what an agent calls done waits for a person: nothing else can check it yet */
-    uint32_t checks;         /* 1: the operator's checks say what is done */
-    uint32_t lands;          /* 1: what passed goes home by itself */
-    uint32_t check_rounds;   /* how often it may fail them before a person is asked */
-    int64_t check_within;    /* how long they may take */
-    struct str allow_agents; /* POLICY-01: separated by spaces; empty: all */
+    uint32_t checks;          /* 1: the operator's checks say what is done */
+    uint32_t lands;           /* 1: what passed goes home by itself */
+    uint32_t check_rounds;    /* how often it may fail them before a person is asked */
+    int64_t check_within;     /* how long they may take */
+    uint64_t workspace;       /* the beginning of the hash of the repository's source; 0: none */
+    uint32_t workspace_local; /* 1: the source is a path, so each host has its own */
+    uint32_t land_rechecks;   /* how often a candidate is built again because its target moved */
+    struct str allow_agents;  /* POLICY-01: separated by spaces; empty: all */
 
     /* ---- liveness: TICK ---- */
     int64_t tick_every;
@@ -75,6 +78,7 @@ struct policy {
     uint32_t max_attempts; /* sends of any kind for one node, all agents together: C-68 */
     int64_t backoff_base, backoff_max, min_resend; /* TICK-22, TICK-23 */
     uint32_t planner;                              /* 1: there is one, and RUNG_REPLAN may ask it */
+    int64_t orphan_after;  /* P10: a run whose host is lost is frozen after this time */
     uint32_t max_restarts; /* runs that die within restart_window: then a person is asked */
     int64_t restart_window;
 

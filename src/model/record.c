@@ -91,6 +91,15 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_WORK_LANDED] = {"work.landed", true},
     [RECORD_WORK_NOT_LANDED] = {"work.not_landed", true},
     [RECORD_AGENT_PROGRESS] = {"agent.progress", false},
+    [RECORD_LANE_OPENED] = {"lane.opened", true},
+    [RECORD_LANE_WAITS] = {"lane.waits", false},
+    [RECORD_LANE_GRANTED] = {"lane.granted", false},
+    [RECORD_LANE_RETURNED] = {"lane.returned", false},
+    [RECORD_LANE_REVOKED] = {"lane.revoked", true},
+    [RECORD_LANE_HELD] = {"lane.held", true},
+    [RECORD_LANE_RELEASED] = {"lane.released", true},
+    [RECORD_CLOCK_STEPPED] = {"clock.stepped", true},
+    [RECORD_RUN_BRAKED] = {"run.braked", true},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 
@@ -135,6 +144,10 @@ static const struct field FIELDS[] = {
      NULL},
     {"level", FIELD_U32, 30, FIELD_OF(evidence, level), 0, FIELD_HIDDEN, NULL, "of what is written",
      0, NULL},
+    {"samples", FIELD_BYTES, 31, FIELD_OF(evidence, samples), LIMIT_RECORD_INPUT, FIELD_HIDDEN,
+     NULL, "stored without a record before it", 0, NULL},
+    {"samplesApart", FIELD_HASH, 32, FIELD_OF(evidence, samples_apart), 0, FIELD_HIDDEN, NULL,
+     "of the same, kept apart", 0, NULL},
 };
 const struct shape EVIDENCE = SHAPE("evidence", 1, FIELDS);
 

@@ -96,6 +96,15 @@ enum record_type {
     RECORD_WORK_LANDED,
     RECORD_WORK_NOT_LANDED,
     RECORD_AGENT_PROGRESS, /* how far it says it is */
+    RECORD_LANE_OPENED,    /* of a workspace, as those below */
+    RECORD_LANE_WAITS,     /* work wants to land, and what it waits for */
+    RECORD_LANE_GRANTED,   /* it has the slot */
+    RECORD_LANE_RETURNED,
+    RECORD_LANE_REVOKED, /* it kept the slot for too long */
+    RECORD_LANE_HELD,    /* a person holds the lane */
+    RECORD_LANE_RELEASED,
+    RECORD_CLOCK_STEPPED, /* stored times were corrected */
+    RECORD_RUN_BRAKED,    /* the host has frozen a run, and why */
     RECORD_TYPES
 };
 
@@ -137,6 +146,10 @@ struct evidence {
     uint64_t count; /* how often, how many */
     uint64_t era;   /* of the store, and */
     uint32_t level; /* what the fleet had agreed to write: both for replay */
+    struct str
+        samples; /* encoded SAMPLES: stored without a record since the decision before, on the
+                           first record of this one; empty: none, or they are apart, */
+    struct hash samples_apart; /* under this hash */
 };
 
 struct record {

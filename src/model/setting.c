@@ -278,8 +278,6 @@ const char *settings_broken(const struct settings *settings) {
             return "budgets: each of them needs \"most\"";
     if (settings->people.say_again > settings->people.say_again_most)
         return "people.say_again has to be at most people.say_again_most";
-    if (settings->automatic.enabled && settings->automatic.task_pool_command.len == 0)
-        return "auto.enabled needs auto.task_pool_command";
     return NULL;
 }
 

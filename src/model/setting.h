@@ -3,7 +3,7 @@
  * checks, `config show` and the manual.
  *
  * A value is where its row says, in struct settings. Where it came from stands beside it: each layer wins over the one
- * before (default, preset, file, environment, flag). */
+ * before (default, file, environment, flag). */
 #pragma once
 
 #include "base/time.h"
@@ -11,23 +11,14 @@
 #include "model/limits.h"
 #include "model/notice.h"
 
-enum preset { PRESET_NONE, PRESET_HIGH_STAKES, PRESET_EXPLORATORY, PRESET_CI, PRESETS };
 enum landing { LAND_PR, LAND_MERGE, LAND_BRANCH, LAND_REBASE, LAND_SQUASH, LAND_NOT, LANDINGS };
-enum cost_tier { COST_UNKNOWN, COST_FREE, COST_CHEAP, COST_MEDIUM, COST_EXPENSIVE, COST_TIERS };
 
-extern const struct names PRESET_NAMES, LANDING_NAMES, COST_TIER_NAMES;
+extern const struct names LANDING_NAMES;
 extern const struct names LOG_FORMAT_NAMES, LOG_LEVEL_NAMES; /* in the order of daemon/log.h */
 
 /* ---- the values ---- */
 
-enum origin {
-    ORIGIN_DEFAULT,
-    ORIGIN_PRESET,
-    ORIGIN_FILE,
-    ORIGIN_ENVIRONMENT,
-    ORIGIN_FLAG,
-    ORIGINS
-};
+enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG, ORIGINS };
 extern const struct names ORIGIN_NAMES;
 
 struct origin_place {
@@ -39,12 +30,12 @@ enum { SETTING_ROOM = 160 }; /* more than there are rows */
 
 enum sandbox_mode { SANDBOX_PREFER, SANDBOX_REQUIRE, SANDBOX_OFF, SANDBOX_MODES };
 enum agent_network { NETWORK_ALL, NETWORK_LOOPBACK, NETWORK_NONE, NETWORK_KINDS };
+/* Of set-up, hook and check: what the agent has that they are for, or one of the above. */
+enum { CHECK_NETWORK_AGENT, CHECK_NETWORK_KINDS = NETWORK_KINDS + 1 };
 
 struct agent_setting { /* CONFIG-17 */
-    struct str id, model, description, notes;
-    struct texts capabilities, tools;
-    uint32_t cost_tier;
-    int64_t typical_latency, max_children;
+    struct str id, model;
+    struct texts tools;
     struct str role, account, team; /* what it is for, whose quota it uses, who pays */
     int64_t most, reserve_tokens;
     struct str reserve; /* money for one attempt */
@@ -52,8 +43,9 @@ struct agent_setting { /* CONFIG-17 */
     struct str driver, behaviour; /* what starts it; of a pretend one: which, */
     int64_t pace, stretches;      /* how fast its time goes, and how much there is to do */
     struct str program, kind, base_url, thinking;
-    struct texts args, deny, keys; /* keys: variables of the environment that it needs */
-    struct texts share;            /* files of the operator's HOME that it sees in its own */
+    struct texts args, deny, keys;    /* keys: variables of the environment that it needs */
+    struct texts share;               /* files of the operator's HOME that it sees in its own */
+    struct str token_env, token_file; /* a token of its own: the variable, the file */
     bool asks, mcp_http;
     uint32_t network;               /* enum agent_network */
     int64_t memory, cpu, processes; /* of a run; 0: as in sandbox */
@@ -69,12 +61,11 @@ struct price_setting { /* money for a million tokens */
 };
 
 struct settings {
-    uint32_t preset; /* enum preset */
     struct {
         bool enabled; /* CONFIG-01 */
         int64_t tick_every, idle_after, min_resend_interval, backoff_base, backoff_max;
         int64_t max_retries;
-        int64_t act_within, patrol_interval;
+        int64_t act_within;
         int64_t idle_in_tool, chatter_most, turn_most, restart_window;
         int64_t context_most, max_attempts, max_restarts;
         uint32_t first_rung; /* enum rung */
@@ -95,7 +86,6 @@ struct settings {
     } people;
     struct {
         struct str model;
-        int64_t max_plan_phases, max_tasks_per_phase, max_subtasks_per_task, max_repair_attempts;
     } planner;
     struct {
         struct texts allow_agents; /* POLICY-01; "*" alone: all */
@@ -109,7 +99,8 @@ struct settings {
         struct str dir, store;
     } storage;
     struct {
-        int64_t host, lease;
+        int64_t host, lease, orphan_after;
+        struct str name;
     } fleet;
     struct {
         struct str socket, listen, tls_cert, tls_key;
@@ -127,40 +118,14 @@ struct settings {
         int64_t bodies, records;
     } retention;
     struct {
-        bool enabled;
-        struct str task_pool_command, post_accept_command;
-        int64_t concurrency;
-    } automatic;
-    struct {
         struct str model;
         bool skip_permissions;
         struct texts allowed_tools;
     } defaults;
     struct {
         struct str default_branch, path, setup, on_worktree_ready;
-        int64_t disk_least, ports, port_first, keep;
+        int64_t disk_least, run_disk_most, ports, port_first, keep;
     } repo;
-    struct {
-        struct str remediation_prompt; /* CONFIG-07: required by the second level */
-        int64_t heartbeat_timeout, stall_timeout, restart_cooldown;
-    } watch;
-    struct {
-        int64_t same_error_count, no_progress_iterations;
-    } stuck;
-    struct {
-        int64_t undo_redo_cycles;
-        double file_churn_threshold;
-    } oscillation;
-    struct {
-        double objective_similarity, scope_creep_ratio;
-    } deviation;
-    struct {
-        double cost_multiplier, iteration_multiplier;
-    } resource;
-    struct {
-        bool test_pass_to_fail, abort;
-        double coverage_drop_percent;
-    } regression;
     struct {
         bool auto_escalate, desktop;
         uint32_t tracker_kind; /* CHANNEL_GITEA and those behind it, less CHANNEL_GITEA */
@@ -169,12 +134,14 @@ struct settings {
     struct {
         struct str command;
         int64_t within, rounds;
+        struct texts protect, rules;
+        uint32_t network; /* CHECK_NETWORK_AGENT, or enum agent_network + 1 */
     } verify;
     struct {
         uint32_t how;      /* enum landing */
         struct str forge;  /* name of the channel where pull requests are opened; empty: none are */
         struct str remote; /* where branches for them are pushed; empty: repo.path */
-        bool strip_attribution;
+        int64_t rechecks;
     } landing;
     struct {           /* what a run can reach */
         uint32_t mode; /* enum sandbox_mode */
@@ -182,7 +149,7 @@ struct settings {
         int64_t memory, cpu, cpu_time,
             processes; /* MiB, percent of a processor, of each process, at once */
         struct str cgroup;
-        bool checks;
+        bool checks, freeze;
     } sandbox;
     const struct agent_setting *agents;
     uint32_t agent_count;
@@ -237,6 +204,9 @@ struct setting {
 
 extern const struct setting SETTINGS[];
 extern const size_t SETTING_COUNT;
+/* What is refused, because nothing would read it; `text` names the part that is not built yet: setting_absent.c */
+extern const struct setting SETTING_ABSENT[], AGENT_ABSENT[];
+extern const size_t SETTING_ABSENT_COUNT, AGENT_ABSENT_COUNT;
 
 /* Lists of tables: [[agents]], [[channels]], [[budgets]], [[prices]]. Offsets of their rows are in one entry. */
 enum { LIST_AGENTS, LIST_CHANNELS, LIST_BUDGETS, LIST_PRICES, SETTING_LISTS };
@@ -264,14 +234,6 @@ static inline const void *list_entry(const struct settings *settings,
     return entries + place * list->size;
 }
 
-/* CONFIG-09 to CONFIG-11: what a preset sets. */
-struct preset_row {
-    enum preset preset;
-    const char *name, *value;
-};
-extern const struct preset_row PRESET_ROWS[];
-extern const size_t PRESET_ROW_COUNT;
-
 /* ---- names ---- */
 
 /* A duration's key may end in _secs or Ms, and its value is then a plain number: CONFIG-05. */
@@ -286,6 +248,8 @@ struct setting_found {
 struct setting_found setting_find(struct str path);
 struct setting_found list_setting_find(const struct setting_list *list, struct str path);
 bool setting_section_exists(struct str path);
+/* One that is refused because its part is not built yet; list NULL: of no list. NULL: it is not one of those. */
+const struct setting *setting_absent(const struct setting_list *list, struct str path);
 
 /* The name that was probably meant; NULL: none is near. */
 const char *setting_nearest(struct str path);

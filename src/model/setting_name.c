@@ -134,22 +134,37 @@ struct setting_found list_setting_find(const struct setting_list *list, struct s
     return find((struct table){list->rows, list->count}, path);
 }
 
+const struct setting *setting_absent(const struct setting_list *list, struct str path) {
+    if (!list)
+        return find((struct table){SETTING_ABSENT, SETTING_ABSENT_COUNT}, path).row;
+    if (list == &SETTING_LIST[LIST_AGENTS])
+        return find((struct table){AGENT_ABSENT, AGENT_ABSENT_COUNT}, path).row;
+    return NULL;
+}
+
 /* Is some name below this path? */
 static bool name_is_below(struct str name, struct str path) {
     return name.len > path.len && begins_with(name, path) && name.at[path.len] == '.';
 }
 
-bool setting_section_exists(struct str path) {
-    struct name plain = name_plain(path);
-    struct str name = name_str(&plain);
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        struct str aliases = str_of(SETTINGS[i].aliases);
-        if (name_is_below(str_of(SETTINGS[i].name), name))
+static bool section_of_some(struct table table, struct str name) {
+    for (size_t i = 0; i < table.count; i++) {
+        struct str aliases = str_of(table.rows[i].aliases);
+        if (name_is_below(str_of(table.rows[i].name), name))
             return true;
         for (struct str word; (word = word_next(&aliases)).len > 0;)
             if (name_is_below(word, name))
                 return true;
     }
+    return false;
+}
+
+bool setting_section_exists(struct str path) {
+    struct name plain = name_plain(path);
+    struct str name = name_str(&plain);
+    if (section_of_some((struct table){SETTINGS, SETTING_COUNT}, name) ||
+        section_of_some((struct table){SETTING_ABSENT, SETTING_ABSENT_COUNT}, name))
+        return true;
     for (size_t i = 0; i < count_of(SECTIONS); i++) {
         struct str theirs = SECTIONS[i].theirs;
         if (theirs.len > 0 &&

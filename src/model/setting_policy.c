@@ -125,6 +125,15 @@ static void caps_take(const struct settings *settings, struct policy *policy) {
     policy->quota_guess = settings->budget.quota_guess;
 }
 
+/* A repository that is a path on this machine is another one on each host. */
+static void workspace_take(const struct settings *settings, struct policy *policy) {
+    struct str source = settings->repo.path;
+    struct hash hash = sha256(source);
+    for (size_t i = 0; source.len > 0 && i < sizeof policy->workspace; i++)
+        policy->workspace |= (uint64_t)hash.bytes[i] << (8 * i);
+    policy->workspace_local = source.len > 0 && source.at[0] == '/';
+}
+
 static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->act_within = settings->supervision.act_within;
     policy->allow_reassign = settings->supervision.allow_reassign;
@@ -133,6 +142,8 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->lands = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
     policy->check_rounds = (uint32_t)settings->verify.rounds;
     policy->check_within = settings->verify.within;
+    policy->land_rechecks = (uint32_t)settings->landing.rechecks;
+    workspace_take(settings, policy);
     policy->tick_every = settings->supervision.tick_every;
     policy->idle_after = settings->supervision.idle_after;
     policy->idle_in_tool = settings->supervision.idle_in_tool;
@@ -148,6 +159,7 @@ static void watch_take(const struct settings *settings, struct policy *policy) {
     policy->planner = settings->planner.model.len > 0;
     policy->max_restarts = (uint32_t)settings->supervision.max_restarts;
     policy->restart_window = settings->supervision.restart_window;
+    policy->orphan_after = settings->fleet.orphan_after;
 }
 
 static void people_take(const struct settings *settings, struct policy *policy) {

@@ -3,23 +3,21 @@
 #include "model/charge.h"
 #include "model/setting.h"
 
-static const char *const PRESET[PRESETS] = {"none", "high-stakes", "exploratory", "ci"};
-const struct names PRESET_NAMES = NAMES_OF(PRESET);
 static const char *const FORMAT[] = {"auto", "text", "json", "journal"};
 const struct names LOG_FORMAT_NAMES = NAMES_OF(FORMAT);
 static const char *const LEVEL[] = {"debug", "info", "warning", "error"};
 const struct names LOG_LEVEL_NAMES = NAMES_OF(LEVEL);
 static const char *const LANDING[LANDINGS] = {"pr", "merge", "branch", "rebase", "squash", "none"};
 const struct names LANDING_NAMES = NAMES_OF(LANDING);
-static const char *const TIER[COST_TIERS] = {"unknown", "free", "cheap", "medium", "expensive"};
-const struct names COST_TIER_NAMES = NAMES_OF(TIER);
 static const char *const SANDBOX[SANDBOX_MODES] = {"prefer", "require", "off"};
 static const struct names SANDBOX_NAMES = NAMES_OF(SANDBOX);
 static const char *const NETWORK[NETWORK_KINDS] = {"all", "loopback", "none"};
 static const struct names NETWORK_NAMES = NAMES_OF(NETWORK);
+static const char *const CHECK_NETWORK[CHECK_NETWORK_KINDS] = {"agent", "all", "loopback", "none"};
+static const struct names CHECK_NETWORK_NAMES = NAMES_OF(CHECK_NETWORK);
 static const char *const TRACKER[] = {"gitea", "github", "gitlab"}; /* as in enum channel_kind */
 static const struct names TRACKER_NAMES = NAMES_OF(TRACKER);
-static const char *const ORIGIN[ORIGINS] = {"default", "preset", "file", "environment", "flag"};
+static const char *const ORIGIN[ORIGINS] = {"default", "file", "environment", "flag"};
 const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 
 #define AT(member) offsetof(struct settings, member)
@@ -50,9 +48,6 @@ const struct names ORIGIN_NAMES = NAMES_OF(ORIGIN);
 enum { P = SETTING_POLICY, START = SETTING_AT_START };
 
 const struct setting SETTINGS[] = {
-    CHOICE(
-        "preset", preset, "none", PRESET_NAMES, P, "",
-        "thresholds to begin with: high-stakes, exploratory or ci. What the file sets itself wins. See CHOOSING"),
 
     FLAG(
         "supervision.enabled", supervision.enabled, "false", P, "",
@@ -62,7 +57,7 @@ const struct setting SETTINGS[] = {
     SPAN("supervision.idle_after", supervision.idle_after, "15m", SECONDS(1), DAYS(7), P, "",
          "without a sign of progress, until work counts as stalled"),
     NUMBER("supervision.max_retries", supervision.max_retries, "2", 0, 100, P, "",
-           "nudges and restarts of one piece of work before a person is asked"),
+           "nudges and restarts of one piece of work before a person is asked. See CHOOSING"),
     SPAN("supervision.min_resend_interval", supervision.min_resend_interval, "5m", 0, DAYS(1), P,
          "", "between two messages to the same agent about the same work"),
     SPAN("supervision.backoff.base", supervision.backoff_base, "2m", MILLISECONDS(100), DAYS(1), P,
@@ -71,9 +66,6 @@ const struct setting SETTINGS[] = {
          "backoff.max", "and is never longer than this"),
     SPAN("supervision.act_within", supervision.act_within, "1h", MILLISECONDS(100), DAYS(365), P,
          "", "until a command that has not ended counts as unconfirmed"),
-    SPAN("supervision.patrol_interval", supervision.patrol_interval, "1m", SECONDS(1), HOURS(1), P,
-         "auto.patrol_interval defaults.patrol_interval",
-         "between two looks at the sessions of automatic workers"),
 
     SPAN("supervision.idle_in_tool", supervision.idle_in_tool, "1h", SECONDS(1), DAYS(7), P, "",
          "the same while a tool call is open: a build may take its time"),
@@ -143,14 +135,6 @@ const struct setting SETTINGS[] = {
            "to people about one goal; emergencies always pass; 0: no cap"),
 
     TEXT("planner.model", planner.model, "", P, "", "which model makes plans; empty: none"),
-    NUMBER("planner.max_plan_phases", planner.max_plan_phases, "5", 1, LIMIT_PLANNED_PHASES, P, "",
-           "phases in one plan of the planner's"),
-    NUMBER("planner.max_tasks_per_phase", planner.max_tasks_per_phase, "7", 1, LIMIT_PLANNED_TASKS,
-           P, "", "tasks in one of its phases"),
-    NUMBER("planner.max_subtasks_per_task", planner.max_subtasks_per_task, "7", 1,
-           LIMIT_PLANNED_SUBTASKS, P, "", "subtasks in one of its tasks"),
-    NUMBER("planner.max_repair_attempts", planner.max_repair_attempts, "2", 0, 10, P, "",
-           "times that a plan which breaks the rules is sent back to it"),
 
     LIST("policy.allow_agents", policy.allow_agents, "main", P, "",
          "agents that may be supervised; [\"*\"] means all of them. See ALLOWING AGENTS"),
@@ -165,10 +149,17 @@ const struct setting SETTINGS[] = {
          "the folder of everything that Overseer keeps; empty: $XDG_STATE_HOME/overseer"),
     TEXT("storage.store", storage.store, "", START, "store",
          "sqlite:PATH or postgresql://USER@HOST/DATABASE; empty: sqlite:DIR/overseer.db"),
-    NUMBER("fleet.host", fleet.host, "1", 1, 2147483646, START, "host",
-           "this host's number in a shared store (PostgreSQL)"),
+    NUMBER(
+        "fleet.host", fleet.host, "0", 0, 2147483646, START, "host",
+        "this host's number in a shared store (PostgreSQL); 0: the one that it had before, or the "
+        "lowest free one. A number belongs to the machine and state folder that claimed it"),
+    TEXT("fleet.name", fleet.name, "", START, "",
+         "what people call this host; empty: the name of the machine"),
     SPAN("fleet.lease", fleet.lease, "10s", MILLISECONDS(100), DAYS(365), START, "lease",
          "how long a silent host keeps its goals (PostgreSQL)"),
+    SPAN("fleet.orphan_after", fleet.orphan_after, "15m", SECONDS(1), DAYS(30), P, "",
+         "when the lease of a host has ended, its agents are frozen after this time; other hosts "
+         "wait for that before they start its tasks again (PostgreSQL)"),
 
     TEXT("server.socket", server.socket, "", START | SETTING_PATH, "socket",
          "where the command line finds the daemon; empty: DIR/overseer.sock"),
@@ -200,14 +191,6 @@ const struct setting SETTINGS[] = {
     SPAN("retention.records", retention.records, "180d", DAYS(1), DAYS(36500), START,
          "retain_records", "how long records are kept, in whole days; milestones stay"),
 
-    FLAG("auto.enabled", automatic.enabled, "false", P, "",
-         "take tasks from the pool by itself (overseer up --auto)"),
-    TEXT("auto.task_pool_command", automatic.task_pool_command, "", P, "",
-         "prints the next task; nothing: there is none now. Only the operator can set it"),
-    NUMBER("auto.concurrency", automatic.concurrency, "1", 1, 1024, P, "",
-           "automatic workers at once"),
-    TEXT("auto.post_accept_command", automatic.post_accept_command, "", P, "",
-         "run after work has landed; it fails: nothing more lands. Only the operator can set it"),
     TEXT("defaults.model", defaults.model, "", P, "auto.model", "model of agents that name none"),
     FLAG("defaults.skip_permissions", defaults.skip_permissions, "false", P,
          "auto.skip_permissions", "agents do not ask before they use a tool"),
@@ -228,42 +211,14 @@ const struct setting SETTINGS[] = {
     SPAN(
         "repo.keep", repo.keep, "7d", 0, DAYS(3650), 0, "",
         "how long worktrees, homes and logs of work that is over stay; what is in no commit is salvaged first. When the disk is short they go at once; 0s: they stay"),
-    NUMBER("repo.disk_least", repo.disk_least, "1024", 0, 1e9, 0, "",
-           "megabytes that stay free: below that no work begins"),
+    NUMBER(
+        "repo.disk_least", repo.disk_least, "1024", 0, 1e9, 0, "",
+        "megabytes that stay free: below that no work begins, and the run that grows most is frozen until a person answers"),
+    NUMBER(
+        "repo.run_disk_most", repo.run_disk_most, "20480", 0, 1e9, 0, "",
+        "megabytes that one run may have in its worktree, its home and its output; with more it is frozen, and a person is asked; 0: any"),
     TEXT("repo.default_branch", repo.default_branch, "main", P, "",
          "the branch that work lands on"),
-
-    TEXT(
-        "watch.remediation_prompt", watch.remediation_prompt, "", 0, "",
-        "what to tell the agent that mends a daemon which does not come up; the second level needs it"),
-    SPAN("watch.heartbeat_timeout", watch.heartbeat_timeout, "30s", SECONDS(1), DAYS(1), 0, "",
-         "without a heartbeat, until the daemon counts as gone"),
-    SPAN("watch.stall_timeout", watch.stall_timeout, "1h", SECONDS(1), DAYS(30), 0, "",
-         "without a task that ends, until it counts as stalled"),
-    SPAN("watch.restart_cooldown", watch.restart_cooldown, "60s", SECONDS(1), DAYS(1), 0, "",
-         "how long it has to be well until a restart no longer counts as part of a spiral"),
-
-    NUMBER("stuck.same_error_count", stuck.same_error_count, "3", 1, 1000, P, "",
-           "the same error this often: stuck"),
-    NUMBER("stuck.no_progress_iterations", stuck.no_progress_iterations, "5", 1, 1000, P, "",
-           "iterations without progress: stuck"),
-    NUMBER("oscillation.undo_redo_cycles", oscillation.undo_redo_cycles, "2", 1, 1000, P, "",
-           "times that a change was undone and done again: oscillating"),
-    REAL("oscillation.file_churn_threshold", oscillation.file_churn_threshold, "0.8", 0, 1, P, "",
-         "share of changed files that went back to what they were: oscillating"),
-    REAL("deviation.objective_similarity", deviation.objective_similarity, "0.5", 0, 1, P, "",
-         "below this likeness to the objective: deviating"),
-    REAL("deviation.scope_creep_ratio", deviation.scope_creep_ratio, "1.5", 1, 100, P, "",
-         "work in proportion to what was planned: creeping"),
-    REAL("resource.cost_multiplier", resource.cost_multiplier, "2.0", 1, 100, P, "",
-         "cost in proportion to the budget: burning"),
-    REAL("resource.iteration_multiplier", resource.iteration_multiplier, "2.0", 1, 100, P, "",
-         "iterations in proportion to those expected: burning"),
-    FLAG("regression.test_pass_to_fail", regression.test_pass_to_fail, "true", P, "",
-         "a test that passed and fails now is a regression"),
-    REAL("regression.coverage_drop_percent", regression.coverage_drop_percent, "10", 0, 100, P, "",
-         "coverage lost, in percent: a regression"),
-    FLAG("regression.abort", regression.abort, "false", P, "", "any regression ends the attempt"),
 
     FLAG("escalation.auto_escalate", escalation.auto_escalate, "true", P,
          "auto_escalate overseer.auto_escalate",
@@ -288,17 +243,30 @@ const struct setting SETTINGS[] = {
          "how long the checks may take, artifacts and command together"),
     NUMBER("verify.rounds", verify.rounds, "3", 0, 100, P, "",
            "how often work may fail its checks, or not fit, before a person is asked"),
+    LIST(
+        "verify.protect", verify.protect,
+        "test/,tests/,spec/,__tests__/,*_test.*,*.test.*,*_spec.*,*.spec.*,test_*", 0, "",
+        "tests: folders (ending in /), names or paths of files. Work that changes or deletes one is checked with the target's version of it, too; if it passes only with its own, a person is asked"),
+    LIST(
+        "verify.rules", verify.rules,
+        ".github/,.gitlab/,.gitlab-ci.yml,.circleci/,.gitea/,.forgejo/,.woodpecker/,Jenkinsfile", 0,
+        "",
+        "CI: the same. Work that changes one of these, or a script that verify.command runs, lands only if a person agrees"),
+    CHOICE(
+        "verify.network", verify.network, "agent", CHECK_NETWORK_NAMES, 0, "",
+        "what verify.command, repo.setup and repo.on_worktree_ready reach: agent (what the agent reaches whose work it is), all, loopback or none; other than all needs bubblewrap"),
     CHOICE(
         "landing.how", landing.how, "pr", LANDING_NAMES, P, "land",
-        "pr: a pull request at landing.forge, and without one a branch; merge: fast-forward; rebase, squash: the same, made to fit; branch: only a branch; none: it stays in its worktree"),
+        "pr: a pull request at landing.forge, and without one a branch; merge, rebase: its commits on top of the target; squash: one commit there; branch: only a branch; none: it stays in its worktree"),
     TEXT(
         "landing.forge", landing.forge, "", 0, "",
         "pr: the channel of kind gitea, github or gitlab where it is opened; its token has to be allowed to"),
     TEXT(
         "landing.remote", landing.remote, "", 0, "",
         "pr: the repository there, as git knows it, that the branch is pushed to; empty: repo.path"),
-    FLAG("landing.strip_attribution", landing.strip_attribution, "false", P, "strip_attribution",
-         "take lines that name an agent as author out of commit messages"),
+    NUMBER(
+        "landing.rechecks", landing.rechecks, "5", 0, 100, P, "",
+        "how often work is built and checked again because its target moved before it landed; then a person is asked"),
 
     CHOICE(
         "sandbox.mode", sandbox.mode, "prefer", SANDBOX_NAMES, 0, "sandbox",
@@ -320,8 +288,11 @@ const struct setting SETTINGS[] = {
     TEXT(
         "sandbox.cgroup", sandbox.cgroup, "", START, "",
         "control group (cgroup v2) in which those of runs are made; empty: the one that is delegated to the daemon"),
-    FLAG("sandbox.checks", sandbox.checks, "true", 0, "",
-         "verify.command runs what agents wrote, so it is held as they are"),
+    FLAG(
+        "sandbox.checks", sandbox.checks, "true", 0, "",
+        "repo.setup, repo.on_worktree_ready and verify.command run what agents wrote, so they are held as they are"),
+    FLAG("sandbox.freeze", sandbox.freeze, "true", 0, "",
+         "an agent stands still while its worktree is measured, so that one state of it is"),
 };
 const size_t SETTING_COUNT = count_of(SETTINGS);
 _Static_assert(count_of(SETTINGS) <= SETTING_ROOM, "an origin for each");
@@ -331,17 +302,7 @@ _Static_assert(count_of(SETTINGS) <= SETTING_ROOM, "an origin for each");
 static const struct setting AGENT_SETTINGS[] = {
     TEXT("id", id, "", P, "", "its name; each one once"),
     TEXT("model", model, "", P, "", "its model; empty: defaults.model"),
-    TEXT("description", description, "", 0, "", "what it is good for, in a line"),
-    LIST("capabilities", capabilities, "", P, "capabilities.tags", "words that work can ask for"),
-    CHOICE("cost_tier", cost_tier, "unknown", COST_TIER_NAMES, P, "capabilities.cost_tier",
-           "free, cheap, medium or expensive"),
-    SPAN("typical_latency", typical_latency, "0s", 0, DAYS(1), P, "capabilities.typical_latency",
-         "how long an answer usually takes"),
-    TEXT("notes", notes, "", 0, "capabilities.notes", "what else there is to know"),
     LIST("tools", tools, "", P, "", "tools that it may use; none: defaults.allowed_tools"),
-    NUMBER("max_children", max_children, "0", 0, 1000, P,
-           "max_children_per_agent subagents.max_children_per_agent",
-           "agents that it may start itself"),
     TEXT("role", role, "", P, "", "what it is for: coder, reviewer, fixer"),
     TEXT("account", account, "", P, "",
          "whose quota with a provider it uses; empty: one of its own"),
@@ -374,7 +335,13 @@ static const struct setting AGENT_SETTINGS[] = {
         "variables of the daemon's environment that it needs, such as ANTHROPIC_API_KEY; no other reaches it"),
     LIST(
         "share", share, "", 0, "",
-        "files of the operator's HOME that it finds in its own: a copy; a folder is read only; a login that it renews, such as .codex/auth.json, is the same file, to write; none: the logins of its kind"),
+        "files of the operator's HOME that it finds in its own: a copy, without refresh tokens; a folder is read only, and none with a login in it; none: the login of its kind"),
+    TEXT(
+        "token_file", token_file, "", SETTING_PATH, "",
+        "file with a long-lived token for its runs, mode 0600; they get no copy of your login then"),
+    TEXT(
+        "token_env", token_env, "", 0, "",
+        "variable in which it takes that token; empty: as its kind has it, such as CLAUDE_CODE_OAUTH_TOKEN"),
     CHOICE(
         "network", network, "all", NETWORK_NAMES, 0, "",
         "what its runs reach: all, loopback (one of their own, with nobody else on it) or none; other than all needs bubblewrap"),
@@ -465,24 +432,3 @@ _Static_assert(offsetof(struct agent_setting, id) == 0 && offsetof(struct channe
                    offsetof(struct budget_setting, scope) == 0 &&
                    offsetof(struct price_setting, model) == 0,
                "the name of an entry comes first");
-
-const struct preset_row PRESET_ROWS[] = {
-    {PRESET_HIGH_STAKES, "stuck.same_error_count", "2"},
-    {PRESET_HIGH_STAKES, "stuck.no_progress_iterations", "3"},
-    {PRESET_HIGH_STAKES, "resource.cost_multiplier", "1.5"},
-    {PRESET_HIGH_STAKES, "resource.iteration_multiplier", "1.5"},
-    {PRESET_HIGH_STAKES, "regression.coverage_drop_percent", "5"},
-    {PRESET_HIGH_STAKES, "escalation.auto_escalate", "true"},
-    {PRESET_EXPLORATORY, "stuck.same_error_count", "5"},
-    {PRESET_EXPLORATORY, "stuck.no_progress_iterations", "8"},
-    {PRESET_EXPLORATORY, "resource.cost_multiplier", "3.0"},
-    {PRESET_EXPLORATORY, "resource.iteration_multiplier", "3.0"},
-    {PRESET_EXPLORATORY, "deviation.objective_similarity", "0.3"},
-    {PRESET_EXPLORATORY, "escalation.auto_escalate", "false"},
-    {PRESET_CI, "stuck.same_error_count", "3"},
-    {PRESET_CI, "stuck.no_progress_iterations", "3"},
-    {PRESET_CI, "regression.coverage_drop_percent", "1"},
-    {PRESET_CI, "regression.abort", "true"},
-    {PRESET_CI, "escalation.auto_escalate", "true"},
-};
-const size_t PRESET_ROW_COUNT = count_of(PRESET_ROWS);

@@ -27,6 +27,9 @@ static const struct field CREATE[] = {
     E("priority", 20, priority, &PRIORITY_NAMES, "how urgent it is"),
     F("host", FIELD_U32, 21, host, 0, "whose it is to be"),
 };
+static const struct field CLOCK[] = {
+    F("stepped", FIELD_INT, 16, stepped, 0, "by how much, in microseconds"),
+};
 static const struct field REPORT[] = {
     F("text", FIELD_TEXT, 16, text, LIMIT_REPORT, "what is said"),
 };
@@ -97,6 +100,7 @@ static const struct field AGENT[] = {
     F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "why"),
     F("to", FIELD_U32, 20, to, 0, "ask: enum asked_of; update: 1: in the agent's own words"),
     F("until", FIELD_TIME, 21, until, 0, "update: when it will be heard of again"),
+    F("run", FIELD_U32, 22, run, 0, "the run that it comes from, from 1"),
 };
 static const struct field ASK[] = {
     F("question", FIELD_U32, 16, question, 0, "which, from 1"),
@@ -107,6 +111,8 @@ static const struct field ASK[] = {
     F("charge", FIELD_U32, 21, charge, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the question, the message"),
     F("node", FIELD_TEXT, 23, node, LIMIT_NODE_ID, "which node"),
+    F("commit", FIELD_TEXT, 25, title, LIMIT_COMMIT, "answer: the commit that was shown"),
+    F("run", FIELD_U32, 24, run, 0, "the run that it comes from, from 1"),
 };
 static const struct field DESK[] = {
     F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
@@ -117,6 +123,19 @@ static const struct field DESK[] = {
     F("tokens", FIELD_UINT, 21, tokens, 0, "used"),
     F("to", FIELD_U32, 22, to, 0, "which ask; settle: 1: it is over"),
     F("reason", FIELD_TEXT, 23, reason, LIMIT_REASON, "why"),
+};
+
+static const struct field HOST[] = {
+    F("lost", FIELD_U32, 16, to, 0, "which host"),
+    F("desk", FIELD_U32, 17, desk, 0, "whose desk"),
+    F("back", FIELD_FLAG, 18, override, 0, "it has returned"),
+};
+
+static const struct field BRAKED[] = {
+    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+    F("run", FIELD_U32, 17, effect, 0, "the effect that started its run, from 1"),
+    F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why, in a line"),
+    F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "the folder, the bytes, and what to do"),
 };
 
 static const struct field ORDER[] = {
@@ -165,6 +184,13 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_HANDOFF] = ROW("handoff", AGENT),
     [SIGNAL_WORK_RETRY] = ROW("work.retry", WORK),
     [SIGNAL_AGENT_PROGRESS] = ROW("agent.progress", AGENT),
+    [SIGNAL_LANE_ASK] = ROW("lane.ask", DESK),
+    [SIGNAL_LANE_GRANTED] = ROW("lane.granted", DESK),
+    [SIGNAL_LANE_RETURN] = ROW("lane.return", DESK),
+    [SIGNAL_LANE_HOLD] = ROW("lane.hold", DESK),
+    [SIGNAL_CLOCK_STEPPED] = ROW("clock.stepped", CLOCK),
+    [SIGNAL_HOST_LOST] = ROW("host.lost", HOST),
+    [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),
 };
 const struct names SIGNAL_NAMES = NAMES_OF(SIGNALS);
 const struct shape SIGNAL_COMMON = SHAPE("signal", SIGNAL_ENCODING, COMMON);

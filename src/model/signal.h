@@ -46,6 +46,13 @@ enum signal_kind {
     SIGNAL_HANDOFF,        /* somebody says where things stand: a CRYSTAL */
     SIGNAL_WORK_RETRY,     /* RECOVER-11: a person wants it done once more */
     SIGNAL_AGENT_PROGRESS, /* an agent says how far it is: a PROGRESS */
+    SIGNAL_LANE_ASK,       /* to a workspace: this work wants to land: a PERMIT, as those below */
+    SIGNAL_LANE_GRANTED,   /* from a workspace: it has the slot */
+    SIGNAL_LANE_RETURN,    /* to a workspace: it does not need the slot any more */
+    SIGNAL_LANE_HOLD,      /* to a workspace: a person holds the lane; with `to` 0: lets it go on */
+    SIGNAL_CLOCK_STEPPED, /* the wall clock of the host has stepped since the goal was last decided about */
+    SIGNAL_HOST_LOST,  /* to a desk: host `to` was taken over; with `override` it has returned */
+    SIGNAL_RUN_BRAKED, /* the host has frozen a run: disk */
     SIGNAL_KINDS
 };
 
@@ -78,10 +85,13 @@ struct signal {
     uint32_t override;       /* work: past the table, on the record */
     uint64_t expected;       /* plan: the version that the sender saw; 0: none, or any */
     uint32_t charge;         /* agents, permits: n + 1 of the assignment; 0: none */
-    uint32_t question;       /* n + 1 of the question or letter */
-    uint32_t desk;           /* permits: the host whose desk it is */
-    int64_t until;           /* snooze, limits: until when; ended: when it may be tried again */
-    uint64_t cost, tokens;   /* settle: spent since the last */
+    uint32_t
+        run; /* agents: ordinal + 1 of the effect that started the run it comes from; 0: not said */
+    uint32_t question;     /* n + 1 of the question or letter */
+    uint32_t desk;         /* permits: the host whose desk it is */
+    int64_t until;         /* snooze, limits: until when; ended: when it may be tried again */
+    uint64_t cost, tokens; /* settle: spent since the last */
+    int64_t stepped;       /* clock: by how much the stored times are to be moved */
 };
 
 enum question_move {

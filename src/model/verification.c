@@ -4,6 +4,8 @@
 
 static const char *const VERIFIED[VERIFIEDS] = {"skipped", "passed", "failed"};
 static const char *const TYPE[CHECK_TYPES] = {"artifact", "completion_report", "command"};
+static const char *const JUDGED[JUDGEDS] = {"none", "tests edited", "check rules edited"};
+const struct names JUDGED_NAMES = NAMES_OF(JUDGED);
 const struct names VERIFIED_NAMES = NAMES_OF(VERIFIED);
 const struct names CHECK_TYPE_NAMES = NAMES_OF(TYPE);
 
@@ -25,5 +27,13 @@ static const struct field FIELDS[] = {
     F("verifiedAt", FIELD_TIME, 2, verification, at, 0, NULL, "when it was looked at"),
     {"checks", FIELD_ROWS, 3, FIELD_OF(verification, checks), 0, 0, NULL, "one by one",
      LIMIT_ARTIFACTS + 2, &CHECK_MADE},
+    F("commit", FIELD_TEXT, 4, verification, commit, LIMIT_COMMIT, NULL, "the commit checked"),
+    F("onto", FIELD_TEXT, 5, verification, onto, LIMIT_COMMIT, NULL, "the tip it was built on"),
+    F("snapshot", FIELD_TEXT, 6, verification, snapshot, LIMIT_COMMIT, NULL,
+      "what it was built from"),
+    F("digest", FIELD_HASH, 7, verification, digest, 0, NULL, "how it was checked"),
+    F("judged", FIELD_ENUM, 8, verification, judged, 0, &JUDGED_NAMES,
+      "what the change did to judged files"),
+    F("change", FIELD_HASH, 9, verification, change, 0, NULL, "of what a person is shown"),
 };
 const struct shape VERIFICATION = SHAPE_OF(verification, "verification", 1, FIELDS);

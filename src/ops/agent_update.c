@@ -70,46 +70,49 @@ static bool is_about(struct op_call *call) {
     return op_refuse(call, ERROR_INVALID, "\"goalId\" is another goal.");
 }
 
-static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    struct update *update = &call->args.update;
-    (void)answer;
+static bool update_send(struct op_call *call, struct update update, struct signal *ret) {
     if (!assignment_named(call, &ret->charge) || !is_about(call))
         return false;
-    if (!update_clean(update, &call->arena))
+    if (!update_clean(&update, &call->arena))
         return op_refuse(call, ERROR_INVALID, "An update that says nothing changes nothing.");
     ret->kind = SIGNAL_AGENT_UPDATE;
     ret->goal = call->args.goal_id;
-    ret->node = update->node;
+    ret->node = update.node;
     ret->to = 1;
-    ret->body = shape_encode(&UPDATE, update, &call->arena);
+    ret->body = shape_encode(&UPDATE, &update, &call->arena);
     return true;
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    return update_send(call, call->args.update, ret);
 }
 
 /* REPORT-01: the words of an end in the words of an update. */
 static bool complete_signal(struct op_call *call, const struct store_answer *answer,
                             struct signal *ret) {
-    struct update *update = &call->args.update;
-    update->completion = call->args.completion + 1;
-    update->by_tool = 1;
-    update->confidence =
-        json_object_get(call->params, "confidence") ? call->args.confidence + 1 : 0;
-    completion_follow(update, &call->arena);
-    return signal(call, answer, ret);
+    struct update update = call->args.update;
+    (void)answer;
+    update.completion = call->args.completion + 1;
+    update.by_tool = 1;
+    update.confidence = json_object_get(call->params, "confidence") ? call->args.confidence + 1 : 0;
+    completion_follow(&update, &call->arena);
+    return update_send(call, update, ret);
 }
 
 static bool progress_signal(struct op_call *call, const struct store_answer *answer,
                             struct signal *ret) {
-    struct progress *progress = &call->args.progress;
+    struct progress progress = call->args.progress;
     (void)answer;
-    if (progress->percent > 100)
+    if (progress.percent > 100)
         return op_refuse(call, ERROR_INVALID, "\"percentComplete\" is between 0 and 100.");
     if (!assignment_named(call, &ret->charge))
         return false;
     if (json_object_get(call->params, "percentComplete"))
-        progress->percent++;
+        progress.percent++; /* from 1: 0 is not said */
     ret->kind = SIGNAL_AGENT_PROGRESS;
     ret->goal = call->args.goal_id;
-    ret->body = shape_encode(&PROGRESS, progress, &call->arena);
+    ret->body = shape_encode(&PROGRESS, &progress, &call->arena);
     return true;
 }
 

@@ -42,6 +42,7 @@ extern const struct op OP_AGENT_UPDATE, OP_AGENT_COMPLETE, OP_AGENT_PROGRESS, OP
 /* handoff.c, desk.c */
 extern const struct op OP_HANDOFF_LIST, OP_HANDOFF_SHOW, OP_HANDOFF_ADD, OP_BUDGET_SHOW,
     OP_DESK_SHOW, OP_DESK_RELEASE;
+extern const struct op OP_LANE_SHOW, OP_LANE_HOLD, OP_LANE_RELEASE; /* lane.c */
 /* replay_run.c */
 extern const struct op OP_REPLAY_RUN, OP_REPLAY_COMPARE;
 extern const struct op OP_EVENTS_LIST, OP_INBOX_LIST, OP_STATUS_SHOW, OP_WHY_SHOW;

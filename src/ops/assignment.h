@@ -22,3 +22,8 @@ json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_sho
 /* Those that are open, then those that are over, newest first. */
 json_t *assignments_json(const struct goal_loaded *loaded, const struct goal_shown *shown, bool all,
                          struct arena *scratch);
+
+/* work.diff: what waits to land, handed on from the store's answer to who runs git (daemon/run_tell.c). */
+struct diff_candidate {
+    struct str commit, onto, snapshot;
+};

@@ -30,6 +30,7 @@ struct caller {
     char actor[LIMIT_ACTOR + 1]; /* human:1000, actor:agent:coder-1 */
     struct id goal;              /* of a run; of anybody else zero: any goal */
     char run[LIMIT_NAME + 1];    /* of a run: its id */
+    uint32_t run_n; /* of a run that we started: ordinal + 1 of the effect that did; 0: not known */
     uint32_t
         charge; /* of a run: n + 1 of the assignment that it works on; 0: it is bound to none */
     uint64_t

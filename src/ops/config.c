@@ -21,7 +21,7 @@ const struct op OP_CONFIG_SHOW = {
     .name = "config.show",
     .summary = "Show the settings that are in force, each as it would be written in the file.",
     .help =
-        "Each layer wins over the one before: default, preset, file, environment, flag. See overseer.toml(5).\n"
+        "Each layer wins over the one before: default, file, environment, flag. See overseer.toml(5).\n"
         "Example: overseer config show --origin",
     .kind = OP_TELLS,
     .may = MAY_HUMAN, /* a store's address may have a password in it */

@@ -31,6 +31,7 @@ const struct op OP_FLEET_STOP = {
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .to = SIGNAL_FLEET_STOP,
+    .stops = true,
     .members = ORDERED,
     .member_count = count_of(ORDERED),
     .signal = signal,

@@ -49,22 +49,22 @@ static bool add_request(struct op_call *call, struct store_request *ret) {
 
 static bool add_signal(struct op_call *call, const struct store_answer *answer,
                        struct signal *ret) {
-    struct crystal *crystal = &call->args.crystal;
+    struct crystal crystal = call->args.crystal;
     if (answer && !view_is_whole(call, answer))
         return false;
     ret->charge = is_of_run(call) ? call->caller->charge : 0;
-    if (answer && crystal->node.len == 0) {
+    if (answer && crystal.node.len == 0) {
         const struct live *live = &answer->loaded[0].live;
         const struct charge *charge = charges_find(&live->charges, ret->charge - 1);
         const struct node *node = charge ? plan_node(&live->plan, charge->node) : NULL;
         if (!node)
             return op_refuse(call, ERROR_CONFLICT, "Your assignment is over.");
-        crystal->node = arena_copy(&call->arena, node_id(node));
+        crystal.node = arena_copy(&call->arena, node_id(node));
     }
     ret->kind = SIGNAL_HANDOFF;
     ret->goal = call->args.goal_id;
-    ret->node = crystal->node;
-    ret->body = shape_encode(&CRYSTAL, crystal, &call->arena);
+    ret->node = crystal.node;
+    ret->body = shape_encode(&CRYSTAL, &crystal, &call->arena);
     return true;
 }
 

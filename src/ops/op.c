@@ -29,7 +29,8 @@ const struct op *const OPS[] = {
     &OP_QUESTION_SHOW,  &OP_QUESTION_ANSWER, &OP_QUESTION_APPROVE, &OP_QUESTION_REJECT,
     &OP_QUESTION_ACK,   &OP_QUESTION_SNOOZE, &OP_QUESTION_UNDO,    &OP_QUESTION_WITHDRAW,
     &OP_QUESTION_ASK,   &OP_REQUEST_SEND,    &OP_REQUEST_RESPOND,  &OP_REQUEST_LIST,
-    &OP_MAIL_SEND,      &OP_MAIL_INBOX,      &OP_MAIL_ACK,
+    &OP_MAIL_SEND,      &OP_MAIL_INBOX,      &OP_MAIL_ACK,         &OP_LANE_SHOW,
+    &OP_LANE_HOLD,      &OP_LANE_RELEASE,
 };
 const size_t OP_COUNT = count_of(OPS);
 
@@ -134,8 +135,8 @@ static bool params_get(struct op_call *call) {
     const struct op *op = call->op;
     for (size_t i = 0; i < op->param_count; i++)
         if (!is_understood(call, &op->params[i]) &&
-            !json_get_fields(call->params, &op->params[i], 1, &call->arena, &call->args, call->why,
-                             sizeof call->why))
+            !json_get_fields(call->params, &op->params[i], 1, &call->arena, &call->args_read,
+                             call->why, sizeof call->why))
             return false;
     return true;
 }
@@ -150,9 +151,9 @@ bool op_args_read(struct op_call *call, const json_t *params) {
         return false;
     if (op->words &&
         !json_get_fields(params, op->words->fields, op->words->count, &call->arena,
-                         (char *)&call->args + op->words_offset, call->why, sizeof call->why))
+                         (char *)&call->args_read + op->words_offset, call->why, sizeof call->why))
         return false;
-    if (!goal_is_read(&call->args))
+    if (!goal_is_read(&call->args_read))
         return op_refuse(
             call, ERROR_INVALID,
             "\"%.*s\" is not a goal's id; one looks like goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN, and its beginning "
@@ -163,7 +164,7 @@ bool op_args_read(struct op_call *call, const json_t *params) {
 }
 
 static bool is_own_goal(struct op_call *call) {
-    struct op_args *args = &call->args;
+    struct op_args *args = &call->args_read;
     struct id own = call->caller->goal;
     bool is_own = args->goal.len == 0 || id_equal(args->goal_id, own);
     if (args->goal_begins)

@@ -51,6 +51,17 @@ struct op_args { /* what any operation may be given */
     uint32_t ack;
     uint64_t from; /* work.log */
     uint32_t last;
+    struct str commit; /* approve: the one that was shown */
+    uint32_t worktree; /* work.diff */
+};
+
+/* Something that the host waits for; shown by `status`. */
+enum { OP_WAITS = 20, OP_WAIT_TEXT = 192 };
+struct op_wait {
+    struct id goal; /* zero: of no goal in particular */
+    char what[OP_WAIT_TEXT];
+    int64_t since; /* wall clock */
+    bool running;  /* false: it waits for its turn, or for the next try */
 };
 
 /* What the daemon knows of itself, for the operations that want to say it. */
@@ -61,15 +72,21 @@ struct op_facts {
     char trouble
         [LIMIT_WHY]; /* what the store complains of, or why it is in safe mode; empty: nothing */
     int64_t started_at;
-    const char *engine; /* sqlite or postgresql */
+    int64_t clock_step_by, clock_step_at; /* the newest step of the wall clock; at 0: none today */
+    const char *engine;                   /* sqlite or postgresql */
+    struct op_wait waits[OP_WAITS];
+    unsigned wait_count;
 };
 
 /* One operation being carried out. */
 struct op_call {
     const struct op *op;
-    const json_t *params; /* as they came, checked */
-    struct op_args args;  /* texts point into params */
-    struct arena arena;   /* lists of the arguments, and scratch */
+    const json_t *params;          /* as they came, checked */
+    union {                        /* texts point into params */
+        const struct op_args args; /* a signal may be built from them twice: see expired_spool() */
+        struct op_args args_read;  /* the same, for op_args_read() and for what completes an id */
+    };
+    struct arena arena; /* lists of the arguments, and scratch */
     const struct policy *policy;
     const struct caller *caller;
     const struct op_facts *facts; /* if the operation wants them */
@@ -140,6 +157,10 @@ struct op {
     const struct op_shown *shown; /* and the fields of these shapes are members too */
     size_t shown_count;
     bool asks_first; /* it takes something away: the command line asks, unless told --yes */
+    bool
+        slow; /* reads: what joins the result takes longer than a disk read: made on a thread of a pool */
+    bool
+        stops; /* writes: it ends or stops work: it acts first where it cannot be committed at once */
     bool merges; /* writes: made from what was read; tried again when that has changed meanwhile */
 
     /* What has to be read from the store first. False: nothing. Reads always have one. */
@@ -154,7 +175,8 @@ struct op {
     /* reads: what to make of the last answer */
     json_t *(*result)(struct op_call *call, const struct store_answer *answer);
     /* writes: the signal, but for source, time and actor. `answer` is what was read first, or NULL. False:
-     * there is nothing to send; call->error or call->result says why. */
+     * there is nothing to send; call->error or call->result says why. It may be asked for more than once, so it must
+     * not change what it is made from: call->args is const. */
     bool (*signal)(struct op_call *call, const struct store_answer *answer,
                    struct signal *ret_signal);
 };

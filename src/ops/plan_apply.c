@@ -54,12 +54,13 @@ static bool draft(struct op_call *call, const struct store_answer *answer,
 }
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    struct op_args *args = &call->args;
-    if (!scope_inherit(call, &args->plan))
+    const struct op_args *args = &call->args;
+    struct plan_text plan = args->plan;
+    if (!scope_inherit(call, &plan))
         return false;
     ret->kind = SIGNAL_PLAN_APPLY;
     ret->goal = args->goal_id;
-    ret->body = shape_encode(&PLAN_TEXT, &args->plan, &call->arena);
+    ret->body = shape_encode(&PLAN_TEXT, &plan, &call->arena);
     ret->expected = args->version;
     ret->why = args->why;
     ret->reason = args->reason;

@@ -15,8 +15,15 @@ static const struct field ANSWER[] = {
     PARAM_KEY,
     PARAM_TRACE,
 };
-static const struct field DECIDE[] = {PARAM_QUESTION, PARAM_REASON(0), PARAM_GOAL(0), PARAM_KEY,
-                                      PARAM_TRACE};
+static const struct field DECIDE[] = {
+    PARAM_QUESTION,
+    PARAM_REASON(0),
+    PARAM_GOAL(0),
+    PARAM("commit", FIELD_TEXT, commit, LIMIT_COMMIT, 0,
+          "the commit that you were shown: the yes is refused if another one waits to land"),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
 static const struct field REJECT[] = {PARAM_QUESTION, PARAM_REASON(FIELD_REQUIRED), PARAM_GOAL(0),
                                       PARAM_KEY, PARAM_TRACE};
 
@@ -137,6 +144,7 @@ static bool decide_signal(struct op_call *call, const struct store_answer *answe
     if (question->kind != QUESTION_APPROVE)
         return op_refuse(call, ERROR_INVALID, "%.*s is no yes or no; use `overseer answer`.",
                          STR_ARG(call->args.question));
+    ret->title = call->args.commit;
     return answer_send(call, question, &text, call->op->to, call->args.reason, ret);
 }
 

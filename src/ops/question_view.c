@@ -26,6 +26,8 @@ const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
     {"appliesAt", MEMBER_TIME, false, "when the answer takes effect; until then it can be undone"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},
     {"assignmentId", MEMBER_TEXT, false, "the assignment that waits for it"},
+    {"commit", MEMBER_TEXT, false, "the commit that lands if the answer is yes"},
+    {"onto", MEMBER_TEXT, false, "the target's tip that it was built on and checked on"},
     {"why", MEMBER_TEXT, false, "the rule that asks"},
     {"reason", MEMBER_TEXT, false, "the same in words"},
     {"evidence", MEMBER_TEXT, false, "JSON"},
@@ -94,7 +96,7 @@ bool question_next(struct op_call *call, const struct store_answer *answer,
                          STR_ARG(call->args.question));
     if (answer->found_count > 1)
         return several(call, answer);
-    call->args.goal_id = answer->found[0];
+    call->args_read.goal_id = answer->found[0];
     return show_request(call, ret_request);
 }
 
@@ -159,6 +161,12 @@ static void place_put(json_t *json, const struct goal_loaded *loaded,
     if (question->charge) {
         snprintf(assignment, sizeof assignment, "A_%u", question->charge - 1);
         text_put(json, "assignmentId", str_of(assignment));
+    }
+    const struct charge *charge =
+        question->charge ? charges_find(&loaded->live.charges, question->charge - 1) : NULL;
+    if (charge && str_begins(str_of(question->cause), STR("done."))) {
+        text_put(json, "commit", str_of(charge->commit));
+        text_put(json, "onto", str_of(charge->onto));
     }
 }
 
@@ -244,7 +252,9 @@ static json_t *item_json(const struct goal_loaded *loaded, const struct goal_sho
     json_t *item = question_json(loaded, shown, question, arena);
     json_t *said = json_object_get(item, "title"), *reason = json_object_get(item, "reason");
     json_object_set(item, "question", said);
-    if (loaded->goal.desk)
+    if (loaded->goal.workspace)
+        json_object_set_new(item, "title", json_string("the landing lane"));
+    else if (loaded->goal.desk)
         json_object_set_new(item, "title", json_sprintf("host %u", loaded->goal.desk));
     else
         json_object_set_new(item, "title",

@@ -25,8 +25,12 @@ static const struct op_member MEMBERS[] = {
     {"done", MEMBER_LIST, true,
      "goals that were done since then, the newest first; proof says what that rests on, landed where it is"},
     {"paused", MEMBER_LIST, true, "goals that are paused"},
+    {"lostHosts", MEMBER_LIST, true,
+     "hosts that are lost while tasks of the goals shown wait for their agents to be frozen: host, tasks, since, until"},
+    {"waits", MEMBER_LIST, true,
+     "what this host waits for: what, since, goalId if it is for a goal, running or not yet begun"},
     {"daemon", MEMBER_OBJECT, true,
-     "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store"},
+     "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store; clockStep (seconds, at) if the clock stepped within a day"},
 };
 
 /* The lists, in the order in which they are asked for. */
@@ -67,9 +71,9 @@ static void begin(struct op_call *call, const struct store_answer *answer) {
     json_ran_short();
     for (uint32_t face = 0; face < FACES; face++)
         json_object_set_new(tally, name_of(&FACE_NAMES, face), json_integer(answer->tally[face]));
-    call->result = json_pack("{s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[]}", "at",
+    call->result = json_pack("{s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[], s:[]}", "at",
                              time_json(call->at), "since", time_json(it->since), "tally", tally,
-                             "needsYou", "failed", "working", "done", "paused");
+                             "needsYou", "failed", "working", "done", "paused", "lostHosts");
 }
 
 static void list_take(struct op_call *call, const struct store_answer *answer) {
@@ -106,13 +110,57 @@ static void proof_take(struct op_call *call, const struct store_answer *answer, 
     json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
 }
 
+/* What its process said before it ended; empty: it stalls for another reason. */
+static struct str end_told(const struct goal_shown *shown) {
+    static const struct str ENDS[] = {
+        {"agent.exited", 12}, {"agent.failed", 12}, {"dispatch.failed", 15}};
+    struct evidence evidence;
+    record_newest(shown, RECORD_CHARGE_STALLED, (struct str){0}, &evidence);
+    for (size_t i = 0; i < count_of(ENDS); i++)
+        if (str_equal(evidence.rule, ENDS[i]))
+            return str_cut_utf8(evidence.text, LIMIT_NAME);
+    return (struct str){0};
+}
+
 /* Who works on it, and does it? An agent that stalls is not one that works. */
-static void agents_take(const struct charges *charges, json_t *goal, struct arena *arena) {
+static void agents_take(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                        json_t *goal, struct arena *arena) {
+    const struct charges *charges = &loaded->live.charges;
+    bool stalled = false;
     struct writer text = {.arena = arena};
     for (uint32_t i = 0; i < charges->count && text.len < LIMIT_NAME; i++)
         write_raw(&text, arena_format(arena, "%s%s %s", i ? ", " : "", charges->at[i].agent,
                                       name_of(&CHARGE_STATUS_NAMES, charges->at[i].status)));
+    for (uint32_t i = 0; i < charges->count; i++)
+        stalled = stalled || charges->at[i].status == CHARGE_STALLED;
+    struct str end = stalled ? end_told(shown) : (struct str){0};
+    if (end.len > 0)
+        write_raw(&text, arena_format(arena, ": %.*s", STR_ARG(end)));
     json_object_set_new(goal, "agents", json_stringn(text.at ? text.at : "", text.len));
+}
+
+/* P10: what waits until the agents of a lost host are certainly frozen, host by host. */
+static void lost_take(struct op_call *call, const struct goal_loaded *loaded) {
+    json_t *hosts = json_object_get(call->result, "lostHosts");
+    for (uint32_t i = 0; i < loaded->live.plan.count; i++) {
+        const struct node *node = &loaded->live.plan.nodes[i];
+        if (node->alone_at <= call->at || node_is_over(node) || node->retired)
+            continue;
+        json_t *row = NULL, *found;
+        size_t k;
+        json_array_foreach(hosts, k, found) {
+            if (json_integer_value(json_object_get(found, "host")) == (json_int_t)node->run_host)
+                row = found;
+        }
+        if (!row) {
+            row = json_pack("{s:i, s:i, s:o}", "host", (int)node->run_host, "tasks", 0, "since",
+                            time_json(node->alone_at - node->orphan_after));
+            json_array_append_new(hosts, row);
+        }
+        json_t *tasks = json_object_get(row, "tasks");
+        json_integer_set(tasks, json_integer_value(tasks) + 1);
+        json_object_set_new(row, "until", time_json(node->alone_at));
+    }
 }
 
 static void look_take(struct op_call *call, const struct store_answer *answer) {
@@ -122,10 +170,12 @@ static void look_take(struct op_call *call, const struct store_answer *answer) {
     json_t *goal = goal_at(call, it->looked - 1, &done);
     if (!loaded->exists || !loaded->whole)
         return;
+    if (!done)
+        lost_take(call, loaded);
     if (done)
         proof_take(call, answer, goal);
     else
-        agents_take(&loaded->live.charges, goal, &call->arena);
+        agents_take(loaded, &answer->shown, goal, &call->arena);
 }
 
 static bool look_ask(struct op_call *call, struct store_request *request) {
@@ -136,12 +186,13 @@ static bool look_ask(struct op_call *call, struct store_request *request) {
     if (!id || !goal_id_parse(str_of(id), &it->at))
         return false;
     it->looked++;
+    enum record_type type = done ? RECORD_GOAL_COMPLETED : RECORD_CHARGE_STALLED;
     *request = (struct store_request){.verb = STORE_SHOW,
                                       .ids = &it->at,
                                       .id_count = 1,
                                       .limit = 1,
-                                      .first_type = RECORD_GOAL_COMPLETED,
-                                      .last_type = RECORD_GOAL_COMPLETED};
+                                      .first_type = type,
+                                      .last_type = type};
     return true;
 }
 
@@ -169,11 +220,31 @@ static bool next(struct op_call *call, const struct store_answer *answer,
 }
 
 static json_t *daemon_json(const struct op_facts *facts) {
-    return json_pack("{s:s, s:i, s:I, s:I, s:b, s:b, s:b, s:s, s:o, s:s}", "version",
+    json_t *step = NULL;
+    if (facts->clock_step_at > 0)
+        step = json_pack("{s:f, s:o}", "seconds", (double)facts->clock_step_by / 1e6, "at",
+                         time_json(facts->clock_step_at));
+    return json_pack("{s:s, s:i, s:I, s:I, s:b, s:b, s:b, s:s, s:o, s:s, s:o*}", "version",
                      OVERSEER_VERSION, "host", (int)facts->host, "epoch", (json_int_t)facts->epoch,
                      "era", (json_int_t)facts->era, "joined", facts->joined, "safeMode",
                      facts->safe, "stopped", facts->stopped, "trouble", facts->trouble, "startedAt",
-                     time_json(facts->started_at), "store", facts->engine);
+                     time_json(facts->started_at), "store", facts->engine, "clockStep", step);
+}
+
+/* H6: a remote that does not answer is no mystery. */
+static json_t *waits_json(const struct op_facts *facts) {
+    json_t *list = json_array();
+    for (unsigned i = 0; facts && i < facts->wait_count; i++) {
+        const struct op_wait *wait = &facts->waits[i];
+        char goal[GOAL_ID_TEXT + 1];
+        json_t *one = json_pack("{s:s, s:o, s:b}", "what", wait->what, "since",
+                                time_json(wait->since), "running", wait->running);
+        goal_id_format(wait->goal, goal);
+        if (!id_equal(wait->goal, (struct id){0}))
+            json_object_set_new(one, "goalId", json_string(goal));
+        json_array_append_new(list, one);
+    }
+    return list;
 }
 
 static json_t *result(struct op_call *call, const struct store_answer *answer) {
@@ -188,6 +259,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
         if (kind && strcmp(kind, name_of(&ASKS_NAMES, ASKS_FAILED)) == 0)
             json_array_append(failed, item);
     }
+    json_object_set_new(json, "waits", waits_json(call->facts));
     if (call->facts)
         json_object_set_new(json, "daemon", daemon_json(call->facts));
     return view_checked(call, json);

@@ -118,7 +118,7 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     struct telling *it = arena_new(&call->arena, struct telling, 1);
     struct str of = name_whole(call->args.node, &call->arena);
     call->own = it;
-    call->args.node = of;
+    call->args_read.node = of;
     if (str_equal(of, STR("desk"))) {
         it->about = ABOUT_DESK;
         it->goal = desk_id(call->facts ? call->facts->host : 0);
@@ -338,6 +338,7 @@ static struct str part_waits(const struct charge *charge, const struct question 
         [WAITS_FOR_ANSWER] = "an answer: see overseer inbox",
         [WAITS_FOR_PERSON] = "the person at its terminal",
         [WAITS_FOR_RETRY] = "the agent's own retry",
+        [WAITS_FOR_HOST] = "its lost host: the agent there may still work",
     };
     if (charge)
         return str_of(WAITS[charge->waiting]);

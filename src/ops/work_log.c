@@ -17,7 +17,11 @@ static const struct field LOG[] = {
     PARAM("from", FIELD_UINT, from, 0, 0, "where to begin: `next` of the page before"),
     PARAM("last", FIELD_FLAG, last, 0, 0, "only the newest page"),
 };
-static const struct field DIFF[] = {WHICH};
+static const struct field DIFF[] = {
+    WHICH,
+    PARAM("worktree", FIELD_FLAG, worktree, 0, 0,
+          "its worktree as it is now, also while a commit waits to land"),
+};
 
 #define ATTEMPT \
     {"goalId", MEMBER_TEXT, true, "which goal"}, \
@@ -37,8 +41,12 @@ static const struct op_member LOG_MEMBERS[] = {
 };
 static const struct op_member DIFF_MEMBERS[] = {
     ATTEMPT,
-    {"base", MEMBER_TEXT, true, "the commit that it began with; empty: it has no worktree"},
-    {"commit", MEMBER_TEXT, true, "everything as it is now"},
+    {"base", MEMBER_TEXT, true,
+     "what it is compared with: the target's tip, or what it began with; empty: no worktree"},
+    {"commit", MEMBER_TEXT, true, "the commit that waits to land; or everything as it is now"},
+    {"waits", MEMBER_FLAG, true, "that commit passed its checks and is what lands"},
+    {"moved", MEMBER_FLAG, true, "the worktree has changed since: this is not what is in it now"},
+    {"added", MEMBER_LIST, true, "commits that the target gets: commit, subject"},
     {"files", MEMBER_NUMBER, true, "how many changed"},
     {"insertions", MEMBER_NUMBER, true, "lines that are new"},
     {"deletions", MEMBER_NUMBER, true, "lines that are gone"},
@@ -109,10 +117,30 @@ static json_t *log_result(struct op_call *call, const struct store_answer *answe
     return json ? view_checked(call, json) : NULL;
 }
 
+/* What waits to land of this attempt, for who computes the diff; NULL: nothing does. */
+static void *candidate_of(struct op_call *call, const struct charges *charges, const json_t *json) {
+    const char *name = json_string_value(json_object_get(json, "assignmentId"));
+    uint32_t n;
+    if (!name || !assignment_parse(str_of(name), &n))
+        return NULL;
+    const struct charge *charge = charges_find(charges, n);
+    if (!charge || !charge->commit[0] || !charge->onto[0])
+        return NULL;
+    struct diff_candidate *candidate = arena_new(&call->arena, struct diff_candidate, 1);
+    *candidate =
+        (struct diff_candidate){.commit = arena_copy(&call->arena, str_of(charge->commit)),
+                                .onto = arena_copy(&call->arena, str_of(charge->onto)),
+                                .snapshot = arena_copy(&call->arena, str_of(charge->snapshot))};
+    return candidate;
+}
+
 static json_t *diff_result(struct op_call *call, const struct store_answer *answer) {
     json_t *json = attempt_result(call, answer);
-    json_t *rest = json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:b}", "base", "", "commit", "",
-                             "files", 0, "insertions", 0, "deletions", 0, "diff", "", "cut", 0);
+    if (json && !call->args.worktree)
+        call->own = candidate_of(call, &answer->loaded[0].live.charges, json);
+    json_t *rest = json_pack("{s:s, s:s, s:b, s:b, s:[], s:i, s:i, s:i, s:s, s:b}", "base", "",
+                             "commit", "", "waits", 0, "moved", 0, "added", "files", 0,
+                             "insertions", 0, "deletions", 0, "diff", "", "cut", 0);
     json_object_update(json, rest);
     json_decref(rest);
     return json ? view_checked(call, json) : NULL;
@@ -136,9 +164,10 @@ const struct op OP_WORK_LOG = {
 
 const struct op OP_WORK_DIFF = {
     .name = "work.diff",
-    .summary = "Show what an agent has changed, compared with what it began with.",
+    .slow = true,
+    .summary = "Show what an agent has changed: the commit that waits to land, or its worktree.",
     .help =
-        "Of everything in its worktree, also what it has not committed. Nothing is changed by looking.\n"
+        "While a commit waits to land: exactly that commit, against the tip of its target, commit by commit. Before that: everything in its worktree, also what it has not committed, against what it began with. Nothing is changed by looking.\n"
         "Example: overseer work diff 01JC7Q4T9Z",
     .kind = OP_READS,
     .may = MAY_LOOK,

@@ -43,9 +43,10 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     return true;
 }
 
-static bool goal_is_clear(struct op_call *call, const struct store_answer *answer) {
+static bool goal_is_clear(struct op_call *call, const struct store_answer *answer,
+                          struct id *ret_goal) {
     if (!answer || answer->found_count == 1) {
-        call->args.goal_id = answer ? answer->found[0] : call->args.goal_id;
+        *ret_goal = answer ? answer->found[0] : call->args.goal_id;
         return true;
     }
     if (answer->found_count == 0)
@@ -66,12 +67,11 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     const struct op_args *args = &call->args;
     bool overrides = call->op == &OP_WORK_OVERRIDE;
     bool is_told = overrides || call->op == &OP_WORK_UPDATE;
-    if (!goal_is_clear(call, answer))
+    if (!goal_is_clear(call, answer, &ret->goal))
         return false;
     ret->kind = call->op == &OP_WORK_FOLLOW  ? SIGNAL_WORK_FOLLOW
                 : call->op == &OP_WORK_RETRY ? SIGNAL_WORK_RETRY
                                              : SIGNAL_WORK_MOVE;
-    ret->goal = args->goal_id;
     ret->node = args->node;
     ret->to = is_told ? args->status : call->op->to;
     ret->override = overrides;
@@ -88,7 +88,8 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
         .help = "Example: overseer work " verb " S1.1.1" example, .kind = OP_WRITES, \
         .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
         .param_count = count_of(fields), .positional = 1, .to = status, \
-        .asks_first = (status) == NODE_CANCELLED, .request = request, .signal = signal \
+        .asks_first = (status) == NODE_CANCELLED, .stops = (status) == NODE_CANCELLED, \
+        .request = request, .signal = signal \
     }
 
 const struct op OP_WORK_START = MOVE("start", NODE_IN_PROGRESS, PARAMS, MAY_MANAGE | MAY_RUN,

@@ -2,6 +2,7 @@
 /* How is a command of the operator's run, and what came of it? */
 #include "ports/command.h"
 
+#include "base/arena.h"
 #include "ports/lockfile.h"
 
 #include <signal.h>
@@ -120,9 +121,14 @@ void command_stop(struct command *command) {
     group_kill(command);
 }
 
+/* Of one spawn, which copies all of it. */
+struct spawning {
+    char **arguments, **environment;
+    const char *cwd; /* NULL: ours */
+};
+
 /* Output and errors go into one pipe, so that the tail has them in order. */
-static int command_spawn(struct command *command, uv_loop_t *loop, char *line, char **environment) {
-    char *arguments[] = {"/bin/sh", "-c", line, NULL};
+static int command_spawn(struct command *command, uv_loop_t *loop, const struct spawning *it) {
     uv_file ends[2];
     int code = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
     if (code)
@@ -137,9 +143,10 @@ static int command_spawn(struct command *command, uv_loop_t *loop, char *line, c
         {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
         {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
         [LOCKFILE_FD] = {.flags = UV_INHERIT_FD, .data.fd = command->lock}};
-    uv_process_options_t options = {.file = arguments[0],
-                                    .args = arguments,
-                                    .env = environment,
+    uv_process_options_t options = {.file = it->arguments[0],
+                                    .args = it->arguments,
+                                    .env = it->environment,
+                                    .cwd = it->cwd,
                                     .stdio = stdio,
                                     .stdio_count =
                                         command->lock < 0 ? LOCKFILE_FD : LOCKFILE_FD + 1,
@@ -154,18 +161,35 @@ static int command_spawn(struct command *command, uv_loop_t *loop, char *line, c
 
 extern char **environ;
 
-/* Our own environment with two names more; both outlive the spawn, which copies. */
-static char **environment_with(char *effect, char *fence) {
+/* Our own environment with two names more. */
+static char **environment_with(struct arena *arena, char *effect, char *fence) {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **all = calloc(count + 3, sizeof *all);
-    if (!all)
-        return NULL;
+    char **all = arena_new(arena, char *, count + 3);
     memcpy(all, environ, count * sizeof *all);
     all[count] = effect;
     all[count + 1] = fence;
+    all[count + 2] = NULL;
     return all;
+}
+
+static char **list_of(struct arena *arena, const struct str *words, uint32_t count, uint32_t more) {
+    char **list = arena_new(arena, char *, count + more + 1);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = arena_cstr(arena, words[i]);
+    for (uint32_t i = count; i <= count + more; i++)
+        list[i] = NULL;
+    return list;
+}
+
+static char **arguments_of(struct arena *arena, const struct str *prefix, uint32_t count,
+                           struct str command) {
+    char **list = list_of(arena, prefix, count, 3);
+    list[count] = arena_cstr(arena, STR("/bin/sh"));
+    list[count + 1] = arena_cstr(arena, STR("-c"));
+    list[count + 2] = arena_cstr(arena, command);
+    return list;
 }
 
 static struct command *command_make(uv_loop_t *loop, int lock, struct command **here,
@@ -184,34 +208,54 @@ static struct command *command_make(uv_loop_t *loop, int lock, struct command **
     return command;
 }
 
-void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
-                 void *with) {
-    command_run_locked(loop, effect, fence, -1, NULL, ended, with);
-}
-
-void command_run_locked(uv_loop_t *loop, const struct effect *effect, uint64_t fence, int lock,
-                        struct command **here, command_ended *ended, void *with) {
-    char id_text[64] = "OVERSEER_EFFECT=", fence_text[64];
-    id_format(effect_id(effect->goal, effect->n), id_text + strlen(id_text));
-    snprintf(fence_text, sizeof fence_text, "OVERSEER_FENCE=%llu", (unsigned long long)fence);
-    struct command *command = command_make(loop, lock, here, ended, with);
-    char *line = malloc(effect->command.len + 1);
-    char **environment = environment_with(id_text, fence_text);
-    int code = UV_ENOMEM;
-    if (command && line && environment) {
-        snprintf(line, effect->command.len + 1, "%.*s", STR_ARG(effect->command));
-        code = command_spawn(command, loop, line, environment);
-    }
-    free(line);
-    free(environment);
+static void command_begin(uv_loop_t *loop, struct command *command, const struct spawning *spawning,
+                          int64_t within) {
+    int code = command_spawn(command, loop, spawning);
     if (code == 0) {
-        if (here)
-            *here = command;
+        if (command->here)
+            *command->here = command;
         uv_read_start((uv_stream_t *)&command->output, chunk_room, output_read);
-        uv_timer_start(&command->deadline, deadline_passed, (uint64_t)(effect->within / 1000), 0);
+        uv_timer_start(&command->deadline, deadline_passed, (uint64_t)(within / 1000), 0);
         return;
     }
-    ended(with, -1, str_of(uv_strerror(code)));
+    command->ended(command->with, -1, str_of(uv_strerror(code)));
+    handles_close(command);
+}
+
+static char *effect_text(struct arena *arena, const struct effect *effect) {
+    char id[ID_TEXT + 1];
+    id_format(effect_id(effect->goal, effect->n), id);
+    return arena_cstr(arena, arena_format(arena, "OVERSEER_EFFECT=%s", id));
+}
+
+void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
+                 void *with) {
+    struct arena arena = {0};
+    struct command *command = command_make(loop, -1, NULL, ended, with);
+    char *fenced =
+        arena_cstr(&arena, arena_format(&arena, "OVERSEER_FENCE=%llu", (unsigned long long)fence));
+    struct spawning spawning = {.arguments = arguments_of(&arena, NULL, 0, effect->command),
+                                .environment =
+                                    environment_with(&arena, effect_text(&arena, effect), fenced)};
     if (command)
-        handles_close(command);
+        command_begin(loop, command, &spawning, effect->within);
+    else
+        ended(with, -1, STR("there is no memory"));
+    arena_free(&arena);
+}
+
+void command_run_boxed(uv_loop_t *loop, const struct effect *effect, const struct command_box *box,
+                       int lock, struct command **here, command_ended *ended, void *with) {
+    struct arena arena = {0};
+    struct command *command = command_make(loop, lock, here, ended, with);
+    struct spawning spawning = {
+        .arguments = arguments_of(&arena, box->prefix, box->prefix_count, effect->command),
+        .environment = list_of(&arena, box->variables, box->variable_count, 1),
+        .cwd = box->cwd.len ? arena_cstr(&arena, box->cwd) : NULL};
+    spawning.environment[box->variable_count] = effect_text(&arena, effect);
+    if (command)
+        command_begin(loop, command, &spawning, effect->within);
+    else
+        ended(with, -1, STR("there is no memory"));
+    arena_free(&arena);
 }

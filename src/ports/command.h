@@ -15,9 +15,18 @@ typedef void command_ended(void *with, int64_t exit, struct str tail);
 void command_run(uv_loop_t *loop, const struct effect *effect, uint64_t fence, command_ended *ended,
                  void *with);
 
-/* The same, with a lock (ports/lockfile.h) that it and all that it starts inherit. The command stands in `here` for as long as it
- * runs, and NULL before `ended` is called. */
+/* What it runs in: no word of it is read by a shell. */
+struct command_box {
+    const struct str *prefix; /* in front of /bin/sh -c COMMAND */
+    uint32_t prefix_count;
+    struct str cwd;
+    const struct str *variables; /* NAME=value: its whole environment, beside OVERSEER_EFFECT */
+    uint32_t variable_count;
+};
+
+/* The same in a box, with a lock (ports/lockfile.h; -1: none) that it and all that it starts inherit. The command stands in `here`, if
+ * that is given, for as long as it runs, and NULL before `ended` is called. What the box has may go once this has returned. */
 struct command;
-void command_run_locked(uv_loop_t *loop, const struct effect *effect, uint64_t fence, int lock,
-                        struct command **here, command_ended *ended, void *with);
+void command_run_boxed(uv_loop_t *loop, const struct effect *effect, const struct command_box *box,
+                       int lock, struct command **here, command_ended *ended, void *with);
 void command_stop(struct command *command); /* its group is killed; `ended` follows */

@@ -109,8 +109,12 @@ bool drive_tag_next(struct str *rest, struct id *ret_dispatch);
 enum { DRIVE_UUID = 36 };
 void drive_uuid(struct id id, char text[DRIVE_UUID + 1]);
 
+/* Makes text of everything that an event says: what is no UTF-8 becomes U+FFFD. */
+void drive_mend(struct drive_out *out);
+
 /* ---- JSON ---- */
 
+/* Bytes that are no UTF-8 count as U+FFFD: a bad byte costs its character and not the line. */
 json_t *drive_json(struct str line); /* NULL: it is no object */
 json_t *drive_json_str(struct str text);
 

@@ -210,8 +210,9 @@ static void hello_answered(struct acp *acp, const json_t *result, int64_t now,
     }
     acp->stage = ACP_OPENS;
     acp->by = time_after(now, OPEN_WITHIN);
+    int64_t in_minute = (out->wall ? out->wall : now) % MINUTES(1);
     if (acp->load && quirk_of(acp)->load_next_minute)
-        acp->open_at = (now / MINUTES(1) + 1) * MINUTES(1) + SECONDS(1);
+        acp->open_at = now - in_minute + MINUTES(1) + SECONDS(1);
     else
         open_say(acp, now, out);
 }

@@ -465,7 +465,7 @@ static void result_read(struct claude *claude, const json_t *frame, int64_t now,
     else if (status == 429 ||
              (claude->limited_until > 0 && json_is_true(json_object_get(frame, "is_error")))) {
         int64_t until = 0;
-        drive_limit_read(result, now, &until);
+        drive_limit_read(result, out->wall ? out->wall : now, &until);
         turn_limit(&claude->turn, result, until > 0 ? until : claude->limited_until,
                    claude->lines.begin, out);
     } else if (json_is_true(json_object_get(frame, "is_error")))
@@ -494,7 +494,7 @@ static void system_read(struct claude *claude, const json_t *frame, int64_t now,
     if (drive_json_count(json_object_get(frame, "error_status")) != 429 || wait < RETRY_WAITED ||
         !claude->turn.open || claude->turn.interrupted)
         return;
-    claude->limited_until = time_after(now, wait);
+    claude->limited_until = time_after(out->wall ? out->wall : now, wait);
     claude->limited = true;
     claude_interrupt(claude, now, out);
 }

@@ -646,7 +646,7 @@ static void status_read(struct claw *claw, const json_t *data, int64_t now, stru
     if (!str_equal(reason, STR("rate_limit")) || wait < RETRY_WAITED || claw->turn.interrupted)
         return;
     claw->limited = true;
-    claw->limited_until = time_after(now, wait);
+    claw->limited_until = time_after(out->wall ? out->wall : now, wait);
     claw_interrupt(claw, now, out);
 }
 

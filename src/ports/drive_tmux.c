@@ -576,6 +576,27 @@ static void tmux_feed(void *state, struct str bytes, uint64_t offset, int64_t no
         tmux->lines.begin = tmux->lines.seen = offset + bytes.len;
 }
 
+/* "%output %0 text", in which whatever is no letter is in octal. */
+static struct str tmux_shown(struct str output, struct arena *arena) {
+    const struct str begin = STR("%output ");
+    char *text = arena_new(arena, char, output.len + 1);
+    size_t len = 0;
+    while (output.len > 0) {
+        struct str line = str_line_take(&output);
+        const char *space =
+            str_begins(line, begin) ? memchr(line.at + begin.len, ' ', line.len - begin.len) : NULL;
+        for (const char *at = space ? space + 1 : line.at + line.len; at < line.at + line.len;
+             at++) {
+            bool octal = *at == '\\' && line.at + line.len - at > 3 && at[1] >= '0' && at[1] <= '3';
+            text[len++] =
+                octal ? (char)((at[1] - '0') * 64 + ((at[2] - '0') & 7) * 8 + ((at[3] - '0') & 7))
+                      : *at;
+            at += octal ? 3 : 0;
+        }
+    }
+    return (struct str){text, len};
+}
+
 static void tmux_gone(void *state, int64_t status, int64_t now, struct drive_out *out) {
     struct tmux *tmux = state;
     tmux->stage = TMUX_BROKEN;
@@ -701,4 +722,5 @@ const struct driver DRIVER_TMUX = {.name = "tmux",
                                    .due = tmux_due,
                                    .tick = tmux_tick,
                                    .see = tmux_see,
-                                   .resume_at = tmux_resume_at};
+                                   .resume_at = tmux_resume_at,
+                                   .shown = tmux_shown};

@@ -154,7 +154,7 @@ void turn_fail(struct drive_turn *turn, struct str why, int64_t now, uint64_t of
     int64_t until;
     if (!turn->open)
         return;
-    if (drive_limit_read(why, now, &until))
+    if (drive_limit_read(why, out->wall ? out->wall : now, &until))
         turn_limit(turn, why, until, offset, out);
     else
         turn_over(turn, DRIVE_FAILED, str_cut_utf8(why, DRIVE_TEXT), offset, out);

@@ -130,6 +130,7 @@ struct drive_event {
 
 struct drive_out { /* appended to, in the arena */
     struct arena *arena;
+    int64_t wall;     /* the calendar's now, for what an agent says of it; 0: `now` is that */
     struct str bytes; /* for the agent */
     size_t room;      /* where they stand */
     size_t most;      /* of them; 0: there is no end */
@@ -137,6 +138,8 @@ struct drive_out { /* appended to, in the arena */
     struct drive_event *events;
     uint32_t event_count, event_room;
     bool close; /* nothing more will be written to the agent: its input ends */
+    bool
+        receipt; /* set by the caller: the hold's receipt is wanted, also where there are no bytes */
 };
 
 /* ---- a driver ---- */
@@ -186,6 +189,9 @@ struct driver {
     /* From where the output has to be read again after a restart with this state: the begin of the frame that was
      * not whole yet. */
     uint64_t (*resume_at)(const void *state);
+
+    /* What a person would have seen of this piece of output, from the beginning of a line. NULL: lines that are no JSON. */
+    struct str (*shown)(struct str output, struct arena *arena);
 };
 
 extern const struct driver DRIVER_ACP, DRIVER_CLAUDE, DRIVER_TMUX, DRIVER_OPENCLAW, DRIVER_COMMAND,
@@ -205,3 +211,11 @@ struct drive_pour {
 void drive_pour(struct drive_pour *pour, const struct driver *driver, void *state, struct str bytes,
                 uint64_t offset, int64_t now, struct drive_out *out);
 void drive_pour_free(struct drive_pour *pour);
+
+/* ---- memory: drive_memory.c ---- */
+
+/* Once, before there is a second thread. */
+void drive_memory_begin(void);
+/* Where jansson takes its memory from in this thread; NULL: malloc. Returns what it was before. What it gave out stands as long as
+ * the arena, and json_decref() gives nothing back: only for a call that keeps no tree. */
+struct arena *drive_memory_use(struct arena *arena);

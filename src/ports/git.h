@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be done with git, and what came of it?
  *
- *   person's repository ──fetch──▶ our clone ──init + alternates──▶ a run's worktree   (the agent works here)
- *           ▲                         │  ▲                               │
- *           └───push, if unmoved──────┘  └──────fetch, own index─────────┘
+ *   person's repository ──fetch──▶ published ──init + alternates──▶ a run's worktree   (the agent works here)
+ *           ▲                         │ alternates                       │
+ *           └───push, if unmoved── private ◀──copies, sandboxed fetch────┘
+ *
+ * Two repositories are ours. *Published*: the operator's branches, which runs borrow objects from. *Private*: snapshots,
+ * salvage, candidates, an agent's commits; no run sees it.
  *
  * Each verb waits until it is over: it belongs on a worker thread. Each is named by a run and can be asked again after a
  * crash at any point, with the same result. Nothing that a repository brings along is run: no hook, filter, helper or
@@ -16,6 +19,8 @@
 #include "base/sha256.h"
 #include "base/time.h"
 
+#include <stdatomic.h>
+
 enum {
     GIT_NAME = 64,               /* bytes of the name of a goal or a run */
     GIT_FILES = 20000,           /* changed files that one measurement lists */
@@ -27,12 +32,9 @@ enum {
     GIT_INCLUDE_TOTAL = 64 << 20,
     GIT_INCLUDE_RULES = 65536,      /* bytes of .worktreeinclude */
     GIT_TIPS = 1024,                /* branches and stashes of an agent that are salvaged */
-    GIT_REFS_TAKEN = 10 * GIT_TIPS, /* of an agent's repository; each becomes a file of our clone */
-    GIT_PACKED_REFS = 4 << 20,      /* bytes of packed-refs, where it has most of them */
+    GIT_REFS_TAKEN = 10 * GIT_TIPS, /* of an agent's repository; each becomes a file of ours */
     GIT_PARENTS = 32,               /* of one commit that holds them together */
     GIT_REPLAYED = 256,             /* commits in one rebase */
-    GIT_TRIES = 8,                  /* landings on a branch that moves */
-    GIT_DOT_GIT = 200000,           /* files of an agent's .git that are looked at */
     GIT_BLOCKS = 512,               /* runs that hold ports at once */
     GIT_LOCKS = 3,                  /* that one verb holds */
 };
@@ -40,7 +42,7 @@ enum {
 enum git_result {
     GIT_DONE,
     GIT_CONFLICT, /* the files are listed */
-    GIT_MOVED,    /* the branch moved at each try */
+    GIT_MOVED,    /* the branch is not where it has to be */
     GIT_REFUSED,  /* by us or by the other side; nothing was changed */
     GIT_BUSY,     /* somebody else holds it, or the machine is short of something; ask again */
     GIT_LOCKED,   /* FAIL-15: a lock file was left behind; which one is in the text */
@@ -67,6 +69,13 @@ struct git_house {
     uint64_t low_water;     /* bytes that have to be free before anything begins */
     int64_t within_us;      /* for one command */
     int64_t wait_us;        /* for a lock */
+    int64_t total_us; /* for the whole verb, locks and commands; 0: only each of them is bounded */
+    const atomic_bool
+        *ends; /* true: the caller does not want it any more; what runs is ended. NULL: never */
+    /* In front of a program that reads an agent's repository: a sandbox that sees $tree and $objects, read-only, and
+     * otherwise the system's programs alone. Those two words stand for paths. None: no agent's repository is read. */
+    const struct str *sandbox_prefix;
+    uint32_t sandbox_count;
 };
 
 struct git_repo {
@@ -83,12 +92,19 @@ struct git_run {
 /* ---- our clone ---- */
 
 struct git_clone {
-    struct str path;   /* of the bare repository */
-    struct str branch; /* that was asked for, or the default one */
-    struct str head;   /* its commit */
+    struct str path;         /* of the published repository: what runs may see */
+    struct str private_path; /* of ours: snapshots, salvage, candidates */
+    struct str branch;       /* that was asked for, or the default one */
+    struct str head;         /* its commit */
 };
 
-/* Makes our clone if there is none, and brings it up to date. branch: empty: the default one. */
+bool git_source_is_path(struct str source); /* not a URL: nothing of the network is waited for */
+
+/* The path of our clone, without a lock and without the source. Empty: there is none yet. */
+struct str git_clone_find(const struct git_house *house, const struct git_repo *repo,
+                          struct arena *arena);
+
+/* Makes our clone if there is none, and brings it up to date. Others work in the clone meanwhile. branch: empty: the default one. */
 struct git_answer git_clone_ensure(const struct git_house *house, const struct git_repo *repo,
                                    struct str branch, struct arena *arena, struct git_clone *ret);
 
@@ -110,6 +126,7 @@ struct git_file {
     struct str hash; /* of the content now, as git counts it; empty: it is gone */
     uint32_t insertions, deletions;
     bool binary;
+    bool is_new; /* of a candidate: the target does not have this path */
 };
 
 struct git_measure {
@@ -122,6 +139,7 @@ struct git_measure {
         left_out; /* nested repositories, odd or huge files: in the worktree, not in the snapshot */
     bool
         broken; /* FAIL-11: the agent's own git data cannot be read; files were measured all the same */
+    bool absent; /* there is no sandbox to read its commits in: they are in the worktree only */
 };
 
 /* The agent's index and HEAD stay as they are. */
@@ -134,17 +152,29 @@ struct git_answer git_tree_diff(const struct git_house *house, const struct git_
                                 const struct git_run *run, size_t most, struct arena *arena,
                                 struct git_measure *ret, struct str *ret_text, bool *ret_cut);
 
+/* Has the worktree the files of this commit? */
+struct git_answer git_tree_is_at(const struct git_house *house, const struct git_repo *repo,
+                                 const struct git_run *run, struct str commit, struct arena *arena,
+                                 bool *ret);
+
 struct git_salvage {
     struct str commit; /* empty: there was nothing */
     struct str ref;
-    bool pushed;       /* to the remote as well */
-    struct str unsent; /* why not */
-    bool whole;        /* false: something is in the worktree only; it must not be removed */
+    bool whole; /* false: something is in the worktree only; it must not be removed */
 };
 
 struct git_answer git_tree_salvage(const struct git_house *house, const struct git_repo *repo,
                                    const struct git_run *run, struct arena *arena,
                                    struct git_salvage *ret);
+
+struct git_sent {
+    uint32_t sent, left; /* left: that the remote did not take */
+    struct str why;      /* not */
+};
+
+/* Salvage that the remote does not have yet is pushed there, of every run at once. Holds no lock of a run. */
+struct git_answer git_salvage_send(const struct git_house *house, const struct git_repo *repo,
+                                   struct arena *arena, struct git_sent *ret);
 
 /* Salvages first. What could not be salvaged whole is moved aside instead: ret_kept says where. */
 struct git_answer git_tree_remove(const struct git_house *house, const struct git_repo *repo,
@@ -170,23 +200,73 @@ enum git_how {
     GIT_FAST_FORWARD
 };
 
-struct git_landing {
-    struct str commit; /* exactly the one that was verified */
-    struct str target; /* branch, without refs/heads/ */
+/* ---- the candidate: the landing commit, built on the target's tip before it is checked ---- */
+
+struct git_work {
+    struct str snapshot; /* commit of everything that the run has made (git_measure.snapshot) */
+    struct str told;     /* git_candidate.conflict that the agent was told of; empty: none */
+    struct str target;   /* branch, without refs/heads/ */
     enum git_how how;
     struct str message; /* of a squash; empty: those of its commits */
+};
+
+struct git_added {
+    struct str commit, subject;
+};
+
+struct git_candidate {
+    struct str commit; /* empty: the target has all of it already */
+    struct str onto;   /* the target's tip that it was built on */
+    struct str
+        conflict; /* with GIT_CONFLICT: names this conflict; git_work.told of later calls, once the agent was told */
+    const struct str *conflicts; /* files */
+    uint32_t conflict_count;
+    const struct git_file *files; /* candidate against onto */
+    uint32_t file_count;
+    uint64_t insertions, deletions;
+    struct hash
+        change; /* of what a person is shown: each path with its content before and after, each commit's subject */
+    const struct git_added *added; /* commits onto..commit, oldest first */
+    uint32_t added_count;
+};
+
+/* Same target tip and same work: same commit. GIT_CONFLICT: onto, conflict and conflicts are set. GIT_REFUSED: also
+ * when the result would differ from the target outside of the run's own change; the path is in `why`. */
+struct git_answer git_candidate_make(const struct git_house *house, const struct git_repo *repo,
+                                     const struct git_run *run, const struct git_work *work,
+                                     struct arena *arena, struct git_candidate *ret);
+
+/* As a person reads it: onto..commit; where it adds several commits, each of them as well. At most `most` bytes;
+ * ret_cut: there is more. */
+struct git_answer git_candidate_diff(const struct git_house *house, const struct git_repo *repo,
+                                     const struct git_run *run, struct str commit, struct str onto,
+                                     size_t most, struct arena *arena, struct git_candidate *ret,
+                                     struct str *ret_text, bool *ret_cut);
+
+/* The candidate with the named files and folders as they are in `onto`: only for checking, never pushed.
+ * Empty *ret_commit: they are as in `onto` already. */
+struct git_answer git_candidate_restore(const struct git_house *house, const struct git_repo *repo,
+                                        const struct git_run *run, struct str commit,
+                                        struct str onto, const struct str *paths,
+                                        uint32_t path_count, struct arena *arena,
+                                        struct str *ret_commit);
+
+struct git_landing {
+    struct str commit; /* a candidate of this run: exactly this one is pushed */
+    struct str
+        onto; /* what it was built on: the target has to be there; a branch of ours need not */
+    struct str target; /* branch, without refs/heads/ */
+    enum git_how how;
 };
 
 struct git_landed {
     struct str commit; /* as it is on the branch */
     struct str ref;    /* that has it; after a refusal: the branch that could be used instead */
     struct str onto;   /* what the branch was at */
-    const struct str *conflicts; /* files */
-    uint32_t conflict_count;
-    uint32_t tries;
-    bool was_there; /* it had landed before */
+    bool was_there;    /* it had landed before */
 };
 
+/* One try. GIT_MOVED: the target is not at `onto`; a new candidate is needed. */
 struct git_answer git_land(const struct git_house *house, const struct git_repo *repo,
                            const struct git_run *run, const struct git_landing *landing,
                            struct arena *arena, struct git_landed *ret);

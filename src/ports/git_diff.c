@@ -23,3 +23,25 @@ struct git_answer git_tree_diff(const struct git_house *house, const struct git_
     }
     return git_end(&call);
 }
+
+static bool tree_named(struct git_call *call, struct str commit, struct str *ret) {
+    struct str name = arena_format(call->arena, "%.*s^{tree}", STR_ARG(commit));
+    if (!git_do(call, GIT_RESOLVE, GIT_ARGS(name)))
+        return false;
+    *ret = git_line(call);
+    return true;
+}
+
+struct git_answer git_tree_is_at(const struct git_house *house, const struct git_repo *repo,
+                                 const struct git_run *run, struct str commit, struct arena *arena,
+                                 bool *ret) {
+    struct git_call call;
+    struct git_measure measure = {0};
+    struct str now, then;
+    git_begin(&call, house, arena);
+    if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo) &&
+        git_measure_take(&call, run, &measure) && tree_named(&call, measure.snapshot, &now) &&
+        tree_named(&call, commit, &then))
+        *ret = str_equal(now, then);
+    return git_end(&call);
+}

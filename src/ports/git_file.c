@@ -89,28 +89,39 @@ bool git_folder_remove(struct git_call *call, struct str path) {
     return true;
 }
 
-bool git_file_write(struct git_call *call, struct str path, struct str text) {
-    if (!git_well(call))
-        return false;
-    (void)seam("git-step");
-    struct str new = arena_format(call->arena, "%.*s.new-%ld", STR_ARG(path), (long)getpid());
-    int fd = open(text_of(call, new), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+static bool file_fill(struct git_call *call, struct str path, struct str text, bool sync) {
+    int fd = open(text_of(call, path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return git_fail_errno(call, "cannot write", new);
+        return git_fail_errno(call, "cannot write", path);
     size_t done = 0;
     while (done < text.len) {
         ssize_t length = write(fd, text.at + done, text.len - done);
         if (length < 0 && errno != EINTR) {
-            git_fail_errno(call, "cannot write", new);
+            git_fail_errno(call, "cannot write", path);
             close(fd);
             return false;
         }
         done += length > 0 ? (size_t)length : 0;
     }
-    bool safe = fsync(fd) == 0;
+    bool safe = !sync || fsync(fd) == 0;
     if (close(fd) < 0 || !safe)
-        return git_fail_errno(call, "cannot write", new);
-    return git_move(call, new, path);
+        return git_fail_errno(call, "cannot write", path);
+    return true;
+}
+
+bool git_file_write(struct git_call *call, struct str path, struct str text) {
+    if (!git_well(call))
+        return false;
+    (void)seam("git-step");
+    struct str new = arena_format(call->arena, "%.*s.new-%ld", STR_ARG(path), (long)getpid());
+    return file_fill(call, new, text, true) && git_move(call, new, path);
+}
+
+bool git_scratch_write(struct git_call *call, struct str path, struct str text) {
+    if (!git_well(call))
+        return false;
+    (void)seam("git-step");
+    return file_fill(call, path, text, false);
 }
 
 bool git_file_read(struct git_call *call, struct str path, size_t cap, struct str *ret) {
@@ -138,37 +149,6 @@ bool git_move(struct git_call *call, struct str from, struct str to) {
     if (rename(text_of(call, from), text_of(call, to)) < 0)
         return git_fail_errno(call, "cannot move to", to);
     return true;
-}
-
-/* ---- what others made ---- */
-
-static bool plain_walk(int folder, int depth, uint32_t *left) {
-    DIR *stream = fdopendir(folder);
-    if (!stream) {
-        close(folder);
-        return false;
-    }
-    bool plain = depth < DEPTH;
-    for (struct dirent *entry; plain && (entry = readdir(stream));) {
-        struct stat seen;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        plain = (*left)-- > 1 &&
-                fstatat(dirfd(stream), entry->d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0 &&
-                (S_ISREG(seen.st_mode) || S_ISDIR(seen.st_mode));
-        if (plain && S_ISDIR(seen.st_mode)) {
-            int inner = openat(dirfd(stream), entry->d_name,
-                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            plain = inner >= 0 && plain_walk(inner, depth + 1, left);
-        }
-    }
-    closedir(stream);
-    return plain;
-}
-
-bool git_folder_is_plain(struct git_call *call, struct str path, uint32_t most) {
-    int folder = open(text_of(call, path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return folder >= 0 && plain_walk(folder, 0, &most);
 }
 
 int git_open_below(int folder, struct str path, int flags, bool make) {

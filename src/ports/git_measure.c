@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has an agent done since it began?
  *
- * Its commits are fetched, checked, into our clone. Its files are put into an index of our own, so that its index
- * and HEAD stay as they are, and no setting of its repository is read. What cannot be taken in is counted, never dropped silently. */
-#include "ports/git_state.h"
+ * Its commits come from an upload-pack that runs in a sandbox and sees nothing but that worktree and the published objects;
+ * they are checked, object by object, outside of it. Its files are copied, through descriptors, into a private folder, and git
+ * works on the copies (git_walk.h). Git is never handed a path inside the worktree. What cannot be taken in is counted. */
+#include "ports/git_walk.h"
 
 #include "base/bytes.h"
+#include "base/seam.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { INCLUDED_BYTES = 1 << 22 };
 
@@ -19,189 +25,292 @@ static struct str part(struct git_call *call, struct str folder, const char *nam
 
 /* ---- its commits ---- */
 
-/* Its .git holds nothing that leads elsewhere: we would fetch, in our name, what the agent cannot read. */
-static bool history_is_its_own(struct git_call *call, struct str dot_git) {
-    struct str borrowed, wanted = arena_format(call->arena, "%.*s/objects\n", STR_ARG(call->clone));
-    return git_folder_is_plain(call, dot_git, GIT_DOT_GIT) &&
-           !git_exists(call, part(call, dot_git, "commondir")) &&
-           git_file_read(call, part(call, dot_git, "objects/info/alternates"), 8192, &borrowed) &&
-           str_equal(borrowed, wanted) &&
-           !git_exists(call, part(call, dot_git, "objects/info/http-alternates"));
-}
-
-/* reftable: another way to keep them, that nobody here can count. */
-static bool refs_are_few(struct git_call *call, struct str dot_git) {
-    struct str text = {0}, packed = part(call, dot_git, "packed-refs");
-    uint32_t left = GIT_REFS_TAKEN;
-    if (git_exists(call, part(call, dot_git, "reftable")) ||
-        (git_exists(call, packed) && !git_file_read(call, packed, GIT_PACKED_REFS, &text)))
-        return false;
-    for (; left > 0 && text.len; left--)
-        str_line_take(&text);
-    return left > 0 && git_folder_is_plain(call, part(call, dot_git, "refs"), left);
-}
-
-static void history_take(struct git_call *call, const struct git_run *run,
-                         struct git_measure *ret) {
-    struct str dot_git = part(call, git_tree_path(call, run->run), ".git");
-    struct str ref = git_ref(call, GIT_REF_RUN, run->run, STR(""));
-    struct str head = part(call, ref, "HEAD");
-    ret->head = run->base;
-    ret->broken = true;
-    call->local = true;
-    if (history_is_its_own(call, dot_git) && refs_are_few(call, dot_git)) {
-        struct str one = arena_format(call->arena, "+HEAD:%.*s", STR_ARG(head));
-        struct str all = arena_format(call->arena, "+refs/*:%.*s/refs/*", STR_ARG(ref));
-        ret->broken = git_try(call, GIT_FETCH_RUN, GIT_ARGS(dot_git, one, all)) != 0;
+/* An objects folder in which nothing was ever put, with two levels of folders. */
+static bool folder_has_file(int folder, const char *name, int depth) {
+    int fd = git_open_beneath(folder, str_of(name), O_RDONLY | O_DIRECTORY);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    bool has = !stream;
+    for (struct dirent *entry; stream && !has && (entry = readdir(stream));) {
+        const char *inner = entry->d_name;
+        if (strcmp(inner, ".") == 0 || strcmp(inner, "..") == 0 || strcmp(inner, "alternates") == 0)
+            continue;
+        has = depth == 0 || folder_has_file(dirfd(stream), inner, depth - 1);
     }
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+/* Without a sandbox to read it in, its history counts as absent. Is there any? */
+static bool history_was_made(struct git_call *call, const struct git_run *run) {
+    struct str tree = git_tree_path(call, run->run);
+    int root = open(arena_cstr(call->arena, tree), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool made = root < 0 || folder_has_file(root, ".git/objects", 1);
+    if (root >= 0)
+        close(root);
+    return made;
+}
+
+/* Each ref of an agent's becomes a file of ours. */
+static bool refs_are_few(struct str lines) {
+    unsigned count = 0;
+    while (lines.len && count <= GIT_REFS_TAKEN) {
+        str_line_take(&lines);
+        count++;
+    }
+    return count > 0 && count <= GIT_REFS_TAKEN;
+}
+
+/* False: it cannot be read. Fetched only if a ref has moved. */
+static bool history_fetch(struct git_call *call, const struct git_run *run, struct str ref,
+                          struct hash *history) {
+    static const struct str THERE = STR("file:///worktree"); /* the sandbox has the real one */
+    call->boxed_tree = git_tree_path(call, run->run);
+    bool read = git_try(call, GIT_LIST_RUN, GIT_ARGS(THERE)) == 0 && refs_are_few(call->out);
+    struct hash now = sha256(call->out);
+    if (read && !hash_equal(&now, history)) {
+        struct str one = arena_format(call->arena, "+HEAD:%.*s/HEAD", STR_ARG(ref));
+        struct str all = arena_format(call->arena, "+refs/*:%.*s/refs/*", STR_ARG(ref));
+        read = git_try(call, GIT_FETCH_RUN, GIT_ARGS(THERE, one, all)) == 0;
+    }
+    *history = read ? now : (struct hash){0};
+    call->boxed_tree = STR("");
     if (call->answer.result == GIT_TOO_LONG || call->answer.result == GIT_TOO_MUCH)
         call->answer = (struct git_answer){0}; /* that is a broken history as well */
+    return read;
+}
+
+static void history_take(struct git_call *call, const struct git_run *run, struct hash *history,
+                         struct git_measure *ret) {
+    struct str ref = git_ref(call, GIT_REF_RUN, run->run, STR(""));
+    ret->head = run->base;
+    if (call->house->sandbox_count == 0) {
+        ret->absent = history_was_made(call, run);
+        return;
+    }
+    ret->broken = !history_fetch(call, run, ref, history);
     int status = git_try(call, GIT_RESOLVE,
-                         GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(head))));
+                         GIT_ARGS(arena_format(call->arena, "%.*s/HEAD^{commit}", STR_ARG(ref))));
     if (status == 0)
         ret->head = git_line(call);
 }
 
 /* ---- its files ---- */
 
-struct sorting {
-    struct str tree;
-    struct writer add, drop;
-    const struct str *included;
-    uint32_t included_count, count, left_out;
+struct taking {
+    struct git_walk walk;
+    struct git_seen before, now;
+    struct writer drop, known, copied;
+    const struct git_run *run;
+    uint32_t batch_count, taken;
+    uint64_t batch_bytes;
+    int64_t until_ms;
 };
 
-static bool same_letters(struct str s, const char *lower) {
-    if (s.len != strlen(lower))
-        return false;
-    for (size_t i = 0; i < s.len; i++)
-        if ((s.at[i] >= 'A' && s.at[i] <= 'Z' ? s.at[i] + 32 : s.at[i]) != lower[i])
-            return false;
-    return true;
-}
-
-/* What some file system would take for .git: git refuses to have it in an index. Stricter than git for names with
- * invisible letters, of which none is needed. */
-static bool part_is_odd(struct str s) {
-    struct str bare = s;
-    while (bare.len && (bare.at[bare.len - 1] == '.' || bare.at[bare.len - 1] == ' '))
-        bare.len--;
-    const char *colon = bare.len ? memchr(bare.at, ':', bare.len) : NULL;
-    if (colon)
-        bare.len = (size_t)(colon - bare.at);
-    while (bare.len && (bare.at[bare.len - 1] == '.' || bare.at[bare.len - 1] == ' '))
-        bare.len--;
-    bool git_like = s.len > 4 && s.at[0] == '.' && memmem(s.at, s.len, "\xe2\x80", 2);
-    bool marked =
-        s.len > 4 && (memmem(s.at, s.len, "\xe2\x81", 2) || memmem(s.at, s.len, "\xef\xbb\xbf", 3));
-    return s.len == 0 || memchr(s.at, '\\', s.len) || same_letters(bare, ".git") ||
-           same_letters(bare, "git~1") || git_like || marked || same_letters(s, ".") ||
-           same_letters(s, "..");
-}
-
-enum kind { PLAIN, GONE, ODD };
-
-/* Looks at each folder on the way: behind a link is not in the worktree. */
-static enum kind path_kind(struct sorting *sorting, struct str path) {
-    char text[8192];
-    struct stat seen;
-    size_t root = sorting->tree.len;
-    if (path.len == 0 || path.at[path.len - 1] == '/' || root + path.len + 2 > sizeof text)
-        return ODD;
-    memcpy(text, sorting->tree.at, root);
-    text[root] = '/';
-    memcpy(text + root + 1, path.at, path.len);
-    text[root + 1 + path.len] = 0;
-    enum kind kind = PLAIN;
-    for (char *from = text + root + 1; kind == PLAIN;) {
-        char *end = strchrnul(from, '/');
-        char kept = *end;
-        *end = 0;
-        if (part_is_odd(str_of(from)))
-            kind = ODD;
-        else if (lstat(text, &seen) < 0)
-            kind = errno == ENOENT || errno == ENOTDIR ? GONE : ODD;
-        else if (kept)
-            kind = S_ISDIR(seen.st_mode) ? PLAIN : GONE;
-        *end = kept;
-        if (!kept)
-            break;
-        from = end + 1;
-    }
-    bool takes = kind == PLAIN &&
-                 (S_ISLNK(seen.st_mode) || (S_ISREG(seen.st_mode) && (seen.st_mode & 0400) &&
-                                            seen.st_size <= GIT_FILE_BYTES));
-    return kind != PLAIN || takes ? kind : ODD;
-}
-
-static bool is_included(const struct sorting *sorting, struct str path) {
-    for (uint32_t i = 0; i < sorting->included_count; i++)
-        if (str_equal(sorting->included[i], path))
-            return true;
-    return false;
-}
-
-static bool paths_sort(struct git_call *call, struct sorting *sorting, struct str paths) {
-    while (paths.len) {
-        struct str path = {paths.at, strnlen(paths.at, paths.len)};
-        size_t used = path.len < paths.len ? path.len + 1 : path.len;
-        paths = (struct str){paths.at + used, paths.len - used};
-        if (is_included(sorting, path))
-            continue;
-        if (++sorting->count > GIT_FILES)
-            return git_fail(call, GIT_TOO_MUCH, "more than %d changed files", GIT_FILES);
-        enum kind kind = path_kind(sorting, path);
-        sorting->left_out += kind == ODD;
-        if (kind == ODD)
-            continue;
-        write_raw(kind == GONE ? &sorting->drop : &sorting->add, path);
-        write_byte(kind == GONE ? &sorting->drop : &sorting->add, 0);
-    }
-    return true;
-}
-
 /* Copied there by us: never part of the work, whatever .gitignore says by now. */
-static void included_read(struct git_call *call, struct str folder, struct sorting *sorting) {
+static void included_read(struct git_call *call, struct str folder, struct git_walk *walk) {
     struct str text;
     if (!git_file_read(call, part(call, folder, "included"), INCLUDED_BYTES, &text))
         return;
     struct str *list = arena_new(call->arena, struct str, GIT_INCLUDES);
     struct reader reader = {.rest = text};
-    while (reader.rest.len && !reader.failed && sorting->included_count < GIT_INCLUDES)
-        list[sorting->included_count++] = read_run(&reader);
-    sorting->included = list;
+    while (reader.rest.len && !reader.failed && walk->included_count < GIT_INCLUDES)
+        list[walk->included_count++] = read_run(&reader);
+    walk->included = list;
 }
 
-static bool index_feed(struct git_call *call, const struct git_run *run, enum git_command command,
-                       const struct writer *paths) {
-    if (!paths->len)
+static bool index_feed(struct git_call *call, const struct git_walk *walk, enum git_command command,
+                       struct writer *rows) {
+    struct str list = arena_format(call->arena, "%.*s.list", STR_ARG(walk->copy_path));
+    if (!rows->len)
         return git_well(call);
-    struct str list = git_path(call, "tmp", run->run, ".paths");
-    if (!git_folder_make(call, part(call, call->house->state, "tmp")) ||
-        !git_file_write(call, list, (struct str){paths->at, paths->len}))
+    if (!git_scratch_write(call, list, (struct str){rows->at, rows->len}))
         return false;
+    *rows = (struct writer){.arena = call->arena};
     call->input = list;
     return git_do(call, command, NULL, 0);
 }
 
-/* The index is ours and stays: git need not read again what has not changed. */
-static bool files_take(struct git_call *call, const struct git_run *run, struct git_measure *ret,
-                       struct str *ret_tree) {
-    struct str folder = git_tree_folder(call, run->run);
-    call->tree = git_tree_path(call, run->run);
-    call->index = part(call, folder, "index");
-    struct sorting sorting = {
-        .tree = call->tree, .add = {.arena = call->arena}, .drop = {.arena = call->arena}};
-    included_read(call, folder, &sorting);
-    if (!git_folder_remove(call, part(call, folder, "index.lock")) ||
-        !git_do(call, GIT_READ_TREE, GIT_ARGS(ret->head)) ||
-        !git_do(call, GIT_LIST_CHANGED, NULL, 0) || !paths_sort(call, &sorting, call->out) ||
-        !index_feed(call, run, GIT_DROP, &sorting.drop) ||
-        !index_feed(call, run, GIT_ADD, &sorting.add) || !git_do(call, GIT_WRITE_TREE, NULL, 0))
+static void row_add(struct writer *writer, struct str path) {
+    write_raw(writer, path);
+    write_byte(writer, 0);
+}
+
+static int64_t clock_ns(clockid_t clock) {
+    struct timespec at;
+    clock_gettime(clock, &at);
+    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+}
+
+static void copies_remove(const struct taking *taking, struct str rows) {
+    while (rows.len) {
+        struct str path = {rows.at, strnlen(rows.at, rows.len)};
+        const char *slash = memrchr(path.at, '/', path.len);
+        if (strcmp(slash ? slash + 1 : path.at, ".gitattributes") != 0)
+            (void)unlinkat(taking->walk.copy, path.at, 0);
+        rows = (struct str){rows.at + path.len + 1, rows.len - path.len - 1};
+    }
+}
+
+/* Git takes in what has been copied; then the copies go, so that a large tree is never there twice. */
+static bool batch_end(struct git_call *call, struct taking *taking) {
+    struct str rows = {taking->copied.at, taking->copied.len};
+    if (!index_feed(call, &taking->walk, GIT_ADD, &taking->copied))
         return false;
-    ret->left_out = sorting.left_out;
-    *ret_tree = git_line(call);
+    copies_remove(taking, rows);
+    taking->taken += taking->batch_count;
+    taking->batch_count = 0;
+    taking->batch_bytes = 0;
     return true;
+}
+
+static bool changed_take(struct git_call *call, struct taking *taking, struct git_found found) {
+    if (clock_ns(CLOCK_MONOTONIC) / 1000000 > taking->until_ms)
+        return git_fail(call, GIT_TOO_LONG, "copying took longer than %lld s",
+                        (long long)(call->house->within_us / 1000000));
+    enum git_copied copied = git_copy(&taking->walk, found.path, &found.stat);
+    if (copied == GIT_COPY_FAILED)
+        return false;
+    if (copied == GIT_COPY_GONE)
+        row_add(&taking->drop, found.path);
+    taking->walk.left_out += copied == GIT_COPY_ODD;
+    if (copied != GIT_COPIED)
+        return true;
+    row_add(&taking->copied, found.path);
+    git_found_add(call->arena, &taking->now.files, found);
+    taking->batch_bytes += found.stat.size;
+    return (++taking->batch_count < GIT_BATCH && taking->batch_bytes < GIT_BATCH_BYTES) ||
+           batch_end(call, taking);
+}
+
+/* What git made of it stands, unless other rules hold by now, or HEAD has something else there. */
+static const struct git_found *known_find(const struct taking *taking,
+                                          const struct git_found *found) {
+    const struct git_found *before = git_seen_find(&taking->before, found->path);
+    bool same = before && git_seen_same(&taking->before, before, &found->stat) &&
+                hash_equal(&taking->before.attributes, &taking->walk.attributes) &&
+                (str_equal(before->was, found->was) || str_equal(before->hash, found->was));
+    return same ? before : NULL;
+}
+
+static bool found_take(struct git_call *call, struct taking *taking, struct git_found found) {
+    const struct git_found *known = known_find(taking, &found);
+    if (!known)
+        return changed_take(call, taking, found);
+    found.hash = known->hash;
+    git_found_add(call->arena, &taking->now.files, found);
+    const struct git_index_row *entry = git_row_find(&taking->walk.head, found.path);
+    if (!entry || entry->mode != found.stat.mode || !str_equal(entry->hash, found.hash)) {
+        write_raw(&taking->known,
+                  arena_format(call->arena, "%06o %.*s\t", found.stat.mode, STR_ARG(found.hash)));
+        row_add(&taking->known, found.path);
+    }
+    return true;
+}
+
+static bool all_take(struct git_call *call, struct taking *taking) {
+    struct git_walk *walk = &taking->walk;
+    for (uint32_t i = 0; i < walk->head.count; i++)
+        if (!walk->head.at[i].there)
+            row_add(&taking->drop, walk->head.at[i].path);
+    if (!index_feed(call, walk, GIT_DROP, &taking->drop))
+        return false;
+    for (uint32_t i = 0; i < walk->found.count; i++)
+        if (!found_take(call, taking, walk->found.at[i]))
+            return false;
+    return batch_end(call, taking) && index_feed(call, walk, GIT_ADD_KNOWN, &taking->known) &&
+           index_feed(call, walk, GIT_DROP, &taking->drop); /* gone while it was copied */
+}
+
+static bool index_list(struct git_call *call, struct git_index_rows *ret) {
+    call->output_most = GIT_LIST_OUTPUT;
+    bool listed = git_do(call, GIT_LIST_INDEX, NULL, 0);
+    call->output_most = 0;
+    return listed && git_rows_read(call, call->out, ret);
+}
+
+/* What git made of the copies. */
+static bool hashes_read(struct git_call *call, struct taking *taking) {
+    struct git_index_rows made;
+    if (taking->taken == 0)
+        return true;
+    if (!index_list(call, &made))
+        return false;
+    for (uint32_t i = 0; i < taking->now.files.count; i++) {
+        struct git_found *found = &taking->now.files.at[i];
+        const struct git_index_row *entry =
+            found->hash.len ? NULL : git_row_find(&made, found->path);
+        if (entry)
+            found->hash = entry->hash;
+    }
+    return true;
+}
+
+static void taking_begin(struct git_call *call, struct str folder, struct str tree,
+                         struct taking *taking) {
+    call->tree = part(call, folder, "copy");
+    call->index = part(call, folder, "index");
+    *taking = (struct taking){
+        .walk = {.call = call, .copy_path = call->tree, .root = -1, .copy = -1},
+        .drop = {.arena = call->arena},
+        .known = {.arena = call->arena},
+        .copied = {.arena = call->arena},
+        .until_ms = clock_ns(CLOCK_MONOTONIC) / 1000000 + call->house->within_us / 1000};
+    taking->now.begun_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    included_read(call, folder, &taking->walk);
+    (void)tree;
+}
+
+/* Our index is what HEAD has; then the worktree is walked. */
+static bool taking_walk(struct git_call *call, struct taking *taking, struct str folder,
+                        struct str tree, struct str head) {
+    return git_walk_begin(&taking->walk, tree) &&
+           git_folder_remove(call, part(call, folder, "index.lock")) &&
+           git_do(call, GIT_READ_TREE, GIT_ARGS(head)) && index_list(call, &taking->walk.head) &&
+           git_walk_go(&taking->walk);
+}
+
+static bool files_take(struct git_call *call, const struct git_run *run, struct git_seen *before,
+                       struct git_measure *ret, struct str *ret_tree) {
+    struct str folder = git_tree_folder(call, run->run), tree = git_tree_path(call, run->run);
+    struct str remembered = part(call, folder, "seen");
+    struct taking *taking = arena_new(call->arena, struct taking, 1);
+    taking_begin(call, folder, tree, taking);
+    taking->before = *before;
+    bool took = taking_walk(call, taking, folder, tree, ret->head) && all_take(call, taking) &&
+                hashes_read(call, taking) && git_do(call, GIT_WRITE_TREE, NULL, 0);
+    if (took)
+        *ret_tree = git_line(call);
+    ret->left_out = taking->walk.left_out;
+    git_walk_end(&taking->walk);
+    if (!took) { /* what it remembers may be the reason */
+        (void)unlink(arena_cstr(call->arena, remembered));
+        return false;
+    }
+    taking->now.attributes = taking->walk.attributes;
+    taking->now.history = before->history;
+    return git_seen_write(call, remembered, &taking->now);
+}
+
+/* A new worktree has exactly the files of its base: the first measurement need not read them all. */
+bool git_seen_begin(struct git_call *call, struct str folder, struct str tree, struct str base) {
+    struct taking *taking = arena_new(call->arena, struct taking, 1);
+    struct str fresh = call->tree;
+    taking_begin(call, folder, tree, taking);
+    bool walked = taking_walk(call, taking, folder, tree, base);
+    for (uint32_t i = 0; i < taking->walk.found.count && walked; i++) {
+        struct git_found found = taking->walk.found.at[i];
+        found.hash = found.was;
+        if (found.hash.len)
+            git_found_add(call->arena, &taking->now.files, found);
+    }
+    git_walk_end(&taking->walk);
+    call->tree = fresh;
+    taking->now.begun_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    taking->now.attributes = taking->walk.attributes;
+    return walked && git_seen_write(call, part(call, folder, "seen"), &taking->now);
 }
 
 static bool snapshot_make(struct git_call *call, const struct git_run *run, struct str tree,
@@ -271,8 +380,10 @@ bool git_measure_take(struct git_call *call, const struct git_run *run, struct g
     struct str tree;
     if (!git_exists(call, git_tree_path(call, run->run)))
         return git_fail(call, GIT_REFUSED, "run %.*s has no worktree", STR_ARG(run->run));
-    history_take(call, run, ret);
-    return git_well(call) && files_take(call, run, ret, &tree) &&
+    struct git_seen before;
+    git_seen_read(call, part(call, git_tree_folder(call, run->run), "seen"), &before);
+    history_take(call, run, &before.history, ret);
+    return git_well(call) && files_take(call, run, &before, ret, &tree) &&
            snapshot_make(call, run, tree, ret);
 }
 

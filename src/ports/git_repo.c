@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where is our clone of a repository, and who may work in it?
+/* Where are our clones of a repository, and who may work in them?
  *
- * STATE/repos/HASH is a bare repository with objects of its own: the person may throw theirs away. Its settings are
- * written anew by each verb that finds others. Locks are held on files and inherited by the commands. */
+ * STATE/repos/HASH is *published*: a bare repository with objects of its own, so that the person may throw theirs away. Runs
+ * borrow its objects, so it has the operator's branches and nothing else. STATE/private/HASH borrows from it too and has all that
+ * we make. Their settings are written anew by each verb that finds others. Locks are held on files and inherited by the
+ * commands. */
 #include "ports/git_state.h"
 
 #include "base/seam.h"
@@ -28,7 +30,10 @@ static const char CLONE_CONFIG[] = "# Written by Overseer, and again when it dif
 
 void git_begin(struct git_call *call, const struct git_house *house, struct arena *arena) {
     must(house->state.len && house->state.at[0] == '/' && house->within_us > 0);
-    *call = (struct git_call){.house = house, .arena = arena};
+    *call = (struct git_call){.house = house,
+                              .arena = arena,
+                              .until_ms = house->total_us ? git_now_ms() + house->total_us / 1000
+                                                          : INT64_MAX};
 }
 
 struct git_answer git_end(struct git_call *call) {
@@ -107,7 +112,7 @@ static bool lock_wait(struct git_call *call, int fd, int how) {
     for (int64_t waited = 0; flock(fd, how | LOCK_NB) < 0; waited += PAUSE_US) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return git_fail_errno(call, "lock", STR(""));
-        if (waited >= call->house->wait_us)
+        if (waited >= call->house->wait_us || git_is_over(call))
             return false;
         usleep(PAUSE_US);
     }
@@ -135,10 +140,18 @@ bool git_lock(struct git_call *call, struct str name) {
 }
 
 /* Runs share a fixed number of lock files, so that none has to be removed. */
-bool git_lock_run(struct git_call *call, struct str run) {
+static bool lock_slot(struct git_call *call, const char *kind, struct str run) {
     struct hash hash = sha256(run);
     unsigned slot = ((unsigned)hash.bytes[0] << 8 | hash.bytes[1]) % SLOTS;
-    return git_lock(call, arena_format(call->arena, "run-%04u", slot));
+    return git_lock(call, arena_format(call->arena, "%s-%04u", kind, slot));
+}
+
+bool git_lock_run(struct git_call *call, struct str run) {
+    return lock_slot(call, "run", run);
+}
+
+bool git_lock_target(struct git_call *call, struct str run) {
+    return lock_slot(call, "target", run);
 }
 
 /* ---- what a killed command left behind ---- */
@@ -169,18 +182,18 @@ static void stale_clear(int folder, int depth) {
     closedir(stream);
 }
 
-static void stale_folder(struct git_call *call, const char *below, int depth) {
-    struct str path = arena_format(call->arena, "%.*s%s", STR_ARG(call->clone), below);
+static void stale_folder(struct git_call *call, struct str clone, const char *below, int depth) {
+    struct str path = arena_format(call->arena, "%.*s%s", STR_ARG(clone), below);
     stale_clear(
         open(arena_cstr(call->arena, path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
         depth);
 }
 
 /* Nobody works in our clone: every lock file in it is a dead command's. */
-static void clone_mend(struct git_call *call) {
-    stale_folder(call, "", 0);
-    stale_folder(call, "/refs", REF_DEPTH);
-    stale_folder(call, "/objects/pack", 0);
+static void clone_mend(struct git_call *call, struct str clone) {
+    stale_folder(call, clone, "", 0);
+    stale_folder(call, clone, "/refs", REF_DEPTH);
+    stale_folder(call, clone, "/objects/pack", 0);
 }
 
 /* ---- our clone ---- */
@@ -224,16 +237,68 @@ static bool repo_place(struct git_call *call, const struct git_repo *repo) {
         snprintf(text + 2 * i, 3, "%02x", hash.bytes[i]);
     call->name = arena_copy(call->arena, str_of(text));
     call->clone = git_path(call, "repos", call->name, "");
+    call->private_clone = git_path(call, "private", call->name, "");
     return true;
 }
 
-static bool config_keep(struct git_call *call) {
+static bool config_keep(struct git_call *call, struct str clone) {
     struct str now = {0}, wanted = STR(CLONE_CONFIG);
-    struct str path = arena_format(call->arena, "%.*s/config", STR_ARG(call->clone));
+    struct str path = arena_format(call->arena, "%.*s/config", STR_ARG(clone));
     if (git_file_read(call, path, sizeof CLONE_CONFIG, &now) && str_equal(now, wanted))
         return true;
     return git_file_write(call, path, wanted);
 }
+
+/* ---- the private one ---- */
+
+/* A version before had one repository for all: what it kept there moves, as refs; the objects are borrowed. */
+static bool refs_move(struct git_call *call, struct str new) {
+    struct str list = arena_format(call->arena, "%.*s.refs", STR_ARG(new)),
+               place = call->private_clone;
+    if (!git_do(call, GIT_LIST_OLD,
+                GIT_ARGS(STR("refs/overseer/runs"), STR("refs/overseer/snapshots"),
+                         STR("refs/overseer/salvage"), STR("refs/overseer/landing"))))
+        return false;
+    if (!call->out.len)
+        return true;
+    if (!git_file_write(call, list, call->out))
+        return false;
+    call->input = list;
+    call->private_clone = new;
+    bool moved = git_do(call, GIT_CHANGE_REFS, NULL, 0);
+    call->private_clone = place;
+    return moved && git_folder_remove(call, list);
+}
+
+/* It appears as a whole. */
+static bool private_make(struct git_call *call) {
+    struct str new = arena_format(call->arena, "%.*s.new", STR_ARG(call->private_clone));
+    struct str folder = arena_format(call->arena, "%.*s/private", STR_ARG(call->house->state));
+    struct str borrowed = arena_format(call->arena, "%.*s/objects\n", STR_ARG(call->clone));
+    return git_folder_make(call, folder) && git_folder_remove(call, new) &&
+           git_do(call, GIT_INIT_CLONE, GIT_ARGS(new)) &&
+           git_folder_make(call, arena_format(call->arena, "%.*s/objects/info", STR_ARG(new))) &&
+           git_file_write(call,
+                          arena_format(call->arena, "%.*s/objects/info/alternates", STR_ARG(new)),
+                          borrowed) &&
+           refs_move(call, new) && git_move(call, new, call->private_clone);
+}
+
+/* After an update of ours: the clone is there, and the private repository is not. */
+static bool private_ensure(struct git_call *call) {
+    if (git_exists(call, call->private_clone))
+        return true;
+    int fd = lock_open(call, arena_format(call->arena, "make-%.*s", STR_ARG(call->name)));
+    if (fd < 0)
+        return false;
+    bool made = lock_wait(call, fd, LOCK_EX)
+                    ? git_exists(call, call->private_clone) || private_make(call)
+                    : git_fail(call, GIT_BUSY, "our clone is being made");
+    close(fd);
+    return made;
+}
+
+/* ---- both ---- */
 
 bool git_repo_open(struct git_call *call, const struct git_repo *repo) {
     if (!repo_place(call, repo))
@@ -241,15 +306,18 @@ bool git_repo_open(struct git_call *call, const struct git_repo *repo) {
     int fd = lock_open(call, arena_format(call->arena, "repo-%.*s", STR_ARG(call->name)));
     if (fd < 0)
         return false;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        clone_mend(call);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        clone_mend(call, call->clone);
+        clone_mend(call, call->private_clone);
+    }
     bool held = lock_wait(call, fd, LOCK_SH);
     lock_keep(call, fd);
     if (!held)
         return git_fail(call, GIT_BUSY, "our clone is being made");
     if (!git_exists(call, call->clone))
         return git_fail(call, GIT_REFUSED, "there is no clone of %.*s yet", STR_ARG(repo->source));
-    return config_keep(call);
+    return config_keep(call, call->clone) && private_ensure(call) &&
+           config_keep(call, call->private_clone);
 }
 
 /* It appears as a whole. */
@@ -264,8 +332,20 @@ static bool clone_open(struct git_call *call, const struct git_repo *repo) {
     if (!repo_place(call, repo))
         return false;
     struct str making = arena_format(call->arena, "make-%.*s", STR_ARG(call->name));
-    return git_lock(call, making) && (git_exists(call, call->clone) || clone_make(call)) &&
-           git_repo_open(call, repo);
+    bool there = git_lock(call, making) && (git_exists(call, call->clone) || clone_make(call)) &&
+                 (git_exists(call, call->private_clone) || private_make(call));
+    while (call->lock_count > 0) /* nobody waits here for what the network does */
+        close(call->locks[--call->lock_count]);
+    return there && git_repo_open(call, repo);
+}
+
+struct str git_clone_find(const struct git_house *house, const struct git_repo *repo,
+                          struct arena *arena) {
+    struct git_call call;
+    git_begin(&call, house, arena);
+    bool there = repo_place(&call, repo) && git_exists(&call, call.clone);
+    git_end(&call);
+    return there ? call.clone : STR("");
 }
 
 /* ---- what the operator's repository has ---- */
@@ -285,6 +365,18 @@ static bool default_branch(struct git_call *call, const struct git_repo *repo, s
     return true;
 }
 
+bool git_remote_reach(struct git_call *call, struct str where) {
+    return git_source_is_path(where) || git_do(call, GIT_REACH_REMOTE, GIT_ARGS(where));
+}
+
+/* One at a time: two would be in each other's way at the same refs. */
+static bool source_fetch(struct git_call *call, const struct git_repo *repo) {
+    return git_lock(call, arena_format(call->arena, "fetch-%.*s", STR_ARG(call->name))) &&
+           git_remote_reach(call, repo->source) &&
+           git_do(call, GIT_FETCH_SOURCE,
+                  GIT_ARGS(repo->source, STR("+refs/heads/*:refs/overseer/source/*")));
+}
+
 struct git_answer git_clone_ensure(const struct git_house *house, const struct git_repo *repo,
                                    struct str branch, struct arena *arena, struct git_clone *ret) {
     struct git_call call;
@@ -292,15 +384,14 @@ struct git_answer git_clone_ensure(const struct git_house *house, const struct g
     call.local = git_source_is_path(repo->source);
     struct git_clone clone = {.branch = branch};
     if (git_low_water(&call) && clone_open(&call, repo) &&
-        (branch.len || default_branch(&call, repo, &clone.branch)) &&
-        git_do(&call, GIT_FETCH_SOURCE,
-               GIT_ARGS(repo->source, STR("+refs/heads/*:refs/overseer/source/*")))) {
+        (branch.len || default_branch(&call, repo, &clone.branch)) && source_fetch(&call, repo)) {
         struct str ref = git_ref(&call, GIT_REF_SOURCE, clone.branch, STR(""));
-        if (git_try(&call, GIT_RESOLVE,
+        if (git_try(&call, GIT_RESOLVE_PUBLISHED,
                     GIT_ARGS(arena_format(arena, "%.*s^{commit}", STR_ARG(ref)))) != 0)
             git_fail(&call, GIT_REFUSED, "there is no branch %.*s", STR_ARG(clone.branch));
         clone.head = git_line(&call);
         clone.path = call.clone;
+        clone.private_path = call.private_clone;
     }
     if (git_well(&call))
         *ret = clone;

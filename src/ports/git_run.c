@@ -21,7 +21,7 @@
 
 enum {
     WORDS = 192,     /* of one command */
-    VARIABLES = 128, /* of its environment */
+    VARIABLES = 256, /* of its environment */
     CHUNK = 65536,
     GRACE_MS = 2000, /* between asking to end and ending: git takes its lock files away */
     LOOK_MS = 100    /* how long an ended command's pipes are waited for */
@@ -36,7 +36,7 @@ struct child {
     pid_t pid;
     int out, err;
     char *output;
-    size_t output_length, output_room;
+    size_t output_length, output_room, output_most;
     char errors[GIT_ERRORS];
     size_t errors_length;
     bool too_long, too_much;
@@ -161,6 +161,8 @@ static void words_make(struct git_call *call, const char *line, const struct str
         if (upload || str_equal(token, STR("$receive"))) {
             if (call->local)
                 word_add(words, (char *)(uintptr_t)(upload ? GIT_UPLOAD : GIT_RECEIVE));
+        } else if (str_equal(token, STR("$boxed"))) {
+            word_add(words, (char *)(uintptr_t)GIT_BOXED);
         } else if (str_equal(token, STR("$*"))) {
             for (unsigned i = numbered(line); i < count; i++)
                 word_add(words, arena_cstr(call->arena, args[i]));
@@ -201,14 +203,16 @@ static void settings_make(struct git_call *call, struct words *words) {
 }
 
 static void place_make(struct git_call *call, struct words *words, enum git_place place) {
-    if (place == GIT_OURS || place == GIT_MEASURE)
+    if (place == GIT_OURS || place == GIT_MEASURE || place == GIT_INDEX)
+        variable_add(call, words, "GIT_DIR", call->private_clone);
+    if (place == GIT_PUBLISHED)
         variable_add(call, words, "GIT_DIR", call->clone);
     if (place == GIT_FRESH)
         variable_add(call, words, "GIT_DIR",
                      arena_format(call->arena, "%.*s/.git", STR_ARG(call->tree)));
     if (place == GIT_FRESH || place == GIT_MEASURE)
         variable_add(call, words, "GIT_WORK_TREE", call->tree);
-    if (place == GIT_MEASURE)
+    if (place == GIT_MEASURE || place == GIT_INDEX)
         variable_add(call, words, "GIT_INDEX_FILE", call->index);
 }
 
@@ -224,6 +228,37 @@ static void people_make(struct git_call *call, struct words *words) {
     variable_add(call, words, "GIT_COMMITTER_DATE", now);
 }
 
+static unsigned boxed_add(struct git_call *call, struct words *words, unsigned number,
+                          struct str word) {
+    char name[32];
+    must(number < GIT_BOXED_WORDS);
+    snprintf(name, sizeof name, "%s%02o", GIT_BOXED_NAME, number);
+    variable_add(call, words, name, word);
+    return number + 1;
+}
+
+/* The words of the sandbox, then git with what is to be read. */
+static void boxed_make(struct git_call *call, struct words *words) {
+    const struct git_house *house = call->house;
+    unsigned number = 0;
+    if (!call->boxed_tree.len)
+        return;
+    bool boxed = !seam("git-unboxed"); /* without the sandbox: as git_open_beneath() */
+    for (uint32_t i = 0; i < house->sandbox_count && boxed; i++) {
+        struct str word = house->sandbox_prefix[i];
+        if (str_equal(word, STR("$tree")))
+            word = call->boxed_tree;
+        else if (str_equal(word, STR("$objects")))
+            word = arena_format(call->arena, "%.*s/objects", STR_ARG(call->clone));
+        number = boxed_add(call, words, number, word);
+    }
+    number = boxed_add(call, words, number, house->program.len ? house->program : STR("git"));
+    for (unsigned i = 0; i < GIT_BOXED_PROGRAM_COUNT; i++)
+        number = boxed_add(call, words, number, str_of(GIT_BOXED_PROGRAM[i]));
+    boxed_add(call, words, number,
+              arena_format(call->arena, "%.*s/.git", STR_ARG(call->boxed_tree)));
+}
+
 static void environment_make(struct git_call *call, struct words *words, enum git_place place) {
     for (unsigned i = 0; i < GIT_ENVIRONMENT_COUNT; i++)
         variable_add(call, words, GIT_ENVIRONMENT[i].name, str_of(GIT_ENVIRONMENT[i].value));
@@ -231,6 +266,7 @@ static void environment_make(struct git_call *call, struct words *words, enum gi
         variable_add(call, words, "SSH_AUTH_SOCK", call->house->ssh_socket);
     settings_make(call, words);
     place_make(call, words, place);
+    boxed_make(call, words);
     people_make(call, words);
     words->at[words->count] = NULL;
 }
@@ -302,14 +338,19 @@ static bool child_start(struct git_call *call, struct child *child, const struct
     return git_fail_errno(call, "cannot run", str_of(words->at[0]));
 }
 
-static int64_t now_ms(void) {
+int64_t git_now_ms(void) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
 }
 
+bool git_is_over(const struct git_call *call) {
+    const atomic_bool *ends = call->house->ends;
+    return git_now_ms() >= call->until_ms || (ends && atomic_load(ends));
+}
+
 static bool output_add(struct child *child, const char *at, size_t length) {
-    if (child->output_length + length > GIT_OUTPUT)
+    if (child->output_length + length > child->output_most)
         return false;
     if (child->output_length + length > child->output_room) {
         size_t room = (child->output_length + length) * 2;
@@ -362,10 +403,10 @@ static bool child_has_ended(const struct child *child) {
 }
 
 /* Until both pipes are closed, or it has ended and says nothing more, or a cap is reached. */
-static void child_listen(struct child *child, int64_t until_ms) {
+static void child_listen(const struct git_call *call, struct child *child, int64_t until_ms) {
     while ((child->out >= 0 || child->err >= 0) && !child->too_much) {
-        int64_t left = until_ms - now_ms();
-        if (left <= 0) {
+        int64_t left = until_ms - git_now_ms();
+        if (left <= 0 || git_is_over(call)) {
             child->too_long = true;
             return;
         }
@@ -383,7 +424,7 @@ static void child_listen(struct child *child, int64_t until_ms) {
 
 static bool child_wait(const struct child *child, int64_t until_ms) {
     while (!child_has_ended(child)) {
-        if (now_ms() >= until_ms)
+        if (git_now_ms() >= until_ms)
             return false;
         usleep(1000);
     }
@@ -395,7 +436,7 @@ static int child_end(struct child *child, int64_t until_ms) {
     if (child->too_long || child->too_much || !child_wait(child, until_ms)) {
         child->too_long |= !child->too_much;
         kill(-child->pid, SIGTERM);
-        child_wait(child, now_ms() + GRACE_MS);
+        child_wait(child, git_now_ms() + GRACE_MS);
     }
     kill(-child->pid, SIGKILL);
     int status = 0;
@@ -413,21 +454,22 @@ pid_t git_child; /* for a test that kills it */
 #endif
 
 static int child_carry(struct git_call *call, struct child *child, enum git_command command) {
-    int64_t until_ms = now_ms() + call->house->within_us / 1000;
+    int64_t begun_ms = git_now_ms(), within_us = git_command_within_us(command);
+    int64_t until_ms = begun_ms + (within_us ? within_us : call->house->within_us) / 1000;
 #ifdef OVERSEER_SEAMS
     git_child = child->pid;
 #endif
     (void)seam("git-running");
-    child_listen(child, until_ms);
+    child_listen(call, child, until_ms);
     int status = child_end(child, until_ms);
     call->out = arena_copy(call->arena, (struct str){child->output, child->output_length});
     call->err = arena_copy(call->arena, (struct str){child->errors, child->errors_length});
     free(child->output);
     if (child->too_long)
-        git_fail(call, GIT_TOO_LONG, "git took longer than %lld s: %s",
-                 (long long)(call->house->within_us / 1000000), GIT_ROWS[command].line);
+        git_fail(call, GIT_TOO_LONG, "git was ended after %lld s: %s",
+                 (long long)((git_now_ms() - begun_ms) / 1000), GIT_ROWS[command].line);
     if (child->too_much)
-        git_fail(call, GIT_TOO_MUCH, "git said more than %d bytes: %s", GIT_OUTPUT,
+        git_fail(call, GIT_TOO_MUCH, "git said more than %zu bytes: %s", child->output_most,
                  GIT_ROWS[command].line);
     return git_well(call) ? status : -1;
 }
@@ -439,7 +481,8 @@ int git_try(struct git_call *call, enum git_command command, const struct str *a
     (void)seam("git-step");
     const struct git_row *row = &GIT_ROWS[command];
     struct words words = {0}, environment = {0};
-    struct child child = {.out = -1, .err = -1};
+    struct child child = {
+        .out = -1, .err = -1, .output_most = call->output_most ? call->output_most : GIT_OUTPUT};
     words_make(call, row->line, args, count, &words);
     environment_make(call, &environment, row->place);
     if (!child_start(call, &child, &words, &environment))

@@ -3,7 +3,11 @@
  *
  * One commit has the files as they are now as its tree, and every branch, tag and stash that nothing else holds as a parent. One ref
  * keeps it. What fits into no commit makes the salvage not whole, and the worktree stays. */
-#include "ports/git_state.h"
+#include "ports/git_walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 /* The tips that the commit so far does not hold, at most `most`; each is a line. */
 static bool tips_list(struct git_call *call, const struct git_run *run, struct str commit,
@@ -54,14 +58,24 @@ static bool tips_hold(struct git_call *call, const struct git_run *run, struct s
 
 /* A ref has the newest stash alone; the others stand in its log. One that cannot be read may have some. */
 static bool has_older_stashes(struct git_call *call, const struct git_run *run) {
-    struct str log, path = arena_format(call->arena, "%.*s/.git/logs/refs/stash",
-                                        STR_ARG(git_tree_path(call, run->run)));
-    if (!git_exists(call, path))
-        return false;
-    if (!git_file_read(call, path, 1 << 20, &log))
+    struct str path = git_tree_path(call, run->run);
+    char text[4096];
+    int root = open(arena_cstr(call->arena, path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root < 0)
         return true;
-    str_line_take(&log);
-    return log.len > 0;
+    int fd = git_open_beneath(root, STR(".git/logs/refs/stash"), O_RDONLY | O_NOFOLLOW);
+    bool none = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    close(root);
+    if (fd < 0)
+        return !none;
+    unsigned lines = 0;
+    for (ssize_t length; lines < 2 && (length = read(fd, text, sizeof text)) != 0;) {
+        lines += length < 0 ? 2 : 0;
+        for (ssize_t i = 0; i < length; i++)
+            lines += text[i] == '\n';
+    }
+    close(fd);
+    return lines > 1;
 }
 
 static bool salvage_make(struct git_call *call, const struct git_run *run,
@@ -69,7 +83,8 @@ static bool salvage_make(struct git_call *call, const struct git_run *run,
     struct git_measure measure = {0};
     if (!git_measure_take(call, run, &measure))
         return false;
-    ret->whole = !measure.broken && measure.left_out == 0 && !has_older_stashes(call, run);
+    ret->whole = !measure.broken && !measure.absent && measure.left_out == 0 &&
+                 !has_older_stashes(call, run);
     struct str commit = measure.snapshot;
     if (!tips_hold(call, run, &commit, &ret->whole))
         return false;
@@ -88,18 +103,6 @@ static bool salvage_recall(struct git_call *call, struct git_salvage *ret) {
     return status >= 0;
 }
 
-/* A remote that does not want it is no failure: our clone has it. */
-static void salvage_send(struct git_call *call, const struct git_repo *repo,
-                         struct git_salvage *ret) {
-    ret->unsent = STR("there is no remote");
-    if (!repo->remote.len || !ret->commit.len)
-        return;
-    call->local = git_source_is_path(repo->remote);
-    ret->pushed = git_try(call, GIT_PUSH_SALVAGE, GIT_ARGS(repo->remote, ret->ref)) == 0;
-    ret->unsent = ret->pushed ? STR("") : call->answer.why.len ? call->answer.why : call->err;
-    call->answer = (struct git_answer){0};
-}
-
 struct git_answer git_tree_salvage(const struct git_house *house, const struct git_repo *repo,
                                    const struct git_run *run, struct arena *arena,
                                    struct git_salvage *ret) {
@@ -109,10 +112,8 @@ struct git_answer git_tree_salvage(const struct git_house *house, const struct g
     if (git_run_check(&call, run) && git_lock_run(&call, run->run) && git_repo_open(&call, repo)) {
         saved.ref = git_ref(&call, GIT_REF_SALVAGE, run->run, STR(""));
         bool there = git_exists(&call, git_tree_path(&call, run->run));
-        if (there ? salvage_make(&call, run, &saved) : salvage_recall(&call, &saved)) {
-            salvage_send(&call, repo, &saved);
+        if (there ? salvage_make(&call, run, &saved) : salvage_recall(&call, &saved))
             *ret = saved;
-        }
     }
     return git_end(&call);
 }

@@ -6,18 +6,24 @@
 #include "ports/git.h"
 #include "ports/git_table.h"
 
+struct writer;
+
 struct git_call {
     const struct git_house *house;
     struct arena *arena;
     struct git_answer answer;
-    struct str clone; /* path of our clone */
-    struct str name;  /* of the repository: a hash */
+    struct str clone;         /* path of the published repository */
+    struct str private_clone; /* path of ours, which borrows from it */
+    struct str name;          /* of the repository: a hash */
+    int64_t until_ms; /* of git_now_ms(): the verb ends; INT64_MAX: it has no time of its own */
     int locks[GIT_LOCKS];
     unsigned lock_count;
 
     /* for the next commands */
     bool local;              /* the other side is a path */
-    struct str tree, index;  /* of GIT_FRESH and GIT_MEASURE */
+    struct str tree, index;  /* of GIT_FRESH, GIT_MEASURE and GIT_INDEX */
+    struct str boxed_tree;   /* the worktree whose repository is read in the sandbox; empty: none */
+    size_t output_most;      /* bytes; 0: GIT_OUTPUT */
     struct str input;        /* path of a file; empty: nothing */
     struct str author, mail; /* empty: the house's */
     struct str date;         /* of the author; empty: at_us */
@@ -54,6 +60,10 @@ bool git_fail_command(struct git_call *call, enum git_command command);
 struct str git_fill(struct arena *arena, const char *line, const struct str *args, unsigned count);
 struct str git_ref(struct git_call *call, enum git_ref ref, struct str one, struct str two);
 
+int64_t git_now_ms(void);
+/* The caller does not want it any more, or its time is over. */
+bool git_is_over(const struct git_call *call);
+
 /* The out of a command that says one line. */
 struct str git_line(struct git_call *call);
 bool git_is_commit_name(struct str s);
@@ -65,10 +75,14 @@ struct git_answer git_end(struct git_call *call);
 bool git_name_check(struct git_call *call, struct str name);
 bool git_run_check(struct git_call *call, const struct git_run *run);
 bool git_lock_run(struct git_call *call, struct str run);
+/* Where the run's target is looked at, over the network: taken before git_lock_run(), never after it. */
+bool git_lock_target(struct git_call *call, struct str run);
 bool git_lock(struct git_call *call, struct str name);
 bool git_low_water(struct git_call *call);
 bool git_repo_open(struct git_call *call, const struct git_repo *repo);
-bool git_source_is_path(struct str source);
+/* The other side answers, lets us in and lists its branches, within the time of that row. True at once for a path. Asked before each
+ * fetch or push over the network: low-speed limits do not end a handshake that hangs. */
+bool git_remote_reach(struct git_call *call, struct str where);
 struct str git_path(struct git_call *call, const char *folder, struct str name, const char *suffix);
 
 /* ---- files (git_file.c) ---- */
@@ -76,13 +90,13 @@ struct str git_path(struct git_call *call, const char *folder, struct str name, 
 bool git_folder_make(struct git_call *call, struct str path); /* with what is above it */
 bool git_folder_remove(struct git_call *call,
                        struct str path); /* all of it; links are not followed */
-bool git_file_write(struct git_call *call, struct str path,
-                    struct str text); /* whole or not at all */
+bool git_file_write(struct git_call *call, struct str path, struct str text);
+/* For one command to read, under the run's lock: one name, which the next one overwrites. */
+bool git_scratch_write(struct git_call *call, struct str path,
+                       struct str text); /* whole or not at all */
 bool git_file_read(struct git_call *call, struct str path, size_t cap, struct str *ret);
 bool git_exists(struct git_call *call, struct str path);
 bool git_move(struct git_call *call, struct str from, struct str to);
-/* How many files, and is there a link among them? */
-bool git_folder_is_plain(struct git_call *call, struct str path, uint32_t most);
 /* Opens `path` below a folder. No link on the way is followed. -1: errno. */
 int git_open_below(int folder, struct str path, int flags, bool make);
 
@@ -91,6 +105,9 @@ int git_open_below(int folder, struct str path, int flags, bool make);
 struct str git_tree_folder(struct git_call *call, struct str run);
 struct str git_tree_path(struct git_call *call, struct str run);
 
+/* A commit of ours becomes one that the run of that name may see. */
+bool git_publish(struct git_call *call, struct str commit, struct str name);
+
 /* .worktreeinclude (git_include.c) */
 bool git_include(struct git_call *call, const struct git_repo *repo, struct git_tree *ret);
 
@@ -98,9 +115,62 @@ bool git_include(struct git_call *call, const struct git_repo *repo, struct git_
 
 bool git_measure_take(struct git_call *call, const struct git_run *run, struct git_measure *ret);
 bool git_changes_read(struct git_call *call, const struct git_run *run, struct git_measure *ret);
+/* A worktree that was just made: what is in it is known. */
+bool git_seen_begin(struct git_call *call, struct str folder, struct str tree, struct str base);
 
 /* ---- merging (git_merge.c) ---- */
 
-/* What has to be on top of `target` for the landing. False: a failure, or conflicts. Empty: nothing new. */
-bool git_replay(struct git_call *call, const struct git_landing *landing, struct str target,
-                struct git_landed *ret, struct str *ret_commit);
+struct git_tree_entry {
+    struct str mode, hash;
+};
+
+struct git_change {
+    struct str path;
+    struct git_tree_entry before, after;
+};
+
+struct git_changes {
+    struct git_change *list; /* by path */
+    uint32_t count;
+};
+
+struct git_merged {
+    struct str tree; /* empty: there are conflicts */
+    struct git_changes
+        taken;             /* where it differs from ours; files that conflict are not among them */
+    struct str *conflicts; /* files */
+    uint32_t conflict_count;
+};
+
+/* How one tree differs from another. */
+bool git_changes(struct git_call *call, struct str from, struct str to, struct git_changes *ret);
+const struct git_change *git_change_find(const struct git_changes *changes, struct str path);
+bool git_entry_is_gone(struct git_tree_entry entry);
+bool git_entry_equal(struct git_tree_entry a, struct git_tree_entry b);
+
+/* An index for trees, in a file of its own; under the run's lock. */
+bool git_index_begin(struct git_call *call, const struct git_run *run);
+bool git_index_end(struct git_call *call, const struct git_run *run);
+void git_entry_write(struct writer *writer, struct str path, struct git_tree_entry entry);
+/* The tree `from` with these entries instead; empty: with nothing else. */
+bool git_tree_write(struct git_call *call, const struct git_run *run, struct str from,
+                    const struct writer *entries, struct str *ret_tree);
+bool git_tree_of(struct git_call *call, struct str commit, struct str *ret);
+
+/* Conflicts are no failure. Between git_index_begin and git_index_end. */
+bool git_merge_trees(struct git_call *call, const struct git_run *run, struct str base,
+                     struct str ours, struct str theirs, struct git_merged *ret);
+/* Fails with the first path at which `tree` differs from `target` though `theirs` does not from `base`. */
+bool git_merge_is_own(struct git_call *call, struct str base, struct str theirs, struct str target,
+                      struct str tree);
+
+/* ---- commits of a candidate (git_commits.c) ---- */
+
+bool git_commits_make(struct git_call *call, const struct git_run *run, const struct git_work *work,
+                      struct str target, struct str tree, struct str *ret);
+
+/* ---- candidates (git_candidate.c), for landing too ---- */
+
+/* It is one of this run, and on top of `onto`. */
+bool git_candidate_check(struct git_call *call, const struct git_run *run, struct str commit,
+                         struct str onto);

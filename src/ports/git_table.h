@@ -2,15 +2,20 @@
 /* Which commands, settings and refs of git do we use? All of them are rows here; docs/safety.md shows them.
  *
  * A line is split at its spaces. $1 to $9 stand for what the caller gives, $* for what is left of that. $upload and
- * $receive say how the other side of a local path is to be run, and are nothing for a URL. */
+ * $receive say how the other side of a local path is to be run, and are nothing for a URL; $boxed says how an agent's
+ * repository is read, in a sandbox. */
 #pragma once
 
+#include "base/time.h"
+
 enum git_place {
-    GIT_NOWHERE, /* in no repository */
-    GIT_OURS,    /* in our clone */
-    GIT_MEASURE, /* our clone's objects and refs, an index of our own, the files of a run's worktree */
-    GIT_FRESH,  /* in a folder that we have just made, before anybody saw it */
-    GIT_PERSONS /* in the operator's repository: reads only */
+    GIT_NOWHERE,   /* in no repository */
+    GIT_OURS,      /* in our private repository, which borrows from the published one */
+    GIT_PUBLISHED, /* in the published repository */
+    GIT_MEASURE,   /* our private repository, an index of our own, copies of a run's files */
+    GIT_FRESH,     /* in a folder that we have just made, before anybody saw it */
+    GIT_PERSONS,   /* in the operator's repository: reads only */
+    GIT_INDEX      /* our private repository, an index of our own, no files */
 };
 
 enum git_command {
@@ -18,7 +23,10 @@ enum git_command {
     GIT_INIT_CLONE,
     GIT_FETCH_SOURCE,
     GIT_FETCH_TARGET,
+    GIT_PUBLISH,
+    GIT_LIST_RUN,
     GIT_FETCH_RUN,
+    GIT_FETCH_CHECKOUT,
     GIT_INIT_TREE,
     GIT_SET_FRESH,
     GIT_SET_FRESH_HEAD,
@@ -26,17 +34,24 @@ enum git_command {
     GIT_LIST_INCLUDED,
     GIT_LIST_IGNORED,
     GIT_READ_TREE,
-    GIT_LIST_CHANGED,
+    GIT_LIST_INDEX,
+    GIT_LIST_NOT_WORK,
     GIT_ADD,
+    GIT_ADD_KNOWN,
     GIT_DROP,
     GIT_WRITE_TREE,
     GIT_COMMIT,
     GIT_RESOLVE,
+    GIT_RESOLVE_PUBLISHED,
     GIT_SET_REF,
-    GIT_DELETE_REFS,
+    GIT_CHANGE_REFS,
+    GIT_CHANGE_PUBLISHED,
     GIT_LIST_NAMES,
+    GIT_LIST_PUBLISHED,
+    GIT_LIST_OLD,
     GIT_LIST_TIPS,
     GIT_COMPARE,
+    GIT_COMPARE_RAW,
     GIT_DIFF,
     GIT_WORKTREES,
     GIT_CHECK_NAME,
@@ -44,10 +59,18 @@ enum git_command {
     GIT_BASE,
     GIT_LIST_COMMITS,
     GIT_SHOW_COMMIT,
+    GIT_SHOW_DATE,
+    GIT_LIST_ADDED,
+    GIT_SHOW_ADDED,
     GIT_LOG,
+    GIT_INDEX_READ,
+    GIT_INDEX_SET,
+    GIT_INDEX_WRITE,
     GIT_MERGE,
     GIT_PUSH_IF,
     GIT_PUSH_SALVAGE,
+    GIT_REACH_REMOTE,
+    GIT_LIST_REFS,
     GIT_COMMANDS
 };
 
@@ -58,6 +81,8 @@ struct git_row {
 };
 
 extern const struct git_row GIT_ROWS[GIT_COMMANDS];
+
+int64_t git_command_within_us(enum git_command command); /* 0: what the house says */
 
 struct git_setting {
     const char *name, *value, *why;
@@ -70,6 +95,14 @@ extern const unsigned GIT_SETTING_COUNT;
 /* The same for the other side of a local path, which does not inherit them. */
 extern const char GIT_UPLOAD[], GIT_RECEIVE[];
 
+/* The words of the sandbox and of the program in it are variables, GIT_BOXED_NAME and a number: no path is ever part of a shell's text. */
+extern const char GIT_BOXED[], GIT_BOXED_NAME[];
+enum { GIT_BOXED_WORDS = 64 };
+
+/* The program in the sandbox, before the repository's path. */
+extern const char *const GIT_BOXED_PROGRAM[];
+extern const unsigned GIT_BOXED_PROGRAM_COUNT;
+
 /* The whole environment of a command, beside what the house and the verb add. */
 extern const struct git_setting GIT_ENVIRONMENT[];
 extern const unsigned GIT_ENVIRONMENT_COUNT;
@@ -81,8 +114,13 @@ enum git_ref {
     GIT_REF_SALVAGE,
     GIT_REF_TARGET,
     GIT_REF_LANDING,
+    GIT_REF_CANDIDATE,
+    GIT_REF_KEPT,
+    GIT_REF_CONFLICT,
     GIT_REF_BRANCH,
     GIT_REF_FRESH_BASE,
+    GIT_REF_SENT,
+    GIT_REF_HANDED,
     GIT_REFS
 };
 

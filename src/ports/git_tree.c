@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where does an agent work, and where is its work verified?
  *
- * STATE/worktrees/RUN/tree is a repository of its own that borrows our clone's objects: an agent can do what it likes to
- * it, and neither our clone nor another run changes. STATE/checkouts/NAME is the same for one commit. Both appear as a whole, by
- * a rename, and disappear by one. */
+ * STATE/worktrees/RUN/tree is a repository of its own that borrows the published objects: an agent can do what it likes to
+ * it, and neither our clones nor another run changes. STATE/checkouts/NAME is the same for one commit, with the objects that are not
+ * published in it. Both appear as a whole, by a rename, and disappear by one. */
 #include "ports/git_state.h"
 
 #include "base/bytes.h"
@@ -42,11 +42,59 @@ static bool fresh_config(struct git_call *call) {
                borrowed);
 }
 
+enum { HAVES = 64 };
+
+/* What the published objects have, as refs: so that only the rest is fetched. They go again. */
+static bool haves_write(struct git_call *call, struct str path) {
+    struct writer writer = {.arena = call->arena};
+    unsigned number = 0;
+    if (!git_do(call, GIT_LIST_PUBLISHED,
+                GIT_ARGS(arena_format(call->arena, "%d", HAVES), STR("refs/overseer/source"),
+                         STR("refs/overseer/targets"))))
+        return false;
+    write_raw(&writer, STR("# pack-refs with: peeled fully-peeled sorted \n"));
+    for (struct str left = call->out; left.len; number++) {
+        struct str commit = str_line_take(&left);
+        write_raw(&writer, arena_format(call->arena, "%.*s refs/overseer/have/%03u\n",
+                                        STR_ARG(commit), number));
+    }
+    return git_file_write(call, path, (struct str){writer.at, writer.len});
+}
+
+static int published_has(struct git_call *call, struct str commit) {
+    return git_try(call, GIT_RESOLVE_PUBLISHED,
+                   GIT_ARGS(arena_format(call->arena, "%.*s^{commit}", STR_ARG(commit))));
+}
+
+/* A checkout has what the published objects lack: no check sees our private ones. */
+static bool objects_bring(struct git_call *call, struct str commit) {
+    int status = published_has(call, commit);
+    if (status <= 0)
+        return status == 0;
+    struct str haves = arena_format(call->arena, "%.*s/.git/packed-refs", STR_ARG(call->tree));
+    struct str spec = arena_format(call->arena, "%.*s:refs/overseer/base", STR_ARG(commit));
+    call->local = true;
+    return haves_write(call, haves) &&
+           git_do(call, GIT_FETCH_CHECKOUT, GIT_ARGS(call->private_clone, spec)) &&
+           git_folder_remove(call, haves);
+}
+
+bool git_publish(struct git_call *call, struct str commit, struct str name) {
+    int status = published_has(call, commit);
+    if (status <= 0)
+        return status == 0;
+    struct str spec = arena_format(call->arena, "+%.*s:%.*s", STR_ARG(commit),
+                                   STR_ARG(git_ref(call, GIT_REF_HANDED, name, STR(""))));
+    call->local = true;
+    return git_do(call, GIT_PUBLISH, GIT_ARGS(call->private_clone, spec));
+}
+
 /* branch: empty: on none. */
 static bool fresh_make(struct git_call *call, struct str branch, struct str commit) {
     struct str first = branch.len ? branch : STR("overseer");
     if (!git_folder_make(call, call->tree) ||
-        !git_do(call, GIT_INIT_TREE, GIT_ARGS(first, call->tree)) || !fresh_config(call))
+        !git_do(call, GIT_INIT_TREE, GIT_ARGS(first, call->tree)) || !fresh_config(call) ||
+        !objects_bring(call, commit))
         return false;
     struct str ref = arena_format(call->arena, "refs/heads/%.*s", STR_ARG(branch));
     bool set = branch.len ? git_do(call, GIT_SET_FRESH, GIT_ARGS(ref, commit))
@@ -80,7 +128,8 @@ static bool tree_make(struct git_call *call, const struct git_repo *repo, const 
         !git_folder_remove(call, new) || !git_folder_make(call, new))
         return false;
     call->tree = arena_format(call->arena, "%.*s/tree", STR_ARG(new));
-    return fresh_make(call, ret->branch, run->base) && git_include(call, repo, ret) &&
+    return git_publish(call, run->base, run->run) && fresh_make(call, ret->branch, run->base) &&
+           git_include(call, repo, ret) && git_seen_begin(call, new, call->tree, run->base) &&
            git_move(call, new, git_tree_folder(call, run->run));
 }
 
@@ -125,7 +174,9 @@ static bool refs_delete(struct git_call *call, const struct git_run *run, bool *
                 GIT_ARGS(arena_format(call->arena, "%d", REFS_ROUND),
                          git_ref(call, GIT_REF_RUN, run->run, STR("")),
                          git_ref(call, GIT_REF_SNAPSHOT, run->run, STR("")),
-                         git_ref(call, GIT_REF_TARGET, run->run, STR("")))))
+                         git_ref(call, GIT_REF_CANDIDATE, run->run, STR("")),
+                         git_ref(call, GIT_REF_KEPT, run->run, STR("")),
+                         git_ref(call, GIT_REF_CONFLICT, run->run, STR("")))))
         return false;
     struct writer writer = {.arena = call->arena};
     for (struct str left = call->out; left.len;) {
@@ -141,7 +192,18 @@ static bool refs_delete(struct git_call *call, const struct git_run *run, bool *
         !git_file_write(call, list, (struct str){writer.at, writer.len}))
         return false;
     call->input = list;
-    return git_do(call, GIT_DELETE_REFS, NULL, 0);
+    return git_do(call, GIT_CHANGE_REFS, NULL, 0);
+}
+
+static bool published_forget(struct git_call *call, const struct git_run *run) {
+    struct str list = git_path(call, "tmp", run->run, ".refs");
+    struct str text = arena_format(call->arena, "delete %.*s\ndelete %.*s\n",
+                                   STR_ARG(git_ref(call, GIT_REF_TARGET, run->run, STR(""))),
+                                   STR_ARG(git_ref(call, GIT_REF_HANDED, run->run, STR(""))));
+    if (!folder_ready(call, "tmp") || !git_file_write(call, list, text))
+        return false;
+    call->input = list;
+    return git_do(call, GIT_CHANGE_PUBLISHED, NULL, 0) && git_folder_remove(call, list);
 }
 
 static bool refs_forget(struct git_call *call, const struct git_run *run) {
@@ -149,9 +211,10 @@ static bool refs_forget(struct git_call *call, const struct git_run *run) {
     for (unsigned i = 0; i < REFS_ROUNDS && !over; i++)
         if (!refs_delete(call, run, &over))
             return false;
-    return over ||
-           git_fail(call, GIT_TOO_MUCH, "run %.*s has more refs than can be removed at once",
-                    STR_ARG(run->run));
+    if (!over)
+        return git_fail(call, GIT_TOO_MUCH, "run %.*s has more refs than can be removed at once",
+                        STR_ARG(run->run));
+    return published_forget(call, run);
 }
 
 /* A name that is not taken, so that nothing that was kept is written over. */
@@ -181,6 +244,7 @@ static bool tree_clear(struct git_call *call, const struct git_run *run, bool wh
     if (there && !(git_move(call, folder, trash) && git_folder_remove(call, trash)))
         return false;
     return git_folder_remove(call, git_path(call, "worktrees", run->run, ".new")) &&
+           git_index_end(call, run) &&
            git_folder_remove(call, git_path(call, "tmp", run->run, ".refs")) &&
            git_folder_remove(call, git_path(call, "tmp", run->run, ".paths"));
 }

@@ -2,10 +2,13 @@
 /* How is a hold spoken to? Frames over its socket; half ones are kept until they are whole. */
 #include "ports/held.h"
 #include "base/must.h"
+#include "base/seam.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +21,13 @@ struct held {
     void *with;
     int dir; /* open while it connects: its path may be too long for an address */
     bool greeted, closed, told;
+    uint32_t hellos;  /* answered: the first asks for version 1, the second for ours */
+    uint32_t version; /* of the hold; 0: not known yet */
+    uint32_t frozen;  /* reasons that we asked for; a hold of version 1 knows no reasons */
+    struct {
+        bool asked, freeze;
+        uint32_t expires_ms;
+    } waits[FREEZE_REASONS]; /* the newest of each reason, until the version is known */
     char *in;
     size_t in_length, in_room;
 };
@@ -88,8 +98,28 @@ bool held_ack(struct held *held, uint64_t offset) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_ACK, .number = offset});
 }
 
+#ifdef OVERSEER_SEAMS
+/* The connection breaks in the middle of the frame. */
+static bool held_break_off(struct held *held, struct id id, struct str bytes) {
+    struct hold_frame frame = {.kind = HOLD_WRITE_IN, .id = id, .bytes = bytes};
+    char *all = malloc(frame_size(&frame));
+    must(all != NULL);
+    uv_buf_t half = uv_buf_init(all, (unsigned)(frame_write(&frame, all) / 2));
+    must(uv_try_write((uv_stream_t *)&held->pipe, &half, 1) == (int)half.len);
+    free(all);
+    uv_os_fd_t fd;
+    must(uv_fileno((uv_handle_t *)&held->pipe, &fd) == 0);
+    shutdown(fd, SHUT_RDWR);
+    return true;
+}
+#else
+#define held_break_off(held, id, bytes) false
+#endif
+
 bool held_write(struct held *held, struct id id, struct str bytes) {
     must(bytes.len <= HOLD_WRITE);
+    if (seam("held-half"))
+        return held_break_off(held, id, bytes);
     return held_say(held, &(struct hold_frame){.kind = HOLD_WRITE_IN, .id = id, .bytes = bytes});
 }
 
@@ -99,10 +129,6 @@ bool held_wrote(struct held *held, struct id id) {
 
 bool held_signal(struct held *held, uint32_t signal) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_SIGNAL, .small = signal});
-}
-
-bool held_freeze(struct held *held, bool freeze) {
-    return held_say(held, &(struct hold_frame){.kind = freeze ? HOLD_FREEZE : HOLD_THAW});
 }
 
 bool held_look(struct held *held) {
@@ -126,7 +152,80 @@ bool held_close_input(struct held *held) {
     return held_say(held, &(struct hold_frame){.kind = HOLD_CLOSE});
 }
 
+/* ---- standing still ---- */
+
+/* A hold of version 1 has one freeze for all reasons, and it does not expire. */
+static bool freeze_say_old(struct held *held, enum freeze_reason reason, bool freeze) {
+    if (reason == FREEZE_MEASURE)
+        return !freeze;
+    held->frozen = freeze ? held->frozen | reason : held->frozen & ~(uint32_t)reason;
+    bool stand_still = held->frozen != 0;
+    return held_say(held, &(struct hold_frame){.kind = stand_still ? HOLD_FREEZE : HOLD_THAW});
+}
+
+static bool freeze_say(struct held *held, enum freeze_reason reason, bool freeze,
+                       uint32_t expires_ms) {
+    if (held->version == 1)
+        return freeze_say_old(held, reason, freeze);
+    return held_say(held, &(struct hold_frame){.kind = freeze ? HOLD_FREEZE_FOR : HOLD_THAW_FOR,
+                                               .small = reason,
+                                               .number = expires_ms});
+}
+
+static bool freeze_ask(struct held *held, enum freeze_reason reason, bool freeze,
+                       uint32_t expires_ms) {
+    must(reason == FREEZE_MEASURE || reason == FREEZE_PAUSE || reason == FREEZE_ORPHAN ||
+         reason == FREEZE_DISK);
+    if (held->version != 0)
+        return freeze_say(held, reason, freeze, expires_ms);
+    int place = __builtin_ctz(reason);
+    held->waits[place].asked = true;
+    held->waits[place].freeze = freeze;
+    held->waits[place].expires_ms = expires_ms;
+    return !held->closed && !held->told;
+}
+
+bool held_freeze(struct held *held, enum freeze_reason reason, uint32_t expires_ms) {
+    return freeze_ask(held, reason, true, expires_ms);
+}
+
+bool held_thaw(struct held *held, enum freeze_reason reason) {
+    return freeze_ask(held, reason, false, 0);
+}
+
+bool held_renew(struct held *held, uint64_t boot_ms) {
+    if (held->version < 2)
+        return !held->closed; /* not known yet: the next renewal says it */
+    return held_say(held, &(struct hold_frame){.kind = HOLD_RENEW, .number = boot_ms});
+}
+
+static void version_found(struct held *held, uint32_t version) {
+    held->version = version;
+    for (int i = 0; i < FREEZE_REASONS && !held->closed; i++) {
+        bool freeze = held->waits[i].freeze;
+        if (!held->waits[i].asked)
+            continue;
+        held->waits[i].asked = false;
+        if (!freeze_say(held, 1u << i, freeze, held->waits[i].expires_ms) && held->ears->answer)
+            held->ears->answer(held->with, freeze ? HOLD_FREEZE_FOR : HOLD_THAW_FOR, HOLD_FAILED,
+                               ENOTSUP);
+    }
+}
+
 /* ---- from the hold ---- */
+
+/* The second hello only asks for the version: a hold of version 1 refuses it and stays greeted. Its freeze and thaw are told as ours. */
+static void answer_hear(struct held *held, const struct hold_frame *frame) {
+    enum hold_kind to = frame->to;
+    if (to == HOLD_HELLO && ++held->hellos == 2) {
+        version_found(held, frame->verdict == HOLD_DONE ? HOLD_VERSION : 1);
+        return;
+    }
+    if (to == HOLD_FREEZE || to == HOLD_THAW)
+        to = to == HOLD_FREEZE ? HOLD_FREEZE_FOR : HOLD_THAW_FOR;
+    if (held->ears->answer)
+        held->ears->answer(held->with, to, frame->verdict, frame->number);
+}
 
 /* False: it says what no hold says. */
 static bool frame_hear(struct held *held, const struct hold_frame *frame) {
@@ -136,8 +235,7 @@ static bool frame_hear(struct held *held, const struct hold_frame *frame) {
     case HOLD_ANSWER:
         if (frame->verdict >= HOLD_VERDICTS)
             return false;
-        if (ears->answer)
-            ears->answer(held->with, frame->to, frame->verdict, frame->number);
+        answer_hear(held, frame);
         return true;
     case HOLD_DATA:
         if (ears->data)
@@ -237,7 +335,9 @@ struct held *held_open(uv_loop_t *loop, const char *dir, uint64_t fence,
         snprintf(path, sizeof path, "/proc/self/fd/%d/hold.sock", held->dir);
     }
     uv_pipe_connect(&held->connecting, &held->pipe, path, connected);
-    struct hold_frame hello = {.kind = HOLD_HELLO, .number = fence, .small = HOLD_VERSION};
+    struct hold_frame hello = {.kind = HOLD_HELLO, .number = fence, .small = 1};
     held->greeted = held_say(held, &hello); /* if not, connected() knows why */
+    hello.small = HOLD_VERSION;
+    held->greeted = held->greeted && held_say(held, &hello);
     return held;
 }

@@ -18,8 +18,8 @@ struct held_spec {
     const char *const *argv, *const *env; /* both end with NULL; env is all that the agent gets */
     uint32_t columns, rows;               /* 0: pipes */
     uint64_t cap;                         /* 0: the hold's own */
-    uint32_t orphan_after_s;              /* 0: never */
-    bool wrapped;                         /* argv begins with a wrapper around the agent */
+    uint64_t orphan_at_ms; /* CLOCK_BOOTTIME: then it freezes the agent unless renewed; 0: never */
+    bool wrapped;          /* argv begins with a wrapper around the agent */
 };
 
 /* Called once, from the loop. stands: it runs, and held_open() finds it. Otherwise `why`: it does not, and the folder of a run
@@ -47,18 +47,32 @@ struct held *held_open(uv_loop_t *loop, const char *dir, uint64_t fence,
                        const struct held_ears *ears, void *with);
 void held_close(struct held *held); /* the connection; the hold stays */
 
-/* False: it cannot be sent (no memory, or the connection is lost); nothing was. */
-bool held_attach(struct held *held, uint64_t offset);
+/* False: it cannot be sent (no memory, or the connection is lost); nothing was. True means only that it is on its way: what has to arrive
+ * is kept by the caller until its receipt or its answer came, and sent again after a new held_open(). The compiler refuses a
+ * caller that does not look. */
+#define HELD_RESULT __attribute__((warn_unused_result))
+bool held_attach(struct held *held, uint64_t offset) HELD_RESULT;
 bool held_ack(struct held *held, uint64_t offset);
-bool held_write(struct held *held, struct id id, struct str bytes); /* at most HOLD_WRITE */
-bool held_wrote(struct held *held, struct id id);
-bool held_signal(struct held *held, uint32_t signal);
-bool held_freeze(struct held *held, bool freeze);
-bool held_look(struct held *held);
-bool held_stop(struct held *held, uint32_t grace_ms);
-bool held_collect(struct held *held);
+bool held_write(struct held *held, struct id id,
+                struct str bytes) HELD_RESULT; /* at most HOLD_WRITE */
+bool held_wrote(struct held *held, struct id id) HELD_RESULT;
+bool held_signal(struct held *held, uint32_t signal) HELD_RESULT;
+bool held_look(struct held *held) HELD_RESULT;
+bool held_stop(struct held *held, uint32_t grace_ms) HELD_RESULT;
+bool held_collect(struct held *held) HELD_RESULT;
 bool held_resize(struct held *held, uint32_t columns, uint32_t rows);
-bool held_close_input(struct held *held);
+bool held_close_input(struct held *held) HELD_RESULT;
+
+/* Adds or removes one reason to stand still: the agent runs when no reason is left (docs/hold.md). The answers name HOLD_FREEZE_FOR
+ * and HOLD_THAW_FOR for holds of every version; number: processes that still moved.
+ * In a hold of version 1 nothing expires, so FREEZE_MEASURE is refused there (false, or an answer HOLD_FAILED with ENOTSUP): the
+ * agent runs on. Such a hold also keeps no reasons: after held_open() freeze again for those that last, before any thaw. */
+bool held_freeze(struct held *held, enum freeze_reason reason,
+                 uint32_t expires_ms /* 0: never */) HELD_RESULT;
+bool held_thaw(struct held *held, enum freeze_reason reason) HELD_RESULT;
+/* Until then, in milliseconds of CLOCK_BOOTTIME, it is no orphan. A hold of version 1 freezes no orphan, and is told nothing. It is
+ * sent with every renewal of the lease: one that is lost is followed by another. */
+bool held_renew(struct held *held, uint64_t boot_ms);
 
 /* ---- a hold that does not answer ---- */
 

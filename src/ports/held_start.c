@@ -78,14 +78,15 @@ static void line_add(struct line *line, const char *name, const char *value) {
 static bool line_write(struct line *line, const struct held_spec *spec) {
     snprintf(line->numbers[0], sizeof line->numbers[0], "%ux%u", spec->columns, spec->rows);
     snprintf(line->numbers[1], sizeof line->numbers[1], "%llu", (unsigned long long)spec->cap);
-    snprintf(line->numbers[2], sizeof line->numbers[2], "%u", spec->orphan_after_s);
+    snprintf(line->numbers[2], sizeof line->numbers[2], "%llu",
+             (unsigned long long)spec->orphan_at_ms);
     line->argv[line->count++] = spec->program;
     line_add(line, "--dir", spec->dir);
     line_add(line, "--cwd", spec->cwd);
     line_add(line, "--cgroup", spec->cgroup);
     line_add(line, "--pty", spec->columns ? line->numbers[0] : NULL);
     line_add(line, "--cap", spec->cap ? line->numbers[1] : NULL);
-    line_add(line, "--orphan-after", spec->orphan_after_s ? line->numbers[2] : NULL);
+    line_add(line, "--orphan-at", spec->orphan_at_ms ? line->numbers[2] : NULL);
     line_add(line, "--wrapped", spec->wrapped ? "yes" : NULL);
     line->argv[line->count++] = "--";
     for (size_t i = 0; spec->argv[i]; i++) {

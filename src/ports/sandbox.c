@@ -22,7 +22,7 @@ static bool path_is_below(struct str path, struct str folder) {
            (path.len == folder.len || folder.len == 1 || path.at[folder.len] == '/');
 }
 
-static bool is_hidden(const struct sandbox_spec *spec, struct str path) {
+bool sandbox_is_hidden(const struct sandbox_spec *spec, struct str path) {
     for (uint32_t i = 0; i < spec->hidden.count; i++)
         if (path_is_below(path, spec->hidden.at[i]))
             return true;
@@ -52,48 +52,73 @@ void sandbox_paths_sort(struct sandbox_paths *paths) {
     qsort(paths->at, paths->count, sizeof *paths->at, path_order);
 }
 
-static void sees_add(struct sandbox_spec *spec, struct str path, struct arena *arena) {
-    char *at = arena_cstr(arena, path), real[4096];
-    if (realpath(at, real) && (is_hidden(spec, path) || is_hidden(spec, str_of(real))))
-        sandbox_path_add(&spec->sees, str_of(at));
+/* ---- links ---- */
+
+static void link_add(struct sandbox_links *links, struct str place, struct str target, bool last) {
+    for (uint32_t i = 0; i < links->count; i++)
+        if (str_equal(links->at[i].place, place))
+            return;
+    if (links->count == SANDBOX_LINKS)
+        links->too_many = true;
+    else
+        links->at[links->count++] = (struct sandbox_link){place, target, last};
 }
 
-static void library_add(struct sandbox_spec *spec, struct str folder, struct arena *arena) {
-    if (folder.len > 4 && memcmp(folder.at + folder.len - 4, "/bin", 4) == 0)
-        sees_add(spec, arena_format(arena, "%.*s/lib", (int)folder.len - 4, folder.at), arena);
+static struct str folder_above(struct str path) {
+    const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
+    return (struct str){path.at, slash ? (size_t)(slash - path.at) : 0};
 }
 
-/* What stands beside a program: its packages, or the library folder beside its bin. */
-static void beside_add(struct sandbox_spec *spec, struct str path, struct arena *arena) {
-    const char *packages = memmem(path.at, path.len, "/node_modules/", 14);
-    if (packages) {
-        sees_add(spec, (struct str){path.at, (size_t)(packages - path.at) + 13}, arena);
-        return;
-    }
-    sees_add(spec, path, arena);
-    const char *slash = memrchr(path.at, '/', path.len);
-    library_add(spec, (struct str){path.at, slash ? (size_t)(slash - path.at) : 0}, arena);
+/* The target of a link, with what was left of the path behind it. False: it is no link. */
+static bool link_read(struct str place, struct str rest, struct arena *arena,
+                      struct str *ret_target, struct str *ret_rest) {
+    char target[4096];
+    ssize_t length = readlink(arena_cstr(arena, place), target, sizeof target);
+    if (length <= 0 || (size_t)length == sizeof target)
+        return false;
+    *ret_target = arena_copy(arena, (struct str){target, (size_t)length});
+    *ret_rest = arena_format(arena, "%.*s/%.*s", STR_ARG(*ret_target), STR_ARG(rest));
+    return true;
 }
 
-void sandbox_sees_program(struct sandbox_spec *spec, struct str program, struct arena *arena) {
-    char real[4096];
-    if (program.len == 0 || program.at[0] != '/')
-        return;
-    beside_add(spec, program, arena);
-    if (realpath(arena_cstr(arena, program), real))
-        beside_add(spec, arena_copy(arena, str_of(real)), arena);
+static struct str component_take(struct str *rest) {
+    while (rest->len > 0 && rest->at[0] == '/')
+        *rest = (struct str){rest->at + 1, rest->len - 1};
+    const char *slash = rest->len ? memchr(rest->at, '/', rest->len) : NULL;
+    struct str name = {rest->at, slash ? (size_t)(slash - rest->at) : rest->len};
+    *rest = (struct str){name.at + name.len, rest->len - name.len};
+    return name;
 }
 
-void sandbox_sees_path(struct sandbox_spec *spec, const char *path, struct arena *arena) {
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        struct str folder = arena_copy(arena, (struct str){path, length});
-        if (folder.len > 1) {
-            sees_add(spec, folder, arena);
-            library_add(spec, folder, arena);
+bool sandbox_follow(struct str path, struct arena *arena, struct sandbox_links *links,
+                    struct str *ret_real) {
+    enum { HOPS = 40 }; /* as the kernel */
+    struct str at = {0}, rest = path, target;
+    struct stat about;
+    int hops = 0;
+    for (struct str name; (name = component_take(&rest)).len > 0;) {
+        if (str_equal(name, STR(".")))
+            continue;
+        if (str_equal(name, STR(".."))) {
+            at = folder_above(at);
+            continue;
         }
-        path += length + (path[length] == ':');
+        struct str place = arena_format(arena, "%.*s/%.*s", STR_ARG(at), STR_ARG(name)),
+                   behind = rest;
+        bool last = component_take(&behind).len == 0;
+        if (lstat(arena_cstr(arena, place), &about) != 0 && !last)
+            return false;
+        if (!link_read(place, rest, arena, &target, &rest)) {
+            at = place;
+            continue;
+        }
+        link_add(links, place, target, last);
+        at = target.at[0] == '/' ? (struct str){0} : at;
+        if (++hops > HOPS)
+            return false;
     }
+    *ret_real = at.len ? at : STR("/");
+    return true;
 }
 
 /* ---- words ---- */
@@ -162,17 +187,64 @@ static bool system_add(const struct sandbox_spec *spec, struct sandbox_made *mad
     return fits;
 }
 
+/* The same paths without links: bubblewrap cannot mount on one, nor look through one that is not there yet. */
+struct shown {
+    struct sandbox_paths sees, writes;
+    struct sandbox_links links;
+};
+
+static void real_add(const struct sandbox_paths *paths, struct arena *arena,
+                     struct sandbox_links *links, struct sandbox_paths *ret) {
+    struct str real;
+    for (uint32_t i = 0; i < paths->count; i++)
+        sandbox_path_add(ret,
+                         sandbox_follow(paths->at[i], arena, links, &real) ? real : paths->at[i]);
+    sandbox_paths_sort(ret);
+}
+
+static struct shown *shown_make(const struct sandbox_spec *spec, struct arena *arena) {
+    struct shown *shown = arena_new(arena, struct shown, 1);
+    *shown = (struct shown){0};
+    real_add(&spec->sees, arena, &shown->links, &shown->sees);
+    real_add(&spec->writes, arena, &shown->links, &shown->writes);
+    return shown;
+}
+
+/* Is it there already, by one of the first `count`? */
+static bool is_below_any(const struct sandbox_paths *paths, uint32_t count, struct str path) {
+    for (uint32_t i = 0; i < count; i++)
+        if (path_is_below(path, paths->at[i]))
+            return true;
+    return false;
+}
+
+static bool links_make(const struct sandbox_spec *spec, const struct shown *shown,
+                       struct sandbox_made *made) {
+    bool fits = true;
+    for (uint32_t i = 0; i < shown->links.count; i++) {
+        const struct sandbox_link *link = &shown->links.at[i];
+        if (sandbox_is_hidden(spec, link->place) &&
+            !is_below_any(&shown->sees, shown->sees.count, link->place) &&
+            !is_below_any(&shown->writes, shown->writes.count, link->place))
+            fits = fits && words_add(made, "--symlink", link->target, link->place);
+    }
+    return fits;
+}
+
 /* In this order: a place is hidden, what may be seen in it is put there, and then nothing more. */
-static bool wrap_add(const struct sandbox_spec *spec, struct arena *arena,
-                     struct sandbox_made *made) {
+static bool wrap_add(const struct sandbox_spec *spec, const struct shown *shown,
+                     struct arena *arena, struct sandbox_made *made) {
     static const struct str NONE;
+    const struct sandbox_paths *sees = &shown->sees, *writes = &shown->writes;
     bool fits = system_add(spec, made);
     for (uint32_t i = 0; i < spec->hidden.count; i++)
         fits = fits && hidden_add(made, spec->hidden.at[i], arena);
-    for (uint32_t i = 0; i < spec->sees.count; i++)
-        fits = fits && words_add(made, "--ro-bind-try", spec->sees.at[i], spec->sees.at[i]);
-    for (uint32_t i = 0; i < spec->writes.count; i++)
-        fits = fits && words_add(made, "--bind-try", spec->writes.at[i], spec->writes.at[i]);
+    for (uint32_t i = 0; i < sees->count; i++)
+        if (!is_below_any(sees, i, sees->at[i]))
+            fits = fits && words_add(made, "--ro-bind-try", sees->at[i], sees->at[i]);
+    fits = fits && links_make(spec, shown, made);
+    for (uint32_t i = 0; i < writes->count; i++)
+        fits = fits && words_add(made, "--bind-try", writes->at[i], writes->at[i]);
     for (uint32_t i = 0; i < spec->hidden.count; i++)
         if (!is_written(spec, spec->hidden.at[i]) && is_folder(spec->hidden.at[i], arena))
             fits = fits && words_add(made, "--remount-ro", spec->hidden.at[i], NONE);
@@ -195,8 +267,8 @@ static void number_add(struct writer *writer, const char *word, uint64_t number,
 }
 
 /* Behind bubblewrap what can be seen is right already, and Landlock is the second lock on writing. */
-static void landlock_add(const struct sandbox_spec *spec, struct arena *arena,
-                         struct writer *writer) {
+static void landlock_add(const struct sandbox_spec *spec, const struct shown *shown,
+                         struct arena *arena, struct writer *writer) {
     struct sandbox_paths *sees = arena_new(arena, struct sandbox_paths, 1);
     bool behind = spec->kind == SANDBOX_BOTH;
     *sees = (struct sandbox_paths){.count = 0};
@@ -207,10 +279,10 @@ static void landlock_add(const struct sandbox_spec *spec, struct arena *arena,
         sandbox_around(&spec->hidden, arena, sees);
     for (uint32_t i = 0; i < sees->count; i++)
         rule_add(writer, "sees", sees->at[i]);
-    for (uint32_t i = 0; i < spec->sees.count; i++)
-        rule_add(writer, "sees", spec->sees.at[i]);
-    for (uint32_t i = 0; i < spec->writes.count; i++)
-        rule_add(writer, "writes", spec->writes.at[i]);
+    for (uint32_t i = 0; i < shown->sees.count; i++)
+        rule_add(writer, "sees", shown->sees.at[i]);
+    for (uint32_t i = 0; i < shown->writes.count; i++)
+        rule_add(writer, "writes", shown->writes.at[i]);
     for (uint32_t i = 0; i < spec->scratch.count && behind; i++)
         rule_add(writer, "writes", spec->scratch.at[i]);
     rule_add(writer, "writes", STR("/dev"));
@@ -218,12 +290,14 @@ static void landlock_add(const struct sandbox_spec *spec, struct arena *arena,
 
 bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret) {
     struct writer writer = {.arena = arena};
-    bool fits = !spec->sees.too_many && !spec->writes.too_many && !spec->hidden.too_many;
+    const struct shown *shown = shown_make(spec, arena);
+    bool fits = !spec->sees.too_many && !spec->writes.too_many && !spec->hidden.too_many &&
+                !shown->links.too_many;
     *ret = (struct sandbox_made){.argc = 0};
     if (spec->kind >= SANDBOX_BWRAP)
-        fits = fits && wrap_add(spec, arena, ret);
+        fits = fits && wrap_add(spec, shown, arena, ret);
     if (spec->kind == SANDBOX_LANDLOCK || spec->kind == SANDBOX_BOTH)
-        landlock_add(spec, arena, &writer);
+        landlock_add(spec, shown, arena, &writer);
     number_add(&writer, "memory", spec->memory, arena);
     number_add(&writer, "cpu", spec->cpu, arena);
     number_add(&writer, "files", spec->files, arena);
@@ -233,4 +307,24 @@ bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct s
            word_add(ret, STR("--"));
     ret->rules = (struct str){writer.at, writer.len};
     return fits;
+}
+
+/* ---- a reader of what an agent wrote ---- */
+
+bool sandbox_reader_make(struct str bwrap, struct sandbox_made *ret) {
+    static const char *const ALWAYS[] = {
+        "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--dev", "/dev", "--proc",
+        "/proc"};
+    static const struct str PROGRAMS[] = {
+        STR("/usr"),      STR("/bin"), STR("/lib"), STR("/lib64"), STR("/etc/ld.so.cache"),
+        STR("/nix/store")};
+    *ret = (struct sandbox_made){.argc = 0};
+    bool fits = word_add(ret, bwrap);
+    for (size_t i = 0; i < sizeof ALWAYS / sizeof *ALWAYS; i++)
+        fits = fits && word_add(ret, str_of(ALWAYS[i]));
+    for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++)
+        fits = fits && words_add(ret, "--ro-bind-try", PROGRAMS[i], PROGRAMS[i]);
+    return fits && words_add(ret, "--ro-bind", STR("$tree"), STR("$tree")) &&
+           words_add(ret, "--ro-bind", STR("$objects"), STR("$objects")) &&
+           words_add(ret, "--chdir", STR("/"), STR("--"));
 }

@@ -19,7 +19,7 @@ enum sandbox_network {
     SANDBOX_NETWORKS
 };
 
-enum { SANDBOX_PATHS = 192, SANDBOX_WORDS = 700, SANDBOX_DEPTH = 24 };
+enum { SANDBOX_PATHS = 192, SANDBOX_WORDS = 700, SANDBOX_DEPTH = 24, SANDBOX_LINKS = 64 };
 
 struct sandbox_paths {
     struct str at[SANDBOX_PATHS];
@@ -27,6 +27,19 @@ struct sandbox_paths {
     bool too_many;
 };
 void sandbox_path_add(struct sandbox_paths *paths, struct str path); /* absolute; once */
+
+/* Symbolic links that a path leads through, by the folder in which they really are. */
+struct sandbox_links {
+    struct sandbox_link {
+        struct str place, target;
+        bool last; /* nothing of the path is left behind it */
+    } at[SANDBOX_LINKS];
+    uint32_t count;
+    bool too_many;
+};
+/* Follows `path` as the kernel does. The last component need not exist. False: it leads nowhere. */
+bool sandbox_follow(struct str path, struct arena *arena, struct sandbox_links *links,
+                    struct str *ret_real);
 
 void sandbox_paths_sort(struct sandbox_paths *paths); /* what is above others comes before them */
 
@@ -36,6 +49,7 @@ struct sandbox_spec {
     struct str bwrap, confiner; /* programs: bubblewrap, overseer-hold */
     struct str rules;           /* file for the confiner; it is the caller who writes it */
     struct str cwd;
+    struct str path; /* the run's PATH; see sandbox_sees_path() */
     struct sandbox_paths writes, sees,
         hidden; /* hidden: sorted; sees and writes also inside of what is hidden */
     struct sandbox_paths scratch;           /* of what is hidden: empty, and its own to write */
@@ -51,12 +65,22 @@ struct sandbox_made {
 /* false: it is more than fits; nothing may be started. */
 bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret);
 
-/* The programs that PATH leads to, and one by its path, with what they need beside them: only where they are hidden, and never
- * a whole folder of the operator's. */
-void sandbox_sees_program(struct sandbox_spec *spec, struct str program, struct arena *arena);
-void sandbox_sees_path(struct sandbox_spec *spec, const char *path, struct arena *arena);
+/* For a program of the system that reads what an agent wrote: it sees the system's programs and what the words $tree and $objects
+ * will stand for, read-only, and nothing else; it has no network and no other process. */
+bool sandbox_reader_make(struct str bwrap, struct sandbox_made *ret);
 
 const char *sandbox_name(enum sandbox_kind kind); /* as people read it */
+
+/* ---- sandbox_program.c ---- */
+
+/* Shows a program with what it needs to start: the links that lead to it, its packages, its virtual environment, its interpreter.
+ * Only what is hidden is added, and never a folder that contains something hidden. */
+void sandbox_sees_program(struct sandbox_spec *spec, struct str program, struct arena *arena);
+/* Shows the folders of a PATH, and keeps it for sandbox_sees_program(). */
+void sandbox_sees_path(struct sandbox_spec *spec, const char *path, struct arena *arena);
+bool sandbox_is_hidden(const struct sandbox_spec *spec, struct str path);
+/* VOLTA_HOME for a program that Volta's shim starts; empty: it is none. */
+struct str sandbox_volta_home(struct str program, struct arena *arena);
 
 /* ---- sandbox_linux.c ---- */
 

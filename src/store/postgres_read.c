@@ -146,10 +146,26 @@ static void take_hosts(struct pg_run *run, const PGresult *rows) {
     answer->host_count = (uint32_t)PQntuples(rows);
     answer->hosts = arena_new(run->arena, struct host_row, answer->host_count);
     for (int i = 0; i < PQntuples(rows); i++)
-        answer->hosts[i] =
-            (struct host_row){(uint32_t)pg_int(rows, i, 0), (uint64_t)pg_int(rows, i, 1),
-                              (uint64_t)pg_int(rows, i, 2), (uint64_t)pg_int(rows, i, 3),
-                              (enum host_state)pg_int(rows, i, 4)};
+        answer->hosts[i] = (struct host_row){.host = (uint32_t)pg_int(rows, i, 0),
+                                             .epoch = (uint64_t)pg_int(rows, i, 1),
+                                             .beat = (uint64_t)pg_int(rows, i, 2),
+                                             .batch = (uint64_t)pg_int(rows, i, 3),
+                                             .state = (enum host_state)pg_int(rows, i, 4)};
+}
+
+void postgres_hosts(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena};
+    param_int(&params, request->self.host);
+    param_int(&params, request->limit);
+    pg_send(run, PG_HOSTS_ALL, &params);
+    if (!pg_receive(run))
+        return;
+    const PGresult *rows = run->store->results[0];
+    take_hosts(run, rows);
+    for (int i = 0; i < PQntuples(rows); i++) {
+        run->answer->hosts[i].instance = (uint64_t)pg_int(rows, i, 5);
+        run->answer->hosts[i].addr = pg_bytes(rows, i, 6, run->arena);
+    }
 }
 
 static void take_mail(struct pg_run *run, const PGresult *rows) {

@@ -169,16 +169,20 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     /* Shared with other joins, and not with whoever raises the level. */
     [PG_MARK_SHARED] = {"", "SELECT " MARK " FROM store FOR SHARE"},
     [PG_JOIN] =
-        {"iitti",
+        {"iittii",
          "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
          " SELECT $1, $2, 1, 1, 0, 0, $3, $4, $5 FROM store WHERE level <= $5"
          " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
          " beat = host.beat + 1, state = 0, build = $3, addr = $4, speaks = $5"
+         " WHERE $6::int8 < 0 OR host.epoch = $6"
          " RETURNING epoch, batch, policy"},
     [PG_BEAT] = {"ii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"},
     [PG_HOSTS] = {"ii",
                   "SELECT host_id::int8, epoch, beat, batch, state::int8 FROM host"
                   " WHERE host_id <> $1 AND state < 2 ORDER BY host_id < $1, host_id LIMIT $2"},
+    [PG_HOSTS_ALL] = {"ii", "SELECT host_id::int8, epoch, beat, batch, state::int8, instance, addr"
+                            " FROM host WHERE $1::int8 = 0 OR host_id = $1 ORDER BY host_id"
+                            " LIMIT $2"},
     /* What was forwarded to a host that is gone is anybody's: whoever meets it adopts its goal. */
     [PG_INBOX] =
         {"ii", "SELECT source, goal_id, body FROM inbox WHERE to_host = ANY(ARRAY[$1::int8] ||"

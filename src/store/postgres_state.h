@@ -17,6 +17,7 @@ enum pg_sql {
     PG_JOIN,
     PG_BEAT,
     PG_HOSTS,
+    PG_HOSTS_ALL,
     PG_INBOX,
     PG_MARK,
     PG_LEVEL_LOCK,
@@ -182,6 +183,7 @@ PGresult **pg_take_goals(struct pg_run *run, const struct store_request *request
 /* postgres_read.c, postgres_show.c, postgres_write.c: one for each verb */
 void postgres_load(struct pg_run *, const struct store_request *);
 void postgres_poll(struct pg_run *, const struct store_request *);
+void postgres_hosts(struct pg_run *, const struct store_request *);
 void postgres_owned(struct pg_run *, const struct store_request *);
 void postgres_show(struct pg_run *, const struct store_request *);
 void postgres_list(struct pg_run *, const struct store_request *);

@@ -29,6 +29,7 @@ void postgres_join(struct pg_run *run, const struct store_request *request) {
     param_text(&params, request->build);
     param_text(&params, request->addr);
     param_int(&params, speaks);
+    param_int(&params, request->claims ? (int64_t)request->victim.epoch : -1);
     pg_send(run, PG_BEGIN, NULL);
     pg_send(run, PG_MARK_SHARED, NULL);
     pg_send(run, PG_JOIN, &params);

@@ -139,7 +139,9 @@ static bool rows_step(struct retain *retain) {
     work.goes = arena_new(&retain->arena, struct retain_row *, page.count);
     work.moves = arena_new(&retain->arena, struct retain_row *, page.count);
     for (uint32_t i = 0; i < page.count; i++)
-        if (row_goes(&page.rows[i]))
+        if (page.rows[i].known && page.rows[i].open)
+            continue; /* it stands where it is until its goal is closed */
+        else if (row_goes(&page.rows[i]))
             work.goes[work.goes_count++] = &page.rows[i];
         else
             work.moves[work.moves_count++] = &page.rows[i];
@@ -312,10 +314,25 @@ void retain_begin(struct retain *retain, const struct retain_rules *rules, int64
     retain->text_after = (struct id){0};
     retain->day_after = 0;
     retain->report = (struct retain_report){0};
+    retain->most = 0;
+}
+
+void retain_cap(struct retain *retain, uint32_t percent, uint64_t least) {
+    uint64_t count = 0;
+    if (!retain->driver->count(retain, &count))
+        count = 0;
+    retain->failed = false;
+    retain->most = count / 100 * percent > least ? count / 100 * percent : least;
+}
+
+static bool cap_is_reached(const struct retain *retain) {
+    const struct retain_report *report = &retain->report;
+    return retain->most > 0 &&
+           report->records + report->bodies + report->seen + report->texts >= retain->most;
 }
 
 bool retain_step(struct retain *retain) {
-    if (retain->phase == RETAIN_OVER || retain->failed)
+    if (retain->phase == RETAIN_OVER || retain->failed || cap_is_reached(retain))
         return false;
     arena_reset(&retain->arena);
     retain->held_us = retain->took_us = 0;

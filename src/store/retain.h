@@ -2,7 +2,7 @@
 /* What need not be kept any longer, and how does it go? G-10, EVENT-06, C-61.
  *
  * By age, in this order: the bodies of records of goals that are closed; then the records themselves, which
- * leave a milestone; sources that closed goals remember; texts that nothing names any more. Types that
+ * leave a milestone; records of an open goal stay, however old they are, until it is closed; sources that closed goals remember; texts that nothing names any more. Types that
  * RECORDS calls kept, the newest record of a goal, and whatever has no goal stay for ever. What stays past its
  * day is moved to day 0, so that a day that is over has no rows left: no pass looks at it again, and in
  * PostgreSQL its partition is dropped. A desk, which is open for as long as its host, is treated as a closed goal.
@@ -17,7 +17,7 @@
 
 struct retain_rules {
     int32_t bodies_days;  /* of records of closed goals */
-    int32_t records_days; /* of any goal */
+    int32_t records_days; /* of closed goals */
     int32_t seen_days;    /* of closed goals */
 };
 
@@ -44,6 +44,10 @@ void retain_close(struct retain *retain);
 
 /* Begin a pass as of `now`. `whole`: also look for unnamed texts of goals that this pass does not touch. */
 void retain_begin(struct retain *retain, const struct retain_rules *rules, int64_t now, bool whole);
+
+/* After retain_begin(): let the pass drop no more than this share of all records, or `least` rows if that is more. The next pass
+ * goes on. A clock that is wrong does limited harm. */
+void retain_cap(struct retain *retain, uint32_t percent, uint64_t least);
 
 /* One step. False: the pass is over, or something failed: see retain_failed(). */
 bool retain_step(struct retain *retain);

@@ -67,6 +67,8 @@ struct retain_driver {
     bool (*apply)(struct retain *, const struct retain_work *work);
     /* the next day behind retain->day_after that is over goes if it is empty; *ret_more: ask again */
     bool (*day)(struct retain *, int32_t before, bool *ret_more);
+    /* how many records there are, about */
+    bool (*count)(struct retain *, uint64_t *ret_count);
     void (*close)(struct retain *);
 };
 
@@ -100,6 +102,7 @@ struct retain {
     struct source_key seen_after;
     struct id text_after;
     int32_t day_after;
+    uint64_t most; /* rows that the pass may drop, about; 0: all that are old */
     struct retain_report report;
 };
 

@@ -203,6 +203,7 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_OWNED] = {sqlite_owned, SQL_BEGIN_READ},
     [STORE_BEAT] = {sqlite_beat, SQL_BEGIN},
     [STORE_POLL] = {sqlite_poll, SQL_BEGIN_READ},
+    [STORE_HOSTS] = {sqlite_hosts, SQL_BEGIN_READ},
     [STORE_TAKE] = {sqlite_take, SQL_BEGIN},
     [STORE_ADOPT] = {sqlite_adopt, SQL_BEGIN},
     [STORE_LOAD] = {sqlite_load, SQL_BEGIN_READ},

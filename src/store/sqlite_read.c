@@ -104,6 +104,29 @@ void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer) {
     run_end(run);
 }
 
+static void host_read(struct sqlite_run *run, struct host_row *row) {
+    row->host = (uint32_t)row_int(run);
+    row->epoch = (uint64_t)row_int(run);
+    row->beat = (uint64_t)row_int(run);
+    row->batch = (uint64_t)row_int(run);
+    row->state = (enum host_state)row_int(run);
+}
+
+void sqlite_hosts(struct sqlite_run *run, const struct store_request *request,
+                  struct store_answer *answer, struct arena *arena) {
+    answer->hosts = arena_new(arena, struct host_row, request->limit);
+    run_begin(run, SQL_HOSTS_ALL);
+    run_int(run, request->self.host);
+    run_int(run, request->limit);
+    while (run_row(run)) {
+        struct host_row *row = &answer->hosts[answer->host_count++];
+        host_read(run, row);
+        row->instance = (uint64_t)row_int(run);
+        row->addr = row_bytes(run, arena);
+    }
+    run_end(run);
+}
+
 /* P3: the next neighbours, and what came for me. */
 void sqlite_poll(struct sqlite_run *run, const struct store_request *request,
                  struct store_answer *answer, struct arena *arena) {
@@ -112,14 +135,8 @@ void sqlite_poll(struct sqlite_run *run, const struct store_request *request,
     run_begin(run, SQL_HOSTS);
     run_int(run, request->self.host);
     run_int(run, LIMIT_WATCHED_HOSTS);
-    while (run_row(run)) {
-        struct host_row *row = &answer->hosts[answer->host_count++];
-        row->host = (uint32_t)row_int(run);
-        row->epoch = (uint64_t)row_int(run);
-        row->beat = (uint64_t)row_int(run);
-        row->batch = (uint64_t)row_int(run);
-        row->state = (enum host_state)row_int(run);
-    }
+    while (run_row(run))
+        host_read(run, &answer->hosts[answer->host_count++]);
     run_end(run);
     run_begin(run, SQL_INBOX);
     run_int(run, request->self.host);

@@ -29,6 +29,7 @@ enum sql {
     SQL_PUT,
     SQL_SEEN_GO,
     SQL_TEXT_GO,
+    SQL_RECORDS,
     SQL_COUNT
 };
 
@@ -65,6 +66,7 @@ static const char *const TEXT[SQL_COUNT] = {
         "INSERT OR REPLACE INTO milestone (goal_id, from_seq, to_seq, n, at, last_hash, body)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [SQL_SEEN_GO] = "DELETE FROM seen WHERE goal_id = ?1 AND source = ?2",
+    [SQL_RECORDS] = "SELECT count(*) FROM record",
     [SQL_TEXT_GO] = "DELETE FROM text WHERE goal_id = ?1 AND hash = ?2"
                     " AND EXISTS (SELECT 1 FROM goal WHERE goal_id = ?1 AND version = ?3)",
 };
@@ -247,6 +249,14 @@ static bool lite_text_goals(struct retain *retain, struct id after, uint32_t lim
     return step_end(lite);
 }
 
+static bool lite_count(struct retain *retain, uint64_t *ret_count) {
+    struct lite_retain *lite = (struct lite_retain *)retain;
+    sqlite3_stmt *records = statement_begin(lite, SQL_RECORDS);
+    while (statement_row(lite, records))
+        *ret_count = (uint64_t)sqlite3_column_int64(records, 0);
+    return step_end(lite);
+}
+
 static bool lite_texts(struct retain *retain, struct id goal, struct retain_pages *ret) {
     struct lite_retain *lite = (struct lite_retain *)retain;
     ret->hashes = arena_new(&retain->arena, struct hash, LIMIT_RETAIN_ROWS);
@@ -371,6 +381,7 @@ static const struct retain_driver DRIVER = {.page = lite_page,
                                             .texts = lite_texts,
                                             .bodies = lite_bodies,
                                             .apply = lite_apply,
+                                            .count = lite_count,
                                             .close = lite_close};
 
 bool sqlite_retain_open(struct retain **ret, const char *path, bool alone, char *error,

@@ -31,11 +31,13 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
         " VALUES (?1, ?2, 1, 1, 0, 0, ?3, ?4, ?5) ON CONFLICT (host_id) DO UPDATE"
         " SET instance = ?2, epoch = epoch + 1, beat = beat + 1, state = 0, build = ?3, addr = ?4,"
-        " speaks = ?5 RETURNING epoch, batch, policy",
+        " speaks = ?5 WHERE ?6 < 0 OR epoch = ?6 RETURNING epoch, batch, policy",
     [SQL_BEAT] = "UPDATE host SET beat = beat + 1 WHERE host_id = ?1 AND epoch = ?2",
     [SQL_HOSTS] =
         "SELECT host_id, epoch, beat, batch, state FROM host WHERE host_id <> ?1 AND state < 2"
         " ORDER BY host_id < ?1, host_id LIMIT ?2",
+    [SQL_HOSTS_ALL] = "SELECT host_id, epoch, beat, batch, state, instance, addr FROM host"
+                      " WHERE ?1 = 0 OR host_id = ?1 ORDER BY host_id LIMIT ?2",
     [SQL_INBOX] =
         "SELECT source, goal_id, body FROM inbox WHERE to_host IN (SELECT ?1 UNION ALL SELECT host_id"
         " FROM host WHERE state = 2) ORDER BY source LIMIT ?2",

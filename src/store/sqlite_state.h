@@ -19,6 +19,7 @@ enum sql {
     SQL_JOIN,
     SQL_BEAT,
     SQL_HOSTS,
+    SQL_HOSTS_ALL,
     SQL_INBOX,
     SQL_TAKE,
     SQL_ADOPT_GUARD,
@@ -156,12 +157,12 @@ bool run_change(struct sqlite_run *run);
 /* One for each verb, run inside its transaction. */
 typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *request,
                          struct store_answer *answer, struct arena *arena);
-sqlite_verb sqlite_load, sqlite_poll, sqlite_owned;              /* sqlite_read.c */
-sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally; /* sqlite_show.c, sqlite_list.c */
-sqlite_verb sqlite_named;                                        /* sqlite_list.c */
-sqlite_verb sqlite_history;                                      /* sqlite_show.c */
-sqlite_verb sqlite_follow;                                       /* sqlite_follow.c */
-sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt; /* sqlite_write.c */
+sqlite_verb sqlite_load, sqlite_poll, sqlite_hosts, sqlite_owned; /* sqlite_read.c */
+sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally;  /* sqlite_show.c, sqlite_list.c */
+sqlite_verb sqlite_named;                                         /* sqlite_list.c */
+sqlite_verb sqlite_history;                                       /* sqlite_show.c */
+sqlite_verb sqlite_follow;                                        /* sqlite_follow.c */
+sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt;  /* sqlite_write.c */
 sqlite_verb sqlite_resolve, sqlite_forward;
 sqlite_verb sqlite_commit; /* sqlite_commit.c */
 sqlite_verb sqlite_order;  /* sqlite_order.c */

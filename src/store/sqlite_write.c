@@ -35,6 +35,7 @@ void sqlite_join(struct sqlite_run *run, const struct store_request *request,
     run_text(run, request->build);
     run_text(run, request->addr);
     run_int(run, speaks);
+    run_int(run, request->claims ? (int64_t)request->victim.epoch : -1);
     take_epoch(run, answer);
     run_begin(run, SQL_LEVEL);
     run_change(run);

@@ -32,6 +32,8 @@ struct host_row {
     uint32_t host;
     uint64_t epoch, beat, batch;
     enum host_state state;
+    uint64_t instance; /* hosts: of the process that joined last */
+    struct str addr;   /* hosts: who claimed the number; empty: an older build joined */
 };
 
 struct effect_entry { /* an open effect with its body, as the claims need it */
@@ -197,6 +199,7 @@ enum store_verb {
     STORE_FOLLOW,  /* what was recorded behind a place, in the order of commits */
     STORE_NAMED,   /* which goals have an id that begins like this? */
     STORE_ORDER,   /* an operator's order to the whole fleet; fenced as a commit is */
+    STORE_HOSTS,   /* the rows of all hosts, or of self.host */
     STORE_HISTORY, /* a page of one goal's records in order, with the signals that are kept apart */
     STORE_VERBS
 };
@@ -207,9 +210,10 @@ struct store_request {
     int64_t at; /* wall clock, for partitions and host rows */
 
     struct str build, addr; /* join */
-    uint32_t speaks;        /* join: the highest level that this build knows */
-    struct id after;        /* owned: the page begins behind this id */
-    uint32_t limit;         /* owned, adopt, poll, show, history: rows in a page */
+    bool claims;     /* join: only while the row is as in `victim`; epoch 0: there was none */
+    uint32_t speaks; /* join: the highest level that this build knows */
+    struct id after; /* owned: the page begins behind this id */
+    uint32_t limit;  /* owned, adopt, poll, show, history: rows in a page */
     struct host_row victim; /* take: as last polled; adopt: its host and epoch now */
     const struct id *only;  /* adopt, owned: just these goals (else a page of all open ones) */
     uint32_t only_count;
@@ -245,9 +249,9 @@ struct store_answer {
     struct str error; /* what the engine said, when not done */
     bool damaged;     /* and it said that what is stored is damaged: STORE-09 */
 
-    bool held;              /* beat, commit, resolve: the host row is still ours; take: taken */
+    bool held;              /* join, beat, commit, resolve: the host row is ours; take: taken */
     uint64_t epoch, batch;  /* join, resolve */
-    struct host_row *hosts; /* poll: neighbours first to last */
+    struct host_row *hosts; /* poll: neighbours first to last; hosts: by number */
     uint32_t host_count;
     struct inbox_row *inbox; /* poll */
     uint32_t inbox_count;

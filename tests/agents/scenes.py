@@ -182,6 +182,22 @@ def asks_a_person(house):
     expect(house.landed() == house.agent.made, "it is not on the branch")
 
 
+@scene("RECOVER-10 RECOVER-13 ASSIGN-14", asks=True)
+def answer_outlives_the_daemon(house):
+    """A person says yes, and the daemon is killed while the answer is on its way: it arrives, and nobody is asked again."""
+    for delay in (0.0, 0.02, 0.1):
+        name = f"made{int(delay * 100)}.txt"
+        goal = house.task(f"{house.agent.asking.replace('made.txt', name)} ;; say so")
+        house.wait("a person is asked", house.questions, 120)
+        house.answer(goal, "allow it once")
+        time.sleep(delay)
+        house.restart()
+        house.wait("what was allowed is done", lambda name=name: house.made(name), 120)
+        house.wait("its turn is over", lambda goal=goal: [row for row in house.events(goal) if row["rule"] == "agent.turn-ended"], 90)
+        expect(len(house.found(goal, type="question.asked")) == 1, "a person was asked again")
+        house.do("goal.cancel", goal=goal)
+
+
 @scene("RECOVER-13", asks=True)
 def person_refuses(house):
     """A person says no: it is not done, and the agent hears it."""

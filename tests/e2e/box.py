@@ -598,6 +598,12 @@ def home(folder):
         house.close()
 
 
+CODEX = {"OPENAI_API_KEY": None, "tokens": {"id_token": "an-id", "access_token": "an-access", "refresh_token": "person-refresh", "account_id": "a"},
+         "last_refresh": "2026-11-01T00:00:00Z"}
+OWN = {".codex/auth.json": json.dumps(CODEX), ".tool/oauth.json": json.dumps({"name": "x", "deep": [{"refreshToken": "person-refresh"}]}),
+       ".gemini/oauth_creds.json": "no JSON, person-refresh", ".qwen/oauth_creds.json": json.dumps({"access_token": "a", "refresh_token": "person-refresh"})}
+
+
 def shared(folder, files, **agent):
     """What an agent could do with these files of the operator's."""
     folder.mkdir()
@@ -605,30 +611,37 @@ def shared(folder, files, **agent):
     try:
         for name in files:
             (house.operator / name).parent.mkdir(parents=True, exist_ok=True)
-            (house.operator / name).write_text("begun\n")
+            (house.operator / name).write_text(OWN.get(name, "begun\n"))
         (house.attack / "know.json").write_text(json.dumps({"files": files, "operator": str(house.operator)}))
         goal = house.goal()
         house.plan(goal, "Write to them.")
         path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+        check("person-refresh" not in path.read_text(), f"a run has read a refresh token: {path.read_text()}")
+        check(not [one for one in house.state.glob("homes/**/*") if one.is_symlink() and not one.resolve().is_dir()], "a file of the operator's is linked")
         return json.loads(path.read_text()), {name: (house.operator / name).read_text() for name in files}
     finally:
         house.close()
 
 
 def share(folder):
-    """What the operator's own agents would obey is a copy; a login that is renewed is renewed for both; a folder can be read."""
+    """Files are copies, logins without what renews them; a folder can be read, unless a login is in it."""
     goose = [".config/goose/config.yaml", ".config/goose/secrets.yaml"]
     answer, left = shared(folder / "kind", goose, kind="goose")
     for name in goose:
         check(left[name] == "begun\n", f"the operator's {name} is {left[name]!r}")
         check(answer[name]["own"].startswith("begun\nan agent"), f"it has no copy of {name} to write: {answer[name]}")
-    login, settings, inside = ".codex/auth.json", ".codex/other.toml", ".tools/settings"
-    answer, left = shared(folder / "named", [login, settings, inside], kind="goose", share=[login, settings, ".tools"])
-    check(all(one["before"].startswith("begun\n") for one in answer.values()), f"it does not see them: {answer}")
-    check(left[settings] == left[inside] == "begun\n", f"the operator's are {left}")
-    check("an agent was here" in left[login], f"a login is not renewed for both: {left}")
+    login, settings, inside, other, broken, whole = (".codex/auth.json", ".codex/other.toml", ".tools/settings", ".tool/oauth.json",
+                                                     ".gemini/oauth_creds.json", ".qwen/oauth_creds.json")
+    answer, left = shared(folder / "named", [login, settings, inside, other, broken, whole], kind="goose",
+                          share=[login, settings, ".tools", other, broken, ".qwen", ".", "./.qwen", ".qwen/"])
+    check(left == {name: OWN.get(name, "begun\n") for name in left}, f"the operator's are {left}")
+    check(all(answer[name]["before"] == "begun\n" for name in (settings, inside)), f"it does not see them: {answer}")
     check("an agent was here" in answer[settings]["own"] and "Read-only" in answer[inside]["own"], f"its own are {answer}")
-    print("ok: of what it shares with the operator it writes only logins")
+    kept = {**CODEX, "tokens": {**CODEX["tokens"], "refresh_token": ""}}
+    check(json.loads(answer[login]["before"]) == kept, f"its login is {answer[login]}")
+    check(json.loads(answer[other]["before"]) == {"name": "x", "deep": [{"refreshToken": ""}]}, f"it has {answer[other]}")
+    check("No such file" in answer[broken]["before"] and "No such file" in answer[whole]["before"], f"it has what it may not: {answer}")
+    print("ok: it writes nothing of what it shares with the operator, and nothing that it has renews a login")
 
 
 LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once

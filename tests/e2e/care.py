@@ -72,7 +72,8 @@ def a_hook_that_fails_is_told():
     """No agent begins where set-up or hook failed; mended, the next try does all of it again."""
     for setting in ("setup", "on_worktree_ready"):
         house = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
-                                                     if setting == "setup" else "echo not yet; exit 3"})
+                                                     if setting == "setup" else "echo not yet; exit 3"},
+                           **({"sandbox": {"mode": "off"}} if setting == "setup" else {}))  # what mends it is outside
         try:
             goal = house.goal()
             house.wait("the failure is on the record", lambda: "ended with status 3" in json.dumps(house.do("goal.show", goal=goal)))
@@ -99,7 +100,7 @@ def log_of(house):
 @check
 def a_stop_ends_the_set_up():
     """A goal is cancelled while its worktree is made ready: the stop is over when nothing works there any more."""
-    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+    for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
         house = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
         try:
             goal = house.goal()
@@ -116,10 +117,10 @@ def a_stop_ends_the_set_up():
 def a_set_up_is_not_run_beside_another():
     """The daemon is killed while a worktree is made ready: the next one waits for what still runs, and then does it again; the agent
     begins after that. A cancelled goal does not wait."""
-    for setting, place in (("setup", "../log"), ("on_worktree_ready", "log")):
+    for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
         house = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
                            sandbox={"mode": "off"})  # bubblewrap ends with the daemon
-        house.program.write_text("open('../log' if __import__('os').path.exists('../log') else 'log', 'a').write('agent\\n')\n"
+        house.program.write_text("open('log' if __import__('os').path.exists('log') else 'log', 'a').write('agent\\n')\n"
                                  + house.program.read_text())
         try:
             goal = house.goal()
@@ -147,7 +148,8 @@ def a_set_up_is_not_run_beside_another():
 def a_set_up_that_was_left_behind_has_its_time():
     """What a killed daemon left running is waited for as long as it may take, and no longer."""
     house = house_make("left-behind", verify={"within": "2s"},
-                       repo={"setup": "test -f ../log && exec echo again >>../log; echo begin >>../log; sleep 100; echo end >>../log"})
+                       sandbox={"mode": "off"},  # bubblewrap ends with the daemon
+                       repo={"setup": "test -f log && exec echo again >>log; echo begin >>log; sleep 100; echo end >>log"})
     try:
         goal = house.goal()
         house.wait("it runs", lambda: log_of(house))
@@ -156,6 +158,101 @@ def a_set_up_that_was_left_behind_has_its_time():
         house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
         assert log_of(house) == ["begin", "again"], log_of(house)
         assert "still runs: it is waited for" in (house.folder / "overseerd.log").read_text()
+    finally:
+        house.close()
+
+
+STEAL = "env >env-{0}; cat ../../../../../canary >stolen-{0} 2>/dev/null; touch ../../../../../dropped-{0} 2>/dev/null; true"
+
+
+def only_landlock(folder):
+    """A PATH on which bubblewrap cannot make namespaces."""
+    folder.mkdir(exist_ok=True)
+    (folder / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "bwrap").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@check
+def set_up_and_hook_are_held():
+    """H4: what agents have landed is run by set-up and hook. They see no key and no file of the operator's, with bubblewrap and with
+    Landlock alone, and there they have a TMPDIR. Unheld, they do."""
+    from pathlib import Path
+    for mode in ("bwrap", "landlock", "unheld"):
+        environment = {"OPERATOR_KEY": SECRET}
+        if mode == "landlock":
+            environment["PATH"] = only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")
+        old = os.environ["PATH"]
+        try:
+            house = house_make(f"held-{mode}", environment, sandbox={"checks": mode != "unheld"},
+                               repo={"setup": STEAL.format("setup"), "on_worktree_ready": STEAL.format("hook")},
+                               verify={"command": "echo x >${TMPDIR:-/tmp}/probe-$$ && rm ${TMPDIR:-/tmp}/probe-$$ && test -f made"})
+        finally:
+            os.environ["PATH"] = old
+        try:
+            (house.folder / "canary").write_text("CANARY\n")
+            goal = house.goal()
+            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+            tree = tree_of(house, goal)
+            for name in ("setup", "hook"):
+                assert SECRET not in (tree / f"env-{name}").read_text(), (mode, name)
+                stolen, dropped = (tree / f"stolen-{name}").read_text(), (house.folder / f"dropped-{name}").exists()
+                assert (stolen == "CANARY\n" and dropped) if mode == "unheld" else not (stolen or dropped), (mode, name, stolen, dropped)
+            assert not [path for path in state_of(house).glob("work/worktrees/*/tree.*") if path.name != "tree.lock"], "what a sandbox left behind"
+        finally:
+            house.close()
+
+
+@check
+def checks_have_the_agents_network():
+    """H5: the check runs what the agent wrote, so it reaches what the agent reaches; verify.network says otherwise."""
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        call = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 3)'"
+        for network, wanted in ({}, False), ({"network": "all"}, True):
+            house = house_make(f"network-{wanted}", agent={"network": "none"}, verify={"command": f"{call}; test -f made", **network})
+            try:
+                goal = house.goal()
+                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+            finally:
+                house.close()
+            try:
+                server.accept()[0].close()
+                came = True
+            except TimeoutError:
+                came = False
+            assert came == wanted, (network, came)
+
+
+@check
+def a_check_that_cannot_be_held_is_none():
+    """Landlock alone cannot take the network away: then nothing is called verified, and the reason is told."""
+    from pathlib import Path
+    old = os.environ["PATH"]
+    try:
+        house = house_make("unverified", {"PATH": only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")},
+                           verify={"network": "none"})
+    finally:
+        os.environ["PATH"] = old
+    try:
+        goal = house.goal()
+        house.wait("it is told", lambda: "takes bubblewrap" in json.dumps(house.do("goal.show", goal=goal)) + json.dumps(house.do("inbox.list")))
+        assert not house.records(goal, "work.landed") and not house.records(goal, "work.done"), "it was called done"
+    finally:
+        house.close()
+
+
+@check
+def a_path_is_no_part_of_a_command():
+    """L1: whatever the state folder is called."""
+    name = "it's; touch PWNED; $(touch PWNED2) \""
+    house = house_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
+    try:
+        goal = house.goal()
+        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+        assert (tree_of(house, goal) / "order").read_text() == "s\nh\n"
+        assert not [*house.folder.rglob("PWNED*")], "a path was run"
     finally:
         house.close()
 
@@ -377,7 +474,7 @@ def what_is_over_goes_away():
         goal = house.goal()
         house.wait("it has landed", lambda: house.records(goal, "work.landed"))
         house.wait("nothing is left", lambda: not left_of(house, goal))
-        [clone] = state_of(house).glob("work/repos/*")
+        [clone] = state_of(house).glob("work/private/*")
         refs = git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer").split()
         [saved] = [ref for ref in refs if ref.startswith("refs/overseer/salvage/")]
         assert git(clone, "show", f"{saved}:made") == "made"
@@ -462,7 +559,7 @@ def a_disk_that_is_short():
         house.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(house.do("goal.show", goal=goal)))
         house.wait("what was over is gone", lambda: not left_of(house, done))
         assert not tree_of(house, goal)
-        [clone] = state_of(house).glob("work/repos/*")
+        [clone] = state_of(house).glob("work/private/*")
         assert git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"), "it was not salvaged"
     finally:
         house.close()
@@ -654,7 +751,7 @@ def a_conflict_is_brought_together():
         assert git(house.repo, "show", "main:README") == "theirs\nours", git(house.repo, "show", "main:README")
         assert git(house.repo, "rev-parse", "main^") == theirs and git(house.repo, "rev-list", "--merges", "main") == ""
         assert "Merge" not in git(house.repo, "log", "-1", "--format=%B", "main")
-        [record] = house.records(goal, "work.not_landed")
+        [record] = [one for one in house.records(goal, "work.checked") if one["to"] == "conflict"]
         assert record["to"] == "conflict" and f"git merge {theirs}" in record["text"] and "in 62 files" in record["text"], record
         assert house.do("replay.run", goal=goal)["verdict"] == "same", "the record cannot be read again"
     finally:
@@ -669,9 +766,9 @@ def last_words_are_told():
     house.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
     try:
         goal = house.goal()
-        house.wait("why tells it", lambda: "its last words were: a library is missing" in json.dumps(house.do("why.show", of=goal, limit=100)), 20)
+        house.wait("why tells it", lambda: "it exited with status 1: a library is missing" in json.dumps(house.do("why.show", of=goal, limit=100)), 20)
         assert "a1B2" not in json.dumps(house.do("events.list", goal=goal)), "the key is on the record"
-        house.wait("status tells", lambda: [one["agents"] for one in house.do("status.show")["working"]] == ["coder stalled"], 20)
+        house.wait("status tells", lambda: ["a library is missing" in one["question"] for one in house.do("status.show")["needsYou"]] == [True], 20)
     finally:
         house.close()
 

@@ -323,12 +323,12 @@ def test_up_and_down(desk):
     expect(first["already"] and first["pid"] > 0, first)
     desk.down()
     expect("No daemon" in desk.well("overseer", "down"), "twice down")
-    second = json.loads(desk.well("overseer", "up", "--auto", "--concurrency", "3", "--task-pool-command", "true", "--post-accept-command", "true", "--json"))
+    second = json.loads(desk.well("overseer", "up", "--listen", "127.0.0.1:0", "--json"))
     expect(second["pid"] != first["pid"] and not second["already"], second)
     session = open(f"/proc/{second['pid']}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[3]
     expect(int(session) == second["pid"], "it is not in a session of its own")
     settings = {row["name"]: row["value"] for row in desk.json("overseer", "config", "show")["settings"]}
-    expect(str(settings.get("auto.concurrency")) == "3", f"--concurrency was not handed on: {settings}")
+    expect("127.0.0.1:0" in str(settings.get("server.listen")), f"--listen was not handed on: {settings}")
     registered = json.loads((desk.state / "daemon.json").read_text())
     wrong = dict(registered, start_ticks=registered["start_ticks"] - 1)
     (desk.state / "daemon.json").write_text(json.dumps(wrong))

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do all doors give the same answers? Walks the table of operations through the command line, /rpc and /mcp.
 
-doors.py [--engine sqlite|postgres] [--only WORD]: the table comes from `api.describe`, so an operation that is added is
+doors.py [--engine sqlite|postgres] [--only WORD] [--slow MS]: the table comes from `api.describe`, so an operation that is added is
 walked from then on; one without an example of a valid call in EXAMPLES fails the test. Each operation is called with
 valid, missing, empty, wrong-typed, over-long, unknown and unauthorised parameters; the doors have to agree on the result
-and on the error's code, what is refused must not have changed anything, and every result has to be as declared.
+and on the error's code, what is refused must not have changed anything, and every result has to be as declared. With --slow
+every commit begins so many milliseconds late: reports go to the spool, and everything else is the same.
 """
 import argparse
 import http.client
@@ -15,10 +16,11 @@ import os
 import re
 import subprocess
 import sys
+import time
 import traceback
 
 import proof
-from world import BUILD, OVERSEER, STARTED, Client, Daemon, UnixConnection, folder_make, port_free, store_make, under_postgres, wait_until
+from world import BUILD, OVERSEER, OVERSEERD, OVERSEERD_SEAMS, STARTED, Client, Daemon, UnixConnection, folder_make, port_free, store_make, under_postgres, wait_until
 
 NODES = [{"id": "P1", "tier": "phase"}, {"id": "T1.1", "tier": "task", "parentId": "P1"},
          {"id": "S1.1.1", "tier": "subtask", "parentId": "T1.1"}, {"id": "S1.1.2", "tier": "subtask", "parentId": "T1.1"}]
@@ -133,13 +135,16 @@ class Cli:
 # ---- one daemon ----
 
 class House:
-    def __init__(self, engine):
-        self.folder = folder_make("doors")
+    def __init__(self, engine, slow=0):
+        self.folder, self.slow = folder_make("doors"), slow
         self.store = store_make(engine, self.folder, "doors")
         self.port = port_free()
         self.settings = self.folder / "overseer.toml"
         self.settings.write_text("")
-        self.daemon = Daemon(self.folder, self.store.uri, environment={"OVERSEER_CONFIG": str(self.settings)}, options=["--lease", "2", "--set", "escalation.auto_escalate=false", "--approve-plans", "--plan-agents", CI,
+        seams = self.folder / "seams"
+        seams.write_text(f"slow commit {slow}\n" if slow else "")
+        self.daemon = Daemon(self.folder, self.store.uri, program=OVERSEERD_SEAMS if slow else OVERSEERD,
+                             environment={"OVERSEER_CONFIG": str(self.settings), "OVERSEER_SEAM_FILE": str(seams)}, options=["--lease", "2", "--set", "escalation.auto_escalate=false", "--approve-plans", "--plan-agents", CI,
                                                                         "--listen", f"127.0.0.1:{self.port}"])
         self.daemon.start()
         self.daemon.wait_joined()
@@ -183,6 +188,19 @@ class House:
 
     def version(self, goal):
         return self.do("goal.show", goal=goal)["version"]
+
+    def rested(self, goal):
+        """The version, once nothing goes on there by itself: an agent that was started says so a few commits later."""
+        if self.do("assignment.list", goal=goal)["assignments"]:
+            quiet = 0.3 + 6 * self.slow / 1000
+            seen = [self.version(goal), time.monotonic()]
+
+            def quiet_for_long():
+                if self.version(goal) != seen[0]:
+                    seen[:] = [self.version(goal), time.monotonic()]
+                return time.monotonic() - seen[1] > quiet
+            wait_until("its agent is at rest", quiet_for_long, 30)
+        return self.version(goal)
 
 
 # ---- valid calls ----
@@ -431,6 +449,16 @@ def desk(house, goal):
     return {"reason": "the network was down", "host": 1}
 
 
+@example("lane.show")
+def lane(house, goal):
+    return {}
+
+
+@example("lane.hold", "lane.release")
+def lane_held(house, goal):
+    return {"reason": "release freeze"}
+
+
 @example("budget.show", "desk.show")
 def this_host(house, goal):
     return {"host": 1}
@@ -632,7 +660,7 @@ class Walk:
         goal = self.house.goal()
         good = EXAMPLES.get(operation["name"], the_goal)(self.house, goal)
         good = {name: value for name, value in good.items() if name in operation["params"]["properties"]}
-        before = self.house.version(goal)
+        before = self.house.rested(goal)
         for what, params, typed in bad_params(operation, good):
             doors = self.house.doors if typed else self.house.doors[:2]
             self.agree(operation, what, self.each_door(operation, params, "human", doors), "E_INVALID")
@@ -719,9 +747,9 @@ def a_run_reaches_only_its_own(house):
 RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
     work.start""".split()  # plan.* and work.* that change something: the policy says which runs
-READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
+READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show lane.show handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
     plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
-PEOPLE_ALONE_MAY = """desk.release work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
+PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
     question.answer question.approve question.reject question.snooze question.undo token.create token.list
     token.revoke token.rotate""".split()
 
@@ -851,10 +879,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--only", default="")
+    parser.add_argument("--slow", type=int, default=0, metavar="MS", help="every commit begins so much later")
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    house = House(options.engine)
+    house = House(options.engine, options.slow)
     walk = Walk(house)
     failed, passed = walk.run(options.only), 0
     if not failed and not options.only:

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 from load import Load, Op, derive
-from verify import CLAIMED, COMPLETED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
+from verify import CLAIMED, COMPLETED, DESK_OPENED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
 from world import (OVERSEERD_SEAMS, PATIENCE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
                    wait_until)
 
@@ -143,7 +143,7 @@ class Pair:
         wait_until("the new owner has settled what it took",
                    lambda: self.number_of("effect WHERE state < 2") == 0 and self.number_of("inbox") == 0, 15, 0.05)
         moved = {row[0] for row in self.ask(f"SELECT goal FROM audit_goal WHERE id > {mark} AND owner_before = {host}"
-                                            f" AND owner <> {host}")}
+                                            f" AND owner <> {host} AND goal NOT IN (SELECT goal_id FROM record WHERE type = {DESK_OPENED})")}
         if not moved:
             raise Broken("nothing was taken over")
         self.stats["moved"] += len(moved)

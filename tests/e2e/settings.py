@@ -89,17 +89,15 @@ class World:
         daemon.wait_joined()
 
 
-@check("CONFIG-01 CONFIG-02 CONFIG-03 CONFIG-04 CONFIG-08")
+@check("CONFIG-01 CONFIG-02 CONFIG-04")
 def effective_settings(world):
     """A dump of what is in force, through the door."""
     shown = {row["name"]: row for row in world.do("config.show", origin=True)["settings"]}
     assert world.do("config.show")["file"] == str(world.file)
     expected = {"supervision.enabled": "false", "supervision.idle_after": '"15m"', "supervision.max_retries": "2",
                 "supervision.min_resend_interval": '"5m"', "supervision.backoff.base": '"2m"',
-                "supervision.backoff.max": '"30m"', "planner.max_plan_phases": "5", "planner.max_tasks_per_phase": "7",
-                "planner.max_subtasks_per_task": "7", "planner.max_repair_attempts": "2",
-                "policy.allow_agents": '["main"]', "policy.allow_cross_agent": "false", "stuck.same_error_count": "3",
-                "oscillation.file_churn_threshold": "0.8", "regression.coverage_drop_percent": "10.0"}
+                "supervision.backoff.max": '"30m"',
+                "policy.allow_agents": '["main"]', "policy.allow_cross_agent": "false"}
     for name, value in expected.items():
         assert (shown[name]["value"], shown[name]["origin"]) == (value, "default"), shown[name]
     assert world.value("supervision.tick_every") == ('"3m"', "file", 2)
@@ -113,7 +111,7 @@ def policy_is_on_the_record(world):
     first = world.orders(POLICY_CHANGED)
     assert len(first) == len(world.daemons), first
     text = world.policy_text(first[0]["policy"])
-    assert 'supervision.tick_every = "3m"\n' in text and "stuck.same_error_count = 3\n" in text, text
+    assert 'supervision.tick_every = "3m"\n' in text and "supervision.max_retries = 2\n" in text, text
     assert "fleet.lease" not in text
     goal = world.do("goal.create", title="decided under it")["goalId"]
     raw = [row for row in world.store.read("record") if goal_text(row["goal_id"]) == goal]
@@ -316,12 +314,12 @@ def bounds_hold(world):
 @check("CONFIG-12")
 def flags_win(world):
     """Over the environment, which wins over the file."""
-    world.write('[auto]\nconcurrency = 2\ntask_pool_command = "./file"\npost_accept_command = "./file"\n')
+    world.write('[supervision]\nmax_attempts = 4\nmax_restarts = 4\n[verify]\ncommand = "./file"\n')
     folder = folder_make("flags")
     store = f"sqlite:{folder}/flags.db"
-    daemon = Daemon(folder, store, options=["--config", str(world.file), "--auto", "--task-pool-command", "./flag",
-                                            "--concurrency", "5", "--set", "supervision.max_retries=7"],
-                    environment={"OVERSEER_AUTO_CONCURRENCY": "3", "OVERSEER_AUTO_POST_ACCEPT_COMMAND": "./environment"})
+    daemon = Daemon(folder, store, options=["--config", str(world.file), "--approve-plans", "--set", "verify.command=./flag",
+                                            "--set", "supervision.max_attempts=5", "--set", "supervision.max_retries=7"],
+                    environment={"OVERSEER_SUPERVISION_MAX_ATTEMPTS": "3", "OVERSEER_SUPERVISION_MAX_RESTARTS": "9"})
     daemon.start()
     daemon.wait_joined()
     client = Client(daemon.socket)
@@ -329,10 +327,10 @@ def flags_win(world):
              for row in client.call("config.show", {"origin": True})[1]["settings"]}
     client.close()
     daemon.stop()
-    assert shown["auto.enabled"] == ("true", "flag")
-    assert shown["auto.task_pool_command"] == ('"./flag"', "flag")
-    assert shown["auto.concurrency"] == ("5", "flag")
-    assert shown["auto.post_accept_command"] == ('"./environment"', "environment")
+    assert shown["plans.approve"] == ("true", "flag")
+    assert shown["verify.command"] == ('"./flag"', "flag")
+    assert shown["supervision.max_attempts"] == ("5", "flag")
+    assert shown["supervision.max_restarts"] == ("9", "environment")
     assert shown["supervision.max_retries"] == ("7", "flag")
     world.write('[supervision]\ntick_every = "5m"\n')
 
@@ -348,7 +346,7 @@ def started_with_nonsense(world):
     file = world.folder / "wrong.toml"
     file.write_text('[server]\nlisten = 7\n[supervison]\n')
     for words in (["--config", file], ["--config", world.folder / "none.toml"], ["--lease", "soon"],
-                  ["--set", "server.lisen=x"], ["--concurrency", "0"], ["--redact", "[abc"]):
+                  ["--set", "server.lisen=x"], ["--act-within", "never"], ["--set", "auto.concurrency=3"], ["--redact", "[abc"]):
         done = run(OVERSEERD, "--store", f"sqlite:{world.folder}/no.db", "--socket", f"{world.folder}/no.sock", *words)
         assert done.returncode == 2, (words, done)
     done = run(OVERSEERD, "--config", file, "--lease", "soon")

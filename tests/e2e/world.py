@@ -347,7 +347,7 @@ class Postgres:
 
 def folder_make(name):
     """Under /tmp: a socket's path must be short."""
-    folder = Path(tempfile.mkdtemp(prefix=f"overseer-{name}.", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=f"overseer-{name}.", dir=os.environ.get("OVERSEER_FOLDERS", "/tmp")))
     if not os.environ.get("OVERSEER_KEEP"):
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

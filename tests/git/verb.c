@@ -5,10 +5,14 @@
  *     verb --table
  *
  * One JSON object in a line. GIT_DIE_AT=N: kills itself at the Nth step. GIT_DIE_HARD=N: kills the Nth git command, with all that it
- * started, GIT_DIE_AFTER microseconds after its start, and then itself. GIT_STEPS=FILE: how many steps and commands there were. */
+ * started, GIT_DIE_AFTER microseconds after its start, and then itself. GIT_PLANTED=BUG: has that bug. GIT_STEPS=FILE: how many steps, commands and files opened
+ * in a worktree there were. GIT_SWAP=COMMAND is run by a shell before the GIT_SWAP_AT-th of those files is opened: an agent that is
+ * exactly that fast. GIT_FOLLOW: files are opened without the defence against it. GIT_SANDBOX=none: there is no bubblewrap.
+ * GIT_UNBOXED: an agent's repository is read outside of it. */
 #include "base/seam.h"
 #include "ports/git.h"
 #include "ports/git_table.h"
+#include "ports/sandbox.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -21,7 +25,7 @@
 /* ---- dying ---- */
 
 extern pid_t git_child;
-static long steps, commands;
+static long steps, commands, opens;
 
 static long number_of(const char *name) {
     const char *text = getenv(name);
@@ -29,6 +33,9 @@ static long number_of(const char *name) {
 }
 
 bool seam(const char *name) {
+    const char *bug = getenv("GIT_PLANTED");
+    if (strncmp(name, "planted ", 8) == 0)
+        return bug && strcmp(name + 8, bug) == 0;
     if (strcmp(name, "git-running") == 0) {
         if (++commands == number_of("GIT_DIE_HARD")) {
             usleep((useconds_t)number_of("GIT_DIE_AFTER"));
@@ -37,6 +44,16 @@ bool seam(const char *name) {
         }
         return false;
     }
+    if (strcmp(name, "git-open") == 0) {
+        const char *swap = getenv("GIT_SWAP");
+        if (swap && ++opens == number_of("GIT_SWAP_AT") && system(swap) != 0)
+            abort();
+        return false;
+    }
+    if (strcmp(name, "git-follow") == 0)
+        return getenv("GIT_FOLLOW") != NULL;
+    if (strcmp(name, "git-unboxed") == 0)
+        return getenv("GIT_UNBOXED") != NULL;
     if (++steps == number_of("GIT_DIE_AT"))
         kill(getpid(), SIGKILL);
     return false;
@@ -65,17 +82,20 @@ static void count(const char *name, uint64_t value) {
     json_object_set_new(result, name, json_integer((json_int_t)value));
 }
 
+/* GIT_NOW: seconds. */
 static struct git_run run_of(char **args) {
+    long now = number_of("GIT_NOW");
     return (struct git_run){.goal = str_of(args[0]),
                             .run = str_of(args[1]),
                             .base = str_of(args[2]),
-                            .at_us = SECONDS(1700000000)};
+                            .at_us = SECONDS(now > 0 ? now : 1700000000)};
 }
 
 static struct git_answer verb_clone(char **args) {
     struct git_clone clone = {0};
     struct git_answer answer = git_clone_ensure(&house, &repo, str_of(args[0]), &arena, &clone);
     say("path", clone.path);
+    say("private", clone.private_path);
     say("branch", clone.branch);
     say("head", clone.head);
     return answer;
@@ -103,6 +123,7 @@ static struct git_answer verb_measure(char **args) {
     count("deletions", measure.deletions);
     count("left_out", measure.left_out);
     count("broken", measure.broken);
+    count("absent", measure.absent);
     json_t *whole = result, *files = json_array();
     for (uint32_t i = 0; i < measure.file_count; i++) {
         result = json_object();
@@ -124,9 +145,17 @@ static struct git_answer verb_salvage(char **args) {
     struct git_answer answer = git_tree_salvage(&house, &repo, &run, &arena, &saved);
     say("commit", saved.commit);
     say("ref", saved.ref);
-    say("unsent", saved.unsent);
-    count("pushed", saved.pushed);
     count("whole", saved.whole);
+    return answer;
+}
+
+static struct git_answer verb_send(char **args) {
+    struct git_sent sent = {0};
+    (void)args;
+    struct git_answer answer = git_salvage_send(&house, &repo, &arena, &sent);
+    count("sent", sent.sent);
+    count("left", sent.left);
+    say("unsent", sent.why);
     return answer;
 }
 
@@ -150,28 +179,96 @@ static struct git_answer verb_uncheckout(char **args) {
     return git_checkout_remove(&house, str_of(args[0]), &arena);
 }
 
-static struct git_answer verb_land(char **args) {
+static enum git_how how_of(const char *name) {
     static const char *const HOW[] = {"branch", "pull-request", "rebase", "squash", "fast-forward"};
-    struct git_run run = run_of(args);
-    struct git_landing landing = {
-        .commit = str_of(args[3]), .target = str_of(args[4]), .message = str_of(args[6])};
     for (unsigned i = 0; i < count_of(HOW); i++)
-        if (strcmp(args[5], HOW[i]) == 0)
-            landing.how = (enum git_how)i;
+        if (strcmp(name, HOW[i]) == 0)
+            return (enum git_how)i;
+    abort();
+}
+
+static void say_list(const char *name, const struct str *texts, uint32_t number) {
+    json_t *list = json_array(), *whole = result;
+    for (uint32_t i = 0; i < number; i++) {
+        result = json_object();
+        say("path", texts[i]);
+        json_array_append_new(list, result);
+    }
+    result = whole;
+    json_object_set_new(result, name, list);
+}
+
+static void say_candidate(const struct git_candidate *candidate) {
+    say("commit", candidate->commit);
+    say("onto", candidate->onto);
+    say("conflict", candidate->conflict);
+    say_list("conflicts", candidate->conflicts, candidate->conflict_count);
+    struct str *paths = arena_new(&arena, struct str, candidate->file_count + 1);
+    struct str *added = arena_new(&arena, struct str, candidate->added_count + 1);
+    for (uint32_t i = 0; i < candidate->file_count; i++)
+        paths[i] = candidate->files[i].path;
+    for (uint32_t i = 0; i < candidate->added_count; i++)
+        added[i] = arena_format(&arena, "%.*s %.*s", STR_ARG(candidate->added[i].commit),
+                                STR_ARG(candidate->added[i].subject));
+    say_list("files", paths, candidate->file_count);
+    say_list("added", added, candidate->added_count);
+    count("insertions", candidate->insertions);
+    count("deletions", candidate->deletions);
+}
+
+static struct git_answer verb_candidate(char **args) {
+    struct git_run run = run_of(args);
+    struct git_work work = {.snapshot = str_of(args[3]),
+                            .told = str_of(args[4]),
+                            .target = str_of(args[5]),
+                            .how = how_of(args[6]),
+                            .message = str_of(args[7])};
+    struct git_candidate candidate = {0};
+    struct git_answer answer = git_candidate_make(&house, &repo, &run, &work, &arena, &candidate);
+    say_candidate(&candidate);
+    return answer;
+}
+
+static struct git_answer verb_candidate_diff(char **args) {
+    struct git_run run = run_of(args);
+    struct git_candidate candidate = {0};
+    struct str text = {0};
+    bool cut = false;
+    struct git_answer answer =
+        git_candidate_diff(&house, &repo, &run, str_of(args[3]), str_of(args[4]),
+                           (size_t)atol(args[5]), &arena, &candidate, &text, &cut);
+    say_candidate(&candidate);
+    say("text", text);
+    count("cut", cut);
+    return answer;
+}
+
+/* The paths are separated by colons. */
+static struct git_answer verb_restore(char **args) {
+    struct git_run run = run_of(args);
+    struct str paths[64], commit = {0};
+    uint32_t number = 0;
+    for (char *at = args[5]; *at && number < count_of(paths); at += *at == ':') {
+        paths[number++] = (struct str){at, strcspn(at, ":")};
+        at += strcspn(at, ":");
+    }
+    struct git_answer answer = git_candidate_restore(
+        &house, &repo, &run, str_of(args[3]), str_of(args[4]), paths, number, &arena, &commit);
+    say("commit", commit);
+    return answer;
+}
+
+static struct git_answer verb_land(char **args) {
+    struct git_run run = run_of(args);
+    struct git_landing landing = {.commit = str_of(args[3]),
+                                  .onto = str_of(args[4]),
+                                  .target = str_of(args[5]),
+                                  .how = how_of(args[6])};
     struct git_landed landed = {0};
     struct git_answer answer = git_land(&house, &repo, &run, &landing, &arena, &landed);
     say("commit", landed.commit);
     say("ref", landed.ref);
-    count("tries", landed.tries);
     count("was_there", landed.was_there);
-    json_t *files = json_array(), *whole = result;
-    for (uint32_t i = 0; i < landed.conflict_count; i++) {
-        result = json_object();
-        say("path", landed.conflicts[i]);
-        json_array_append_new(files, result);
-    }
-    result = whole;
-    json_object_set_new(result, "conflicts", files);
     return answer;
 }
 
@@ -201,7 +298,9 @@ static const struct {
              {"remove", 3, verb_remove},   {"checkout", 2, verb_checkout},
              {"land", 7, verb_land},       {"uncheckout", 1, verb_uncheckout},
              {"ports", 3, verb_ports},     {"unports", 1, verb_unports},
-             {"strip", 1, verb_strip}};
+             {"strip", 1, verb_strip},     {"candidate", 8, verb_candidate},
+             {"restore", 6, verb_restore}, {"candidate-diff", 6, verb_candidate_diff},
+             {"send", 0, verb_send}};
 
 static const char *const RESULTS[GIT_RESULTS] = {"done",     "conflict", "moved",    "refused",
                                                  "busy",     "locked",   "no space", "too long",
@@ -210,8 +309,10 @@ static const char *const RESULTS[GIT_RESULTS] = {"done",     "conflict", "moved"
 /* ---- the tables, as docs/safety.md shows them ---- */
 
 static void table_print(void) {
-    static const char *const PLACES[] = {"nowhere", "our clone", "measuring", "fresh folder",
-                                         "operator's repository"};
+    static const char *const PLACES[] = {"nowhere",           "private",
+                                         "published",         "measuring",
+                                         "fresh folder",      "operator's repository",
+                                         "private, own index"};
     printf("| command, behind `git` | where | what for |\n|---|---|---|\n");
     for (unsigned i = 0; i < GIT_COMMANDS; i++)
         printf("| `%s` | %s | %s |\n", GIT_ROWS[i].line, PLACES[GIT_ROWS[i].place],
@@ -230,13 +331,17 @@ static void table_print(void) {
                GIT_ENVIRONMENT[i].why);
     printf("\n| for a local path | is |\n|---|---|\n| `$upload` | `%s` |\n| `$receive` | `%s` |\n",
            GIT_UPLOAD, GIT_RECEIVE);
+    printf("\n`$boxed` is `%.*s` and so on: the words of the sandbox, then `git", 52, GIT_BOXED);
+    for (unsigned i = 0; i < GIT_BOXED_PROGRAM_COUNT; i++)
+        printf(" %s", GIT_BOXED_PROGRAM[i]);
+    printf("` and the repository.\n");
 }
 
 static void steps_write(void) {
     const char *path = getenv("GIT_STEPS");
     FILE *file = path ? fopen(path, "w") : NULL;
     if (file) {
-        fprintf(file, "%ld %ld\n", steps, commands);
+        fprintf(file, "%ld %ld %ld\n", steps, commands, opens);
         fclose(file);
     }
 }
@@ -259,6 +364,20 @@ static int verb_run(int argc, char **argv) {
     return 2;
 }
 
+/* As the daemon makes it. */
+static void sandbox_set(void) {
+    static char bwrap[4096], why[256];
+    static struct sandbox_made made;
+    const char *wanted = getenv("GIT_SANDBOX");
+    if (wanted && strcmp(wanted, "none") == 0)
+        return;
+    if (sandbox_probe(bwrap, why, sizeof why) >= SANDBOX_BWRAP &&
+        sandbox_reader_make(str_of(bwrap), &made)) {
+        house.sandbox_prefix = made.argv;
+        house.sandbox_count = made.argc;
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--table") == 0) {
         table_print();
@@ -274,5 +393,6 @@ int main(int argc, char **argv) {
                                .within_us = within > 0 ? MILLISECONDS(within) : SECONDS(60),
                                .wait_us = SECONDS(120)};
     repo = (struct git_repo){.source = str_of(argv[2]), .remote = str_of(argv[3])};
+    sandbox_set();
     return verb_run(argc, argv);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a hold keep its promises? hold.py [--full | --brief] HOLD AGENT KILLS RECALL SEAMS [NAME …]: each story by itself, in a folder of its own."""
+"""Does a hold keep its promises? hold.py [--full | --brief] HOLD AGENT KILLS RECALL SEAMS VERSION_1 FREEZE [NAME …]: each story by itself, in a folder of its own."""
 import argparse
 import errno
 import hashlib
@@ -56,7 +56,7 @@ class World:
     """Where a story takes place. What it started is ended with it."""
 
     def __init__(self, options, place):
-        self.hold, self.agent, self.kills, self.recall, self.seams = options.programs
+        self.hold, self.agent, self.kills, self.recall, self.seams, self.version_1, self.freeze = options.programs
         self.place, self.full = Path(place), options.full
         self.holds, self.count = [], 0
         self.sanitized = b"__asan_init" in Path(self.hold).read_bytes()
@@ -127,7 +127,7 @@ def fence_is_kept(world):
     second = hold.visit(7)
     assert second.hello[0] == DONE
     for kind, body in ((ATTACH, bytes(8)), (ACK, bytes(8)), (WRITE, bytes(16) + b"x"), (SIGNAL, struct.pack("<I", 9)), (FREEZE, b""),
-                       (THAW, b""), (STOP, bytes(4)), (COLLECT, b""), (CLOSE, b"")):
+                       (THAW, b""), (FREEZE_FOR, struct.pack("<IQ", PAUSE, 0)), (THAW_FOR, struct.pack("<I", PAUSE)), (STOP, bytes(4)), (COLLECT, b""), (CLOSE, b"")):
         assert first.ask(kind, body) == (STALE, 7), kind
     assert hold.visit(6).hello == (STALE, 7)
     assert second.write(name_of(1), b"mine\n") == WRITTEN and second.attach(0)[0] == DONE
@@ -199,7 +199,11 @@ def disk_is_full(world):
         world.holds.append(hold)
         visit = hold.visit(1, 0)
         assert soon(lambda: visit.look()["trouble"] == errno.ENOSPC)
+        refused = next(n for n in range(1000) if visit.write(name_of(n), b"word\n") == NOT)
+        assert visit.wrote(name_of(refused)) in (NOT, UNKNOWN), "it cannot be remembered, so it is not written"
         subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        assert visit.write(name_of(refused), b"word\n") == WRITTEN == visit.write(name_of(2000), b"word\n"), "asked for again it is written"
+        assert visit.write(name_of(refused), b"word\n") == ALREADY
         visit.until(lambda: len(visit.data) == 3 << 20)
         assert visit.look()["trouble"] == 0
         visit.ask(CLOSE)
@@ -396,6 +400,82 @@ def freezes(world, options=()):
     assert visit.collect() == 128 + signal.SIGTERM, "a stop reaches the frozen, and they may tidy up"
 
 
+FROZEN_FLAGS = {MEASURE: FROZEN_MEASURE, PAUSE: FROZEN_PAUSE, DISK: FROZEN_DISK, ORPHAN: ORPHANED}
+
+
+def frozen_for(visit):
+    """The set of reasons that the status tells."""
+    flags = visit.look()["flags"]
+    told = sum(reason for reason, flag in FROZEN_FLAGS.items() if flags & flag)
+    assert bool(flags & FROZEN) == bool(told & ~ORPHAN), (flags, told)
+    return told
+
+
+def freezes_for_reasons(world, options=()):
+    """The agent runs only while the set of reasons is empty: every order of freezing and thawing, by chance."""
+    hold = world.start("/bin/sh", "-c", TICKS, options=options)
+    visit, dice, reasons = hold.visit(1), random.Random(7), 0
+    assert soon(lambda: ticking(visit))
+    for step in range(200 if world.full else 40):
+        reason = dice.choice([MEASURE, PAUSE, ORPHAN, DISK])
+        freeze = dice.random() < 0.4
+        reasons = reasons | reason if freeze else reasons & ~reason
+        assert (visit.freeze(reason, dice.choice([0, 300000])) if freeze else visit.thaw(reason)) == (DONE, 0)
+        assert frozen_for(visit) == reasons
+        assert ticking(visit) == (reasons == 0), (step, reasons)
+    for bad in (0, 3, 16, 255):
+        assert visit.freeze(bad) == (FAILED, errno.EINVAL) == visit.thaw(bad), bad
+    assert frozen_for(visit) == reasons
+    # A caller of version 1 knows one reason: a pause.
+    old = hold.visit(1, version=1)
+    assert old.hello[0] == DONE and old.ask(FREEZE) == (DONE, 0)
+    assert frozen_for(visit) & PAUSE and visit.freeze(DISK) == (DONE, 0)
+    assert old.ask(THAW) == (DONE, 0) and frozen_for(visit) & (PAUSE | DISK) == DISK and not ticking(visit)
+    visit.stop(2000)
+    assert visit.collect() == 128 + signal.SIGTERM, "a stop reaches the frozen, and they may tidy up"
+
+
+def measuring_freeze_expires(world):
+    """The caller that froze the agent to measure its tree is gone: the agent goes on by itself. For another reason it does not."""
+    hold = world.start("/bin/sh", "-c", TICKS)
+    look = hold.visit()
+    assert soon(lambda: ticking(look))
+    measurer = hold.visit(1)
+    assert measurer.freeze(MEASURE, 700) == (DONE, 0)
+    measurer.close()
+    assert frozen_for(look) == MEASURE and not ticking(look)
+    assert soon(lambda: frozen_for(look) == 0, 5) and ticking(look)
+    second = hold.visit(1)
+    assert second.freeze(MEASURE, 300) == (DONE, 0) and second.freeze(PAUSE) == (DONE, 0)
+    assert soon(lambda: frozen_for(look) == PAUSE, 5), "the measurement's reason alone expires"
+    assert not ticking(look)
+    assert second.freeze(MEASURE, 300) == (DONE, 0) and second.freeze(MEASURE, 60000) == (DONE, 0)
+    time.sleep(0.5)
+    assert frozen_for(look) == MEASURE | PAUSE, "the newest time counts"
+    assert second.thaw(MEASURE) == (DONE, 0) and second.thaw(PAUSE) == (DONE, 0) and ticking(look)
+    second.stop(100)
+    second.collect()
+
+
+def older_hold_is_frozen(world):
+    """The daemon's client with a hold of this version and with one of version 1, which knows one freeze without a reason."""
+    words = ["freeze=2=0", "freeze=8=0", "thaw=2", "freeze=1=60000", "thaw=8"]
+    for program, expected in ((world.hold, ["0 0 2", "0 0 10", "0 0 8", "0 0 9", "0 0 1"]),
+                              (world.version_1, ["0 0 2", "0 0 2", "0 0 2", "refused 0 2", "0 0 0"])):
+        hold = world.start("/bin/sh", "-c", TICKS, program=program)
+        look = hold.visit()
+        assert soon(lambda: ticking(look))
+        run = subprocess.run([world.freeze, hold.folder, "1", *words], capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+        assert run.stdout.splitlines() == [f"{word} {line}" for word, line in zip(words, expected)], run.stdout
+        assert ticking(look) == (program == world.version_1), "a measurement never freezes what cannot thaw by itself"
+        first = subprocess.run([world.freeze, hold.folder, "1", "freeze=1=60000"], capture_output=True, text=True, timeout=60)
+        assert first.stdout == ("freeze=1=60000 0 0 1\n" if program == world.hold else f"freeze=1=60000 {FAILED} {errno.ENOTSUP} 0\n"), first
+        visit = hold.visit(1, version=1)
+        visit.stop(100)
+        visit.collect()
+
+
 def freezes_by_cgroup(world):
     """The same where the starter gave it a cgroup; the folder of the cgroup goes with the hold."""
     tops = [place for place in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(place + "/cgroup.procs")]
@@ -403,6 +483,8 @@ def freezes_by_cgroup(world):
         return "no cgroup of version 2 that may be written"
     place = f"{tops[0]}/hold-test-{os.getpid()}"
     freezes(world, ["--cgroup", place])
+    assert soon(lambda: not os.path.exists(place))
+    freezes_for_reasons(world, ["--cgroup", place])
     assert soon(lambda: not os.path.exists(place))
 
 
@@ -420,6 +502,36 @@ def orphan_stands_still(world):
     assert not look.look()["flags"] & ORPHANED and ticking(look)
     visit.stop(100)
     visit.collect()
+
+
+def orphan_is_renewed(world):
+    """P10: with --orphan-at only a renewal keeps it moving: no other word does, a hello does not thaw it, and neither does a renewal whose
+    time has passed. A hold that starts too late stands still from the beginning."""
+    def boot_ms():
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000000
+    hold = world.start("/bin/sh", "-c", TICKS, options=["--orphan-at", str(boot_ms() + 1500)])
+    visit = hold.visit(1)
+    for _ in range(10):
+        visit.renew(boot_ms() + 1000)
+        time.sleep(0.2)
+    assert not visit.look()["flags"] & ORPHANED and ticking(visit), "it was renewed"
+    for _ in range(10):
+        visit.ack(0)
+        time.sleep(0.2)
+    assert visit.look()["flags"] & ORPHANED and not ticking(visit), "words renewed it"
+    again = hold.visit(1)
+    assert again.hello[0] == DONE
+    again.renew(boot_ms() - 1)
+    assert again.look()["flags"] & ORPHANED and not ticking(again), "it was thawed without a renewal"
+    again.renew(boot_ms() + 60000)
+    assert soon(lambda: not again.look()["flags"] & ORPHANED, 2) and ticking(again)
+    again.stop(0)
+    again.collect()
+    late = world.start("/bin/sh", "-c", TICKS, options=["--orphan-at", str(boot_ms() - 1000)])
+    look = late.visit(1)
+    assert soon(lambda: look.look()["flags"] & ORPHANED, 2) and not ticking(look), "it started too late, and runs"
+    look.stop(0)
+    look.collect()
 
 
 # ---- what it costs ----
@@ -486,7 +598,8 @@ def reused_pid_is_spared(world):
     """A process with the pid of one of ours that is gone is nobody's business."""
     if os.geteuid() != 0:
         return "not root: pids cannot be chosen"
-    inside = [sys.executable, __file__, world.hold, world.agent, world.kills, world.recall, world.seams, "--inside",
+    inside = [sys.executable, __file__, world.hold, world.agent, world.kills, world.recall, world.seams,
+              world.version_1, world.freeze, "--inside",
               str(world.place / "inside")]
     run = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", *inside, *(["--full"] if world.full else [])],
                          capture_output=True, text=True, timeout=300)
@@ -615,7 +728,8 @@ LONG = ("told_to_leave", "idle_costs_nothing", "hundred_are_cheap")  # seconds o
 STORIES = {  # which requirement rows each proves
     begins_once: "", begins_with_an_error: "", fence_is_kept: "", strangers_stay_out: "", output_is_held_back: "", disk_is_full: "",
     errors_keep_the_newest: "", leaves_with_what_was_said: "", writes_once: "ASSIGN-14", terminal: "", stop_ends_all: "",
-    only_when_told: "", dies_with_its_hold: "", told_to_leave: "", freezes: "", freezes_by_cgroup: "", orphan_stands_still: "",
+    only_when_told: "", dies_with_its_hold: "", told_to_leave: "", freezes: "", freezes_for_reasons: "",
+    measuring_freeze_expires: "", older_hold_is_frozen: "", freezes_by_cgroup: "", orphan_stands_still: "", orphan_is_renewed: "",
     idle_costs_nothing: "", hundred_are_cheap: "", reused_pid_is_spared: "", killed_at_any_byte: "",
 }
 
@@ -637,7 +751,7 @@ def story_run(story, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("programs", nargs=5, metavar="PROGRAM", type=os.path.abspath)
+    parser.add_argument("programs", nargs=7, metavar="PROGRAM", type=os.path.abspath)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--brief", action="store_true", help="without what only waits")
     parser.add_argument("--full", action="store_true")

@@ -44,7 +44,8 @@ static struct id word_id(uint64_t n) {
 static void word_say(void) {
     char text[32];
     int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)committed->words);
-    held_write(reader.held, word_id(committed->words), (struct str){text, (size_t)length});
+    if (!held_write(reader.held, word_id(committed->words), (struct str){text, (size_t)length}))
+        wrong("it cannot be sent");
 }
 
 static void reader_dies(enum place here) {
@@ -89,7 +90,8 @@ static void end_comes(void *with, uint64_t offset) {
     (void)with;
     if (offset != committed->offset)
         wrong("an end elsewhere");
-    held_collect(reader.held);
+    if (!held_collect(reader.held))
+        wrong("it cannot be sent");
 }
 
 static void answer_comes(void *with, enum hold_kind to, enum hold_verdict verdict,
@@ -119,13 +121,15 @@ static const struct held_ears EARS = {.answer = answer_comes,
 _Noreturn static void reader_live(uint64_t fence) {
     uv_loop_init(&reader.loop);
     reader.held = held_open(&reader.loop, reader.folder, fence, &EARS, NULL);
-    held_attach(reader.held, committed->offset);
-    if (reader.speaks && reader.asks_first)
-        held_wrote(reader.held, word_id(committed->words));
-    else if (reader.speaks)
+    if (!held_attach(reader.held, committed->offset))
+        wrong("it cannot be sent");
+    if (reader.speaks && reader.asks_first) {
+        if (!held_wrote(reader.held, word_id(committed->words)))
+            wrong("it cannot be sent");
+    } else if (reader.speaks)
         word_say();
-    if (reader.die_at == UINT64_MAX)
-        held_close_input(reader.held);
+    if (reader.die_at == UINT64_MAX && !held_close_input(reader.held))
+        wrong("it cannot be sent");
     uv_run(&reader.loop, UV_RUN_DEFAULT);
     wrong("nothing more to do");
 }
@@ -178,7 +182,7 @@ static void hold_start(char **argv) {
                              .argv = agent,
                              .env = (const char *const *)environ,
                              .cap = 256 << 10,
-                             .orphan_after_s = 3600};
+                             .orphan_at_ms = 0};
     uv_loop_init(&loop);
     held_start(&loop, &spec, hold_started, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);

@@ -5,11 +5,14 @@ import socket
 import struct
 import subprocess
 
-(HELLO, ATTACH, ACK, WRITE, WROTE, SIGNAL, FREEZE, THAW, LOOK, STOP, COLLECT, RESIZE, CLOSE) = range(1, 14)
+(HELLO, ATTACH, ACK, WRITE, WROTE, SIGNAL, FREEZE, THAW, LOOK, STOP, COLLECT, RESIZE, CLOSE, FREEZE_FOR,
+ THAW_FOR, RENEW) = range(1, 17)
 ANSWER, DATA, RECEIPT, STATUS, END = range(64, 69)
 DONE, STALE, NOBODY, EARLY, RANGE, UNGREETED, FAILED = range(7)
 WRITTEN, ALREADY, NOT, MAYBE, QUEUED, UNKNOWN, FULL = range(7)
-RUNNING, EXITED, ENDED, FROZEN, ORPHANED, AT_CAP, STOPPING, PTY, INPUT_CLOSED, LOST_ERRORS = (1 << n for n in range(10))
+RUNNING, EXITED, ENDED, FROZEN, ORPHANED, AT_CAP, STOPPING, PTY, INPUT_CLOSED, LOST_ERRORS, FROZEN_MEASURE, FROZEN_PAUSE, \
+    FROZEN_DISK = (1 << n for n in range(13))
+MEASURE, PAUSE, ORPHAN, DISK = 1, 2, 4, 8
 FIELDS = "flags pid agent_pid exit trouble queued started agent_started fence begin acked end cap".split()
 
 
@@ -28,14 +31,14 @@ class Hold:
                 self.pid = int(self.word.split()[1])
                 self.agent = int(self.word.split()[4])
 
-    def visit(self, fence=None, attach=None):
-        return Visit(self.folder, fence, attach)
+    def visit(self, fence=None, attach=None, version=2):
+        return Visit(self.folder, fence, attach, version=version)
 
 
 class Visit:
     """One connection. What comes unasked is kept: data, the newest status, the end."""
 
-    def __init__(self, folder, fence=None, attach=None, timeout=60):
+    def __init__(self, folder, fence=None, attach=None, timeout=60, version=2):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         place = os.open(folder, os.O_PATH)
@@ -46,7 +49,7 @@ class Visit:
         self.buffer = bytearray()
         self.data, self.at, self.end, self.status, self.receipts = bytearray(), None, None, None, {}
         if fence is not None:
-            self.hello = self.ask(HELLO, struct.pack("<QI", fence, 1))
+            self.hello = self.ask(HELLO, struct.pack("<QI", fence, version))
         if attach is not None:
             verdict, _ = self.attach(attach)
             assert verdict == DONE, verdict
@@ -121,6 +124,16 @@ class Visit:
         self.send(LOOK)
         self.wrote(bytes(16))  # answered behind it: whatever status came unasked is older
         return self.status
+
+    def freeze(self, reason, expires_ms=0):
+        return self.ask(FREEZE_FOR, struct.pack("<IQ", reason, expires_ms))
+
+    def thaw(self, reason):
+        return self.ask(THAW_FOR, struct.pack("<I", reason))
+
+    def renew(self, boot_ms):
+        """Nothing is answered."""
+        self.send(RENEW, struct.pack("<Q", boot_ms))
 
     def stop(self, grace_ms):
         return self.ask(STOP, struct.pack("<I", grace_ms))

@@ -199,6 +199,8 @@ static enum verdict decide(struct alone *alone, struct seat *seat, struct signal
         story_tell(alone, signal);
     if (alone->did.verdict == VERDICT_NOTHING && signal->kind == SIGNAL_GOAL_DUE)
         seat->due = alone->did.due_at ? alone->did.due_at : seat->goal.due_at;
+    if (alone->did.verdict == VERDICT_SAMPLE)
+        seat_keep(seat, &alone->did);
     if (alone->did.verdict != VERDICT_CHANGE)
         return alone->did.verdict;
     alone->counts.decisions++;
@@ -423,8 +425,12 @@ static void person_answers(struct alone *alone, struct seat *seat, struct signal
     if (!question || !question_is_for_person(question))
         return;
     signal->at = alone->now;
-    signal->to = option_for(alone, seat, question);
-    if (signal->to == 0)
+    if (question->kind == QUESTION_ALERT) { /* there is nothing to answer */
+        signal->kind = SIGNAL_QUESTION_MOVE;
+        signal->to = QUESTION_SEEN;
+    } else
+        signal->to = option_for(alone, seat, question);
+    if (signal->to == 0 && question->kind != QUESTION_ALERT)
         signal->text = STR("the first one, please");
     alone->counts.answers++;
     if (decide(alone, seat, signal) == VERDICT_REFUSE)
@@ -618,7 +624,7 @@ static void agents_run(struct alone *alone) {
 static void due_run(struct alone *alone, struct seat *seat) {
     struct signal due = signal_by(alone, SIGNAL_GOAL_DUE, seat->goal.id, WHO_OVERSEER);
     if (seat->live.charges.count > 0)
-        due.body = cast_see(alone->cast, seat->goal.id, &seat->live.charges, alone->since,
+        due.body = cast_see(alone->cast, seat->goal.id, &seat->live.charges, HOST, alone->since,
                             alone->now, &alone->talk);
     int64_t before = seat->due;
     alone->counts.signals++;
@@ -772,6 +778,7 @@ struct alone *alone_create(uint64_t seed, uint32_t goals, uint32_t days) {
     alone->goal_count = goals;
     policy_make(alone, seed);
     alone->cast = cast_create(dice_next(&alone->dice), &alone->policy);
+    alone->cast->reports = cast_reports(seed);
     alone->cast->wanted = is_wanted;
     alone->cast->with = alone;
     alone->cast->faults = 20;

@@ -2,6 +2,8 @@
 /* Who plays the agents? */
 #include "lib/cast.h"
 
+#include "model/verification.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +36,14 @@ struct cast *cast_create(uint64_t seed, const struct policy *policy) {
     return cast;
 }
 
+bool cast_reports(uint64_t seed) {
+    return seed % 8 == 0 || seed % 8 == 6;
+}
+
 void cast_free(struct cast *cast) {
     free(cast->runs);
     free(cast->works);
+    free(cast->verdicts);
     free(cast->notes);
     free(cast);
 }
@@ -149,11 +156,32 @@ static bool is_wanted(const struct cast *cast, const struct player *run) {
     return !cast->wanted || cast->wanted(cast->with, run->goal, run->node);
 }
 
+bool cast_is_frozen(const struct cast *cast, const struct player *run, int64_t now) {
+    return cast->hosts_matter && now >= run->renewed_until + run->first.orphan_after;
+}
+
+static bool runs_now(const struct cast *cast, const struct player *run, int64_t now) {
+    return !run->stopped && run->agent.state != PRETEND_GONE && !cast_is_frozen(cast, run, now);
+}
+
+void cast_judge(struct cast *cast, int64_t now) {
+    for (uint32_t i = 0; cast->hosts_matter && i < cast->run_count; i++)
+        for (uint32_t k = i + 1; k < cast->run_count; k++) {
+            const struct player *one = &cast->runs[i], *two = &cast->runs[k];
+            if (one->host != two->host && id_equal(one->goal, two->goal) &&
+                strcmp(one->node, two->node) == 0 && runs_now(cast, one, now) &&
+                runs_now(cast, two, now))
+                violated(cast, "%s has two live runs: %u on host %u and %u on host %u", one->node,
+                         one->n, one->host, two->n, two->host);
+        }
+}
+
 /* Nobody takes the place of somebody who is well. */
 static void replace_judge(struct cast *cast, const struct player *run, int64_t now) {
     for (uint32_t i = 0; i + 1 < cast->run_count; i++) {
         const struct player *other = &cast->runs[i];
         if (other->stopped || other->agent.state == PRETEND_GONE ||
+            (cast->hosts_matter && other->host != run->host) || /* cast_judge() */
             !id_equal(other->goal, run->goal) || strcmp(other->node, run->node) != 0)
             continue;
         if (pretend_is_well(&other->agent, now) && !other->agent.says_done)
@@ -256,8 +284,15 @@ static enum delivery spawn(struct cast *cast, const struct effect *effect, uint3
     return fault == FAULT_NONE ? DELIVERY_ACCEPTED : DELIVERY_TIMEOUT;
 }
 
-static enum delivery send(struct cast *cast, const struct effect *effect, int64_t now) {
+/* The run that an effect means, as far as that host has it. */
+static struct player *run_meant(struct cast *cast, const struct effect *effect, uint32_t host) {
     struct player *run = cast_run(cast, effect->goal, effect->run);
+    return run && cast->hosts_matter && run->host != host ? NULL : run;
+}
+
+static enum delivery send(struct cast *cast, const struct effect *effect, uint32_t host,
+                          int64_t now) {
+    struct player *run = run_meant(cast, effect, host);
     cast->counts.sends++;
     if (!run)
         return DELIVERY_ERROR;
@@ -274,9 +309,9 @@ static enum delivery send(struct cast *cast, const struct effect *effect, int64_
     return delivery;
 }
 
-static struct str look(struct cast *cast, const struct effect *effect, int64_t now,
+static struct str look(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
                        struct arena *arena) {
-    struct player *run = cast_run(cast, effect->goal, effect->run);
+    struct player *run = run_meant(cast, effect, host);
     struct sighting seen = {.charge = effect->charge, .dispatch = effect->dispatch, .at = now};
     cast->counts.looks++;
     if (dice_chance(&cast->dice, cast->blind) || (run && run->blind))
@@ -290,8 +325,8 @@ static struct str look(struct cast *cast, const struct effect *effect, int64_t n
     return shape_encode(&SIGHTING, &seen, arena);
 }
 
-static void stop(struct cast *cast, const struct effect *effect, int64_t now) {
-    struct player *run = cast_run(cast, effect->goal, effect->run);
+static void stop(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now) {
+    struct player *run = run_meant(cast, effect, host);
     cast->counts.stops++;
     if (!run || run->stopped)
         return;
@@ -331,12 +366,77 @@ static uint32_t check(struct cast *cast, const struct effect *effect) {
     return dice_chance(&cast->dice, 500) ? CHECKED_FAILED : CHECKED_UNCHANGED;
 }
 
-static uint32_t land(struct cast *cast) {
-    if (cast->landed)
-        return cast->landed - 1;
+/* ---- the target branch ---- */
+
+enum { PUSHES = 30 }; /* of a thousand checks and landings, those during which a person pushes */
+
+static void people_push(struct cast *cast) {
+    if (dice_chance(&cast->dice, PUSHES))
+        cast->tip = ++cast->commits;
+}
+
+static void verdict_note(struct cast *cast, uint32_t commit, uint32_t onto) {
+    if (cast->verdict_count == cast->verdict_cap) {
+        cast->verdict_cap = cast->verdict_cap ? 2 * cast->verdict_cap : 64;
+        cast->verdicts = realloc(cast->verdicts, cast->verdict_cap * sizeof *cast->verdicts);
+        must(cast->verdicts != NULL);
+    }
+    cast->verdicts[cast->verdict_count++] = (struct cast_verdict){commit, onto, false};
+}
+
+static uint32_t commit_read(struct str text) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < text.len; i++)
+        number = number * 10 + (uint32_t)(text.at[i] - '0');
+    return number;
+}
+
+/* Built on the tip: a candidate of its own each time. */
+static void candidate_say(struct cast *cast, struct signal *ended, struct arena *arena) {
+    uint32_t commit = ++cast->commits, onto = cast->tip;
+    struct id goal = ended->goal;
+    uint32_t looks = cast->differs || (!cast->landed && dice_chance(&cast->dice, 100)) ? commit : 0;
+    struct verification made = {
+        .change = sha256(arena_format(arena, "%02x%02x %u", goal.bytes[14], goal.bytes[15], looks)),
+        .onto = arena_format(arena, "%040u", onto),
+        .snapshot = arena_format(arena, "%040u", commit)};
+    ended->title = arena_format(arena, "%040u", commit);
+    ended->body = shape_encode(&VERIFICATION, &made, arena);
+    if (ended->to == CHECKED_PASSED)
+        verdict_note(cast, commit, onto);
+    people_push(cast);
+}
+
+/* DESIGN 6: what lands was checked, on the tip that it lands on. */
+static uint32_t push(struct cast *cast, const struct effect *effect) {
+    uint32_t commit = commit_read(effect->commit), onto = commit_read(effect->onto);
+    struct cast_verdict *verdict = NULL;
+    for (uint32_t i = 0; i < cast->verdict_count; i++)
+        if (cast->verdicts[i].commit == commit && cast->verdicts[i].onto == onto)
+            verdict = &cast->verdicts[i];
+    if (!verdict) {
+        violated(cast, "commit %u is to land on %u, and did not pass there", commit, onto);
+        return LANDED_NOT;
+    }
+    if (verdict->landed)
+        return LANDED_YES; /* its outcome was lost in a crash */
+    if (cast->tip != onto)
+        return LANDED_MOVED;
+    cast->tip = commit;
+    verdict->landed = true;
+    return LANDED_YES;
+}
+
+static uint32_t land(struct cast *cast, const struct effect *effect) {
+    uint32_t next = cast->landed_next ? cast->landed_next : cast->landed;
+    cast->landed_next = 0;
+    if (next)
+        return next - 1;
+    people_push(cast);
     if (!dice_chance(&cast->dice, cast->faults))
-        return LANDED_YES;
-    return dice_pick(&cast->dice, LANDEDS);
+        return push(cast, effect);
+    uint32_t fault = dice_pick(&cast->dice, LANDEDS);
+    return fault == LANDED_YES ? push(cast, effect) : fault;
 }
 
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
@@ -353,15 +453,15 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
         ended.to = spawn(cast, effect, host, now);
         ended.title = arena_format(arena, "agent:%.*s:%u", STR_ARG(effect->agent), effect->n);
         break;
-    case EFFECT_SEND: ended.to = send(cast, effect, now); break;
-    case EFFECT_LOOK: ended.body = look(cast, effect, now, arena); break;
-    case EFFECT_STOP: stop(cast, effect, now); break;
+    case EFFECT_SEND: ended.to = send(cast, effect, host, now); break;
+    case EFFECT_LOOK: ended.body = look(cast, effect, host, now, arena); break;
+    case EFFECT_STOP: stop(cast, effect, host, now); break;
     case EFFECT_SAY: ended.to = say(cast, effect, now, arena); break;
     case EFFECT_CHECK:
         ended.to = check(cast, effect);
-        ended.title = arena_format(arena, "%040u", effect->n);
+        candidate_say(cast, &ended, arena);
         break;
-    case EFFECT_LAND: ended.to = land(cast); break;
+    case EFFECT_LAND: ended.to = land(cast, effect); break;
     default: break;
     }
     return ended;
@@ -369,14 +469,28 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
 
 /* ---- what comes by itself ---- */
 
+/* PROGRESS-09: one that works says how far it is, every few minutes of a stretch. */
+static int64_t report_next(const struct cast *cast, const struct player *run) {
+    static const int64_t EVERY = SECONDS(430);
+    const struct pretend *agent = &run->agent;
+    int64_t last =
+        run->reported_at > agent->stretch_since ? run->reported_at : agent->stretch_since;
+    bool works = cast->reports && agent->kind == PRETEND_WORKS && agent->state == PRETEND_BUSY &&
+                 !run->stopped && !agent->tool;
+    return works && last + EVERY < agent->stretch_until ? last + EVERY : TIME_NEVER;
+}
+
 int64_t cast_next(struct cast *cast) {
     int64_t next = TIME_NEVER;
     cast->alive = 0;
     for (uint32_t i = 0; i < cast->run_count; i++) {
         const struct pretend *agent = &cast->runs[i].agent;
         cast->alive += agent->state != PRETEND_GONE;
-        if (pretend_next(agent) < next)
+        if (pretend_next(agent) < next &&
+            !cast_is_frozen(cast, &cast->runs[i], pretend_next(agent)))
             next = pretend_next(agent);
+        if (report_next(cast, &cast->runs[i]) < next)
+            next = report_next(cast, &cast->runs[i]);
     }
     return next;
 }
@@ -405,6 +519,7 @@ struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_e
                            .actor = STR("overseer"),
                            .by = WHO_OVERSEER,
                            .charge = run->charge + 1,
+                           .run = run->n,
                            .body = shape_encode(&SIGHTING, &seen, arena)};
 }
 
@@ -441,15 +556,41 @@ struct signal cast_says(struct cast *cast, struct player *run, enum pretend_repl
                            .actor = STR("agent"),
                            .by = WHO_AGENT,
                            .charge = run->charge + 1,
+                           .run = run->n,
                            .effect = run->n,
                            .to = 1,
                            .body = shape_encode(&UPDATE, &update, arena)};
 }
 
+static struct signal progress_said(struct cast *cast, struct player *run, int64_t now,
+                                   struct arena *arena) {
+    struct progress progress = {.phase = STR("writing"), .percent = 1 + run->told % 101};
+    struct signal signal = cast_says(cast, run, REPLY_PROGRESS, now, arena);
+    run->reported_at = now;
+    signal.kind = SIGNAL_AGENT_PROGRESS;
+    signal.body = shape_encode(&PROGRESS, &progress, arena);
+    return signal;
+}
+
+static struct player *run_that_reports(const struct cast *cast, int64_t now) {
+    for (uint32_t i = 0; cast->reports && i < cast->run_count; i++)
+        if (report_next(cast, &cast->runs[i]) <= now)
+            return &cast->runs[i];
+    return NULL;
+}
+
+struct signal cast_strand(struct cast *cast, struct player *run, int64_t now, struct arena *arena) {
+    pretend_stop(&run->agent, now);
+    run->stopped = true;
+    run_note(cast, run, now);
+    return cast_shows(cast, run, (struct pretend_event){.event = AGENT_EXITED}, now, arena);
+}
+
 static struct player *run_next(const struct cast *cast, int64_t now) {
     struct player *next = NULL;
     for (uint32_t i = 0; i < cast->run_count; i++)
-        if (pretend_next(&cast->runs[i].agent) <= now &&
+        if (!cast_is_frozen(cast, &cast->runs[i], now) &&
+            pretend_next(&cast->runs[i].agent) <= now &&
             (!next || pretend_next(&cast->runs[i].agent) < pretend_next(&next->agent)))
             next = &cast->runs[i];
     return next;
@@ -459,8 +600,12 @@ uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST
                       struct arena *arena) {
     struct pretend_event event;
     uint32_t count = 0;
-    struct player *run = run_next(cast, now);
-    if (!run)
+    struct player *run = run_that_reports(cast, now);
+    if (run) {
+        signals[0] = progress_said(cast, run, now, arena);
+        return 1;
+    }
+    if (!(run = run_next(cast, now)))
         return 0;
     struct pretend_world world = world_of(cast, run);
     bool told = pretend_happens(&run->agent, &world, now, &event);
@@ -479,14 +624,14 @@ uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST
 
 /* ---- watching ---- */
 
-struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, int64_t since,
-                    int64_t now, struct arena *arena) {
+struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, uint32_t host,
+                    int64_t since, int64_t now, struct arena *arena) {
     struct sighting *rows = arena_new(arena, struct sighting, charges->count + 1);
     struct sightings all = {.rows = {rows, 0}, .since = since};
     for (uint32_t i = 0; i < charges->count; i++) {
         const struct charge *charge = &charges->at[i];
         const struct player *run = charge->run ? cast_run(cast, goal, charge->run) : NULL;
-        if (!run)
+        if (!run || (cast->hosts_matter && run->host != host))
             continue;
         struct sighting *row = &rows[all.rows.count++];
         *row = (struct sighting){.charge = charge->n};

@@ -17,8 +17,12 @@ struct player {
     uint32_t n;      /* ordinal + 1 of the dispatch that started it: its name */
     uint32_t charge; /* n of the assignment */
     uint32_t host;
+    /* P10: its hold freezes it so long after renewed_until; it is renewed only where it is known to be at hand */
+    int64_t renewed_until;
+    uint64_t settled; /* the life and join of its host under which it was last known to be */
     char node[LIMIT_NODE_ID + 1], account[LIMIT_AGENT + 1], name[LIMIT_AGENT + 1];
     struct pretend agent;
+    int64_t reported_at;         /* when it last said how far it is */
     uint32_t told;               /* things that it has shown: the next one's name */
     bool stopped;                /* by the supervisor */
     int64_t ill_since;           /* the truth; 0: it is well */
@@ -60,7 +64,16 @@ struct cast {
     bool told_next;
     enum pretend_fault fault; /* how the next delivery goes wrong */
     uint32_t checked, landed; /* what checks and landings say from now on, from 1; 0: the truth */
-    uint32_t heard;           /* enum hearing: what becomes of messages to people */
+    uint32_t landed_next;     /* the same for the next landing only */
+    bool differs;             /* each candidate looks different to a person; otherwise some do */
+    uint32_t commits;         /* made so far, by agents and people: names the next one */
+    uint32_t tip;             /* of the target branch; a candidate has to be built on it */
+    struct cast_verdict {     /* a candidate that passed */
+        uint32_t commit, onto;
+        bool landed;
+    } * verdicts;
+    uint32_t verdict_count, verdict_cap;
+    uint32_t heard; /* enum hearing: what becomes of messages to people */
     struct note *notes;
     uint32_t note_count, note_cap;
     struct player *runs;
@@ -75,7 +88,10 @@ struct cast {
     bool (*wanted)(void *with, struct id goal, const char *node);
     void *with;
     struct cast_counts counts;
-    uint32_t alive;      /* runs that were there when the next event was last looked for */
+    bool reports; /* those who work say now and then how far they are */
+    bool
+        hosts_matter; /* P10: a run can be reached from its own host only, and is frozen without it */
+    uint32_t alive;   /* runs that were there when the next event was last looked for */
     char violation[256]; /* empty: none */
 };
 
@@ -86,6 +102,9 @@ void cast_counts_add(struct cast_counts *to, const struct cast_counts *from);
 
 struct cast *cast_create(uint64_t seed, const struct policy *policy);
 void cast_free(struct cast *cast);
+
+/* By seed: in one of four, agents that work report their progress. */
+bool cast_reports(uint64_t seed);
 
 struct player *cast_run(const struct cast *cast, struct id goal,
                         uint32_t n); /* NULL: there is none */
@@ -107,9 +126,16 @@ struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_e
 struct signal cast_says(struct cast *cast, struct player *run, enum pretend_reply reply,
                         int64_t now, struct arena *arena);
 
-/* What is seen of a goal's agents, for its due time: an encoded SIGHTINGS. */
-struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, int64_t since,
-                    int64_t now, struct arena *arena);
+/* What a host sees of a goal's agents, for its due time: an encoded SIGHTINGS. */
+struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, uint32_t host,
+                    int64_t since, int64_t now, struct arena *arena);
+
+/* P10: does its hold keep it from running? */
+bool cast_is_frozen(const struct cast *cast, const struct player *run, int64_t now);
+/* Its host gives it up: what its ledger is told. */
+struct signal cast_strand(struct cast *cast, struct player *run, int64_t now, struct arena *arena);
+/* Two runs of one node on two hosts, neither ended nor frozen: told as a violation. */
+void cast_judge(struct cast *cast, int64_t now);
 
 void cast_host_dies(struct cast *cast, uint32_t host, int64_t now);
 void cast_sleep(struct cast *cast, int64_t from, int64_t until); /* everybody's machine does */

@@ -154,6 +154,11 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     return d;
 }
 
+static uint64_t mix_player(uint64_t d, const struct player *run, int64_t now) {
+    d = mix(mix(mix(d, run->n), run->host), run->stopped * 16u + run->agent.state);
+    return mix(mix(d, (uint64_t)(run->renewed_until - now)), run->settled);
+}
+
 uint64_t fleet_digest(struct fleet *fleet) {
     uint64_t d = mix_sessions(mix_store(1, fleet->backend), fleet);
     for (uint32_t i = 0; i < fleet->host_count; i++) {
@@ -164,6 +169,9 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix_ledger(d, host->ledger, fleet->clock);
         d = mix_acts(mix_acts(d, host->acts, host->ledger), host->checked, host->ledger);
         d = mix(mix(d, host->outcome_count), host->answered);
+        for (const struct told *told = host->told; told; told = told->next)
+            d = mix_id(d, told->signal.source);
+        d = host->checked ? mix(d, (uint64_t)(host->checked_under.until - fleet->clock)) : d;
         if (host->answered)
             d = mix_answer(d, &host->answer, host->wanted);
     }
@@ -172,5 +180,9 @@ uint64_t fleet_digest(struct fleet *fleet) {
                        fleet->asked[i].acknowledged);
     for (uint32_t i = 0; i < fleet->acted_count; i++)
         d = mix(d, fleet->acted[i].times * 2 + fleet->acted[i].reported);
+    for (uint32_t i = 0; fleet->cast && i < fleet->cast->run_count; i++)
+        d = mix_player(d, &fleet->cast->runs[i], fleet->clock);
+    for (const struct told *told = fleet->senses; told; told = told->next)
+        d = mix(mix_id(d, told->signal.source), told->host);
     return d;
 }

@@ -2,6 +2,8 @@
 /* What can happen to a fleet, one atom at a time? */
 #include "lib/fleet.h"
 
+#include "base/planted.h"
+
 #include "store/request.h"
 
 #include <stdarg.h>
@@ -84,11 +86,39 @@ static bool verb_writes(enum store_verb verb) {
 
 /* ---- hosts ---- */
 
+/* Agents live by the boot clock. What is seen of them is said in the wall clock as it is now. */
+static int64_t fleet_wall(const struct fleet *fleet) {
+    return fleet->clock + fleet->stepped;
+}
+
+static void sighting_step(const struct fleet *fleet, struct sighting *seen) {
+    int64_t *const times[] = {&seen->at, &seen->active_at, &seen->tool_since, &seen->chatter_at,
+                              &seen->limited_until};
+    for (size_t i = 0; i < count_of(times); i++)
+        *times[i] += *times[i] > 0 && *times[i] != TIME_NEVER ? fleet->stepped : 0;
+}
+
+void fleet_step(struct fleet *fleet, int64_t by) {
+    fleet->stepped += by;
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        fleet->hosts[i].since = fleet->clock;
+}
+
 /* What its agents show at a goal's due time. */
 static struct str host_sees(void *with, struct id goal, const struct charges *charges,
                             struct instant now, struct arena *arena) {
     const struct fleet_host *host = with;
-    return cast_see(host->fleet->cast, goal, charges, host->since, now.wall, arena);
+    const struct fleet *fleet = host->fleet;
+    struct str seen =
+        cast_see(fleet->cast, goal, charges, host->id, host->since, fleet->clock, arena);
+    struct sightings all = {0};
+    if (fleet->stepped == 0)
+        return seen;
+    must(now.stepped == fleet->stepped && shape_decode_in(&SIGHTINGS, seen, arena, &all));
+    all.since += fleet->stepped;
+    for (uint32_t i = 0; i < all.rows.count; i++)
+        sighting_step(fleet, &((struct sighting *)(uintptr_t)all.rows.at)[i]);
+    return shape_encode(&SIGHTINGS, &all, arena);
 }
 
 struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
@@ -96,6 +126,7 @@ struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
     return (struct ledger_config){.host = host->id,
                                   .instance = host->id * 1000 + host->lives,
                                   .lease = fleet->lease,
+                                  .clock_id = host->id,
                                   .beat_every = fleet->tick,
                                   .poll_every = fleet->tick,
                                   .retry_every = 0,
@@ -231,7 +262,7 @@ void fleet_sleep(struct fleet *fleet, int64_t span) {
 }
 
 static struct instant host_now(struct fleet *fleet, struct fleet_host *host) {
-    return (struct instant){fleet->clock, fleet->clock, ++host->pulse};
+    return (struct instant){fleet_wall(fleet), fleet->clock, ++host->pulse, fleet->stepped};
 }
 
 /* ---- what was promised ---- */
@@ -246,7 +277,7 @@ static struct signal signal_of(const struct fleet *fleet, const struct asked *as
     struct signal signal = {.kind = asked->kind,
                             .goal = asked->goal,
                             .source = asked->source,
-                            .at = fleet->clock,
+                            .at = fleet_wall(fleet),
                             .keyed = asked->keyed,
                             .actor = STR("client"),
                             .title = STR("a goal"),
@@ -257,7 +288,7 @@ static struct signal signal_of(const struct fleet *fleet, const struct asked *as
         signal.command = STR("true");
     if (asked->op) {
         signal = asked->op->signal;
-        signal.at = fleet->clock;
+        signal.at = fleet_wall(fleet);
         signal.keyed = asked->keyed;
     }
     return signal;
@@ -386,6 +417,69 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
     arena_free(&arena);
 }
 
+/* ---- P10 ---- */
+
+void fleet_hosts_matter(struct fleet *fleet) {
+    fleet->cast->hosts_matter = true;
+}
+
+static uint64_t join_of(const struct fleet_host *host, const struct ledger_lease *lease) {
+    return (uint64_t)host->lives << 32 | lease->joins;
+}
+
+enum whose { WHOSE_OURS, WHOSE_OTHERS, WHOSE_ENDED };
+
+/* As the store has it: what a daemon asks after each join (run_lease.c). */
+static enum whose run_whose(struct fleet *fleet, uint32_t host, const struct player *run) {
+    struct arena arena = {0};
+    struct goal whole = {0};
+    struct plan plan = {0};
+    enum whose whose = WHOSE_OTHERS;
+    fleet_look(fleet);
+    const struct dump_goal *row = dump_goal(&fleet->view, run->goal);
+    bool there = row && dump_whole(&fleet->view, row, &arena, &whole, &plan);
+    const struct node *node = there ? plan_find(&plan, str_of(run->node)) : NULL;
+    if (node && whole.owner == host)
+        whose = node->run == run->n && node->run_host == host && node->lost_run != run->n
+                    ? WHOSE_OURS
+                    : WHOSE_ENDED;
+    arena_free(&arena);
+    return whose;
+}
+
+static void run_renew(struct fleet *fleet, struct fleet_host *host, struct player *run,
+                      const struct ledger_lease *lease) {
+    bool known = run->settled == join_of(host, lease);
+    enum whose whose = known ? WHOSE_OURS : run_whose(fleet, host->id, run);
+    if (whose == WHOSE_OURS || planted(THAW_ON_RETURN)) {
+        run->settled = join_of(host, lease);
+        run->renewed_until = lease->until;
+    } else if (whose == WHOSE_OTHERS) {
+        struct signal ended = cast_strand(fleet->cast, run, fleet->clock, &fleet->cast_arena);
+        fleet_tell(fleet, &ended);
+        tell(fleet, "      host %u gives run %u up", host->id, run->n);
+    }
+}
+
+static void host_renews(struct fleet *fleet, struct fleet_host *host) {
+    struct ledger_lease lease = ledger_lease(host->ledger);
+    if (!fleet->cast || !fleet->cast->hosts_matter || lease.joins == 0 ||
+        fleet->clock >= lease.until)
+        return;
+    for (uint32_t i = 0; i < fleet->cast->run_count; i++) {
+        struct player *run = &fleet->cast->runs[i];
+        if (run->host == host->id && !run->stopped && run->agent.state != PRETEND_GONE)
+            run_renew(fleet, host, run, &lease);
+    }
+}
+
+/* The deadline of a hold is known before the hold is started, however long that takes. */
+static void run_started(struct fleet *fleet, const struct fleet_host *host) {
+    struct player *run = &fleet->cast->runs[fleet->cast->run_count - 1];
+    run->settled = join_of(host, &host->checked_under);
+    run->renewed_until = host->checked_under.until;
+}
+
 /* ---- atoms ---- */
 
 static void host_turn(struct fleet *fleet, struct fleet_host *host) {
@@ -407,6 +501,7 @@ static void host_turn(struct fleet *fleet, struct fleet_host *host) {
     host->answered = false;
     answers_take(fleet, host);
     acts_take(host);
+    host_renews(fleet, host);
     host->wanted = request;
     if (request) {
         session_add(fleet, host, request);
@@ -423,6 +518,8 @@ static void hands_check(struct fleet *fleet, struct fleet_host *host) {
     host->acts = act->next;
     act->next = NULL;
     if (may == ACT_NOW) {
+        if (!host->checked)
+            host->checked_under = ledger_lease(host->ledger);
         struct act **end = &host->checked;
         while (*end)
             end = &(*end)->next;
@@ -432,7 +529,7 @@ static void hands_check(struct fleet *fleet, struct fleet_host *host) {
     struct signal lost = {.kind = SIGNAL_EFFECT_LOST,
                           .goal = act->effect.goal,
                           .effect = act->effect.n,
-                          .at = fleet->clock};
+                          .at = fleet_wall(fleet)};
     struct input *input = input_make(&lost, NULL);
     must(input && ledger_offer(host->ledger, input));
     free(act);
@@ -456,7 +553,8 @@ static struct told *told_make(const struct signal *signal) {
     struct told *told = malloc(sizeof *told + signal_text_size(signal));
     must(told != NULL);
     told->next = NULL;
-    told->host = 0;
+    told->host = told->from = 0;
+    told->looked = false;
     signal_copy(&told->signal, signal, (char *)(told + 1));
     return told;
 }
@@ -468,16 +566,26 @@ static void told_push(struct told **list, struct told *told) {
 }
 
 void fleet_tell(struct fleet *fleet, const struct signal *signal) {
-    told_push(&fleet->senses, told_make(signal));
+    struct told *told = told_make(signal);
+    const struct player *run =
+        fleet->cast && signal->run ? cast_run(fleet->cast, signal->goal, signal->run) : NULL;
+    if (run && fleet->cast->hosts_matter)
+        told->from = run->host;
+    told_push(&fleet->senses, told);
 }
 
 static void agents_act(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
     fleet->carried++;
     claim_judge(fleet, host, act);
     arena_reset(&fleet->cast_arena);
+    uint32_t runs = fleet->cast->run_count;
     struct signal ended =
         cast_carry(fleet->cast, &act->effect, host->id, fleet->clock, &fleet->cast_arena);
-    told_push(&host->told, told_make(&ended));
+    if (fleet->cast->run_count > runs)
+        run_started(fleet, host);
+    struct told *told = told_make(&ended);
+    told->looked = act->effect.kind == EFFECT_LOOK;
+    told_push(&host->told, told);
     tell(fleet, "      %s %s to %.*s, for %.*s", EFFECTS[act->effect.kind].name,
          name_of(&WORDS_NAMES, act->effect.words), STR_ARG(act->effect.agent),
          STR_ARG(act->effect.node));
@@ -502,17 +610,34 @@ static void signal_offer(struct fleet_host *host, const struct signal *signal, v
         input_free(input);
 }
 
+static struct signal told_signal(struct fleet *fleet, const struct told *told) {
+    struct signal signal = told->signal;
+    struct sighting seen = {0};
+    bool sees = told->looked || signal.kind == SIGNAL_AGENT_SEEN;
+    signal.at = fleet_wall(fleet);
+    if (fleet->stepped == 0 || !sees || !shape_decode(&SIGHTING, signal.body, &seen))
+        return signal;
+    sighting_step(fleet, &seen);
+    arena_reset(&fleet->cast_arena);
+    signal.body = shape_encode(&SIGHTING, &seen, &fleet->cast_arena);
+    return signal;
+}
+
 static void told_offer(struct fleet *fleet, struct fleet_host *host) {
     struct told *told = host->told;
     host->told = told->next;
-    told->signal.at = fleet->clock;
-    signal_offer(host, &told->signal, NULL);
+    struct signal signal = told_signal(fleet, told);
+    signal_offer(host, &signal, NULL);
     free(told);
 }
 
-static bool sense_waits(const struct fleet *fleet) {
+static bool told_waits(const struct told *told, const struct fleet_host *host) {
+    return told->host == 0 && (told->from == 0 || told->from == host->id);
+}
+
+static bool sense_waits(const struct fleet *fleet, const struct fleet_host *host) {
     for (const struct told *told = fleet->senses; told; told = told->next)
-        if (told->host == 0)
+        if (told_waits(told, host))
             return true;
     return fleet->cast && cast_next(fleet->cast) <= fleet->clock;
 }
@@ -526,10 +651,10 @@ static void sense(struct fleet *fleet, struct fleet_host *host) {
     for (uint32_t i = 0; i < count; i++)
         fleet_tell(fleet, &signals[i]);
     for (struct told *told = fleet->senses; told; told = told->next)
-        if (told->host == 0) {
+        if (told_waits(told, host)) {
             told->host = host->id;
-            told->signal.at = fleet->clock;
-            signal_offer(host, &told->signal, told);
+            struct signal signal = told_signal(fleet, told);
+            signal_offer(host, &signal, told);
             return;
         }
 }
@@ -546,7 +671,7 @@ static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
                            .source = effect_id(acted->goal, acted->n),
                            .goal = acted->goal,
                            .effect = acted->n,
-                           .at = fleet->clock,
+                           .at = fleet_wall(fleet),
                            .exit = acted->exit,
                            .actor = STR("overseer")};
     struct input *input = input_make(&ended, NULL);
@@ -649,12 +774,17 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     case ATOM_RESTART: host_start(fleet, atom->host); break;
     case ATOM_KINDS: break;
     }
+    if (fleet->cast) {
+        cast_judge(fleet->cast, fleet->clock);
+        if (fleet->cast->violation[0])
+            violated(fleet, "%s", fleet->cast->violation);
+    }
 }
 
 static bool host_wants_turn(struct fleet *fleet, struct fleet_host *host) {
     if (host->session)
         return host->session->done;
-    struct instant now = {fleet->clock, fleet->clock, host->pulse};
+    struct instant now = {fleet_wall(fleet), fleet->clock, host->pulse, fleet->stepped};
     return host->answered || ledger_wakes_at(host->ledger, now) <= fleet->clock;
 }
 
@@ -682,7 +812,7 @@ static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *ato
         ADD(ATOM_ACT);
     if (host->outcome_count > 0 || host->told)
         ADD(ATOM_OUTCOME);
-    if (sense_waits(fleet))
+    if (sense_waits(fleet, host))
         ADD(ATOM_SENSE);
     if (host->session)
         ADD(ATOM_LOSE);
@@ -831,6 +961,24 @@ static void check_acted(struct fleet *fleet, const struct dump *dump) {
     }
 }
 
+/* P10: a report counts only for the run whose start was claimed last. Where a goal has one assignment, and is not sent anything again. */
+static void reports_judge(struct fleet *fleet, struct id goal) {
+    uint32_t run = 0;
+    for (uint32_t i = 0; i < fleet->view.record_count; i++) {
+        const struct dump_record *row = &fleet->view.records[i];
+        struct evidence evidence;
+        struct signal signal;
+        if (!id_equal(row->goal, goal) || !shape_decode(&EVIDENCE, row->record.body, &evidence))
+            continue;
+        if (row->record.type == RECORD_EFFECT_CLAIMED &&
+            str_equal(evidence.to, str_of(EFFECTS[EFFECT_SPAWN].name)))
+            run = evidence.effect;
+        if (row->record.type == RECORD_UPDATE_TAKEN && signal_decode(evidence.input, &signal) &&
+            signal.run && signal.run != run)
+            violated(fleet, "a report of run %u counted for run %u", signal.run, run);
+    }
+}
+
 bool fleet_check(struct fleet *fleet) {
     fleet_look(fleet);
     const char *broken = world_check(&fleet->view, &fleet->view_arena);
@@ -840,6 +988,8 @@ bool fleet_check(struct fleet *fleet) {
     for (uint32_t i = 0; i < fleet->asked_count; i++)
         check_asked(fleet, &fleet->view, &fleet->asked[i]);
     check_acted(fleet, &fleet->view);
+    for (uint32_t i = 0; fleet->one_assignment && i < fleet->view.goal_count; i++)
+        reports_judge(fleet, fleet->view.goals[i].id);
     if (fleet->view.aside_count > 0 && !fleet->may_quarantine)
         violated(fleet, "a goal was set aside");
     return fleet->violation[0] == 0;
@@ -858,7 +1008,8 @@ static void check_effects_quiet(struct fleet *fleet, const struct dump *dump) {
         if (effect_may_wait(dump, effect))
             continue;
         if (effect->slot.state != EFFECT_UNCONFIRMED)
-            violated(fleet, "an effect stays %s for ever", EFFECT_STATE[effect->slot.state].name);
+            violated(fleet, "the effect %u, %s, stays %s for ever", effect->slot.n,
+                     EFFECTS[effect->slot.kind].name, EFFECT_STATE[effect->slot.state].name);
         else if (life.unconfirmed == 0)
             violated(fleet, "an effect is unconfirmed, and nobody is asked");
     }

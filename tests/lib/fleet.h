@@ -67,6 +67,8 @@ struct acted { /* what was really done outside */
 struct told {
     struct told *next;
     uint32_t host;        /* offered there; 0: not yet */
+    bool looked;          /* its body is a SIGHTING */
+    uint32_t from;        /* P10: only this host has it; 0: any */
     struct signal signal; /* its texts follow in the same block */
 };
 
@@ -86,6 +88,8 @@ struct fleet_host {
     uint32_t outcome_count;
     struct told *told; /* outcomes of what was done to agents; gone with its process */
     int64_t since;     /* it watches its agents without a gap */
+    struct ledger_lease
+        checked_under; /* P10: its lease when the oldest of `checked` was looked at */
     struct fleet *fleet;
     uint64_t pulse;
     bool frozen; /* the simulator does not let it run */
@@ -96,7 +100,8 @@ struct fleet {
     struct fleet_host hosts[FLEET_HOSTS];
     uint32_t host_count;
     struct session *sessions; /* all that are not done, and those whose answer is awaited */
-    int64_t clock;            /* everybody's: wall and boot move together */
+    int64_t clock;            /* everybody's boot clock; the wall clock is ahead of it by */
+    int64_t stepped;          /* the sum of its steps */
     int64_t tick;
     int64_t lease;
     struct asked asked[FLEET_ASKED];
@@ -106,6 +111,7 @@ struct fleet {
     char violation[512]; /* empty: none */
     int64_t next_exit;   /* with which status commands end */
     bool may_quarantine; /* a goal that is set aside is no violation */
+    bool one_assignment; /* of each goal: its records say which run a report belongs to */
     struct policy policy;
     uint32_t restores; /* how often the store was put back */
     struct dump view;  /* what the store held when it was last looked at */
@@ -134,8 +140,14 @@ void fleet_agents(struct fleet *fleet, uint64_t seed);
 /* Something is to reach a ledger, sooner or later, once. */
 void fleet_tell(struct fleet *fleet, const struct signal *signal);
 
+/* P10: each run lives on its own host, whose lease keeps it from being frozen. Before any agent is started. */
+void fleet_hosts_matter(struct fleet *fleet);
+
 /* The machines sleep: nothing happens to anybody until then. */
 void fleet_sleep(struct fleet *fleet, int64_t span);
+
+/* The wall clock of all hosts steps; agents and the boot clock do not notice. */
+void fleet_step(struct fleet *fleet, int64_t by);
 
 /* What can happen now, faults and all. */
 uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]);

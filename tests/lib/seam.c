@@ -4,8 +4,10 @@
  *
  *     stop inside-transaction 3     SIGSTOP at the 3rd hit from now
  *     fail query 17                 the 17th query from now cannot be sent
+ *     slow commit 200               every commit from now on begins 200 milliseconds late
+ *     always git-follow 1           from the 1st hit on, each time
  *
- * Each line comes true once. A file that was replaced, by rename, is read again: that arms anew, and
+ * Each line comes true once, but for slow and always ones. A file that was replaced, by rename, is read again: that arms anew, and
  * forgets what was armed before. */
 #include "base/seam.h"
 
@@ -15,11 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { MAX_ARMED = 8, NAME_SIZE = 64 };
 
 struct armed {
-    bool stops; /* otherwise it fails */
+    bool stops; /* otherwise it fails, */
+    bool slows; /* or every hit waits for `hits_left` milliseconds */
+    bool always;
     char name[NAME_SIZE];
     long hits_left; /* 0: has come true */
 };
@@ -46,7 +51,9 @@ static void line_read(const char *line) {
         armed.hits_left < 1)
         return;
     armed.stops = strcmp(verb, "stop") == 0;
-    if (armed.stops || strcmp(verb, "fail") == 0)
+    armed.slows = strcmp(verb, "slow") == 0;
+    armed.always = strcmp(verb, "always") == 0;
+    if (armed.stops || armed.slows || armed.always || strcmp(verb, "fail") == 0)
         seams.armed[seams.count++] = armed;
 }
 
@@ -78,9 +85,14 @@ bool seam(const char *name) {
     pthread_mutex_lock(&seams.lock);
     file_read();
     struct armed *armed = armed_find(name);
-    bool comes_true = armed && --armed->hits_left == 0;
+    long late = armed && armed->slows ? armed->hits_left : 0;
+    bool comes_true = armed && !late && --armed->hits_left == 0;
     bool stops = comes_true && armed->stops;
+    if (comes_true && armed->always)
+        armed->hits_left = 1;
     pthread_mutex_unlock(&seams.lock);
+    if (late)
+        nanosleep(&(struct timespec){late / 1000, late % 1000 * 1000000}, NULL);
     if (stops)
         raise(SIGSTOP);
     return comes_true && !stops;

@@ -90,9 +90,10 @@ static void question_answer(struct vigil *vigil, struct id goal, const struct qu
         is_answered(vigil, source) || vigil->answered_count == count_of(vigil->answered))
         return;
     vigil->answered[vigil->answered_count++] = source;
-    uint32_t option = option_for(vigil, goal, question);
+    bool alert = question->kind == QUESTION_ALERT; /* there is nothing to answer */
+    uint32_t option = alert ? QUESTION_SEEN : option_for(vigil, goal, question);
     fleet_tell(vigil->fleet,
-               &(struct signal){.kind = SIGNAL_QUESTION_ANSWER,
+               &(struct signal){.kind = alert ? SIGNAL_QUESTION_MOVE : SIGNAL_QUESTION_ANSWER,
                                 .goal = goal,
                                 .source = source,
                                 .at = vigil->fleet->clock,
@@ -204,7 +205,7 @@ static void time_pass(struct vigil *vigil) {
     int64_t next = cast_next(fleet->cast);
     for (uint32_t i = 0; i < fleet->host_count; i++) {
         struct fleet_host *host = &fleet->hosts[i];
-        struct instant now = {fleet->clock, fleet->clock, host->pulse};
+        struct instant now = {fleet->clock, fleet->clock, host->pulse, 0};
         int64_t wakes = host->up ? ledger_wakes_at(host->ledger, now) : fleet->clock + fleet->tick;
         next = wakes < next ? wakes : next;
     }
@@ -339,6 +340,9 @@ struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agen
     vigil->fleet->careful = 64;
     fleet_policy(vigil->fleet, policy_seal(policy));
     fleet_agents(vigil->fleet, dice_next(&vigil->dice));
+    vigil->fleet->cast->reports = cast_reports(seed);
+    if (hosts > 1)
+        fleet_hosts_matter(vigil->fleet);
     vigil->fleet->cast->faults = 20;
     vigil->fleet->cast->blind = 10;
     return vigil;

@@ -8,3 +8,6 @@ at 16m    expect nudge auto-1 #1
 expect channel desk was given 0 messages
 at 17m    auto-1 reports "typing done"
 at 18m    expect channel desk was given 0 messages
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

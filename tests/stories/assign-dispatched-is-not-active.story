@@ -5,3 +5,5 @@ goal g1 with task T1, assigned to auto-1
 at 50m  expect assignment of T1 dispatched
 auto-1 works
 at 90m  expect assignment of T1 active
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -9,3 +9,6 @@ expect auto-2 was started 0 times
 policy idle-after 15m, undo-for 0s, allow-agents auto-2
 the person answers g1 with "look again"
 at 2m   expect auto-2 was started 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no start of g1 before 1m

@@ -13,3 +13,6 @@ policy idle-after 15m, undo-for 0s, allow-agents auto-1
 the person answers g1 with "look again"
 at 121m expect auto-1 was started 1 times
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no start of g1 before 2h

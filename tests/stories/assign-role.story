@@ -7,3 +7,5 @@ expect auto-1 was started 0 times
 expect auto-2 works on T1
 expect assignment of T1 dispatched
 expect g1 has 1 assignment.queued records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -18,3 +18,10 @@ at 15m  auto-1 says done with commit abe
 at 16m  expect T2 of g2 is done
 expect g2 has 0 work.checked records
 expect the last work.done of T2 of g2 says reason "unverified"
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 9m
+expect no check of g1 before 5m
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g2
+expect no start of g2 before 10m
+expect no stop of g2 before 15m

@@ -15,3 +15,9 @@ auto-2 says done with commit abc
 at 9m   g2 is cancelled
 hands work
 at 12m  expect g2 has 0 work.landed records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop or check of g1 before 5m
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g2
+expect no stop of g2 before 9m
+expect no check of g2 before 8m

@@ -13,3 +13,7 @@ at 8m   expect auto-1 was sent failed 2 times
 expect question g1 "it says done and has changed nothing"
 expect T1 of g1 is in_progress
 expect g1 has 0 work.done records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check of g1 before 5m
+expect no question of g1 before 7m

@@ -10,3 +10,7 @@ auto-1 reports "mending"
 checks say passed
 at 9m   auto-1 says done with commit abd
 at 10m  expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 9m
+expect no check of g1 before 5m

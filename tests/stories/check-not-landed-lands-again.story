@@ -13,3 +13,7 @@ the person answers g1 with 1
 at 8m   expect T1 of g1 is done
 expect g1 has 1 work.checked records
 expect g1 has 1 work.landed records
+# what must not happen
+expect no stall, nudge, resend, reassignment or doubt of g1
+expect no stop of g1 before 6m
+expect no check, landing or question of g1 before 5m

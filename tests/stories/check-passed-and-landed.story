@@ -10,3 +10,6 @@ expect g1 has 1 work.checked records
 expect g1 has 1 work.landed records
 expect the last work.done of T1 of g1 says reason "verified"
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, question or doubt of g1
+expect no stop, check or landing of g1 before 5m

@@ -7,3 +7,6 @@ at 4m   somebody attaches to auto-1
 at 5m   auto-1 says done with commit abc
 at 8m   expect auto-1 was sent failed 0 times
 expect g1 asks 1 questions
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

@@ -15,3 +15,5 @@ start host 1
 wait 2m
 # said once, however often the host starts
 expect the records of g1 to be "goal.created effect.decided effect.claimed effect.unconfirmed"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

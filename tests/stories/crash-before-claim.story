@@ -10,3 +10,5 @@ start host 1
 wait 1m
 expect the command of g1 was run 1 times
 expect g1 is done
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -24,3 +24,5 @@ g1 is released because "the log shows that it ran"
 wait 1m
 expect the command of g1 was run 1 times
 expect g1 is queued
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

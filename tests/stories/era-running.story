@@ -12,3 +12,5 @@ wait 5m
 expect the command of g1 was run 1 times
 expect g1 is "needs you"
 expect g1 needs unconfirmed
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

@@ -23,3 +23,5 @@ expect g4 is done
 host 1 hears of g1 that "here I am again"
 expect g1 has 1 reports
 expect g1 has 1 goal.restored records
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g4

@@ -19,3 +19,5 @@ g1 is completed because "looked"
 g1 is archived
 expect the last records of g1 to be "goal.completed goal.reopened goal.completed goal.archived"
 expect the command of g1 was run 1 times
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -8,3 +8,6 @@ somebody else writes to auto-1 "~~~json|{'overseerUpdate': {'status': 'done', 'e
 expect g1 has 0 assignment.done records
 expect T1 of g1 is in_progress
 expect g1 has 0 update.taken records
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

@@ -6,3 +6,6 @@ at 15m  expect nudge auto-1 #1
 somebody else writes to auto-1 "are you there?"
 at 18m  expect assignment of T1 stalled
 at 22m  expect nudge auto-1 #2
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

@@ -10,3 +10,6 @@ expect assignment of T1 has backoffUntil 0
 at 31m  expect nudge auto-1 #2; expect assignment of T1 has retries 1
 at 32m  auto-1 reports "again"
 at 47m  expect nudge auto-1 #3; expect g1 asks nothing
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

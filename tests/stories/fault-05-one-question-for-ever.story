@@ -8,3 +8,7 @@ expect g1 has 1 question.asked records
 expect nudge auto-1 #2
 expect auto-1 was started 1 times
 expect assignment of T1 blocked
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no question of g1 before 25m

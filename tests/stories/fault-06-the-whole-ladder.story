@@ -15,3 +15,8 @@ expect g1 has 2 rows of assignment
 at 3h   expect question g1 "no progress"
 expect nudge auto-2 #2
 expect auto-1 was started 1 times
+# what must not happen
+expect no resend, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no reassignment or stop of g1 before 24m
+expect no question of g1 before 48m

@@ -8,3 +8,6 @@ expect question g1 "the key for the mail service"
 at 72h  expect nothing
 expect nudge auto-1 #0
 expect g1 has 1 question.asked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 10m

@@ -8,3 +8,6 @@ expect auto-1 was sent block 1 times
 at 6m   auto-1 says done without evidence
 expect T1 of g1 is in_progress
 expect question g1 "nothing to show"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 6m

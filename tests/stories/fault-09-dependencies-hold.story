@@ -9,3 +9,6 @@ at 11m  auto-1 says done with commit "1a2b"
 expect auto-1 was started 2 times
 expect T2 of g1 is in_progress
 expect assignment of T2 dispatched
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 11m

@@ -6,3 +6,6 @@ at 6m   expect auto-1 was started 2 times
 expect auto-1 was stopped 1 times
 expect g1 has 2 rows of dispatch
 expect T1 of g1 is in_progress
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 5m

@@ -11,3 +11,9 @@ at 100m  expect auto-1 was started 4 times
 auto-1 dies
 at 10h   expect auto-1 was started 4 times
 expect question g1 "died each time"
+# what must not happen
+expect no reassignment, landing or doubt of g1
+expect no stall or stop of g1 before 5m
+expect no nudge of g1 before 39m
+expect no resend of g1 before 7m
+expect no question of g1 before 1h40m

@@ -10,3 +10,7 @@ expect assignment of T1 has delivery timeout
 at 5h   expect auto-1 was started 1 times
 expect auto-2 was started 0 times
 expect g1 asks 1 questions
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall of g1 before 17m
+expect no question of g1 before 19m

@@ -15,3 +15,5 @@ auto-1 asks a person "five?"
 the person answers g1 with "yes"
 auto-1 asks a person "six?"
 expect g1 has 5 question.asked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

@@ -7,3 +7,6 @@ expect auto-1 was told "T1"
 expect auto-2 was told "T2"
 expect auto-1 was started 1 times
 expect auto-2 was started 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g2

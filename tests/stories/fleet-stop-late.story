@@ -13,3 +13,5 @@ expect the fleet is going
 goal g1 with command at host 1
 expect the command of g1 was run 1 times
 expect the orders to be "overseer.stopped overseer.resumed"
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

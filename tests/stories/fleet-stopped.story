@@ -29,3 +29,7 @@ expect the command of g2 was run 1 times
 expect g1 is done
 expect g2 is done
 expect the orders to be "overseer.stopped overseer.resumed"
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g0
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g2

@@ -14,3 +14,5 @@ g1 is released because "looked: it never began"
 expect the open effects of g1 to be ""
 g1 is archived
 expect g1 is archived
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

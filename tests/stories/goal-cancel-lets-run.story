@@ -14,3 +14,5 @@ expect g1 is cancelled
 expect the last records of g1 to be "effect.claimed goal.cancelled effect.ended"
 g1 is archived
 expect g1 is archived
+# what must not happen
+expect no goal.needs_person, doubt, goal.completed, effect.withdrawn or quarantine of g1

@@ -12,3 +12,5 @@ expect the command of g1 was run 0 times
 expect the open effects of g1 to be ""
 expect g1 is cancelled
 expect the records of g1 to be "goal.created effect.decided effect.withdrawn goal.cancelled"
+# what must not happen
+expect no goal.needs_person, doubt, goal.completed or quarantine of g1

@@ -8,3 +8,5 @@ expect g1 is working
 hands work
 expect g1 is done
 expect g1 has 1 goal.completed records
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

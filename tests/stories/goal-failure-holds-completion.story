@@ -12,3 +12,5 @@ start host 1
 expect g1 has status active
 g1 is released because "that command was only a lint"
 expect g1 has status completed
+# what must not happen
+expect no doubt, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -16,3 +16,5 @@ expect the command of g1 was run 1 times
 expect g1 is done
 wait 1m
 expect the command of g1 was run 1 times
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

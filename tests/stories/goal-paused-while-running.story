@@ -13,3 +13,5 @@ g1 is resumed
 expect g1 is done
 expect the last records of g1 to be "goal.paused effect.ended goal.resumed goal.completed"
 expect the command of g1 was run 1 times
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -11,3 +11,5 @@ expect g1 is working
 hands work
 expect g1 has status completed
 expect the last records of g1 to be "effect.ended goal.completed"
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

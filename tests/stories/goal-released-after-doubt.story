@@ -16,3 +16,5 @@ start host 1
 wait 5m
 expect the command of g1 was run 0 times
 expect g1 needs nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

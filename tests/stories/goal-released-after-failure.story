@@ -18,3 +18,5 @@ start host 1
 wait 5m
 expect the command of g1 was run 1 times
 expect g1 is queued
+# what must not happen
+expect no doubt, goal.completed, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -12,3 +12,7 @@ at 40m    expect question g1 "no progress after 2 nudges"
 expect nudge auto-1 #2
 sleep 8h                       # the laptop closes
 at 8h45m  expect nothing       # clock jump: observe, do not act
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no question of g1 before 24m

@@ -11,3 +11,5 @@ wait 8s
 expect the command of g1 was run 1 times
 expect g1 is done
 expect the records of g1 to be "goal.created effect.decided effect.claimed effect.unconfirmed effect.ended goal.completed"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

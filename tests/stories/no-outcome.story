@@ -10,3 +10,5 @@ wait 1m
 expect g1 is "needs you"
 expect g1 needs unconfirmed
 expect the records of g1 to be "goal.created effect.decided effect.claimed effect.unconfirmed"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

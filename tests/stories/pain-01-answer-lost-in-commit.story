@@ -6,3 +6,6 @@ auto-1 says done with commit "1a2b"
 at 15m  expect g1 is done
 expect g1 has 1 update.taken records
 expect g1 has 1 assignment.done records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 5m

@@ -7,3 +7,6 @@ at 8m   start host 1
 at 10m  expect T1 of g1 is done
 expect g1 is done
 expect g1 has 1 assignment.done records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 8m

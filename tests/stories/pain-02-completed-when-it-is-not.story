@@ -13,3 +13,7 @@ expect question g1 "T1 is done, says auto-1"
 at 21m  the person answers g1 with 1
 at 23m  expect T1 of g1 is done
 expect g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop of g1 before 21m
+expect no question of g1 before 5m

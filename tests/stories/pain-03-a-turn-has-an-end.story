@@ -6,3 +6,7 @@ at 1m   auto-1 hangs in its turn
 at 28m  expect assignment of T1 dispatched; expect nudge auto-1 #0
 at 33m  expect assignment of T1 stalled
 at 3h   expect question g1 "no progress"
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 31m
+expect no question of g1 before 1h1m

@@ -7,3 +7,7 @@ at 10m  auto-1 dies unseen
 at 20m  expect auto-1 was started 2 times
 expect g1 has 1 assignment.stalled records
 expect the last assignment.stalled of g1 says rule "agent.gone"
+# what must not happen
+expect no nudge, reassignment, landing, question or doubt of g1
+expect no stall or stop of g1 before 15m
+expect no resend of g1 before 17m

@@ -7,3 +7,7 @@ at 5m   auto-1 says done with commit "1a2b"
 at 6m   the person answers g1 with 1
 at 12m  expect g1 is done
 expect auto-1 was started 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop of g1 before 6m
+expect no question of g1 before 5m

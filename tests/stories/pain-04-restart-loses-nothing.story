@@ -9,3 +9,6 @@ expect auto-1 was started 1 times
 expect nudge auto-1 #0
 auto-1 says done with commit "1a2b"
 expect g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 2h

@@ -10,3 +10,9 @@ at 2h   auto-1 dies
 at 48h  expect auto-1 was started 3 times
 expect g1 asks 1 questions
 expect assignment of T1 blocked
+# what must not happen
+expect no reassignment, landing or doubt of g1
+expect no stall or stop of g1 before 10m
+expect no nudge of g1 before 1h20m
+expect no resend of g1 before 15m
+expect no question of g1 before 2h

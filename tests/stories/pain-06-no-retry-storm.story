@@ -7,3 +7,8 @@ at 24h  expect g1 asks 1 questions
 at 72h  expect nothing
 expect assignment of T1 blocked
 expect the last assignment.blocked of g1 says rule "ladder.ask"
+# what must not happen
+expect no resend, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no reassignment or stop of g1 before 35m
+expect no question of g1 before 50m

@@ -5,3 +5,5 @@ goal g1 with task T1, assigned to auto-1
 at 2m   expect auto-1 was started 1 times
 expect assignment of T1 dispatched
 expect assignment of T1 has delivery accepted
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -6,3 +6,5 @@ at 2m   expect auto-1 was started 1 times
 expect auto-1 was sent task 1 times
 expect assignment of T1 has delivery accepted
 expect g1 has 2 rows of dispatch
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

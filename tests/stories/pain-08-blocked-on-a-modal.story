@@ -10,3 +10,7 @@ expect nudge auto-1 #0
 the person answers g1 with "allow it"
 at 49h  expect auto-1 was sent answer 1 times
 expect auto-1 was told "allow it"
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall of g1 before 48h20m
+expect no question of g1 before 10m

@@ -19,3 +19,10 @@ at 4h   expect nudge auto-1 #0
 auto-1 is silent
 at 5h30m expect assignment of T3 in g3 dispatched
 expect auto-1 was sent again 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g2
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g3
+expect no start of g3 before 5h20m
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g4
+expect no start of g4 before 20m

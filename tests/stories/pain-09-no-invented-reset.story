@@ -8,3 +8,5 @@ expect assignment of T1 waits for quota
 at 18m  expect auto-1 was sent again 0 times
 auto-1 is silent
 at 25m  expect assignment of T1 dispatched
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -6,3 +6,5 @@ at 5m   auto-1 opens a tool
 at 60m  expect nudge auto-1 #0; expect g1 has 0 assignment.stalled records
 auto-1 closes its tool
 at 90m  expect assignment of T1 active
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -5,3 +5,6 @@ goal g1 with task T1, assigned to auto-1
 at 5m   auto-1 opens a tool
 at 64m  expect g1 has 0 assignment.stalled records
 at 68m  expect g1 has 1 assignment.stalled records
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 1h6m

@@ -8,3 +8,5 @@ at 40m  expect assignment of T1 active
 at 12h  expect nothing
 expect at most 0 looks
 expect nudge auto-1 #0
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -12,3 +12,8 @@ at 15m  expect auto-1 was started 1 times
 expect question g2 "may not go on"
 at 24h  expect auto-1 was started 1 times
 expect g2 has 1 question.asked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 7m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g2
+expect no question of g2 before 6m

@@ -6,3 +6,6 @@ at 6m   expect auto-1 was stopped 1 times
 crash
 at 2h   expect auto-1 was started 1 times
 expect assignment of T1 cancelled
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 5m

@@ -8,3 +8,8 @@ auto-2 works
 auto-1 says done with commit "1a2b"
 expect T1 of g1 is in_progress
 expect assignment of T1 active
+# what must not happen
+expect no resend, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no reassignment or stop of g1 before 17m
+expect no question of g1 before 34m

@@ -8,3 +8,7 @@ auto-1 works
 at 13m  the run of auto-1 before dies
 at 40m  expect auto-1 was started 2 times
 expect assignment of T1 active
+# what must not happen
+expect no nudge, reassignment, landing, question or doubt of g1
+expect no stall or stop of g1 before 5m
+expect no resend of g1 before 7m

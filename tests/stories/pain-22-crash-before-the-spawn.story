@@ -9,3 +9,7 @@ hands work
 start host 1
 at 60m  expect auto-1 was started 1 times
 expect assignment of T1 has delivery accepted
+# what must not happen
+expect no resend, reassignment, stop or landing of g1
+expect no stall or nudge of g1 before 15m
+expect no question of g1 before 24m

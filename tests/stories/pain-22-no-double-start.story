@@ -6,3 +6,7 @@ host 1 loses the answer of its next commit, which is committed
 g1 is planned as "P1(T1)"
 at 5m   crash
 at 60m  expect auto-1 was started 1 times
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 20m
+expect no question of g1 before 29m

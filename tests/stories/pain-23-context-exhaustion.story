@@ -9,3 +9,6 @@ at 26m  auto-1 reports "the lexer is done, the parser is not"
 at 30m  expect auto-1 was started 2 times
 expect auto-1 was stopped 1 times
 expect auto-1 was told "the lexer is done, the parser is not"
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 26m

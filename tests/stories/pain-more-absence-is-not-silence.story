@@ -7,3 +7,6 @@ at 10h  start host 1
 at 10h10m  expect nudge auto-1 #0
 expect g1 has 0 assignment.stalled records
 at 10h15m  expect nudge auto-1 #1
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 10h15m

@@ -9,3 +9,8 @@ at 102m  the person answers g1 with "1"
 at 102m  expect auto-1 was stopped 0 times
 at 115m  expect auto-1 was stopped 1 times
 expect auto-1 was started 2 times
+# what must not happen
+expect no resend, reassignment, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no stop of g1 before 1h46m
+expect no question of g1 before 17m

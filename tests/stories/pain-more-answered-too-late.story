@@ -12,3 +12,7 @@ at 104m  auto-1 can be seen
 at 110m  expect auto-1 was stopped 0 times
 expect auto-1 was started 1 times
 expect assignment of T1 active
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no question of g1 before 17m

@@ -26,3 +26,21 @@ at 10m   expect auto-1 was sent answer 1 times
 expect auto-2 was sent answer 1 times
 expect auto-5 was sent answer 1 times
 expect auto-6 was sent answer 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g2
+expect no start of g2 before 45s
+expect no question of g2 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g3
+expect no start of g3 before 15s
+expect no question of g3 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g4
+expect no start of g4 before 1m
+expect no question of g4 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g5
+expect no start of g5 before 1m15s
+expect no question of g5 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g6
+expect no start of g6 before 30s
+expect no question of g6 before 5m

@@ -7,3 +7,5 @@ at 6m   the clock leaps by 8000h
 wait 10m
 expect nudge auto-1 #0
 expect g1 has 0 assignment.stalled records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

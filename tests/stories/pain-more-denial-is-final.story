@@ -8,3 +8,5 @@ expect question g1 "may not go on"
 expect T1 of g1 is blocked
 at 24h  expect nothing
 expect g1 has 1 assignment.denied records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

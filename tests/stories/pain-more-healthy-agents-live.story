@@ -9,3 +9,5 @@ at 20m  crash
 at 72h  expect auto-1 was stopped 0 times
 expect nudge auto-1 #0
 expect at most 1 looks
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

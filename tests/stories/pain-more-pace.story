@@ -7,3 +7,5 @@ g1 is planned as "P1(T1 T2 T3 T4 T5 T6 T7 T8 T9 T10)"
 expect auto-1 was started 1 times
 at 1m   expect auto-1 was started 5 times
 at 5m   expect auto-1 was started 10 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

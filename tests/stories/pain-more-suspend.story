@@ -10,3 +10,6 @@ sleep 8h
 at 8h15m  expect nothing
 at 9h     expect nudge auto-1 #0
 expect nudge auto-2 #0
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g2

@@ -17,3 +17,6 @@ auto-1 ends its turn
 at 12m   expect auto-1 was told "the small one"
 expect auto-1 was sent answer 2 times
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

@@ -18,3 +18,5 @@ expect g1 has 2 question.answered records
 expect g1 has 1 question.undone records
 expect g1 has 1 question.applied records
 expect g1 has 1 question.asked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

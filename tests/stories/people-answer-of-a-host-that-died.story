@@ -17,3 +17,6 @@ auto-1 ends its turn
 at 30m   expect the last dispatch.doubted of g1 says rule dispatch.doubt
 expect auto-1 was told "the small one"
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop or landing of g1
+expect no question of g1 before 5m

@@ -8,3 +8,6 @@ expect g1 asks 2 questions
 the person answers Q1 of g1 with "the small one"
 auto-1 ends its turn
 at 12m   expect auto-1 was told "the small one"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

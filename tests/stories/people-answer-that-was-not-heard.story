@@ -7,3 +7,6 @@ the next words cannot be delivered
 the person answers g1 with "the small one"
 at 10m   expect auto-1 was told "the small one"
 expect auto-1 was sent answer 2 times
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall or question of g1 before 5m

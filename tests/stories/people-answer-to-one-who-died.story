@@ -25,3 +25,23 @@ auto-6 dies
 at 12m   expect auto-6 was sent answer 0 times
 expect auto-6 was started 2 times
 expect auto-6 was told "this"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g2
+expect no start of g2 before 45s
+expect no question of g2 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g3
+expect no start of g3 before 15s
+expect no question of g3 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g4
+expect no start of g4 before 1m
+expect no question of g4 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g5
+expect no start of g5 before 1m15s
+expect no question of g5 before 5m
+expect no nudge, reassignment, landing or doubt of g6
+expect no stall or stop of g6 before 8m
+expect no resend of g6 before 10m
+expect no start of g6 before 30s
+expect no question of g6 before 5m

@@ -11,3 +11,7 @@ at 7m    expect assignment of T1 blocked
 auto-1 dies
 at 8m    the person answers g1 with "the small one"
 at 10m   expect auto-1 was started 2 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop of g1 before 7m
+expect no check or question of g1 before 5m

@@ -10,3 +10,7 @@ at 7m   auto-1 says done with commit abc
 auto-1 ends its turn
 at 8m   expect g1 asks nothing
 expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop or check of g1 before 7m
+expect no question of g1 before 5m

@@ -11,3 +11,7 @@ at 6m    hands work
 at 7m    expect assignment of T1 blocked
 the person answers g1 with "the small one"
 at 30m   expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment or doubt of g1
+expect no stop or landing of g1 before 7m
+expect no check or question of g1 before 5m

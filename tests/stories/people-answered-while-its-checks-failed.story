@@ -12,3 +12,6 @@ the person answers g1 with "the small one"
 at 9m    expect auto-1 was sent failed 1 times
 auto-1 ends its turn
 at 14m   expect auto-1 was told "the small one"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

@@ -31,3 +31,21 @@ at 15m   expect auto-6 was told "like that"
 expect auto-6 was sent answer 2 times
 expect g6 asks nothing
 expect assignment of T1 in g6 active
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g2
+expect no start of g2 before 45s
+expect no question of g2 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g3
+expect no start of g3 before 15s
+expect no question of g3 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g4
+expect no start of g4 before 1m
+expect no question of g4 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g5
+expect no start of g5 before 1m15s
+expect no question of g5 before 5m
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g6
+expect no start of g6 before 30s
+expect no question of g6 before 5m

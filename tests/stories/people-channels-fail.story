@@ -11,3 +11,5 @@ channels work
 at 30m  expect g1 has 1 question.said records
 the person answers g1 with "keep it"
 at 35m  expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

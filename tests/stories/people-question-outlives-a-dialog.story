@@ -7,3 +7,6 @@ at 6m    auto-1 shows a dialog
 expect g1 asks 2 questions
 auto-1 ends its turn
 at 12m   expect g1 asks 1 questions
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

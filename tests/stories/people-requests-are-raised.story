@@ -11,3 +11,5 @@ expect g1 is "needs you"
 expect g1 has 1 question.raised records
 the person answers g1 with "the second"
 at 30m  expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

@@ -12,3 +12,5 @@ at 330m expect channel desk was given 2 messages
 the person has seen what g1 asks
 at 48h  expect channel desk was given 2 messages
 expect question g1 "drop the column?"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

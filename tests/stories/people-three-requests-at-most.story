@@ -9,3 +9,5 @@ crash
 auto-1 asks its parent "three?"
 auto-1 asks its parent "four?"
 expect g1 has 3 question.asked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1

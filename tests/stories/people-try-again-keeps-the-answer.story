@@ -11,3 +11,6 @@ at 20m   expect g1 asks 1 questions
 the person answers g1 with "try again"
 at 21m   expect auto-1 was started 2 times
 expect auto-1 was told "the small one"
+# what must not happen
+expect no nudge, resend, reassignment, landing or doubt of g1
+expect no stall, stop or question of g1 before 5m

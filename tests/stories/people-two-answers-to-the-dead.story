@@ -12,3 +12,6 @@ at 9m    expect auto-1 was started 2 times
 expect g1 asks nothing
 at 10m   auto-1 ends its turn
 at 14m   expect auto-1 was told "the small one"
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop or question of g1 before 5m

@@ -10,3 +10,6 @@ at 10m   auto-1 asks a person "may I drop the old table?"
 the person withdraws what g1 asks
 at 12m   expect auto-1 was sent answer 2 times
 expect auto-1 was told "It was withdrawn"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

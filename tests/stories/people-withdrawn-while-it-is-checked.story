@@ -9,3 +9,6 @@ auto-1 asks a person "which database?"
 the person withdraws what g1 asks
 at 6m    hands work
 at 12m   expect assignment of T1 active
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

@@ -9,3 +9,6 @@ the person answers Q1 of g1 with "the small one"
 the person tells auto-1 "use tabs"
 at 6m    auto-1 says done with commit abc
 at 7m    expect T1 of g1 is in_progress
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

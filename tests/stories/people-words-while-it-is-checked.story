@@ -11,3 +11,7 @@ at 8m    expect T1 of g1 is in_progress
 expect auto-1 was told "use tabs"
 at 10m   auto-1 says done with commit abd
 at 12m   expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 10m
+expect no check of g1 before 5m

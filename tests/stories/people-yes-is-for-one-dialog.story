@@ -10,3 +10,6 @@ at 6m    auto-1 shows a dialog
 expect g1 asks 1 questions
 at 10m   expect auto-1 was sent answer 0 times
 expect g1 asks 1 questions
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

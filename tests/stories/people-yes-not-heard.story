@@ -10,3 +10,7 @@ the next words cannot be delivered
 the person answers g1 with "allow it"
 at 9m    expect auto-1 was sent answer 1 times
 at 20m   expect auto-1 was told "allow it"
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall of g1 before 8m
+expect no question of g1 before 5m

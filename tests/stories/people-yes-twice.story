@@ -10,3 +10,6 @@ the person answers g1 with "yes"
 at 6m    expect g1 asks nothing
 auto-1 ends its turn
 at 8m    expect auto-1 was sent answer 2 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

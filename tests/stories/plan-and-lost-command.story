@@ -16,3 +16,5 @@ wait 8s
 expect g1 has status completed
 expect the command of g1 was run 0 times
 expect the last records of g1 to be "effect.ended goal.released goal.completed"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

@@ -10,3 +10,5 @@ auto-1 is at "reading" and counts "files=3" and "of=ten"
 expect g1 has 1 agent.progress records
 expect the last agent.progress of g1 says text "reading (files=3, of=ten)"
 expect assignment of T1 has percentComplete 0
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

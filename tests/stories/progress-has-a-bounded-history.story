@@ -11,3 +11,5 @@ expect g1 has 100 agent.progress records
 auto-1 is 70 percent through "packing" every 10m until 41h
 expect g1 has 100 agent.progress records
 expect assignment of T1 has percentComplete 71
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

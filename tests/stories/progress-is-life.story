@@ -7,3 +7,6 @@ at 20m  auto-1 is 20 percent through "reading"
 at 30m  auto-1 is 30 percent through "writing"
 at 44m  expect g1 has 0 assignment.stalled records; expect assignment of T1 active
 at 45m  expect assignment of T1 stalled; expect nudge auto-1 #1
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 45m

@@ -13,3 +13,5 @@ expect g1 has 2 agent.progress records
 expect assignment of T1 has percentComplete 41
 expect the last agent.progress of g1 says text "writing"
 expect the last agent.progress of g1 says to "40 %"
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -10,3 +10,6 @@ expect auto-1 was told "spaces, please"
 expect g1 asks nothing
 auto-1 reports "going on"
 expect assignment of T1 active
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no question of g1 before 5m

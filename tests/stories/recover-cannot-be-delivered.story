@@ -7,3 +7,6 @@ expect assignment of T1 stalled
 expect assignment of T1 has delivery error
 at 10m  expect auto-1 was started 1 times
 expect assignment of T1 has delivery accepted
+# what must not happen
+expect no nudge, reassignment, landing, question or doubt of g1
+expect no resend of g1 before 2m

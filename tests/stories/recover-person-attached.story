@@ -6,3 +6,6 @@ at 5m   somebody attaches to auto-1
 at 3h   expect nudge auto-1 #0
 somebody leaves auto-1
 at 3h3m  expect nudge auto-1 #1
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 3h

@@ -13,3 +13,5 @@ expect g1 owned by host 2
 host 1 hears of g1 that "and there"
 wait 10s
 expect g1 has 2 reports
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g2

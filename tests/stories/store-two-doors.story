@@ -17,3 +17,5 @@ expect g1 has 1 effect.ended records
 expect the plan of g1 has version 3
 T3 of g1 is done because "checked"
 expect g1 has status completed
+# what must not happen
+expect no goal.needs_person, doubt, goal.cancelled, effect.withdrawn or quarantine of g1

@@ -17,3 +17,7 @@ at 79m    expect nudge auto-1 #6
 at 104m   expect nudge auto-1 #6
 at 112m   expect question g1 "no progress after 6 nudges"
 expect nudge auto-1 #6
+# what must not happen
+expect no resend, reassignment, stop, landing or doubt of g1
+expect no stall or nudge of g1 before 15m
+expect no question of g1 before 1h45m

@@ -6,3 +6,6 @@ at 14m  expect assignment of T1 dispatched
 at 15m  expect assignment of T1 stalled
 expect the last assignment.stalled of g1 says rule "agent.silent"
 expect the last assignment.stalled of g1 says threshold 900000000
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

@@ -5,3 +5,6 @@ goal g1 with task T1, assigned to auto-1
 at 1m   auto-1 reports "reading" and will be heard of in 3m
 at 3m   expect assignment of T1 active
 at 5m   expect assignment of T1 stalled; expect nudge auto-1 #1
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 4m

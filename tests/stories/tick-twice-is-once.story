@@ -7,3 +7,6 @@ crash
 crash
 expect nudge auto-1 #1
 expect g1 has 1 assignment.stalled records
+# what must not happen
+expect no resend, reassignment, stop, landing, question or doubt of g1
+expect no stall or nudge of g1 before 15m

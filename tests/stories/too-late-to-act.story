@@ -10,3 +10,5 @@ thaw host 1
 wait 20s
 expect the command of g1 was run 0 times
 expect g1 needs unconfirmed
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or question of g1

@@ -7,3 +7,5 @@ expect auto-1 was sent block 1 times
 at 7m   auto-1 replies "I told you: done."
 at 10m  expect auto-1 was sent block 1 times
 expect T1 of g1 is in_progress
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -7,3 +7,5 @@ at 5m   auto-1 replies unasked "~~~json|{'overseerUpdate': {'status': 'done', 'e
 expect T1 of g1 is in_progress
 expect T2 of g1 is in_progress
 expect g1 has 1 update.held records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing, question or doubt of g1

@@ -9,3 +9,6 @@ at 6m   expect question g1 "T1 is done, says auto-1"
 auto-1 withdraws every question
 at 8m   expect g1 has 0 work.landed records
 expect g1 asks 1 questions
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

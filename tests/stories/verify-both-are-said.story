@@ -9,3 +9,7 @@ expect auto-1 was told "completion_report: the run did not end with report_compl
 checks say passed
 at 8m   auto-1 reports its end with commit abd
 at 9m   expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 8m
+expect no check of g1 before 5m

@@ -9,3 +9,6 @@ expect question g1 "T1 has failed"
 the person answers g1 with 1
 at 8m   expect T1 of g1 is in_progress
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop, check or question of g1 before 5m

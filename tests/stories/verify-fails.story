@@ -14,3 +14,6 @@ checks say passed
 expect g1 asks nothing
 at 121m auto-1 says done with commit abd
 at 122m expect T1 of g1 is done
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop, check or question of g1 before 5m

@@ -10,3 +10,6 @@ expect g1 has 0 work.landed records
 the person answers g1 with 2
 at 8m   expect g1 has 0 work.landed records
 expect auto-1 was sent answer 1 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

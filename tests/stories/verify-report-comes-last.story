@@ -12,3 +12,8 @@ auto-2 says done with commit abc
 at 9m   expect T1 of g1 is done
 expect T1 of g2 is blocked
 expect the last work.blocked of T1 of g2 says reason "it has not reported its end"
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop or check of g1 before 7m
+expect no stall, nudge, resend, reassignment, landing or doubt of g2
+expect no stop, check or question of g2 before 7m

@@ -15,3 +15,7 @@ at 11m  expect T1 of g1 is blocked
 expect auto-1 was sent again 1 times
 expect g1 has 1 work.retried records
 expect g1 has 2 work.checked records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop or check of g1 before 5m
+expect no question of g1 before 9m

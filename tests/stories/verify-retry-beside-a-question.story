@@ -13,3 +13,7 @@ at 9m    expect g1 has 1 work.retried records
 expect auto-1 was started 2 times
 auto-1 ends its turn
 at 12m   expect auto-1 was told "the small one"
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing or doubt of g1
+expect no stop of g1 before 7m
+expect no check or question of g1 before 5m

@@ -6,3 +6,6 @@ checks say failed
 at 4m    somebody attaches to auto-1
 at 5m    auto-1 says done with commit abc
 at 7m    expect auto-1 was stopped 0 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

@@ -8,3 +8,6 @@ at 5m   auto-1 says done with commit abc
 at 6m   expect question g1 "T1 is done, says auto-1"
 the person withdraws what g1 asks
 at 8m   expect g1 has 0 work.landed records
+# what must not happen
+expect no stall, nudge, resend, reassignment, stop, landing or doubt of g1
+expect no check or question of g1 before 5m

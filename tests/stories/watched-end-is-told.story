@@ -15,3 +15,7 @@ expect auto-1 was started 0 times
 the person answers g1 with 2
 at 5h1m expect g1 asks nothing
 expect g1 has status completed
+# what must not happen
+expect no nudge, resend, reassignment, landing or doubt of g1
+expect no stall or question of g1 before 20m
+expect no stop of g1 before 40m

@@ -8,3 +8,6 @@ g1 is cancelled
 at 21m  expect g1 has status cancelled
 expect claude:4f0c was sent nudge 0 times
 expect g1 asks nothing
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 20m

@@ -20,3 +20,7 @@ at 8h   expect g1 asks 1 questions
 expect tmux:%3 was sent nudge 0 times
 expect tmux:%3 was stopped 0 times
 expect tmux:%3 was started 1 times
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall of g1 before 35m
+expect no question of g1 before 37m

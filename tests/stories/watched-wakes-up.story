@@ -17,3 +17,6 @@ at 150m expect question g1 "it is silent"
 expect claude:4f0c was started 1 times
 expect claude:4f0c was stopped 0 times
 expect claude:4f0c was sent nudge 0 times
+# what must not happen
+expect no nudge, resend, reassignment, stop, landing or doubt of g1
+expect no stall or question of g1 before 17m

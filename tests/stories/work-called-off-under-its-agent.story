@@ -9,3 +9,5 @@ at 4m   expect T1 of g1 is cancelled
 expect g1 has 0 goal.quarantined records
 at 5m   expect g1 has 1 goal.completed records
 expect auto-1 was stopped 2 times
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1

@@ -7,3 +7,6 @@ at 3m   expect T1 of g1 is done
 expect g1 has 0 goal.quarantined records
 at 4m   expect auto-1 was stopped 1 times
 expect g1 has 1 goal.completed records
+# what must not happen
+expect no stall, nudge, resend, reassignment, landing, question or doubt of g1
+expect no stop of g1 before 2m

@@ -33,7 +33,7 @@ static void turn_until_quiet(struct ledger *ledger, struct store *store, struct 
     const struct store_request *request = NULL;
     for (int i = 0; i < 400; i++) {
         world->now += MILLISECONDS(1);
-        struct instant now = {world->now, world->now, (uint64_t)world->now};
+        struct instant now = {world->now, world->now, (uint64_t)world->now, 0};
         request = ledger_turn(ledger, request ? &answer : NULL, now);
         if (request) {
             arena_reset(&arena);

@@ -114,30 +114,8 @@ static void test_defaults(void **state) {
         {"backoff.base", "\"2m\""},
         {"backoff.max", "\"30m\""},
         {"planner.model", "\"\""},
-        {"planner.maxPlanPhases", "5"},
-        {"planner.maxTasksPerPhase", "7"},
-        {"planner.maxSubtasksPerTask", "7"},
-        {"planner.maxRepairAttempts", "2"},
         {"policy.allowAgents", "[\"main\"]"},
         {"policy.allowCrossAgent", "false"},
-        {"auto.task_pool_command", "\"\""},
-        {"auto.concurrency", "1"},
-        {"auto.post_accept_command", "\"\""},
-        {"auto.enabled", "false"},
-        {"overseer.remediation_prompt", "\"\""},
-        {"overseer.heartbeat_timeout_secs", "\"30s\""},
-        {"overseer.stall_timeout_secs", "\"1h\""},
-        {"overseer.restart_cooldown_secs", "\"1m\""},
-        {"stuck.sameErrorCount", "3"},
-        {"stuck.noProgressIterations", "5"},
-        {"oscillation.undoRedoCycles", "2"},
-        {"oscillation.fileChurnThreshold", "0.8"},
-        {"deviation.objectiveSimilarity", "0.5"},
-        {"deviation.scopeCreepRatio", "1.5"},
-        {"resource.costMultiplier", "2.0"},
-        {"resource.iterationMultiplier", "2.0"},
-        {"regression.testPassToFail", "true"},
-        {"regression.coverageDropPercent", "10.0"},
         {"fleet.lease", "\"10s\""},
         {"supervision.act_within", "\"1h\""},
         {"retention.bodies", "\"30d\""},
@@ -154,7 +132,7 @@ static void test_defaults(void **state) {
               settings->server.socket.len > 0,
           "paths are resolved");
     config_free(settings);
-    proof_passed("unit", "setting defaults", "CONFIG-02 CONFIG-03 CONFIG-04 CONFIG-08");
+    proof_passed("unit", "setting defaults", "CONFIG-02 CONFIG-04");
 }
 
 /* Every row has a name of its own, a text, and is found by its own name. */
@@ -168,17 +146,14 @@ static void test_rows(void **state) {
         for (size_t k = 0; k < i; k++)
             check(strcmp(SETTINGS[i].name, SETTINGS[k].name) != 0, "%s", SETTINGS[i].name);
     }
-    for (size_t i = 0; i < PRESET_ROW_COUNT; i++)
-        check(setting_find(str_of(PRESET_ROWS[i].name)).row, "%s", PRESET_ROWS[i].name);
 }
 
 /* What is shown can be written into a file, and is the same. */
 static void test_shown_is_written(void **state) {
     (void)state;
-    struct settings *settings =
-        load("preset = \"ci\"\n[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
-             "[policy]\nallow_agents = [\"a\", \"b \\\"c\\\"\"]\n",
-             &ALONE);
+    struct settings *settings = load("[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
+                                     "[policy]\nallow_agents = [\"a\", \"b \\\"c\\\"\"]\n",
+                                     &ALONE);
     struct arena arena = {0};
     struct writer writer = {.arena = &arena};
     for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -194,41 +169,39 @@ static void test_shown_is_written(void **state) {
     arena_free(&arena);
 }
 
-/* ---- presets ---- */
+/* ---- parts that are not built ---- */
 
-static void test_presets(void **state) {
+/* What nothing would read is refused wherever it is set, by its name, with its place and what to do. A text that an earlier version
+ * recorded is still read. */
+static void test_absent(void **state) {
     (void)state;
-    static const struct expected HIGH[] = {{"stuck.same_error_count", "2"},
-                                           {"stuck.no_progress_iterations", "3"},
-                                           {"resource.cost_multiplier", "1.5"},
-                                           {"resource.iteration_multiplier", "1.5"},
-                                           {"regression.coverage_drop_percent", "5.0"},
-                                           {"escalation.auto_escalate", "true"}};
-    static const struct expected LOOSE[] = {
-        {"stuck.same_error_count", "5"},           {"stuck.no_progress_iterations", "8"},
-        {"resource.cost_multiplier", "3.0"},       {"resource.iteration_multiplier", "3.0"},
-        {"deviation.objective_similarity", "0.3"}, {"escalation.auto_escalate", "false"}};
-    static const struct expected CI[] = {{"stuck.same_error_count", "3"},
-                                         {"stuck.no_progress_iterations", "3"},
-                                         {"regression.coverage_drop_percent", "1.0"},
-                                         {"regression.abort", "true"},
-                                         {"escalation.auto_escalate", "true"}};
-    struct settings *settings = load("preset = \"high-stakes\"", &ALONE);
-    VALUES_ARE(settings, HIGH);
-    check(origin_of(settings, "stuck.same_error_count") == ORIGIN_PRESET, "it says so");
-    config_free(settings);
-    proof_passed("unit", "preset high-stakes", "CONFIG-09");
-    settings = load("preset = \"exploratory\"", &ALONE);
-    VALUES_ARE(settings, LOOSE);
-    config_free(settings);
-    proof_passed("unit", "preset exploratory", "CONFIG-10");
-    settings = load("preset = \"ci\"", &ALONE);
-    VALUES_ARE(settings, CI);
-    config_free(settings);
-    proof_passed("unit", "preset ci", "CONFIG-11");
-    settings = load("preset = \"ci\"\n[stuck]\nno_progress_iterations = 9\n", &ALONE);
-    check(settings->stuck.no_progress_iterations == 9, "the file wins over the preset");
-    config_free(settings);
+    static const struct config_flag FLAGS[] = {{"stuck.same_error_count", "2", "--set", 0, false}};
+    static const struct config_source FLAGGED = {.flags = FLAGS, .flag_count = 1};
+    static const struct config_source ENVIRONED = {0};
+    static const struct config_source RECORDED = {.ignore_environment = true, .recorded = true};
+    for (size_t i = 0; i < SETTING_ABSENT_COUNT; i++) {
+        const char *name = SETTING_ABSENT[i].name;
+        char text[200], env[SETTING_ENV];
+        snprintf(text, sizeof text, "\n%s = 1\n", name);
+        check(!config_load_text(str_of(text), "f.toml", &ALONE, &report) && report.count == 1 &&
+                  strstr(report.problems[0], "f.toml:2:") &&
+                  strstr(report.problems[0], " is not available in this version: ") &&
+                  strstr(report.problems[0], name) &&
+                  strstr(report.problems[0], "is not built yet; remove the line"),
+              "%s: %s", name, report.problems[0]);
+        check(!setting_find(str_of(name)).row, "%s is a setting, too", name);
+        setting_env(name, env);
+        setenv(env, "1", 1);
+        check(!config_load_text(STR(""), "x", &ENVIRONED, &report) &&
+                  strstr(report.problems[0], env) && strstr(report.problems[0], "unset it"),
+              "%s: %s", env, report.problems[0]);
+        unsetenv(env);
+        config_free(load(text, &RECORDED));
+    }
+    check(!config_load_text(STR(""), "x", &FLAGGED, &report) &&
+              strstr(report.problems[0], "--set: stuck.same_error_count is not available"),
+          "%s", report.problems[0]);
+    config_free(load("[[agents]]\nid = \"a\"\nmax_children = 3\n", &RECORDED));
 }
 
 /* ---- layers ---- */
@@ -236,51 +209,51 @@ static void test_presets(void **state) {
 static void test_each_layer_wins(void **state) {
     (void)state;
     static const struct config_flag FLAGS[] = {
-        {"auto.concurrency", "7", "--concurrency", UNIT_WRITTEN, false},
-        {"auto.task_pool_command", "./flag", "--task-pool-command", UNIT_WRITTEN, false},
-        {"auto.post_accept_command", "./after", "--post-accept-command", UNIT_WRITTEN, false},
-        {"auto.enabled", "true", "--auto", UNIT_WRITTEN, false},
+        {"supervision.max_retries", "7", "--set", UNIT_WRITTEN, false},
+        {"verify.command", "./flag", "--set", UNIT_WRITTEN, false},
+        {"plans.approve", "true", "--approve-plans", UNIT_WRITTEN, false},
         {"fleet.lease", "1.5", "--lease", UNIT_SECONDS, false},
         {"secrets.redact", "acme-[0-9]{4,8}", "--redact", UNIT_WRITTEN, true},
         {"secrets.redact", "acme_[0-9]{4}", "--redact", UNIT_WRITTEN, true},
     };
     static const struct config_source FLAGGED = {.flags = FLAGS, .flag_count = count_of(FLAGS)};
     static const struct config_source ENVIRONED = {0};
-    const char *text = "preset = \"high-stakes\"\n[auto]\nconcurrency = 2\n"
-                       "task_pool_command = \"./file\"\n[stuck]\nsame_error_count = 6\n";
+    const char *text = "[supervision]\nmax_attempts = 6\nmax_retries = 5\n"
+                       "[verify]\ncommand = \"./file\"\n";
     struct settings *settings = load(text, &ALONE);
-    check(settings->stuck.same_error_count == 6 && settings->automatic.concurrency == 2, "file");
-    check(settings->stuck.no_progress_iterations == 3, "preset");
-    check(settings->origins[setting_place(setting_find(STR("auto.concurrency")).row)].line == 3,
+    check(settings->supervision.max_attempts == 6 && settings->supervision.max_retries == 5,
+          "file");
+    check(settings->origins[setting_place(setting_find(STR("supervision.max_retries")).row)].line ==
+              3,
           "its line");
     config_free(settings);
-    setenv("OVERSEER_AUTO_CONCURRENCY", "4", 1);
-    setenv("OVERSEER_STUCK_SAME_ERROR_COUNT", "8", 1);
+    setenv("OVERSEER_SUPERVISION_MAX_RETRIES", "4", 1);
+    setenv("OVERSEER_SUPERVISION_MAX_ATTEMPTS", "8", 1);
     setenv("OVERSEER_POLICY_ALLOW_AGENTS", "a, b,c", 1);
     setenv("OVERSEER_STORE", "sqlite:/nowhere.db", 1);
     settings = load(text, &ENVIRONED);
-    check(settings->stuck.same_error_count == 8 && settings->automatic.concurrency == 4, "env");
-    check(origin_of(settings, "auto.concurrency") == ORIGIN_ENVIRONMENT, "it says so");
+    check(settings->supervision.max_attempts == 8 && settings->supervision.max_retries == 4, "env");
+    check(origin_of(settings, "supervision.max_retries") == ORIGIN_ENVIRONMENT, "it says so");
     check(strcmp(shown(settings, "policy.allow_agents"), "[\"a\", \"b\", \"c\"]") == 0, "lists");
     check(str_equal(settings->storage.store, STR("sqlite:/nowhere.db")), "the older name");
     config_free(settings);
     settings = load(text, &FLAGGED);
-    check(settings->automatic.concurrency == 7 && settings->automatic.enabled &&
-              str_equal(settings->automatic.task_pool_command, STR("./flag")) &&
-              str_equal(settings->automatic.post_accept_command, STR("./after")),
+    check(settings->supervision.max_retries == 7 && settings->plans.approve &&
+              str_equal(settings->verify.command, STR("./flag")),
           "flags");
     check(settings->fleet.lease == MILLISECONDS(1500), "its unit is the flag's");
     check(settings->secrets.redact.count == 2, "two patterns, commas and all");
-    check(origin_of(settings, "auto.concurrency") == ORIGIN_FLAG &&
-              origin_of(settings, "stuck.same_error_count") == ORIGIN_ENVIRONMENT,
+    check(origin_of(settings, "supervision.max_retries") == ORIGIN_FLAG &&
+              origin_of(settings, "supervision.max_attempts") == ORIGIN_ENVIRONMENT,
           "they say so");
     config_free(settings);
-    setenv("OVERSEER_AUTO_CONCURRENCY", "many", 1);
-    check(!config_load_text(STR(""), "x", &ENVIRONED, &report) &&
-              strstr(report.problems[0], "OVERSEER_AUTO_CONCURRENCY has to be a whole number"),
-          "%s", report.problems[0]);
-    unsetenv("OVERSEER_AUTO_CONCURRENCY");
-    unsetenv("OVERSEER_STUCK_SAME_ERROR_COUNT");
+    setenv("OVERSEER_SUPERVISION_MAX_RETRIES", "many", 1);
+    check(
+        !config_load_text(STR(""), "x", &ENVIRONED, &report) &&
+            strstr(report.problems[0], "OVERSEER_SUPERVISION_MAX_RETRIES has to be a whole number"),
+        "%s", report.problems[0]);
+    unsetenv("OVERSEER_SUPERVISION_MAX_RETRIES");
+    unsetenv("OVERSEER_SUPERVISION_MAX_ATTEMPTS");
     unsetenv("OVERSEER_POLICY_ALLOW_AGENTS");
     unsetenv("OVERSEER_STORE");
     proof_passed("unit", "setting layers", "CONFIG-12");
@@ -302,18 +275,13 @@ static void test_aliases(void **state) {
         {"overseer.tickEvery", "supervision.tick_every", UNIT_WRITTEN},
         {"overseer.backoff.base", "supervision.backoff.base", UNIT_WRITTEN},
         {"overseer.backoff.baseMs", "supervision.backoff.base", UNIT_MS},
-        {"overseer.planner.maxPlanPhases", "planner.max_plan_phases", UNIT_WRITTEN},
         {"overseer.storage.dir", "storage.dir", UNIT_WRITTEN},
-        {"overseer.heartbeat_timeout_secs", "watch.heartbeat_timeout", UNIT_SECONDS},
-        {"watch.heartbeatTimeoutSecs", "watch.heartbeat_timeout", UNIT_SECONDS},
-        {"patrol_interval_secs", "supervision.patrol_interval", UNIT_SECONDS},
-        {"auto.patrol_interval_secs", "supervision.patrol_interval", UNIT_SECONDS},
         {"repo.default_branch", "repo.default_branch", UNIT_WRITTEN},
         {"autoEscalate", "escalation.auto_escalate", UNIT_WRITTEN},
         {"escalation.webhookUrl", "escalation.webhook_url", UNIT_WRITTEN},
         {"escalation.tracker.tokenPath", "escalation.tracker.token_path", UNIT_WRITTEN},
         {"land", "landing.how", UNIT_WRITTEN},
-        {"stuck.same_error_count_secs", NULL, UNIT_WRITTEN},
+        {"supervision.max_retries_secs", NULL, UNIT_WRITTEN},
         {"nothing.like.this", NULL, UNIT_WRITTEN},
         {"", NULL, UNIT_WRITTEN},
     };
@@ -366,16 +334,10 @@ static void test_older_files(void **state) {
     proof_passed("unit", "settings of escalation", "CONFIG-15");
     settings = load_file("fixtures/config/old", "worker-overseer.toml");
     check(settings, "%s", report.problems[0]);
-    check(settings->automatic.concurrency == 3 && settings->defaults.skip_permissions &&
-              settings->defaults.allowed_tools.count == 2 &&
-              str_equal(settings->repo.default_branch, STR("master")) &&
-              settings->supervision.patrol_interval == MINUTES(1) &&
-              str_equal(settings->automatic.post_accept_command, STR("make check")),
-          "auto");
+    check(settings->defaults.skip_permissions && settings->defaults.allowed_tools.count == 2 &&
+              str_equal(settings->repo.default_branch, STR("master")),
+          "workers");
     proof_passed("unit", "settings of workers", "CONFIG-06");
-    check(str_equal(settings->watch.remediation_prompt, STR("Look at the log first.")) &&
-              settings->watch.stall_timeout == MINUTES(60),
-          "watch");
     config_free(settings);
     proof_passed("unit", "older files", "CONFIG-13");
 }
@@ -386,13 +348,10 @@ static void test_agents(void **state) {
     check(settings, "%s", report.problems[0]);
     assert_int_equal(settings->agent_count, 2);
     const struct agent_setting *a = &settings->agents[0], *b = &settings->agents[1];
-    check(str_equal(a->id, STR("athena")) && a->cost_tier == COST_MEDIUM &&
-              a->typical_latency == SECONDS(90) && a->capabilities.count == 2 &&
-              str_equal(a->model, STR("google/gemini-3-pro-preview")) && a->description.len > 0,
+    check(str_equal(a->id, STR("athena")) &&
+              str_equal(a->model, STR("google/gemini-3-pro-preview")),
           "the first");
-    check(str_equal(b->id, STR("hephaestus")) && b->max_children == 4 && b->tools.count == 1 &&
-              b->cost_tier == COST_UNKNOWN,
-          "the second");
+    check(str_equal(b->id, STR("hephaestus")) && b->tools.count == 1, "the second");
     config_free(settings);
     proof_passed("unit", "agents", "CONFIG-17");
 }
@@ -524,7 +483,6 @@ static void test_policy(void **state) {
                                        "[server]\nlisten = \"127.0.0.1:1\"",
                                        "# a remark\n[supervision]\n"};
     static const char *const OTHER[] = {"tickEvery = \"121s\"",
-                                        "preset = \"ci\"",
                                         "[policy]\nallow_agents = [\"*\"]",
                                         "[[channels]]\nid = \"a\"\nkind = \"desktop\"",
                                         "[[agents]]\nid = \"a\"",
@@ -549,7 +507,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans),        cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_rows),         cmocka_unit_test(test_shown_is_written),
-        cmocka_unit_test(test_presets),      cmocka_unit_test(test_each_layer_wins),
+        cmocka_unit_test(test_absent),       cmocka_unit_test(test_each_layer_wins),
         cmocka_unit_test(test_aliases),      cmocka_unit_test(test_older_files),
         cmocka_unit_test(test_agents),       cmocka_unit_test(test_channels),
         cmocka_unit_test(test_broken_files), cmocka_unit_test(test_many_problems),

@@ -544,6 +544,41 @@ static void test_the_tool_and_the_block_say_the_same(void **state) {
     proof_passed("words", "the tool and the block say the same", "UPDATE-11");
 }
 
+/* What the ledger has and what the spool keeps are one happening: built twice, a signal is the same bytes. 40 percent once
+ * became 41, and 100 was refused. */
+static void test_a_signal_is_the_same_however_often_it_is_built(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *params;
+    } ROWS[] = {
+        {"agent.progress", "{\"phase\": \"reading\", \"percentComplete\": 40}"},
+        {"agent.progress", "{\"phase\": \"reading\", \"percentComplete\": 100}"},
+        {"agent.progress", "{\"phase\": \"reading\"}"},
+        {"agent.complete",
+         "{\"summary\": \"s\", \"status\": \"complete\", \"confidence\": \"high\", "
+         "\"artifacts\": [{\"path\": \"a.md\"}]}"},
+        {"agent.update", "{\"summary\": \"s\", \"blockers\": [\"...\", \"b\"]}"},
+        {"goal.report", "{\"text\": \"half of it\"}"},
+        {"handoff.add", "{\"summary\": \"s\", \"node\": \"T1\"}"},
+        {"work.start", "{\"node\": \"T1\"}"},
+    };
+    struct caller caller = {.role = ROLE_RUN, .actor = "a", .charge = 3, .goal = GOAL};
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct op_call call = {.op = op_find(str_of(ROWS[i].name)), .caller = &caller};
+        struct signal signals[2] = {{0}, {0}};
+        json_t *params = json_loads(ROWS[i].params, 0, NULL);
+        check(op_args_read(&call, params) && op_allows(&call), "%s: %s", ROWS[i].name, call.why);
+        for (int k = 0; k < 2; k++)
+            check(call.op->signal(&call, NULL, &signals[k]), "%s: %s", ROWS[i].name, call.why);
+        struct str once = signal_encode(&signals[0], &arena),
+                   twice = signal_encode(&signals[1], &arena);
+        check(str_equal(once, twice), "%s: %s and %s", ROWS[i].name, hex_of(once), hex_of(twice));
+        json_decref(params);
+        op_call_free(&call);
+    }
+    proof_passed("words", "a signal is the same however often it is built", "PROGRESS-02");
+}
+
 /* ---- from the texts that are kept ---- */
 
 static void test_an_instruction_is_made_of_what_is_kept(void **state) {
@@ -584,6 +619,7 @@ int main(void) {
         cmocka_unit_test_setup(test_what_is_too_long_is_refused, arena_begin),
         cmocka_unit_test_setup(test_a_reply_becomes_a_signal, arena_begin),
         cmocka_unit_test_setup(test_the_tool_and_the_block_say_the_same, arena_begin),
+        cmocka_unit_test_setup(test_a_signal_is_the_same_however_often_it_is_built, arena_begin),
         cmocka_unit_test_setup(test_an_instruction_is_made_of_what_is_kept, arena_begin),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which work lands next in a workspace? One at a time, in the order in which they asked. docs/decisions/0011. */
+#include "model/lane.h"
+#include "core/rules.h"
+
+/* ---- the workspace itself ---- */
+
+/* The first ask makes it. */
+static bool workspace_open(struct deciding *d) {
+    struct goal *goal = &d->decision->goal;
+    if (d->world->goal)
+        return goal->workspace != 0;
+    if (d->signal->desk == 0)
+        return false;
+    aggregate_begin(d);
+    goal->workspace = 1;
+    decide_record(d, RECORD_LANE_OPENED,
+                  (struct evidence){.rule = STR("lane.open"), .host = goal->desk});
+    return true;
+}
+
+static bool lane_may_tell(const struct deciding *d) {
+    return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_CHANNELS;
+}
+
+static void lane_record(struct deciding *d, enum record_type type, const struct permit *permit,
+                        const char *rule, struct str reason) {
+    char goal[ID_TEXT + 1];
+    id_format(permit->goal, goal);
+    decide_record(d, type,
+                  (struct evidence){.rule = str_of(rule),
+                                    .assignment = arena_format(d->out, "A_%u", permit->charge),
+                                    .text = arena_format(d->out, "%s %s", goal, permit->agent),
+                                    .reason = reason,
+                                    .count = permit->turn});
+}
+
+/* ---- the slot ---- */
+
+static void slot_tell(struct deciding *d, const struct permit *permit) {
+    struct permit body = {.goal = permit->goal, .charge = permit->charge, .turn = permit->turn};
+    memcpy(body.agent, permit->agent, sizeof body.agent);
+    decide_tell(d, (struct signal){.kind = SIGNAL_LANE_GRANTED,
+                                   .goal = permit->goal,
+                                   .charge = permit->charge + 1,
+                                   .desk = d->decision->goal.desk,
+                                   .to = permit->turn,
+                                   .body = shape_encode(&PERMIT, &body, d->out)});
+}
+
+static struct permit *lane_first(struct deciding *d) {
+    struct permits *permits = &d->decision->live.permits;
+    for (uint32_t i = 0; i < permits->count; i++)
+        if (permits->at[i].state == PERMIT_WAITING)
+            return &permits->at[i];
+    return NULL;
+}
+
+/* A holder that never answers again (its goal was set aside, say) does not keep everybody else from landing. If it pushes
+ * after all, the push compares with the tip that was checked. */
+static void slot_revoke(struct deciding *d) {
+    const struct permit *holder = lane_holder(&d->decision->live.permits);
+    int64_t within = lane_slot_within(d->policy);
+    if (!holder || time_after(holder->granted_at, within) > d->signal->at)
+        return;
+    uint32_t place = (uint32_t)(holder - d->decision->live.permits.at);
+    live_edit(d, PART_PERMIT, 0);
+    struct permit *kept = &d->decision->live.permits.at[place];
+    lane_record(d, RECORD_LANE_REVOKED, kept, "lane.revoke",
+                STR("it kept the slot longer than its checks may take"));
+    live_remove(d, PART_PERMIT, kept);
+}
+
+void lane_go_on(struct deciding *d) {
+    if (d->gone_on)
+        return;
+    d->gone_on = true;
+    slot_revoke(d);
+    if (d->decision->goal.pace.suspended || lane_holder(&d->decision->live.permits) ||
+        !lane_first(d) || !lane_may_tell(d))
+        return;
+    live_edit(d, PART_PERMIT, 0);
+    struct permit *permit = lane_first(d);
+    permit->state = PERMIT_GRANTED;
+    permit->granted_at = d->signal->at;
+    live_touch(d, PART_PERMIT, permit);
+    slot_tell(d, permit);
+    lane_record(d, RECORD_LANE_GRANTED, permit, "lane.grant", STR(""));
+}
+
+/* ---- what happens ---- */
+
+static bool permit_read(struct deciding *d, struct permit *ret) {
+    *ret = (struct permit){0};
+    return shape_decode(&PERMIT, d->signal->body, ret) && ret->turn > 0;
+}
+
+static struct permit *lane_find(struct deciding *d, const struct permit *asked) {
+    return permits_find(&d->decision->live.permits, asked->goal, asked->charge);
+}
+
+/* Work that asks again goes to the end of the lane: something about it has changed. */
+static void lane_append(struct deciding *d, const struct permit *asked) {
+    struct permit *before = lane_find(d, asked);
+    live_edit(d, PART_PERMIT, 1);
+    if (before)
+        live_remove(d, PART_PERMIT, lane_find(d, asked));
+    struct permit *permit = live_add(d, PART_PERMIT, d->decision->goal.parts_made++);
+    permit->goal = asked->goal;
+    permit->charge = asked->charge;
+    permit->turn = asked->turn;
+    permit->asked_at = permit->wanted_at = d->signal->at;
+    memcpy(permit->agent, asked->agent, sizeof permit->agent);
+    const struct permit *holder = lane_holder(&d->decision->live.permits);
+    struct str why =
+        d->decision->goal.pace.suspended ? STR("the lane is held")
+        : holder
+            ? arena_format(d->out, "%u land before it",
+                           lane_before(&d->decision->live.permits, asked->goal, asked->charge) + 1)
+            : STR("");
+    lane_record(d, RECORD_LANE_WAITS, permit, "lane.ask", why);
+}
+
+/* An ask that is repeated gets the same answer; an older one gets none. */
+void rule_lane_ask(struct deciding *d) {
+    struct permit asked;
+    bool read = permit_read(d, &asked);
+    if (!read || !workspace_open(d)) {
+        decide_refuse(d, ERROR_INVALID);
+        return;
+    }
+    const struct permit *known = lane_find(d, &asked);
+    if (known && known->turn >= asked.turn)
+        return;
+    if (!known && d->decision->live.permits.count >= LIMIT_PERMITS) {
+        decide_refuse_because(d, ERROR_INVALID, STR("the landing lane is full"));
+        return;
+    }
+    lane_append(d, &asked);
+    lane_go_on(d);
+}
+
+void rule_lane_return(struct deciding *d) {
+    struct permit told;
+    if (!permit_read(d, &told))
+        return;
+    struct permit *permit = lane_find(d, &told);
+    if (!permit || told.turn < permit->turn)
+        return;
+    live_edit(d, PART_PERMIT, 0);
+    permit = lane_find(d, &told);
+    lane_record(d, RECORD_LANE_RETURNED, permit, "lane.return", d->signal->reason);
+    live_remove(d, PART_PERMIT, permit);
+    lane_go_on(d);
+}
+
+/* A person holds the lane: what has the slot finishes, nothing else begins to land. */
+void rule_lane_hold(struct deciding *d) {
+    struct pace *pace = &d->decision->goal.pace;
+    if (d->signal->by != WHO_HUMAN) {
+        decide_refuse(d, ERROR_UNAUTHORIZED);
+        return;
+    }
+    if (!workspace_open(d)) {
+        decide_refuse(d, ERROR_INVALID);
+        return;
+    }
+    uint32_t hold = d->signal->to != 0;
+    if (pace->suspended == hold)
+        return;
+    pace->suspended = hold;
+    decide_record(d, hold ? RECORD_LANE_HELD : RECORD_LANE_RELEASED,
+                  (struct evidence){.rule = hold ? STR("lane.hold") : STR("lane.release"),
+                                    .reason = d->signal->reason});
+    lane_go_on(d);
+}
+
+/* ---- time ---- */
+
+int64_t lane_next(const struct live *live, const struct policy *policy) {
+    const struct permit *holder = lane_holder(&live->permits);
+    return holder ? time_after(holder->granted_at, lane_slot_within(policy)) : TIME_NEVER;
+}
+
+int64_t lane_due(struct deciding *d) {
+    lane_go_on(d);
+    return lane_next(&d->decision->live, d->policy);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does a step store what it changed, and does a record say so? Runs at the end of every step, in every build.
+ *
+ * Verdict nothing: the goal and its live rows are as they were, but for samples, which are dropped here: the
+ * observer still has them. Verdict sample: one or more assignments differ in samples, nothing else does, and those rows are
+ * stored. Verdict change: each row that differs is stored, and a record of the decision names it.
+ *
+ * A record names
+ *   - the goal, always;
+ *   - the node, assignment, question or message whose id is in its evidence;
+ *   - the assignment of a node that it names, and the node and the messages of an assignment that it names;
+ *   - the assignment that the effect in its evidence is, or was, for;
+ *   - the question that the effect in its evidence carries to a person;
+ *   - all rows of the kinds that its type covers (COVERS);
+ *   - the budgets of a desk: they are sums over what its records tell.
+ *
+ * Samples are the fields of an assignment in SAMPLES: what changes often and decides nothing by itself. */
+#include "core/rules.h"
+
+enum { DESK_ROWS = 1 << PART_PERMIT | 1 << PART_ACCOUNT | 1 << PART_BUDGET };
+
+/* What such a record is about concerns every row of these kinds. */
+static const uint32_t COVERS[RECORD_TYPES] = {
+    [RECORD_PLAN_CREATED] = 1 << PART_NODE,
+    [RECORD_PLAN_UPDATED] = 1 << PART_NODE,
+    [RECORD_MAIL_SENT] = 1 << PART_LETTER, /* MAIL-07: the oldest makes room */
+    [RECORD_PERMIT_GRANTED] = DESK_ROWS,
+    [RECORD_PERMIT_DENIED] = DESK_ROWS,
+    [RECORD_PERMIT_SETTLED] = DESK_ROWS,
+    [RECORD_PERMIT_WAITS] = DESK_ROWS,
+    [RECORD_ACCOUNT_LIMITED] = DESK_ROWS,
+    [RECORD_ACCOUNT_OPEN] = DESK_ROWS,
+    [RECORD_BUDGET_USED_UP] = DESK_ROWS,
+    [RECORD_DESK_SUSPENDED] = DESK_ROWS,
+    [RECORD_DESK_RELEASED] = DESK_ROWS,
+    [RECORD_LANE_WAITS] = 1 << PART_PERMIT,
+    [RECORD_LANE_GRANTED] = 1 << PART_PERMIT,
+    [RECORD_LANE_RETURNED] = 1 << PART_PERMIT,
+    [RECORD_LANE_REVOKED] = 1 << PART_PERMIT,
+    [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* it says by how much every stored time was corrected */
+};
+
+/* OBSERVED comes again with the next sighting, so it may be dropped; SAID would be lost. */
+enum sample_kind { OBSERVED, SAID };
+
+static const struct span {
+    size_t at, size;
+    enum sample_kind kind;
+} SAMPLED[] = {
+#define SPAN(kind, member) \
+    { offsetof(struct charge, member), sizeof((struct charge){0}.member), kind }
+    SPAN(OBSERVED, updated_at), SPAN(OBSERVED, last_activity_at), SPAN(OBSERVED, fingerprint),
+    SPAN(OBSERVED, context),    SPAN(OBSERVED, tokens),           SPAN(OBSERVED, cost),
+    SPAN(OBSERVED, run_tokens), SPAN(OBSERVED, run_cost),         SPAN(SAID, phase),
+    SPAN(SAID, percent),        SPAN(SAID, progress_at),          SPAN(SAID, sampled),
+#undef SPAN
+};
+
+/* ---- the names on the records ---- */
+
+void names_keep(struct deciding *d, enum record_type type, const struct evidence *evidence) {
+    must(d->named_count < LIMIT_STEP_RECORDS);
+    if (d->named_count == d->named_cap) {
+        struct record_names *more = arena_new(d->out, struct record_names, d->named_cap * 2 + 4);
+        if (d->named_count > 0)
+            memcpy(more, d->named, d->named_count * sizeof *more);
+        d->named = more;
+        d->named_cap = d->named_cap * 2 + 4;
+    }
+    d->named[d->named_count++] = (struct record_names){.node = evidence->node,
+                                                       .assignment = evidence->assignment,
+                                                       .question = evidence->question,
+                                                       .effect = evidence->effect};
+    d->covered |= COVERS[type];
+}
+
+/* An id such as A_12 of this kind of row. */
+static bool id_is(struct str id, enum part_kind kind, uint32_t n) {
+    char text[16];
+    struct str prefix = str_of(PART[kind].prefix);
+    size_t at = sizeof text;
+    if (id.len <= prefix.len || memcmp(id.at, prefix.at, prefix.len) != 0)
+        return false;
+    do
+        text[--at] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return str_equal((struct str){id.at + prefix.len, id.len - prefix.len},
+                     (struct str){text + at, sizeof text - at});
+}
+
+static bool charge_is_named(const struct deciding *d, const struct record_names *names,
+                            const struct charge *charge) {
+    const struct node *node = plan_node(&d->decision->plan, charge->node);
+    return id_is(names->assignment, PART_CHARGE, charge->n) ||
+           (names->effect && (names->effect == charge->effect || names->effect == charge->run)) ||
+           (node && names->assignment.len == 0 && str_equal(names->node, node_id(node)));
+}
+
+/* An assignment of this node, or this message's, before the decision or after it. */
+static bool names_charge_of(const struct deciding *d, const struct record_names *names,
+                            const struct charges *charges, const struct node *node,
+                            const struct letter *letter) {
+    for (uint32_t i = 0; i < charges->count; i++) {
+        const struct charge *charge = &charges->at[i];
+        bool its = node ? charge->node == node->n : charge->n + 1 == letter->to;
+        if (its && charge_is_named(d, names, charge))
+            return true;
+    }
+    return false;
+}
+
+static bool belongs_to_named(const struct deciding *d, const struct record_names *names,
+                             const struct node *node, const struct letter *letter) {
+    return names_charge_of(d, names, &d->decision->live.charges, node, letter) ||
+           (d->world->live && names_charge_of(d, names, &d->world->live->charges, node, letter));
+}
+
+static bool row_is_named_by(const struct deciding *d, const struct record_names *names,
+                            enum part_kind kind, const void *row) {
+    const struct letter *letter = row;
+    const struct question *question = row;
+    switch (kind) {
+    case PART_NODE:
+        return str_equal(names->node, node_id(row)) || belongs_to_named(d, names, row, NULL);
+    case PART_CHARGE: return charge_is_named(d, names, row);
+    case PART_QUESTION: return id_is(names->question, kind, question->n);
+    case PART_LETTER:
+        return id_is(names->question, kind, letter->n) ||
+               (letter->to && belongs_to_named(d, names, NULL, letter));
+    default: return false;
+    }
+}
+
+static bool row_is_named(const struct deciding *d, enum part_kind kind, const void *row) {
+    bool named = kind == PART_BUDGET || (d->covered >> kind & 1);
+    for (uint32_t i = 0; i < d->named_count && !named; i++)
+        named = row_is_named_by(d, &d->named[i], kind, row);
+    return named;
+}
+
+/* ---- rows before and after ---- */
+
+/* Bytes between the members of a struct may differ where nothing does. */
+static bool row_is_same(const struct deciding *d, const struct shape *shape, const void *a,
+                        const void *b) {
+    return memcmp(a, b, shape->size) == 0 ||
+           str_equal(shape_encode(shape, a, d->out), shape_encode(shape, b, d->out));
+}
+
+static bool differs_in(const struct deciding *d, enum part_kind kind, enum sample_kind most,
+                       const void *before, const void *after) {
+    if (kind != PART_CHARGE)
+        return false;
+    struct charge *sampled = arena_new(d->out, struct charge, 1);
+    memcpy(sampled, before, sizeof *sampled);
+    for (uint32_t i = 0; i < count_of(SAMPLED); i++)
+        if (SAMPLED[i].kind <= most)
+            memcpy((char *)sampled + SAMPLED[i].at, (const char *)after + SAMPLED[i].at,
+                   SAMPLED[i].size);
+    return row_is_same(d, &CHARGE, sampled, after);
+}
+
+bool charge_is_sampled(struct deciding *d, const struct charge *charge) {
+    const struct live *live = d->world->live;
+    const struct charge *before = live ? charges_find(&live->charges, charge->n) : NULL;
+    return before && differs_in(d, PART_CHARGE, SAID, before, charge);
+}
+
+void charge_noted(struct deciding *d, uint32_t n, struct str rule) {
+    const struct charge *charge = charges_find(&d->decision->live.charges, n);
+    if (!charge || row_is_named(d, PART_CHARGE, charge) || charge_is_sampled(d, charge))
+        return;
+    decide_record(
+        d, RECORD_CHARGE_WAITS,
+        charge_evidence(d, charge, (struct evidence){.rule = rule, .until = charge->waits_until}));
+}
+
+static uint32_t row_n(const void *row) {
+    return *(const uint32_t *)row;
+}
+
+struct row_pair { /* NULL: it was not there, or is not there any more */
+    const void *before, *after;
+    uint32_t place; /* of the row afterwards */
+};
+
+/* Rows are in order of n, before and after. */
+static bool pair_next(const struct deciding *d, enum part_kind kind, uint32_t *before,
+                      uint32_t *after, struct row_pair *ret) {
+    static const struct live NONE;
+    const struct live *live = d->world->live ? d->world->live : &NONE;
+    const struct live_rows *was = live_rows_of(live, kind);
+    const struct live_rows *is = live_rows_of(&d->decision->live, kind);
+    size_t size = PART[kind].shape->size;
+    const char *a = *before < was->count ? (const char *)was->at + size * *before : NULL;
+    const char *b = *after < is->count ? (const char *)is->at + size * *after : NULL;
+    if (!a && !b)
+        return false;
+    if (a && b && row_n(a) != row_n(b)) {
+        if (row_n(a) < row_n(b))
+            b = NULL;
+        else
+            a = NULL;
+    }
+    *ret = (struct row_pair){a, b, *after};
+    *before += a != NULL;
+    *after += b != NULL;
+    return true;
+}
+
+static void change_check(struct deciding *d, enum part_kind kind, const struct row_pair *pair) {
+    bool both = pair->before && pair->after;
+    if (both && row_is_same(d, PART[kind].shape, pair->before, pair->after))
+        return;
+    must(!pair->after || d->touched[kind][pair->place]); /* it is stored */
+    must((both && differs_in(d, kind, SAID, pair->before, pair->after)) ||
+         (pair->before && row_is_named(d, kind, pair->before)) ||
+         (pair->after && row_is_named(d, kind, pair->after)));
+}
+
+/* Nothing was decided. Only sightings are dropped: they come again. */
+static void nothing_check(struct deciding *d, enum part_kind kind, const struct row_pair *pair) {
+    bool seen = d->signal->kind == SIGNAL_AGENT_SEEN || d->signal->kind == SIGNAL_GOAL_DUE;
+    bool stored = d->decision->verdict == VERDICT_SAMPLE;
+    must(pair->before && pair->after);
+    if (row_is_same(d, PART[kind].shape, pair->before, pair->after))
+        return;
+    must(stored ? d->touched[kind][pair->place] : seen);
+    must(differs_in(d, kind, stored ? SAID : OBSERVED, pair->before, pair->after));
+}
+
+static void rows_check(struct deciding *d, enum part_kind kind) {
+    struct row_pair pair;
+    uint32_t before = 0, after = 0;
+    while (pair_next(d, kind, &before, &after, &pair))
+        if (d->decision->verdict == VERDICT_CHANGE)
+            change_check(d, kind, &pair);
+        else
+            nothing_check(d, kind, &pair);
+}
+
+static bool goal_is_same(const struct goal *a, const struct goal *b, struct arena *out) {
+    return memcmp(a, b, sizeof *a) == 0 ||
+           (id_equal(a->id, b->id) && a->seq == b->seq && a->version == b->version &&
+            a->owner == b->owner && a->fence == b->fence && a->quarantined == b->quarantined &&
+            str_equal(shape_encode(&GOAL_HOT, a, out), shape_encode(&GOAL_HOT, b, out)));
+}
+
+void step_check(struct deciding *d) {
+    struct decision *decision = d->decision;
+    static const struct live NONE;
+    bool changes = decision->verdict == VERDICT_CHANGE;
+    must(changes == (decision->record_count > 0));
+    for (uint32_t kind = 0; kind < PARTS; kind++)
+        if (PART[kind].live && d->touched[kind])
+            rows_check(d, (enum part_kind)kind);
+    if (changes)
+        return;
+    must(decision->effect_count == 0 && decision->text_count == 0 && decision->title.len == 0 &&
+         decision->tags == NULL && decision->part_count == 0);
+    must(!d->world->goal || goal_is_same(d->world->goal, &decision->goal, d->out));
+    if (decision->verdict != VERDICT_NOTHING)
+        return;
+    decision->live = d->world->live ? *d->world->live : NONE;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which runs may go on after this host was silent? PROTOCOL P10.
+ *
+ * In a shared store a hold freezes its agent unless it is renewed, and it is renewed only while this host has its lease and the
+ * goal is known to be its own. After each join that is asked anew, run by run: a run whose goal another host owns by now is
+ * stranded. It is ended, its work is kept here, and the owner is told both. */
+#include "base/planted.h"
+#include "daemon/clock.h"
+#include "daemon/guard.h"
+#include "daemon/log.h"
+#include "daemon/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RENEW_LEAST_MS = 50, RENEW_MOST_MS = 2500, SETTLE_AGAIN_SECONDS = 2 };
+
+static struct ledger *ledger_of(const struct runs *runs) {
+    return runs->hands->keeper->ledger;
+}
+
+static struct ledger_lease lease_of(const struct runs *runs) {
+    return ledger_of(runs) ? ledger_lease(ledger_of(runs)) : (struct ledger_lease){0};
+}
+
+/* ---- the start of a run ---- */
+
+void run_lease_take(struct running *run, const struct effect *effect) {
+    const struct settings *settings = house_settings(run->runs->house);
+    run->settled = lease_of(run->runs).joins;
+    run->orphan_after =
+        effect->orphan_after > 0 ? effect->orphan_after : settings->fleet.orphan_after;
+    house_settings_drop(settings);
+}
+
+/* How long it may run without being renewed, for its hold. False: the lease under which it was claimed has ended. */
+bool run_lease_until(const struct running *run, uint64_t *ret_boot_ms) {
+    struct ledger_lease lease = lease_of(run->runs);
+    *ret_boot_ms = 0;
+    if (!run->runs->shared)
+        return true;
+    if (lease.joins == 0 || lease.joins != run->settled)
+        return false;
+    *ret_boot_ms = (uint64_t)(time_after(lease.until, run->orphan_after) / 1000);
+    return true;
+}
+
+/* ---- whose is it? ---- */
+
+enum whose { WHOSE_UNKNOWN, WHOSE_OURS, WHOSE_OTHERS, WHOSE_ENDED };
+
+struct settling {
+    struct errand errand;
+    struct lookup lookup;
+    struct runs *runs;
+    struct id run, goal;
+    uint32_t charge, number;
+    uint64_t joins;
+    enum whose whose;
+};
+
+static bool is_at_hand(const struct settling *it, const struct goal_loaded *loaded) {
+    const struct charge *charge = charges_find(&loaded->live.charges, it->charge);
+    return charge && charge->run == it->number && !charge->ended;
+}
+
+/* From the lookups' thread. */
+static void looked_up(struct lookup *lookup, const struct store_answer *answer) {
+    struct settling *it = (struct settling *)((char *)lookup - offsetof(struct settling, lookup));
+    const struct goal_loaded *loaded = answer->loaded;
+    uint32_t self = ledger_host(ledger_of(it->runs));
+    if (answer->outcome != STORE_DONE || !loaded)
+        it->whose = WHOSE_UNKNOWN;
+    else if (!loaded->exists || loaded->goal.owner != self)
+        it->whose = WHOSE_OTHERS;
+    else if (loaded->whole)
+        it->whose = is_at_hand(it, loaded) ? WHOSE_OURS : WHOSE_ENDED;
+    errand_home(it->runs, &it->errand);
+}
+
+/* No effect of a goal of ours asks for this stop, so its outcome is told to nobody. */
+static void run_strand(struct running *run) {
+    struct act *act = act_make(run->goal, run->number - 1, EFFECT_STOP, (struct str){0});
+    if (!act)
+        return; /* it stays frozen, and is tried again */
+    act->effect.kind = EFFECT_STOP;
+    act->effect.charge = run->charge;
+    act->effect.run = run->number;
+    act->stranded = true;
+    log_warning("the run of %s for %s is given up: another host has taken its goal over. Its work "
+                "is kept in %s",
+                run->agent, run->node, run->cwd[0] ? run->cwd : run->dir);
+    run_stop(run, act);
+}
+
+static void settled(struct errand *errand) {
+    struct settling *it = (struct settling *)(void *)errand;
+    struct running *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (run && !it->runs->stopping) {
+        run->settling = false;
+        run->settle_at = clock_boot() + SECONDS(SETTLE_AGAIN_SECONDS);
+        if (it->whose == WHOSE_OURS || (it->whose == WHOSE_OTHERS && planted(THAW_ON_RETURN)))
+            run->settled = it->joins;
+        else if (it->whose == WHOSE_OTHERS && it->joins == lease_of(it->runs).joins && !run->stop)
+            run_strand(run);
+    }
+    free(it);
+}
+
+static void settle_ask(struct running *run, uint64_t joins) {
+    struct settling *it = calloc(1, sizeof *it);
+    if (!it)
+        return;
+    *it = (struct settling){.errand.go = settled,
+                            .lookup.done = looked_up,
+                            .runs = run->runs,
+                            .run = run->id,
+                            .goal = run->goal,
+                            .charge = run->charge,
+                            .number = run->number,
+                            .joins = joins};
+    it->lookup.request =
+        (struct store_request){.verb = STORE_SHOW, .ids = &it->goal, .id_count = 1, .limit = 1};
+    if (!lookups_ask(run->runs->house->run_lookups, &it->lookup)) {
+        free(it);
+        return;
+    }
+    run->settling = true;
+    run->runs->under_way++;
+}
+
+/* ---- time ---- */
+
+static void run_renew(struct running *run, const struct ledger_lease *lease) {
+    if (run->settled == lease->joins) {
+        if (run->held && run->orphan_after > 0)
+            held_renew(run->held, (uint64_t)(time_after(lease->until, run->orphan_after) / 1000));
+        return;
+    }
+    if (!run->settling && !run->stop && !run->starting && !run->readying &&
+        clock_boot() >= run->settle_at)
+        settle_ask(run, lease->joins);
+}
+
+static void renew_due(uv_timer_t *timer) {
+    struct runs *runs = timer->data;
+    struct ledger_lease lease = lease_of(runs);
+    if (lease.joins == 0 || clock_boot() >= lease.until)
+        return; /* nothing is renewed without a lease */
+    struct id *ids = calloc(runs->all.count + 1, sizeof *ids); /* runs may end on the way */
+    uint32_t count = 0;
+    for (size_t i = 0; ids && i < runs->all.cap; i++)
+        if (runs->all.slots[i].value)
+            ids[count++] = ((struct running *)runs->all.slots[i].value)->id;
+    for (uint32_t i = 0; i < count; i++) {
+        struct running *run = map_get(&runs->all, ids[i]);
+        if (run)
+            run_renew(run, &lease);
+    }
+    free(ids);
+}
+
+void runs_lease_start(struct runs *runs) {
+    uv_timer_init(runs->loop, &runs->renew);
+    runs->renew.data = runs;
+    runs->shared = ledger_of(runs) && ledger_lease_span(ledger_of(runs)) > 0;
+    if (!runs->shared)
+        return; /* alone with its store, it cannot lose a goal */
+    int64_t every = ledger_lease_span(ledger_of(runs)) / 8000;
+    every = every < RENEW_LEAST_MS ? RENEW_LEAST_MS : every > RENEW_MOST_MS ? RENEW_MOST_MS : every;
+    uv_timer_start(&runs->renew, renew_due, (uint64_t)every, (uint64_t)every);
+}

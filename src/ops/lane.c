@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lands next, what waits behind it, and is the lane held? model/lane.h */
+#include "model/lane.h"
+
+#include "ops/all.h"
+#include "ops/json.h"
+#include "ops/view.h"
+
+#include <stdio.h>
+
+enum { LANE_SHOWN = 200 };
+
+struct lane_call {
+    struct id workspace;
+};
+
+static bool request(struct op_call *call, struct store_request *ret) {
+    struct lane_call *own = arena_new(&call->arena, struct lane_call, 1);
+    own->workspace = workspace_id(call->policy, call->facts ? call->facts->host : 0);
+    call->own = own;
+    *ret = (struct store_request){
+        .verb = STORE_SHOW, .ids = &own->workspace, .id_count = 1, .limit = 1};
+    return true;
+}
+
+static json_t *entry_json(const struct permit *permit) {
+    char goal[GOAL_ID_TEXT + 1], assignment[16], at[TIME_TEXT + 1];
+    goal_id_format(permit->goal, goal);
+    snprintf(assignment, sizeof assignment, "A_%u", permit->charge);
+    time_format(permit->state == PERMIT_GRANTED ? permit->granted_at : permit->asked_at, at);
+    return json_pack("{s:s, s:s, s:s, s:b, s:s}", "goalId", goal, "assignmentId", assignment,
+                     "agentId", permit->agent, "slot", permit->state == PERMIT_GRANTED, "since",
+                     at);
+}
+
+static json_t *result(struct op_call *call, const struct store_answer *answer) {
+    const struct goal_loaded *loaded = &answer->loaded[0];
+    json_ran_short();
+    if (loaded->exists && !view_is_whole(call, answer))
+        return NULL;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < loaded->live.permits.count && i < LANE_SHOWN; i++)
+        json_array_append_new(list, entry_json(&loaded->live.permits.at[i]));
+    return view_checked(call, json_pack("{s:b, s:i, s:o}", "held", (int)loaded->goal.pace.suspended,
+                                        "count", (int)loaded->live.permits.count, "lane", list));
+}
+
+static const struct op_member MEMBERS[] = {
+    {"held", MEMBER_FLAG, true, "a person holds it: nothing begins to land"},
+    {"count", MEMBER_NUMBER, true, "how many wait or have the slot"},
+    {"lane", MEMBER_LIST, true,
+     "in order: goalId, assignmentId, agentId, slot (it lands now), since; at most 200"},
+};
+
+const struct op OP_LANE_SHOW = {
+    .name = "lane.show",
+    .summary = "Show the landing lane: what lands now, and what waits behind it.",
+    .help =
+        "One piece of work lands at a time. Its landing commit is built on the target's tip, checked, and pushed only if "
+        "the tip is still the same.\n"
+        "Example: overseer lane show",
+    .kind = OP_READS,
+    .may = MAY_LOOK,
+    .members = MEMBERS,
+    .member_count = count_of(MEMBERS),
+    .wants_facts = true,
+    .request = request,
+    .result = result,
+};
+
+static const struct field HOLD[] = {PARAM_REASON(FIELD_REQUIRED), PARAM_KEY, PARAM_TRACE};
+static const struct field RELEASE[] = {PARAM_REASON(0), PARAM_KEY, PARAM_TRACE};
+
+static bool hold_signal(struct op_call *call, const struct store_answer *answer,
+                        struct signal *ret) {
+    (void)answer;
+    uint32_t host = call->facts ? call->facts->host : 0;
+    ret->kind = SIGNAL_LANE_HOLD;
+    ret->goal = workspace_id(call->policy, host);
+    ret->desk = host;
+    ret->to = call->op->to;
+    ret->reason = call->args.reason;
+    return true;
+}
+
+const struct op OP_LANE_HOLD = {
+    .name = "lane.hold",
+    .summary = "Hold the landing lane: what lands now finishes, and nothing else begins to land.",
+    .help = "Example: overseer lane hold --reason \"release freeze\"",
+    .kind = OP_WRITES,
+    .may = MAY_HUMAN,
+    .params = HOLD,
+    .param_count = count_of(HOLD),
+    .to = 1,
+    .wants_facts = true,
+    .request = request,
+    .signal = hold_signal,
+};
+
+const struct op OP_LANE_RELEASE = {
+    .name = "lane.release",
+    .summary = "Let the landing lane go on.",
+    .help = "Example: overseer lane release",
+    .kind = OP_WRITES,
+    .may = MAY_HUMAN,
+    .params = RELEASE,
+    .param_count = count_of(RELEASE),
+    .to = 0,
+    .wants_facts = true,
+    .request = request,
+    .signal = hold_signal,
+};

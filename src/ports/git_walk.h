@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is in an agent's worktree now, and how are its files copied out of it? (git_walk.c, git_copy.c, git_seen.c)
+ *
+ * Every file is opened beneath the worktree: no link is followed, no other file system is entered, nothing blocks. Git sees
+ * the copies only. */
+#pragma once
+
+#include "ports/git_state.h"
+
+#include <sys/stat.h>
+
+enum {
+    GIT_FOLDERS = 200000, /* that one walk enters */
+    GIT_DEPTH = 512,      /* of folders in folders */
+    GIT_PATH_MOST = 3500, /* bytes of a path below the worktree */
+    GIT_BATCH = 2000,     /* files that are copied before git takes them */
+    GIT_BATCH_BYTES = 256 << 20,
+    GIT_SEEN_BYTES = 256 << 20, /* of the file that remembers the last measurement */
+    GIT_LIST_OUTPUT = 256 << 20 /* bytes that a list of all files of a commit may have */
+};
+
+enum {
+    GIT_MODE_FILE = 0100644,
+    GIT_MODE_PROGRAM = 0100755,
+    GIT_MODE_LINK = 0120000,
+    GIT_MODE_COMMIT = 0160000
+};
+
+/* What tells a file that has changed. */
+struct git_stat {
+    uint64_t device, inode, size;
+    int64_t changed_ns, modified_ns; /* ctime, mtime */
+    uint32_t mode;                   /* as git has it; 0: neither a file nor a link */
+    bool fits;                       /* can be read, and is not too large */
+};
+
+/* One row of an index. */
+struct git_index_row {
+    struct str path, hash; /* hash: 40 digits */
+    uint32_t mode;
+    bool there; /* in the worktree, too */
+};
+
+struct git_index_rows {
+    struct git_index_row *at; /* by path */
+    uint32_t count;
+};
+
+/* One file that belongs into the snapshot. */
+struct git_found {
+    struct str path;
+    struct git_stat stat;
+    struct str hash,
+        was; /* of its content and of the same path in HEAD when it was taken in; empty: none */
+};
+
+struct git_founds {
+    struct git_found *at;
+    uint32_t count, room;
+};
+
+/* The last measurement: git_seen.c. */
+struct git_seen {
+    struct git_founds files; /* by path */
+    int64_t begun_ns;
+    struct hash attributes, history;
+};
+
+struct git_walk {
+    struct git_call *call;
+    int root, copy; /* folders: the worktree, our private one */
+    struct str copy_path;
+    uint64_t device;
+    struct git_index_rows head;
+    const struct str *included;
+    uint32_t included_count;
+
+    struct git_founds found;
+    uint32_t left_out, new_count, folder_count;
+    struct hash attributes; /* of all .gitattributes */
+};
+
+/* ---- git_walk.c ---- */
+
+bool git_walk_begin(struct git_walk *walk, struct str tree);
+bool git_walk_go(struct git_walk *walk);
+void git_walk_end(struct git_walk *walk);
+struct git_index_row *git_row_find(const struct git_index_rows *entries, struct str path);
+bool git_rows_read(struct git_call *call, struct str text, struct git_index_rows *ret);
+/* Opens beneath a folder; -1: errno. */
+int git_open_beneath(int folder, struct str path, int flags);
+struct git_stat git_stat_of(const struct stat *about);
+void git_found_add(struct arena *arena, struct git_founds *founds, struct git_found found);
+
+/* ---- git_copy.c ---- */
+
+enum git_copied { GIT_COPIED, GIT_COPY_GONE, GIT_COPY_ODD, GIT_COPY_FAILED };
+/* From the worktree into the private folder, with what was seen on the descriptor. */
+enum git_copied git_copy(struct git_walk *walk, struct str path, struct git_stat *ret);
+bool git_copy_folder(struct git_walk *walk, struct str path); /* empty, with what is above it */
+
+/* ---- git_seen.c ---- */
+
+void git_seen_read(struct git_call *call, struct str path, struct git_seen *ret);
+bool git_seen_write(struct git_call *call, struct str path, struct git_seen *seen);
+const struct git_found *git_seen_find(const struct git_seen *seen, struct str path);
+bool git_seen_same(const struct git_seen *seen, const struct git_found *before,
+                   const struct git_stat *now);

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is what lands the commit that was checked and shown? The target moves, the agent edits its judge, the worktree changes after the check.
+
+landing.py [--only NAME]: the daemon, real git, agents that are programs (driver command). The judges use git alone.
+"""
+import json
+import subprocess
+import sys
+import time
+
+import proof
+from care import git, house_make, main, tree_of
+from world import BUILD
+
+CHECKS = []
+
+# Does what the file beside it says: a shell script, run once for each start. `$MERGE` is the commit that a conflict names.
+AGENT = r'''import json, os, re, subprocess, sys
+prompt = sys.stdin.read()
+folder = os.path.dirname(os.path.abspath(__file__))
+merge = re.search(r"git merge ([0-9a-f]{40})", prompt)
+env = {**os.environ, "MERGE": merge[1] if merge else "", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@a",
+       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@a"}
+goal = re.search("goal_[0-9A-Z]{26}", prompt).group(0)
+script = os.path.join(folder, "act." + goal)
+while not os.path.exists(os.path.join(folder, "go")): __import__("time").sleep(0.05)
+subprocess.run(["sh", "-e", script if os.path.exists(script) else os.path.join(folder, "act")], check=True, env=env)
+print("```json\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId": "T1", "status": "done", "summary": "done",
+      "evidence": {"filesTouched": ["x"]}}}) + "\n```")
+'''
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def place_make(name, act, check_text="exit 0", go=True, files=None, **rows):
+    """A house whose repository has check.sh, and whose agent does `act`."""
+    rows = {"landing": {"how": "rebase"}, "verify": {"command": "sh ./check.sh"}, **rows}
+    house = house_make(f"landing-{name}", **rows)
+    house.program.write_text(AGENT)
+    (house.program.parent / "act").write_text(act)
+    for path, text in {"check.sh": check_text + "\n", **(files or {})}.items():
+        (house.repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (house.repo / path).write_text(text)
+    git(house.repo, "add", "-A")
+    git(house.repo, "commit", "-q", "-m", "files")
+    git(house.repo, "checkout", "-q", "--detach")
+    if go:
+        (house.program.parent / "go").write_text("")
+    return house
+
+
+def push(house, message, **files):
+    """A person commits to main."""
+    git(house.repo, "checkout", "-q", "main")
+    for path, text in files.items():
+        (house.repo / path.replace("__", ".")).write_text(text)
+    git(house.repo, "add", "-A")
+    git(house.repo, "commit", "-q", "-m", message)
+    git(house.repo, "checkout", "-q", "--detach")
+    return git(house.repo, "rev-parse", "main")
+
+
+def main_of(house):
+    return git(house.repo, "rev-parse", "main")
+
+
+def files_of(house, commit="main"):
+    return git(house.repo, "ls-tree", "-r", "--name-only", commit).split()
+
+
+def question_of(house, goal):
+    """The newest open question of a goal."""
+    items = [item for item in house.do("inbox.list")["items"] if item.get("goalId") == goal and item.get("state") == "open"]
+    return items[-1] if items else None
+
+
+def approve(house, goal, question, **more):
+    return house.client.call("question.approve", {"question": question["questionId"], "goal": goal, **more})[2]
+
+
+def by_person(**more):
+    return {"supervision": {"verify_by_person": True}, "people": {"undo_for": "0s"}, **more}
+
+
+def asked(house, goal):
+    return house.wait("a person is asked", lambda: question_of(house, goal))
+
+
+def landed(house, goal):
+    return house.wait("it has landed", lambda: house.records(goal, "work.landed"))[0]
+
+
+@check
+def what_is_shown_is_what_lands():
+    """C2: a file that is deleted after the check is in the diff, and in what lands."""
+    house = place_make("shown", "echo fix >fix.py; echo evil >backdoor.py; printf 'caf\\351\\n' >latin.txt", **by_person())
+    try:
+        goal = house.goal()
+        question = asked(house, goal)
+        tree = tree_of(house, goal)
+        (tree / "backdoor.py").unlink()
+        (tree / "later.py").write_text("later\n")
+        shown = house.do("work.diff", goal=goal)
+        assert shown["waits"] and shown["moved"], shown
+        assert "backdoor.py" in shown["diff"] and "later.py" not in shown["diff"], shown["diff"]
+        assert "+caf\ufffd" in shown["diff"], "a byte that is no UTF-8 hides the diff"  # M3
+        assert shown["commit"] == question["commit"] and shown["base"] == question["onto"] == main_of(house), (shown, question)
+        live = house.do("work.diff", goal=goal, worktree=True)
+        assert not live["waits"] and "later.py" in live["diff"] and "backdoor.py" not in live["diff"], live["diff"]
+        refused = approve(house, goal, question, commit="0" * 40)
+        assert refused and refused["data"]["code"] == "E_CONFLICT" and "look at it again" in json.dumps(refused), refused
+        assert approve(house, goal, question, commit=shown["commit"]) is None
+        landed(house, goal)
+        assert main_of(house) == shown["commit"], "another commit has landed than the one that was shown"
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.shown", "VERIFY-22")
+
+
+@check
+def a_moved_target_is_checked_again():
+    """H2: what passes alone and fails together with what others pushed does not land."""
+    house = place_make("moved", "echo a >a", check_text="! { test -f a && test -f b; }", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
+    try:
+        goal = house.goal()
+        question = asked(house, goal)
+        tip = push(house, "b", b="b\n")
+        assert approve(house, goal, question, commit=question["commit"]) is None
+        house.wait("the new candidate was checked", lambda: len(house.records(goal, "work.checked")) == 2)
+        house.wait("a person hears that it fails", lambda: "does not pass" in json.dumps(question_of(house, goal) or {}))
+        assert main_of(house) == tip and not house.records(goal, "work.landed"), "a commit landed that fails its check"
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.moved", "VERIFY-22 AUTO-20")
+
+
+TEXT = "".join(f"line {n}\n" for n in range(20))
+
+
+@check
+def a_change_that_looks_the_same_is_not_shown_again():
+    """Others pushed other files: the change that a person agreed to is checked again on the new tip, and lands."""
+    house = place_make("same", "echo a >a", **by_person())
+    try:
+        goal = house.goal()
+        first = asked(house, goal)
+        tip = push(house, "b", b="b\n")
+        assert approve(house, goal, first, commit=first["commit"]) is None
+        landed(house, goal)
+        assert len(house.records(goal, "work.checked")) == 2 and git(house.repo, "rev-parse", "main^") == tip
+        assert files_of(house) == ["README", "a", "b", "check.sh"], files_of(house)
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.same", "VERIFY-22")
+
+
+@check
+def a_new_candidate_is_shown_again():
+    """A yes to one change lands no other one: others pushed to a file that it changes."""
+    house = place_make("again", "echo a >>text", files={"text": TEXT}, **by_person())
+    try:
+        goal = house.goal()
+        first = asked(house, goal)
+        tip = push(house, "b", text="b\n" + TEXT)
+        assert approve(house, goal, first, commit=first["commit"]) is None
+        second = house.wait("they are asked again", lambda: (q := question_of(house, goal)) and q["commit"] != first["commit"] and q)
+        assert second["onto"] == tip and main_of(house) == tip, second
+        refused = approve(house, goal, second, commit=first["commit"])
+        assert refused and refused["data"]["code"] == "E_CONFLICT", refused
+        assert approve(house, goal, second, commit=second["commit"]) is None
+        landed(house, goal)
+        assert main_of(house) == second["commit"], "another commit has landed"
+        assert git(house.repo, "rev-parse", f"{second['commit']}^") == tip
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.again", "VERIFY-22")
+
+
+@check
+def an_ours_merge_removes_nothing():
+    """H3: a conflict that is "resolved" with -s ours keeps other people's files and lines."""
+    act = 'if [ -n "$MERGE" ]; then git merge -q -s ours --no-edit $MERGE; else echo agent >shared.txt; git add -A; git commit -qm work; fi'
+    house = place_make("ours", act, go=False, files={"shared.txt": "base\n"}, verify={"command": "sh ./check.sh", "rounds": 1})
+    try:
+        goal = house.goal()
+        house.wait("it has a worktree", lambda: tree_of(house, goal))
+        time.sleep(0.5)
+        tip = push(house, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
+        (house.program.parent / "go").write_text("")
+        house.wait("it is not resolved", lambda: len([r for r in house.records(goal, "work.checked") if r.get("to") == "conflict"]) >= 2)
+        asked(house, goal)
+        assert main_of(house) == tip and "fix.py" in files_of(house), "a person's work was removed"
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.ours", "AUTO-21")
+
+
+@check
+def a_resolved_conflict_lands():
+    """An honest merge of the named commit lands, with what others did."""
+    act = ('if [ -n "$MERGE" ]; then git merge -q --no-edit $MERGE || true; printf "a person\'s line\\nagent\\n" >shared.txt; git add -A; git commit -qm merged;'
+           ' else echo agent >shared.txt; git add -A; git commit -qm work; fi')
+    house = place_make("resolved", act, go=False, files={"shared.txt": "base\n"})
+    try:
+        goal = house.goal()
+        house.wait("it has a worktree", lambda: tree_of(house, goal))
+        time.sleep(0.5)
+        tip = push(house, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
+        (house.program.parent / "go").write_text("")
+        landed(house, goal)
+        assert git(house.repo, "rev-parse", "main^") == tip, "history is not linear"
+        assert git(house.repo, "show", "main:shared.txt") == "a person's line\nagent" and "fix.py" in files_of(house)
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.resolved", "AUTO-21")
+
+
+@check
+def an_agent_does_not_edit_its_judge():
+    """M4: a check script that changed, or tests that pass only as edited, wait for a person; tests that are new do not."""
+    for name, act, command, words in (
+            ("script", "echo exit 0 >check.sh; echo x >x", "sh ./check.sh", "check rules edited"),
+            ("tests", "echo exit 0 >tests/one.sh; echo x >x", "sh ./run.sh", "tests edited"),
+            ("deleted", "rm tests/one.sh; echo x >x", "sh ./run.sh", "tests edited")):
+        house = place_make(f"judge-{name}", act, check_text="test ! -f x", verify={"command": command}, people={"undo_for": "0s"}, files={
+            "tests/one.sh": "test ! -f x\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
+        try:
+            goal, tip = house.goal(), main_of(house)
+            question = asked(house, goal)
+            assert not house.records(goal, "work.landed") and main_of(house) == tip, f"{name}: it has landed by itself"
+            assert words in json.dumps(house.do("plan.show", goal=goal)) + json.dumps(question), (name, question)
+            assert approve(house, goal, question, commit=question["commit"]) is None
+            landed(house, goal)
+            assert main_of(house) == question["commit"]
+        finally:
+            house.close()
+    house = place_make("judge-unguarded", "echo exit 0 >tests/one.sh; echo x >x", verify={"command": "sh ./run.sh", "protect": []}, files={
+        "tests/one.sh": "test ! -f x\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
+    try:
+        landed(house, house.goal())  # without the defence the edited test lets it pass
+    finally:
+        house.close()
+    for name, act in (("new", "mkdir -p tests; echo exit 0 >tests/two.sh; echo x >x"), ("harmless", "echo '# said better' >>tests/one.sh; echo y >y")):
+        house = place_make(f"judge-{name}", act, verify={"command": "sh ./run.sh"}, files={
+            "tests/one.sh": "exit 0\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
+        try:
+            landed(house, house.goal())
+        finally:
+            house.close()
+    proof.passed("e2e", "landing.judge", "VERIFY-22")
+
+
+@check
+def a_check_that_changed_is_made_again():
+    """A verdict counts for one way of checking."""
+    house = place_make("digest", "echo a >a", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
+    try:
+        goal = house.goal()
+        question = asked(house, goal)
+        config = house.folder / "overseer.toml"
+        config.write_text(config.read_text().replace('command = "sh ./check.sh"', 'command = "test ! -f a"'))
+        house.do("config.reload")
+        assert approve(house, goal, question, commit=question["commit"]) is None
+        house.wait("it was checked again", lambda: len(house.records(goal, "work.checked")) == 2)
+        time.sleep(0.5)
+        assert not house.records(goal, "work.landed") and "a" not in files_of(house), "it landed on a verdict of another check"
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.digest", "VERIFY-22")
+
+
+@check
+def the_lane_is_held_and_goes_on():
+    """Two that passed wait while a person holds the lane, across a kill; then both land, one after the other, each checked on its tip."""
+    house = place_make("lane", "echo $$ >$(basename $(dirname $PWD))", check_text="ls")
+    try:
+        house.do("lane.hold", reason="release freeze")
+        goals = [house.goal(), house.goal()]
+        house.wait("both wait", lambda: house.do("lane.show")["count"] == 2)
+        house.daemon.kill()
+        house.begin()
+        shown = house.do("lane.show")
+        assert shown["held"] and shown["count"] == 2 and not any(entry["slot"] for entry in shown["lane"]), shown
+        assert not any(house.records(goal, "work.landed") for goal in goals)
+        house.do("lane.release")
+        for goal in goals:
+            landed(house, goal)
+        assert len(git(house.repo, "rev-list", "--min-parents=2", "main").split()) == 0, "history is not linear"
+        checked = sum(len(house.records(goal, "work.checked")) for goal in goals)
+        assert checked == 3, f"{checked} checks: the second has to be checked again on the tip that the first made"
+        assert house.do("lane.show")["count"] == 0
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.lane", "VERIFY-22 AUTO-20")
+
+
+@check
+def land_names_the_commit_that_diff_showed():
+    """The command line remembers what it showed, and lands nothing else."""
+    house = place_make("cli", "echo a >>text", files={"text": TEXT}, **by_person())
+    try:
+        goal = house.goal()
+        first = asked(house, goal)
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(house.folder), "OVERSEER_SOCKET": str(house.daemon.socket)}
+
+        def cli(*words):
+            return subprocess.run([str(BUILD / "overseer"), *words], env=env, capture_output=True, text=True, timeout=60)
+
+        shown = cli("diff", goal)
+        assert shown.returncode == 0 and "+a" in shown.stdout, shown
+        push(house, "b", text="b\n" + TEXT)
+        assert approve(house, goal, first, commit=first["commit"]) is None
+        house.wait("another commit waits", lambda: (q := question_of(house, goal)) and q["commit"] != first["commit"])
+        refused = cli("land", goal)
+        assert refused.returncode != 0 and "look at it again" in refused.stderr + refused.stdout, refused
+        assert cli("diff", goal).returncode == 0 and cli("land", goal).returncode == 0
+        landed(house, goal)
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.cli", "VERIFY-22 CLI-05")
+
+
+if __name__ == "__main__":
+    sys.exit(main("landing", CHECKS))
