@@ -25,6 +25,8 @@ struct kept { /* a signal on its way; home when it is safe */
     struct input *input;
 };
 
+static void seen_keep(struct running *run);
+
 static void kept_home(struct errand *errand) {
     struct kept *kept = (struct kept *)(void *)errand;
     struct input *input = kept->input;
@@ -40,6 +42,7 @@ static void kept_home(struct errand *errand) {
     } else if (run) {
         run->kept++;
         run_save(run);
+        seen_keep(run);
     }
     input_free(input);
     free(kept);
@@ -90,6 +93,14 @@ static void offer(struct running *run, struct signal *signal, uint64_t offset, s
     log_error("no memory for what an agent said; it is read again after a restart");
 }
 
+/* The signal of its end carries the reason. A sighting that came first would record the end without one. */
+static enum sure process_seen(const struct running *run) {
+    bool told = run->ended && (run->kept == run->offered || run->unsaid);
+    if (run->exited)
+        return told ? SURE_NO : SURE_UNKNOWN;
+    return run->held ? SURE_YES : SURE_UNKNOWN;
+}
+
 /* As measured, by the steady clock: what is kept outlives steps of the wall clock. */
 static void seen_measured(const struct running *run, struct sighting *ret) {
     *ret = (struct sighting){0};
@@ -98,9 +109,9 @@ static void seen_measured(const struct running *run, struct sighting *ret) {
     ret->context /= 100; /* in percent */
     ret->charge = run->charge;
     ret->at = clock_steady();
-    ret->process = run->exited ? SURE_NO : run->held ? SURE_YES : SURE_UNKNOWN;
+    ret->process = process_seen(run);
     if (run->exited || run->broken)
-        ret->turn = SURE_NO;
+        ret->turn = run->exited ? ret->process : SURE_NO;
 }
 
 static void seen_now(const struct running *run, struct sighting *ret) {
@@ -511,9 +522,9 @@ static void run_is_over(struct running *run, uint64_t offset) {
     }
     run_said_ended(run, run->spoken ? DELIVERY_TIMEOUT : DELIVERY_ERROR,
                    STR("its process ended before it took that in"));
-    run_look_ended(run, SURE_UNKNOWN);
     run_end_keep(run, why);
     event_offer(run, AGENT_EXITED, &gone, why, &arena);
+    run_look_ended(run, SURE_UNKNOWN);
     arena_free(&arena);
     run_save(run);
 }

@@ -36,7 +36,7 @@ enum tmux_stage { TMUX_NOTHING, TMUX_BOOTS, TMUX_READY, TMUX_BROKEN };
 enum tmux_way { WAY_NONE, WAY_PASTED, WAY_ENTERED, WAY_LOOKED, WAY_AGAIN, WAY_DOUBTED, WAY_TAKEN };
 
 /* What the next answer of tmux is. The one before it says so. */
-enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK, NEXT_BUFFERS };
+enum tmux_next { NEXT_NOTHING, NEXT_SCREEN, NEXT_HOOK, NEXT_BUFFERS, NEXT_LAST_SCREEN };
 
 struct tmux {
     struct drive_lines lines;
@@ -76,9 +76,13 @@ static void tmux_break(struct tmux *tmux, struct drive_out *out, const char *why
     "name=overseer-hook-$1-$$\n" \
     "tmux -S '%.*s/tmux' load-buffer -b \"$name\" - \\; rename-window -t overseer: \"$name\" >/dev/null 2>&1\n" \
     "exit 0\n"
+/* The screen of a program that has ended stays until it is read: tmux drops output that it has not written to its client. */
+#define WINDOW_DEAD "overseer-dead"
 #define CONF_TEXT \
     "set -g status off\nset -g allow-rename off\nset -g automatic-rename off\nset -g set-clipboard off\n" \
-    "set -g default-terminal tmux-256color\nset -g remain-on-exit off\nset -s escape-time 0\n"
+    "set -g default-terminal tmux-256color\nset -s escape-time 0\n" \
+    "set -g remain-on-exit on\nset -gq remain-on-exit-format ''\n" \
+    "set-hook -g pane-died 'rename-window " WINDOW_DEAD "'\n"
 
 static bool command_fits(const struct drive_launch *launch) {
     size_t len = 0;
@@ -136,7 +140,8 @@ static void keys_say(const char *keys, struct drive_out *out) {
 }
 
 static void screen_ask(struct tmux *tmux, int64_t now, struct drive_out *out) {
-    drive_say(out, STR("display-message -p @screen\ncapture-pane -p -t overseer:\n"));
+    drive_say(out, STR("display-message -p -t overseer: '@screen#{?pane_dead,-last,}'\n"
+                       "capture-pane -p -t overseer:\n"));
     if (tmux->turn.open) /* two hooks in one moment may be told of as one */
         drive_say(out, STR("display-message -p @buffers\nlist-buffers -F '#{buffer_name}'\n"));
     tmux->look_at = tmux->stage == TMUX_BOOTS                   ? time_after(now, BOOT_LOOK)
@@ -508,14 +513,16 @@ static void answer_end(struct tmux *tmux, bool fine, int64_t now, struct drive_o
     struct str said = {tmux->said.at, tmux->said.len};
     const struct str hook = STR("@hook-");
     tmux->next = NEXT_NOTHING;
-    if (next == NEXT_SCREEN && fine)
+    if (next == NEXT_LAST_SCREEN)
+        tmux_break(tmux, out, "its terminal is gone");
+    else if (next == NEXT_SCREEN && fine)
         screen_read(tmux, arena_copy(out->arena, said), now, out);
     else if (next == NEXT_HOOK && fine)
         hook_read(tmux, arena_copy(out->arena, said), now, out);
     else if (next == NEXT_BUFFERS && fine)
         buffers_read(arena_copy(out->arena, said), out);
     else if (next == NEXT_NOTHING && str_begins(said, STR("@screen")))
-        tmux->next = NEXT_SCREEN;
+        tmux->next = str_begins(said, STR("@screen-last")) ? NEXT_LAST_SCREEN : NEXT_SCREEN;
     else if (next == NEXT_NOTHING && str_begins(said, STR("@buffers")))
         tmux->next = NEXT_BUFFERS;
     else if (next == NEXT_NOTHING && str_begins(said, hook)) {
@@ -549,9 +556,13 @@ static void notice_read(struct tmux *tmux, struct str line, int64_t now, struct 
                                      (struct str){line.at + begin.len, line.len - begin.len});
         tmux->said.len = 0;
     } else if (str_begins(line, renamed)) {
-        const char *name = memchr(line.at + renamed.len, ' ', line.len - renamed.len);
-        if (name)
-            hook_ask((struct str){name + 1, (size_t)(line.at + line.len - name - 1)}, out);
+        const char *space = memchr(line.at + renamed.len, ' ', line.len - renamed.len);
+        struct str name = space ? (struct str){space + 1, (size_t)(line.at + line.len - space - 1)}
+                                : STR("");
+        if (str_equal(name, STR(WINDOW_DEAD)))
+            screen_ask(tmux, now, out);
+        else
+            hook_ask(name, out);
     } else if (str_begins(line, STR("%output ")) && now - tmux->turn.chatter_at >= SECONDS(1))
         turn_chatter(&tmux->turn, now, tmux->lines.begin, out);
     else if (str_begins(line, STR("%exit")))
@@ -576,7 +587,7 @@ static void tmux_feed(void *state, struct str bytes, uint64_t offset, int64_t no
         tmux->lines.begin = tmux->lines.seen = offset + bytes.len;
 }
 
-/* "%output %0 text", in which whatever is no letter is in octal. */
+/* "%output %0 text", in which characters that are not letters are in octal; and screens that were asked for, which are plain. */
 static struct str tmux_shown(struct str output, struct arena *arena) {
     const struct str begin = STR("%output ");
     char *text = arena_new(arena, char, output.len + 1);
@@ -585,6 +596,11 @@ static struct str tmux_shown(struct str output, struct arena *arena) {
         struct str line = str_line_take(&output);
         const char *space =
             str_begins(line, begin) ? memchr(line.at + begin.len, ' ', line.len - begin.len) : NULL;
+        if (line.len > 0 && line.at[0] != '%' && line.at[0] != '@') {
+            memcpy(text + len, line.at, line.len);
+            len += line.len;
+            text[len++] = '\n';
+        }
         for (const char *at = space ? space + 1 : line.at + line.len; at < line.at + line.len;
              at++) {
             bool octal = *at == '\\' && line.at + line.len - at > 3 && at[1] >= '0' && at[1] <= '3';
