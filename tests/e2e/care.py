@@ -440,6 +440,19 @@ def what_another_build_left_is_begun_anew():
 
 
 @check
+def many_begin_at_once():
+    """Eight tasks of a new repository begin in the same moment: each has a place to work in at the first try."""
+    house = house_make("many")
+    try:
+        goals = [house.goal() for _ in range(8)]
+        house.wait("all of them were tried", lambda: all(house.records(goal, "dispatch.accepted") or house.records(goal, "assignment.stalled") for goal in goals), 90)
+        failed = [record["text"] for goal in goals for record in house.records(goal, "assignment.stalled")]
+        assert not failed, failed
+    finally:
+        house.close()
+
+
+@check
 def called_off_while_it_starts():
     """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
     house = house_make("early", agent={"driver": "acp", "kind": "goose"})

@@ -264,7 +264,7 @@ def started(folder, home, programs, bubblewrap):
             check(answer["layout"] == name and answer["word"] == "helped", f"{kind}: {name} answered {answer}")
             check(SECRET not in answer["secret"], f"{kind}: {name} read the operator's secret")
             held = house.do("assignment.list", goal=goal)["assignments"]
-            check(not held or held[0]["sandbox"] in ("", kind), f"{name} was held by {held}")
+            check(not held or held[0]["sandbox"] in ("", kind), f"{name} was held by {held}: {house.cli('why', goal)}")
         by = house.answer(goals["nvm"])["by"]
         check(not by.startswith("/usr"), f"{kind}: nvm's program was run by {by}")
     finally:
