@@ -557,8 +557,8 @@ static void notice_read(struct tmux *tmux, struct str line, int64_t now, struct 
         tmux->said.len = 0;
     } else if (str_begins(line, renamed)) {
         const char *space = memchr(line.at + renamed.len, ' ', line.len - renamed.len);
-        struct str name = space ? (struct str){space + 1, (size_t)(line.at + line.len - space - 1)}
-                                : STR("");
+        struct str name =
+            space ? (struct str){space + 1, (size_t)(line.at + line.len - space - 1)} : STR("");
         if (str_equal(name, STR(WINDOW_DEAD)))
             screen_ask(tmux, now, out);
         else
