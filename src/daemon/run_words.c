@@ -32,8 +32,10 @@ static size_t tail_read(const char *path, char text[TAIL]) {
 static uint64_t told_offset(const char *path) {
     char text[TAIL + 1];
     unsigned long long at, offset, most = 0;
-    text[tail_read(path, text)] = 0;
-    for (char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+    size_t length = tail_read(path, text);
+    text[length] = 0;
+    char *first = length == TAIL ? strchr(text, '\n') : text; /* half a line is an agent's words */
+    for (char *line = first; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
         if (sscanf(line, "%llu %llu ", &at, &offset) == 2 && offset > most)
             most = offset;
     return most;

@@ -304,12 +304,25 @@ static int64_t reset_said(struct str text, int64_t now) {
     return 0;
 }
 
-/* 429 as a number of its own. */
+/* "HTTP 429", "status: 429", "{"code":429": the number has a name. "parser.c:429" is a line of a file. */
+static bool status_named(struct str before) {
+    static const char *const NAMES[] = {"http", "http/1.1", "http/2", "status", "code", "error"};
+    while (before.len > 0 && strchr(" :=\"'([", before.at[before.len - 1]))
+        before.len--;
+    for (size_t i = 0; i < count_of(NAMES); i++) {
+        size_t len = strlen(NAMES[i]);
+        if (before.len >= len && strncasecmp(before.at + before.len - len, NAMES[i], len) == 0)
+            return true;
+    }
+    return before.len == 0;
+}
+
 static bool status_said(struct str text) {
     for (size_t i = 0; i + 3 <= text.len; i++)
         if (memcmp(text.at + i, "429", 3) == 0 &&
             (i == 0 || !isalnum((unsigned char)text.at[i - 1])) &&
-            (i + 3 == text.len || !isalnum((unsigned char)text.at[i + 3])))
+            (i + 3 == text.len || !isalnum((unsigned char)text.at[i + 3])) &&
+            status_named((struct str){text.at, i}))
             return true;
     return false;
 }

@@ -439,6 +439,35 @@ def what_another_build_left_is_begun_anew():
         house.close()
 
 
+NUMBERS = HALF[:HALF.index("        print('{")] + """        for text in ("9999999 " * 4000, "\\nbefore\\n"):
+            say(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}})
+        import time
+        while not os.path.exists("go"): time.sleep(0.1)
+        say(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "after\\n"}}})
+        time.sleep(600)
+""" + HALF[HALF.index('    elif asked.get("method") == "session/set_mode"'):]
+
+
+@check
+def words_of_numbers_are_no_offset():
+    """The log of an agent that prints numbers is read from its middle after a restart: what it says then is still shown."""
+    house = house_make("numbers", agent={"driver": "acp", "kind": "goose"})
+    house.program.write_text(NUMBERS)
+    try:
+        goal = house.goal()
+        house.wait("it has said numbers", lambda: "before" in said_by(house))
+        house.daemon.kill()
+        house.begin()
+        (tree_of(house, goal) / "go").touch()
+        house.wait("what it says since is shown", lambda: "after" in said_by(house), 20)
+    finally:
+        house.close()
+
+
+def said_by(house):
+    return "".join(path.read_text() for path in state_of(house).glob("runs/*/said.log"))
+
+
 @check
 def many_begin_at_once():
     """Eight tasks of a new repository begin in the same moment: each has a place to work in at the first try."""
