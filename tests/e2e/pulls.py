@@ -277,9 +277,11 @@ class House:
             text += f"[[{name}]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
         config = self.folder / "overseer.toml"
         config.write_text(text)
-        self.daemon = Daemon(self.folder, f"sqlite:{self.folder}/store.db", options=["--lease", "3"],
-                             environment={"OVERSEER_CONFIG": str(config), "HOME": str(self.folder)})
+        self.daemon = self.daemon_make({"OVERSEER_CONFIG": str(config), "HOME": str(self.folder)})
         self.begin()
+
+    def daemon_make(self, environment):
+        return Daemon(self.folder, f"sqlite:{self.folder}/store.db", options=["--lease", "3"], environment=environment)
 
     def begin(self):
         self.daemon.start()
