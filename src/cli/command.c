@@ -189,11 +189,13 @@ static const struct command LOCAL[] = {
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary = "Find agents, test command and remote of a repository; write settings.",
+     .summary =
+         "Find agents, test command, judged files and remote of a repository; write settings.",
      .help =
          "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
-         "Without one it stays unverified. Everything is shown before it is written; nothing is written into the "
-         "repository.\n"
+         "Without one it stays unverified. Tests, CI and what they read decide what counts as good: what this "
+         "repository has of them besides the usual is added to verify.protect and verify.rules. Everything is shown "
+         "before it is written; nothing is written into the repository.\n"
          "Example: overseer init --yes\n"
          "Example: overseer init --test-command \"make check\"",
      FLAGS(INIT),

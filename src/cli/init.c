@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does Overseer learn of a repository? Its test command, its remote and the agents on this machine are found, shown,
+/* How does Overseer learn of a repository? Its test command, the files that judge work, its remote and the agents on this machine are found, shown,
  * asked about once, and written down in the operator's own file: never in the repository, which others write to. */
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/init_judged.h"
 #include "cli/init_keep.h"
 #include "cli/place.h"
 #include "cli/run.h"
@@ -53,6 +54,8 @@ struct init {
     const char *from;      /* the file that it was found by */
     char branch[ANSWER], remote[ANSWER];
     char before[PATH_MAX + 16]; /* where the old one is; empty: there was none */
+    struct judged judged;
+    struct arena arena; /* of judged */
 };
 
 /* ---- finding ---- */
@@ -181,8 +184,15 @@ static void command_ask(struct init *init) {
         snprintf(init->command, sizeof init->command, "%s", answer);
 }
 
+static void command_keep(struct init *init, const struct settings *old) {
+    if (old->verify.command.len == 0 || old->verify.command.len >= sizeof init->command)
+        return;
+    snprintf(init->command, sizeof init->command, "%.*s", STR_ARG(old->verify.command));
+    init->from = "a command in the settings";
+}
+
 /* What the operator has said for this repository before stands. */
-static void command_keep(struct init *init) {
+static void verify_keep(struct init *init) {
     struct config_source source = {.file = init->file};
     struct config_report *report = calloc(1, sizeof *report);
     struct settings *old =
@@ -190,10 +200,9 @@ static void command_keep(struct init *init) {
     free(report);
     if (!old)
         return;
-    if (str_equal(old->repo.path, str_of(init->folder)) && old->verify.command.len > 0 &&
-        old->verify.command.len < sizeof init->command) {
-        snprintf(init->command, sizeof init->command, "%.*s", STR_ARG(old->verify.command));
-        init->from = "a command in the settings";
+    if (str_equal(old->repo.path, str_of(init->folder))) {
+        command_keep(init, old);
+        judged_keep(&init->judged, old, &init->arena);
     }
     config_free(old);
 }
@@ -201,7 +210,8 @@ static void command_keep(struct init *init) {
 static bool command_settle(struct typed *typed, struct init *init) {
     const char *given = typed_text(typed, "test-command");
     command_find_in(init);
-    command_keep(init);
+    verify_keep(init);
+    judged_find(&init->judged, init->folder, &init->arena);
     if (given) {
         init->from = NULL;
         if (strlen(given) >= sizeof init->command)
@@ -286,13 +296,21 @@ static void old_keep(FILE *file, const struct init *init, bool names, bool any) 
     init_keep(*init->before ? init->before : init->file, block_keep, &it);
 }
 
-static void repo_write(FILE *file, const struct init *init) {
-    fprintf(
-        file,
-        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
-    toml_text(file, init->folder);
-    fprintf(file, "\ndefault_branch = ");
-    toml_text(file, *init->branch ? init->branch : "main");
+static void judged_write(FILE *file, const char *note, const char *key,
+                         const struct judged_list *list) {
+    char text[LIMIT_LINE + 1];
+    if (!list->is_written)
+        return;
+    fprintf(file, "# %s\n%s = [", note, key);
+    for (uint32_t i = 0; i < list->count; i++) {
+        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
+        fprintf(file, "%s", i ? ", " : "");
+        toml_text(file, text);
+    }
+    fprintf(file, "]\n");
+}
+
+static void verify_write(FILE *file, const struct init *init) {
     fprintf(
         file,
         "\n\n[verify]\n"
@@ -300,7 +318,24 @@ static void repo_write(FILE *file, const struct init *init) {
         "%scommand = ",
         *init->command ? "" : "# ");
     toml_text(file, *init->command ? init->command : "make check");
-    fprintf(file, "\n\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
+    fprintf(file, "\n");
+    judged_write(
+        file,
+        "Tests, and what they and linters read: work that changes one is checked with the old one, too.",
+        "protect", &init->judged.protect);
+    judged_write(file, "CI: work that changes one of these waits for you.", "rules",
+                 &init->judged.rules);
+}
+
+static void repo_write(FILE *file, const struct init *init) {
+    fprintf(
+        file,
+        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
+    toml_text(file, init->folder);
+    fprintf(file, "\ndefault_branch = ");
+    toml_text(file, *init->branch ? init->branch : "main");
+    verify_write(file, init);
+    fprintf(file, "\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
             remote_is_forge(init) ? "pr" : "branch");
     if (!remote_is_forge(init))
         return;
@@ -389,6 +424,20 @@ static json_t *agents_json(void) {
     return list;
 }
 
+static void judged_tell(const char *what, const struct judged_list *list) {
+    for (uint32_t i = 0; i < list->beside_count; i++)
+        printf("%s%.*s", i ? ", " : what, STR_ARG(list->besides[i]));
+    if (list->beside_count > 0)
+        printf("\n");
+}
+
+static json_t *judged_json(const struct judged_list *list) {
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < list->beside_count; i++)
+        json_array_append_new(all, json_stringn(list->besides[i].at, list->besides[i].len));
+    return all;
+}
+
 static void words_tell(const struct init *init, bool told) {
     char agent[AGENT_NAME];
     bool any = agent_first(agent);
@@ -401,6 +450,8 @@ static void words_tell(const struct init *init, bool told) {
     printf("  repository  %s\n", init->folder);
     printf("  verified by %s\n",
            *init->command ? init->command : "nothing yet: work stays unverified");
+    judged_tell("  judged by   the usual tests, and ", &init->judged.protect);
+    judged_tell("  asked about the usual CI, and ", &init->judged.rules);
     printf("  lands as    %s\n",
            remote_is_forge(init)
                ? "a branch; a pull request once landing.forge is set (overseer.toml(5))"
@@ -425,11 +476,12 @@ static int init_tell(struct typed *typed, const struct init *init) {
         words_tell(init, told);
         return 0;
     }
-    json_t *json = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b}", "file", init->file,
-                             "command", *init->command ? init->command : NULL, "found", init->from,
-                             "repository", init->folder, "remote", init->remote, "landing",
-                             remote_is_forge(init) ? "pr" : "branch", "agents", agents_json(),
-                             "reloaded", told);
+    json_t *json = json_pack(
+        "{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", init->file, "command",
+        *init->command ? init->command : NULL, "found", init->from, "repository", init->folder,
+        "remote", init->remote, "landing", remote_is_forge(init) ? "pr" : "branch", "agents",
+        agents_json(), "reloaded", told, "protect", judged_json(&init->judged.protect), "rules",
+        judged_json(&init->judged.rules));
     json_dumpf(json, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(json);
@@ -448,15 +500,21 @@ static bool is_agreed(struct typed *typed, const struct init *init) {
            trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was written.");
 }
 
-int init_run(struct typed *typed) {
-    struct init init = {0};
-    if (!folder_find(typed, &init) || !command_settle(typed, &init))
+static int init_do(struct typed *typed, struct init *init) {
+    if (!folder_find(typed, init) || !command_settle(typed, init))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->dry_run) {
-        content_write(stdout, &init);
+        content_write(stdout, init);
         return 0;
     }
-    return is_agreed(typed, &init) && file_write(typed, &init)
-               ? init_tell(typed, &init)
+    return is_agreed(typed, init) && file_write(typed, init)
+               ? init_tell(typed, init)
                : trouble_tell(&typed->trouble, typed->as_json);
+}
+
+int init_run(struct typed *typed) {
+    struct init init = {0};
+    int code = init_do(typed, &init);
+    arena_free(&init.arena);
+    return code;
 }

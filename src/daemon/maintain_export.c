@@ -16,7 +16,8 @@
 
 static struct store *store_of(const struct maintain *maintain) {
     char error[1024];
-    struct store *store = store_open(str_of(maintain->store), error, sizeof error);
+    struct store *store = (maintain->lock ? store_open : store_open_beside)(str_of(maintain->store),
+                                                                            error, sizeof error);
     if (!store)
         fprintf(stderr, "overseerd: %s\n", error);
     return store;

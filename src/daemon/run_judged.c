@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which judged files does a candidate change? Tests, CI and check scripts decide whether work is right, so an agent that
  * edits them edits its own judge: M4, UX "Judged files". */
+#include "config/judged.h"
 #include "daemon/run.h"
-
-#include <fnmatch.h>
 
 static struct str base_name(struct str path) {
     for (size_t i = path.len; i-- > 0;)
@@ -12,29 +11,9 @@ static struct str base_name(struct str path) {
     return path;
 }
 
-/* "tests/": a folder of that name anywhere; "ci/run/": that folder. */
-static bool folder_matches(struct str folder, struct str path) {
-    bool rooted = memchr(folder.at, '/', folder.len - 1) != NULL;
-    for (size_t i = 0; i + folder.len < path.len; i++)
-        if ((i == 0 || (!rooted && path.at[i - 1] == '/')) &&
-            memcmp(path.at + i, folder.at, folder.len) == 0)
-            return true;
-    return false;
-}
-
-/* A folder ends in "/"; a pattern without "/" is for the name of a file, any other for its whole path. */
-static bool pattern_matches(struct str pattern, struct str path, struct arena *arena) {
-    if (pattern.len == 0)
-        return false;
-    if (pattern.at[pattern.len - 1] == '/')
-        return folder_matches(pattern, path);
-    struct str subject = memchr(pattern.at, '/', pattern.len) ? path : base_name(path);
-    return fnmatch(arena_cstr(arena, pattern), arena_cstr(arena, subject), 0) == 0;
-}
-
 static bool list_matches(const struct texts *patterns, struct str path, struct arena *arena) {
     for (uint32_t i = 0; i < patterns->count; i++)
-        if (pattern_matches(patterns->at[i], path, arena))
+        if (judged_matches(patterns->at[i], path, arena))
             return true;
     return false;
 }

@@ -113,6 +113,7 @@ bool git_file_write(struct git_call *call, struct str path, struct str text) {
     if (!git_well(call))
         return false;
     (void)seam("git-step");
+    /* The number of the thread: the verbs of one daemon write the same file at once. */
     struct str new = arena_format(call->arena, "%.*s.new-%ld", STR_ARG(path), (long)gettid());
     return file_fill(call, new, text, true) && git_move(call, new, path);
 }

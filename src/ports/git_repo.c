@@ -270,7 +270,7 @@ static bool refs_move(struct git_call *call, struct str new) {
     return moved && git_folder_remove(call, list);
 }
 
-/* It appears as a whole. */
+/* It appears as a whole, with our configuration. */
 static bool private_make(struct git_call *call) {
     struct str new = arena_format(call->arena, "%.*s.new", STR_ARG(call->private_clone));
     struct str folder = arena_format(call->arena, "%.*s/private", STR_ARG(call->house->state));
@@ -281,7 +281,8 @@ static bool private_make(struct git_call *call) {
            git_file_write(call,
                           arena_format(call->arena, "%.*s/objects/info/alternates", STR_ARG(new)),
                           borrowed) &&
-           refs_move(call, new) && git_move(call, new, call->private_clone);
+           config_keep(call, new) && refs_move(call, new) &&
+           git_move(call, new, call->private_clone);
 }
 
 /* After an update of ours: the clone is there, and the private repository is not. */
@@ -320,12 +321,13 @@ bool git_repo_open(struct git_call *call, const struct git_repo *repo) {
            config_keep(call, call->private_clone);
 }
 
-/* It appears as a whole. */
+/* It appears as a whole, with our configuration. */
 static bool clone_make(struct git_call *call) {
     struct str new = arena_format(call->arena, "%.*s.new", STR_ARG(call->clone));
     struct str folder = arena_format(call->arena, "%.*s/repos", STR_ARG(call->house->state));
     return git_folder_make(call, folder) && git_folder_remove(call, new) &&
-           git_do(call, GIT_INIT_CLONE, GIT_ARGS(new)) && git_move(call, new, call->clone);
+           git_do(call, GIT_INIT_CLONE, GIT_ARGS(new)) && config_keep(call, new) &&
+           git_move(call, new, call->clone);
 }
 
 static bool clone_open(struct git_call *call, const struct git_repo *repo) {

@@ -169,6 +169,14 @@ static void file_make(const struct sqlite_store *store) {
         close(fd);
 }
 
+/* The last connection to close moves the write-ahead log into the database and removes it. A start that finds no log after a kill
+ * takes that for damage, so who works beside a daemon leaves it. */
+static int log_keep(struct sqlite_store *store) {
+    return store->keeps_log
+               ? sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
+               : SQLITE_OK;
+}
+
 /* What is not ours is refused before anything about it is set. */
 static int connect(struct sqlite_store *store) {
     store->broken = false;
@@ -180,6 +188,8 @@ static int connect(struct sqlite_store *store) {
     int code = sqlite3_open_v2(store->path, &store->db, flags, store->vfs);
     if (!code)
         code = sqlite3_extended_result_codes(store->db, 1);
+    if (!code)
+        code = log_keep(store);
     if (!code)
         code = sqlite3_busy_timeout(store->db, store->busy_ms);
     if (!code)
@@ -318,6 +328,7 @@ struct store *sqlite_open(const struct sqlite_options *options, char *error, siz
         store->vfs = options->vfs ? strdup(options->vfs) : NULL;
         store->busy_ms = options->busy_ms;
         store->read_only = options->read_only;
+        store->keeps_log = options->keeps_log;
         store->inline_checkpoints = options->inline_checkpoints;
     }
     if (!store || !store->path || (options->vfs && !store->vfs)) {

@@ -9,6 +9,7 @@ struct sqlite_options {
     const char *vfs; /* NULL: the system's */
     int busy_ms;
     bool read_only; /* nothing is made, changed or brought up to date */
+    bool keeps_log; /* its close leaves the write-ahead log, which may be a killed daemon's */
     bool
         inline_checkpoints; /* else somebody calls sqlite_checkpoint() on a connection of its own */
 };

@@ -99,7 +99,7 @@ struct sqlite_store {
     struct store store;
     char *path, *vfs;
     int busy_ms;
-    bool inline_checkpoints, read_only;
+    bool inline_checkpoints, read_only, keeps_log;
     struct instance_watch instance;
     bool broken; /* the connection is not to be trusted: open a new one first */
     sqlite3 *db;

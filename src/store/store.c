@@ -21,9 +21,10 @@ static bool starts_with(struct str text, struct str with) {
     return text.len >= with.len && str_equal(str_cut(text, with.len), with);
 }
 
-struct store *store_open(struct str where, char *error, size_t error_size) {
+static struct store *open_as(struct str where, bool beside, char *error, size_t error_size) {
     if (starts_with(where, STR("sqlite:"))) {
-        struct sqlite_options options = {.path = where.at + strlen("sqlite:"), .busy_ms = 2000};
+        struct sqlite_options options = {
+            .path = where.at + strlen("sqlite:"), .busy_ms = 2000, .keeps_log = beside};
         return sqlite_open(&options, error, error_size);
     }
     if (starts_with(where, STR("postgres:")) || starts_with(where, STR("postgresql:")))
@@ -32,4 +33,12 @@ struct store *store_open(struct str where, char *error, size_t error_size) {
              "\"%.*s\" is not a store. Use sqlite:PATH, or postgresql://USER@HOST/DATABASE.",
              STR_ARG(where));
     return NULL;
+}
+
+struct store *store_open(struct str where, char *error, size_t error_size) {
+    return open_as(where, false, error, error_size);
+}
+
+struct store *store_open_beside(struct str where, char *error, size_t error_size) {
+    return open_as(where, true, error, error_size);
 }

@@ -305,6 +305,9 @@ struct store {
  * says what to do. A store that is away can be opened: its requests fail until it is back. */
 struct store *store_open(struct str where, char *error, size_t error_size);
 
+/* The same for who works beside a daemon: what one that was killed left is found by its next start as it was. */
+struct store *store_open_beside(struct str where, char *error, size_t error_size);
+
 /* STORE-21: the instance (32 hexadecimal digits) that this process may write to; NULL or empty: any. Said once, before
  * a store is opened. */
 void store_belongs_to(const char *instance);

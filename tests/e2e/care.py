@@ -31,10 +31,10 @@ class NoForge:
     url = "http://127.0.0.1:9"
 
 
-def house_make(name, environment=None, **rows):
+def house_make(name, environment=None, kind=House, **rows):
     os.environ.update(environment or {})
     try:
-        return House(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": "", **rows.get("landing", {})}})
+        return kind(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": "", **rows.get("landing", {})}})
     finally:
         for key in environment or {}:
             del os.environ[key]

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 
 import proof
 from desk import FAILED, GOAL, Desk
@@ -225,6 +226,44 @@ def test_init_finds_agents(desk):
     expect(told["agents"] == ["claude", "codex", "goose"] and told["landing"] == "pr", told)
     expect('driver = "tmux"' in text and 'keys = ["ANTHROPIC_API_KEY"]' in text and 'default_branch = "trunk"' in text, text)
     desk.well("overseer", "config", "check", str(settings), more=more)
+
+
+def judged_init(desk, name, files, command="true"):
+    """init in a repository with these files: the settings as text, and what it told."""
+    place = desk.folder / name
+    desk.well("git", "init", "-q", str(place))
+    for path in files:
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text("x\n")
+    desk.well("git", "-C", str(place), "add", "-A")
+    settings = desk.folder / f"{name}.toml"
+    told = json.loads(desk.well("overseer", "init", "--yes", "--json", "--test-command", command, "--folder", str(place), "--file", str(settings)))
+    desk.well("overseer", "config", "check", str(settings))
+    return place, settings, told
+
+
+def test_init_finds_judged_files(desk):
+    """What a repository has besides the usual tests and CI is added to the default; what equals the default is not written."""
+    usual = ["tests/a.py", "src/test/AllTest.java", "lib/thing_test.go", ".github/workflows/ci.yml", "src/main.c", "Jenkinsfile"]
+    _, settings, told = judged_init(desk, "usual", usual)
+    expect(told["protect"] == told["rules"] == [] and "protect" not in settings.read_text() and "rules" not in settings.read_text(), settings.read_text())
+    place, settings, told = judged_init(desk, "judged", [*usual, "app/conftest.py", "app/src/LoginTest.java", "e2e/login.ts", "e2e/logout.ts", ".eslintrc.json",
+                                                         "package.json", ".travis.yml", ".ci/run", "docs/testing.md"])
+    expect(set(told["protect"]) == {".eslintrc*", "*Test.java", "conftest.py", "e2e/", "package.json"}, told)
+    expect(sorted(told["rules"]) == [".ci/", ".travis.yml"], told)
+    found = tomllib.loads(settings.read_text())["verify"]
+    for name, one in (("protect", "tests/"), ("rules", ".github/")):
+        expect(one in found[name] and found[name][-len(told[name]):] == told[name] and len(set(found[name])) == len(found[name]), found)
+    said = desk.well("overseer", "init", "--yes", "--folder", str(place), "--file", str(settings))
+    expect("conftest.py" not in said and tomllib.loads(settings.read_text())["verify"]["protect"] == found["protect"], f"what is set stands: {said}")
+    settings.write_text(re.sub(r"(?m)^protect = .*$", 'protect = ["only/"]', re.sub(r"(?m)^rules = .*$", "rules = []", settings.read_text())))
+    desk.well("overseer", "init", "--yes", "--folder", str(place), "--file", str(settings))
+    found = tomllib.loads(settings.read_text())["verify"]
+    expect(found["protect"] == ["only/"] and found["rules"] == [] and found["command"] == "true", found)
+    shutil.rmtree(place / ".git")
+    (place / ".git").mkdir()
+    dry = desk.well("overseer", "init", "--dry-run", "--folder", str(place), "--file", str(desk.folder / "none.toml"))
+    expect("protect" not in dry, "git knows no file here")
 
 
 def test_run_wants_a_set_up(desk):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import proof
 from away import Outage
-from world import OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import OVERSEERD, Broken, Client, Daemon, Sqlite, Unreachable, folder_make, store_make, under_postgres, wait_until
 
 
 def expect(holds, what):
@@ -284,6 +284,24 @@ def spool(folder, engine):
     expect(not daemon.promises_broken(), f"{daemon.promises_broken()}")
 
 
+def beside(folder):
+    """A daemon is killed, and a verb that works beside daemons reads its store: at the next start that is not taken for damage."""
+    store = Sqlite(folder)
+    daemon = Daemon(folder, store.uri)
+    for number, verb in enumerate((["export", folder / "document"], ["backup", folder / "copy"])):
+        daemon.start()
+        daemon.wait_joined()
+        for _ in range(5):
+            call(daemon, "goal.create", title="a goal")
+        daemon.kill()
+        done = subprocess.run([OVERSEERD, "--maintain", *verb, "--store", store.uri], capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 0, f"{verb[0]}: {done.stderr}")
+        daemon.start()
+        daemon.wait_joined()
+        expect(daemon.health()["ok"] and len(call(daemon, "goal.list")[1]["goals"]) == 5 * number + 5, f"{verb[0]}: {daemon.health()}")
+        daemon.stop()
+
+
 def quietly(daemon, method, **params):
     try:
         call(daemon, method, **params)
@@ -298,7 +316,7 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    parts = [registration, heartbeat, manager, activation, logs, log_file] if options.engine == "sqlite" else []
+    parts = [registration, heartbeat, manager, activation, logs, log_file, beside] if options.engine == "sqlite" else []
     failed = 0
     for part in [*parts, lambda folder: spool(folder, options.engine)]:
         name = getattr(part, "__name__", "")

@@ -248,7 +248,7 @@ def git(folder, *words):
 
 class House:
     def __init__(self, name, kind, forge, rows=None, **landing):
-        self.folder = folder_make(f"pulls-{name}")
+        self.folder = self.folder_of(name)
         self.repo, self.remote = self.folder / "repo", self.folder / "remote.git"
         self.program = self.folder / "program" / "agent.py"
         self.program.parent.mkdir()
@@ -277,9 +277,14 @@ class House:
             text += f"[[{name}]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
         config = self.folder / "overseer.toml"
         config.write_text(text)
-        self.daemon = Daemon(self.folder, f"sqlite:{self.folder}/store.db", options=["--lease", "3"],
-                             environment={"OVERSEER_CONFIG": str(config), "HOME": str(self.folder)})
+        self.daemon = self.daemon_make({"OVERSEER_CONFIG": str(config), "HOME": str(self.folder)})
         self.begin()
+
+    def folder_of(self, name):
+        return folder_make(f"pulls-{name}")
+
+    def daemon_make(self, environment):
+        return Daemon(self.folder, f"sqlite:{self.folder}/store.db", options=["--lease", "3"], environment=environment)
 
     def begin(self):
         self.daemon.start()

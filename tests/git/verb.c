@@ -8,13 +8,14 @@
  * started, GIT_DIE_AFTER microseconds after its start, and then itself. GIT_PLANTED=BUG: has that bug. GIT_STEPS=FILE: how many steps, commands and files opened
  * in a worktree there were. GIT_SWAP=COMMAND is run by a shell before the GIT_SWAP_AT-th of those files is opened: an agent that is
  * exactly that fast. GIT_FOLLOW: files are opened without the defence against it. GIT_SANDBOX=none: there is no bubblewrap.
- * GIT_UNBOXED: an agent's repository is read outside of it. */
+ * GIT_UNBOXED: an agent's repository is read outside of it. GIT_STEP_US=N: each step is N microseconds late. */
 #include "base/seam.h"
 #include "ports/git.h"
 #include "ports/git_table.h"
 #include "ports/sandbox.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,8 @@ bool seam(const char *name) {
         return getenv("GIT_FOLLOW") != NULL;
     if (strcmp(name, "git-unboxed") == 0)
         return getenv("GIT_UNBOXED") != NULL;
+    if (number_of("GIT_STEP_US") > 0)
+        usleep((useconds_t)number_of("GIT_STEP_US"));
     if (++steps == number_of("GIT_DIE_AT"))
         kill(getpid(), SIGKILL);
     return false;
@@ -284,6 +287,49 @@ static struct git_answer verb_unports(char **args) {
     return git_ports_free(&house, str_of(args[0]), &arena);
 }
 
+struct opening {
+    pthread_t thread;
+    const char *name, *commit; /* no commit: our clone is made ready */
+    struct git_answer answer;
+    struct arena arena;
+};
+
+static void *thread_open(void *with) {
+    struct opening *it = with;
+    struct git_clone clone = {0};
+    struct str path = {0};
+    it->answer = *it->commit
+                     ? git_checkout_make(&house, &repo, str_of(it->name), str_of(it->commit),
+                                         &it->arena, &path)
+                     : git_clone_ensure(&house, &repo, str_of(it->name), &it->arena, &clone);
+    return NULL;
+}
+
+/* BRANCH "", or NAME COMMIT: eight threads do it at once, as the daemon does it for its runs. The answer is one that is not done, if
+ * there is one. */
+static struct git_answer verb_threads(char **args) {
+    enum { THREADS = 8 };
+    static struct opening all[THREADS];
+    struct git_answer answer = {0};
+    for (unsigned i = 0; i < THREADS; i++) {
+        char *name = args[0];
+        if (*args[1] && asprintf(&name, "%s-%u", args[0], i) < 0)
+            abort();
+        all[i].name = name;
+        all[i].commit = args[1];
+        if (pthread_create(&all[i].thread, NULL, thread_open, &all[i]) != 0)
+            abort();
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(all[i].thread, NULL);
+        if (all[i].answer.result != GIT_DONE)
+            answer =
+                (struct git_answer){all[i].answer.result, arena_copy(&arena, all[i].answer.why)};
+        arena_free(&all[i].arena);
+    }
+    return answer;
+}
+
 static struct git_answer verb_strip(char **args) {
     say("message", git_message_strip(str_of(args[0]), &arena));
     return (struct git_answer){0};
@@ -300,7 +346,7 @@ static const struct {
              {"ports", 3, verb_ports},     {"unports", 1, verb_unports},
              {"strip", 1, verb_strip},     {"candidate", 8, verb_candidate},
              {"restore", 6, verb_restore}, {"candidate-diff", 6, verb_candidate_diff},
-             {"send", 0, verb_send}};
+             {"send", 0, verb_send},       {"threads", 2, verb_threads}};
 
 static const char *const RESULTS[GIT_RESULTS] = {"done",     "conflict", "moved",    "refused",
                                                  "busy",     "locked",   "no space", "too long",

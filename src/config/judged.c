@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does an entry of verify.protect or verify.rules mean this file? */
+#include "config/judged.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+static struct str base_name(struct str path) {
+    for (size_t i = path.len; i-- > 0;)
+        if (path.at[i] == '/')
+            return (struct str){path.at + i + 1, path.len - i - 1};
+    return path;
+}
+
+/* "tests/": a folder of that name anywhere; "ci/run/": that folder. */
+static bool folder_matches(struct str folder, struct str path) {
+    bool rooted = memchr(folder.at, '/', folder.len - 1) != NULL;
+    for (size_t i = 0; i + folder.len < path.len; i++)
+        if ((i == 0 || (!rooted && path.at[i - 1] == '/')) &&
+            memcmp(path.at + i, folder.at, folder.len) == 0)
+            return true;
+    return false;
+}
+
+bool judged_matches(struct str pattern, struct str path, struct arena *arena) {
+    if (pattern.len == 0)
+        return false;
+    if (pattern.at[pattern.len - 1] == '/')
+        return folder_matches(pattern, path);
+    struct str subject = memchr(pattern.at, '/', pattern.len) ? path : base_name(path);
+    return fnmatch(arena_cstr(arena, pattern), arena_cstr(arena, subject), 0) == 0;
+}
