@@ -6,6 +6,7 @@
  *     └────────── build on the new tip and check again, at most land_rechecks ◀──┘
  *
  * docs/decisions/0011, C-81. */
+#include "base/planted.h"
 #include "core/rules.h"
 #include "model/lane.h"
 #include "model/verification.h"
@@ -48,7 +49,8 @@ static void slot_ask(struct deciding *d, struct charge *charge) {
 void slot_leave(struct deciding *d, struct charge *charge, struct str why) {
     if (charge->slot == SLOT_NONE)
         return;
-    if (has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
+    bool told = !planted(SLOT_KEPT) || !work_is_elsewhere(d, charge);
+    if (told && has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
         lane_tell(d, charge, SIGNAL_LANE_RETURN, why);
     charge->slot = SLOT_NONE;
     charge->slot_turn = charge->slot_host = 0;
@@ -116,7 +118,9 @@ static void candidate_renew(struct deciding *d, struct charge *charge, struct st
         return;
     }
     charge->rechecks++;
-    charge->recheck = 1;
+    charge->recheck = !planted(VERDICT_FOR_ANY_TIP);
+    if (planted(VERDICT_FOR_ANY_TIP))
+        charge->onto[0] = 0;
     charge->waiting = WAITS_FOR_CHECK;
     charge_touch(d, charge);
     check_go_on(d, charge);

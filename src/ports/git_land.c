@@ -10,6 +10,7 @@
  * the other side has the last word on that. */
 #include "ports/git_state.h"
 
+#include "base/planted.h"
 #include "base/seam.h"
 
 #include <stdio.h>
@@ -108,7 +109,8 @@ static int is_below(struct git_call *call, struct str commit, struct str of) {
 /* 1: it is on the branch. */
 static int has_landed(struct git_call *call, const struct lane *lane, int here) {
     const struct git_landing *landing = lane->landing;
-    if (!lane->at.len || (!here && str_equal(landing->commit, landing->onto)))
+    if (!lane->at.len || (!here && str_equal(landing->commit, landing->onto)) ||
+        (!here && planted(LANDING_UNREAD)))
         return 0;
     int landed = is_below(call, landing->commit, lane->at);
     return landed > 0 && !here ? is_below(call, landing->onto, landing->commit) : landed;
@@ -130,6 +132,7 @@ static bool may_move(struct git_call *call, const struct lane *lane, const struc
     if (lane->own)
         return own_may_move(call, lane, run);
     return str_equal(lane->at, lane->landing->onto) || seam("planted any target") ||
+           planted(LAND_WITHOUT_SWAP) ||
            git_fail(call, GIT_MOVED, "%.*s is at %.*s, not at %.*s", STR_ARG(lane->ref),
                     STR_ARG(lane->at), STR_ARG(lane->landing->onto));
 }

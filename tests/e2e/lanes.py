@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The landing lane of two hosts on one PostgreSQL and one remote repository: the host that has the slot is killed, frozen or cut off.
 
-lanes.py [--times N] [--only NAME] [--seed N] [--planted PROGRAM] [--expect WORDS]
+lanes.py [--times N] [--only NAME] [--moment NAME] [--seed N] [--planted PROGRAM] [--expect WORDS]
 
 Each trial has three tasks on two hosts. At a chosen moment of a slot (granted, the target is fetched, the check runs, the push arrives, the push
 was carried out and its answer is not yet there) the host that has the slot is lost: killed, stopped with SIGSTOP (the daemon, or all of its processes),
@@ -340,9 +340,9 @@ args = ["{self.folder}/agent.py"]
 class Strike:
     """The loss of the host that has the slot, at a chosen moment of that slot."""
 
-    def __init__(self, hosts, mode, chance):
+    def __init__(self, hosts, mode, chance, moment):
         self.hosts, self.mode, self.chance = hosts, mode, chance
-        self.moment, self.skip = chance.choice(MOMENTS), chance.choice((0, 0, 1))
+        self.moment, self.skip = moment or chance.choice(MOMENTS), chance.choice((0, 0, 1))
         self.whole = chance.random() < 0.5
         self.fate = chance.choice((Fate(), Fate(), Fate(LEASE + 4), Fate(carried_out=False)))  # of the push of the host that is lost
         self.cut_short = chance.random() < 0.3  # the answer to another push is lost on its way
@@ -517,8 +517,8 @@ def goes_on(hosts, strike, other, stats):
     stats["longest"] = max(stats["longest"], took)
 
 
-def trial(hosts, number, mode, chance, findings, stats):
-    strike, held = Strike(hosts, mode, chance), chance.random() < 0.75
+def trial(hosts, number, mode, moment, chance, findings, stats):
+    strike, held = Strike(hosts, mode, chance, moment), chance.random() < 0.75
     goals = tasks(hosts, chance, held)
     if chance.random() < 0.4:
         hosts.remote.push_by_person(f"{mode}-{number}")
@@ -589,7 +589,7 @@ def series(mode, options, program, certificate, findings, stats):
         while done < options.times and number < 2 * options.times + 4 and not (findings and options.planted):
             own, before = [], set(hosts.hosts_of)
             number += 1
-            done += trial(hosts, number, mode, chance, own, stats)
+            done += trial(hosts, number, mode, options.moment, chance, own, stats)
             stats[mode] = done
             if own:
                 findings += [f"{mode} {number}: {line}" for line in own]
@@ -633,6 +633,7 @@ def main():
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--moment", default="", choices=("", *MOMENTS))
     parser.add_argument("--planted")
     parser.add_argument("--expect", default="")
     options = parser.parse_args()
