@@ -3,17 +3,20 @@
  * interleaving of statements, acts, answers, losses, crashes and take-overs within a budget, each state
  * visited once. A violation is printed as the story that leads to it.
  *
- *     explore [--world effect|report|run] [--ticks N] [--faults N] [--crashes N] [--meddles N] [--states N]
+ *     explore [--world effect|report|run|lane] [--ticks N] [--faults N] [--crashes N] [--meddles N] [--states N]
  *
  * World `effect`: a client asks for one goal with one effect, of one host and then of the other. World `report`:
  * the goal stands; a client reports on it once, without a key. World `run` (P10): an agent works on the goal's only task on host 1, and
  * says at any time that it is done; either host may fall silent, crash and return. Requests to the store are not cut in pieces there.
+ * World `lane` (decision 11): each host has a goal whose only task passed its checks and waits for the slot of one landing lane, which a person
+ * releases. The lane is built, checked and pushed to as in world `run`; a person pushes to the target (--meddles).
  */
 #include "lib/fleet.h"
 #include "lib/proof.h"
 #include "lib/snapshot.h"
 
 #include "base/planted.h"
+#include "model/lane.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@ enum { MAX_DEPTH = 400 };
 struct allowance {
     uint32_t ticks, faults, crashes, meddles;
     uint64_t states;
-    bool report, run;
+    bool report, run, lane;
 };
 
 struct explorer {
@@ -124,11 +127,8 @@ static void run_settle(struct explorer *e) {
     }
 }
 
-static void run_begin(struct explorer *e) {
-    struct id goal = id_derive(STR("explore"), STR("goal"));
+static struct policy run_policy(void) {
     static struct policy_agent agent = {.id = "coder", .account = "coder"};
-    struct arena arena = {0};
-    e->fleet = fleet_create(model_backend(), 2, RUN_TICK, RUN_TICK);
     struct policy policy = policy_default();
     policy.agents = &agent;
     policy.agent_count = 1;
@@ -136,17 +136,32 @@ static void run_begin(struct explorer *e) {
     policy.tick_every = SECONDS(1);
     policy.backoff_base = policy.backoff_max = SECONDS(1);
     policy.min_resend = 0;
+    return policy;
+}
+
+static void run_fleet(struct explorer *e, struct policy policy) {
+    e->fleet = fleet_create(model_backend(), 2, RUN_TICK, RUN_TICK);
     fleet_policy(e->fleet, policy_seal(policy));
     fleet_agents(e->fleet, 1);
     memset(e->fleet->cast->weights, 0, sizeof e->fleet->cast->weights);
     e->fleet->cast->weights[PRETEND_PUPPET] = 1;
     fleet_hosts_matter(e->fleet);
-    e->fleet->one_assignment = true;
     world_settle(e);
-    fleet_ask(
+}
+
+static void goal_make(struct explorer *e, struct id goal, uint32_t host) {
+    uint32_t asked = fleet_ask(
         e->fleet,
         (struct asked){.kind = SIGNAL_GOAL_CREATE, .goal = goal, .source = goal, .keyed = true});
-    fleet_do(e->fleet, &(struct atom){.kind = ATOM_ASK});
+    fleet_do(e->fleet, &(struct atom){.kind = ATOM_ASK, .host = host, .arg = asked});
+}
+
+static void run_begin(struct explorer *e) {
+    struct id goal = id_derive(STR("explore"), STR("goal"));
+    struct arena arena = {0};
+    run_fleet(e, run_policy());
+    e->fleet->one_assignment = true;
+    goal_make(e, goal, 0);
     run_settle(e);
     struct signal plan = plan_signal(goal, &arena);
     fleet_tell(e->fleet, &plan);
@@ -158,9 +173,74 @@ static void run_begin(struct explorer *e) {
     arena_free(&arena);
 }
 
+/* ---- world `lane` ---- */
+
+enum { LANE_ROUNDS = 12 };
+
+/* Both hosts do everything that is possible, without faults; so often time passes. */
+static void lane_settle(struct explorer *e, uint32_t ticks) {
+    for (int i = 0; i < 4000; i++) {
+        struct atom atoms[FLEET_ATOMS];
+        uint32_t count = fleet_atoms(e->fleet, atoms), k = 0;
+        while (k < count && (atoms[k].kind > ATOM_SENSE || atoms[k].kind == ATOM_ASK))
+            k++;
+        if (k < count)
+            fleet_do(e->fleet, &atoms[k]);
+        else if (ticks-- > 0)
+            fleet_do(e->fleet, &(struct atom){.kind = ATOM_TIME});
+        else
+            return;
+    }
+}
+
+static struct signal lane_signal(const struct policy *policy, uint32_t hold) {
+    return (struct signal){.kind = SIGNAL_LANE_HOLD,
+                           .goal = workspace_id(policy, 1),
+                           .source = id_derive(STR("explore"), hold ? STR("hold") : STR("release")),
+                           .keyed = 1,
+                           .desk = 1,
+                           .to = hold,
+                           .actor = STR("client"),
+                           .by = WHO_HUMAN,
+                           .reason = STR("until both wait")};
+}
+
+static void lane_goal(struct explorer *e, uint32_t host) {
+    struct arena arena = {0};
+    struct id goal = id_derive(STR("explore"), host == 0 ? STR("first") : STR("second"));
+    goal_make(e, goal, host);
+    lane_settle(e, 0);
+    struct signal plan = plan_signal(goal, &arena);
+    plan.source = id_derive(STR("explore plan"), host == 0 ? STR("first") : STR("second"));
+    fleet_tell(e->fleet, &plan);
+    lane_settle(e, LANE_ROUNDS);
+    must(e->fleet->cast->run_count == host + 1 && e->fleet->cast->runs[host].host == host + 1);
+    arena_free(&arena);
+}
+
+static void lane_begin(struct explorer *e) {
+    struct policy policy = run_policy();
+    policy.checks = policy.lands = 1;
+    policy.workspace = 1;
+    policy.verify_by_person = 0;
+    run_fleet(e, policy);
+    e->fleet->one_lane = true;
+    e->fleet->cast->pushes_when_told = true;
+    e->fleet->cast->checked = CHECKED_PASSED + 1;
+    e->fleet->cast->blind = e->fleet->cast->faults = 0;
+    cast_push(e->fleet->cast); /* commit 1 */
+    struct signal hold = lane_signal(&policy, 1), release = lane_signal(&policy, 0);
+    fleet_tell(e->fleet, &hold);
+    lane_settle(e, 1);
+    lane_goal(e, 0);
+    lane_goal(e, 1);
+    must(e->fleet->cast->verdict_count == 2);
+    fleet_tell(e->fleet, &release);
+}
+
 static void world_begin(struct explorer *e) {
     if (e->budget.run) {
-        run_begin(e);
+        (e->budget.lane ? lane_begin : run_begin)(e);
         e->fleet->steps = 0;
         e->ticks_used = 0;
         return;
@@ -194,6 +274,7 @@ static bool atom_allowed(const struct explorer *e, const struct atom *atom) {
     case ATOM_ROLLBACK:
         return atom->session->stuck || atom->session->ghost || fleet->faults < e->budget.faults;
     case ATOM_CRASH: return fleet->crashes < e->budget.crashes;
+    case ATOM_PUSH:
     case ATOM_MEDDLE: return fleet->meddled < e->budget.meddles;
     default: return true;
     }
@@ -272,12 +353,33 @@ static void run_goes_on(struct explorer *e, uint32_t host) {
         ;
 }
 
+/* In world `lane` host 2 does all that it can at once, whenever it does anything: what matters is where host 1 stands then. */
+static bool lane_one_more(struct explorer *e) {
+    struct atom atoms[FLEET_ATOMS];
+    uint32_t count = fleet_atoms(e->fleet, atoms);
+    for (uint32_t i = 0; i < count; i++)
+        if (atoms[i].host == 1 && atoms[i].kind <= ATOM_SENSE && atoms[i].kind != ATOM_STATEMENT) {
+            fleet_do(e->fleet, &atoms[i]);
+            statements_run(e, 1);
+            return true;
+        }
+    return false;
+}
+
+static void lane_goes_on(struct explorer *e, const struct atom *atom) {
+    if (atom->host == 1 && atom->kind <= ATOM_SENSE)
+        for (int i = 0; i < 200 && !e->fleet->violation[0] && lane_one_more(e); i++)
+            ;
+}
+
 /* The client asks host 1 once; with a key, also host 2 if it was not answered. */
 static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) {
     uint32_t count = fleet_atoms(e->fleet, atoms), kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (atom_allowed(e, &atoms[i]))
             atoms[kept++] = atoms[i];
+    if (e->budget.lane && e->fleet->meddled < e->budget.meddles)
+        atoms[kept++] = (struct atom){.kind = ATOM_PUSH};
     if (e->budget.run)
         return run_atoms(atoms, kept);
     uint32_t last = e->fleet->asked_count - 1;
@@ -294,6 +396,8 @@ static void world_do(struct explorer *e, const struct atom *atom) {
         statements_run(e, atom->host);
         run_goes_on(e, atom->host);
     }
+    if (e->budget.lane)
+        lane_goes_on(e, atom);
 }
 
 static uint64_t world_digest(struct explorer *e) {
@@ -322,7 +426,8 @@ static void story_print(struct explorer *e, bool healed) {
     world_replay(e, e->depth, stdout);
     if (healed) {
         e->fleet->story = NULL;
-        fleet_heal(e->fleet);
+        if (fleet_heal(e->fleet) && e->budget.lane)
+            fleet_check_lane(e->fleet);
         printf("      … then everything is left to run, without faults.\nVIOLATION: %s\n",
                e->fleet->violation);
     }
@@ -349,7 +454,7 @@ static bool state_heals(struct explorer *e, uint64_t digest) {
     if (!state_is_last(e) || digest % 64 != 0)
         return true;
     e->quiet++;
-    if (fleet_heal(e->fleet)) {
+    if (fleet_heal(e->fleet) && (!e->budget.lane || fleet_check_lane(e->fleet))) {
         snapshot_restore(&e->states[e->depth]);
         return true;
     }
@@ -423,7 +528,8 @@ int main(int argc, char **argv) {
         case 'm': e.budget.meddles = (uint32_t)value; break;
         case 'w':
             e.budget.report = strcmp(optarg, "report") == 0;
-            e.budget.run = strcmp(optarg, "run") == 0;
+            e.budget.lane = strcmp(optarg, "lane") == 0;
+            e.budget.run = e.budget.lane || strcmp(optarg, "run") == 0;
             break;
         case 's': e.budget.states = value; break;
         default: return 2;

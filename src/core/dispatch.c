@@ -421,10 +421,11 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     charge_touch(d, charge);
     if (charge_is_stranded(d, charge))
         return; /* P10: its run is on a lost host, and counts as lost */
-    if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK)
+    if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK) {
         delivery_note(d, charge, result,
                       charge_is_watched(charge) ? STR("watched.there") : STR("dispatch.receipt"));
-    else if (result == DELIVERY_ERROR)
+        check_go_on(d, charge); /* its word may have come before the receipt */
+    } else if (result == DELIVERY_ERROR)
         sent_failed(d, charge);
     else if (dispatch_has_room(d))
         charge_look(d, charge, charge->dispatch, STR("dispatch.look-up")); /* RECOVER-10 */

@@ -6,6 +6,7 @@
  *     └────────── build on the new tip and check again, at most land_rechecks ◀──┘
  *
  * docs/decisions/0011, C-81. */
+#include "base/planted.h"
 #include "core/rules.h"
 #include "model/lane.h"
 #include "model/verification.h"
@@ -48,7 +49,8 @@ static void slot_ask(struct deciding *d, struct charge *charge) {
 void slot_leave(struct deciding *d, struct charge *charge, struct str why) {
     if (charge->slot == SLOT_NONE)
         return;
-    if (has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
+    bool told = !planted(SLOT_KEPT) || !work_is_elsewhere(d, charge);
+    if (told && has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
         lane_tell(d, charge, SIGNAL_LANE_RETURN, why);
     charge->slot = SLOT_NONE;
     charge->slot_turn = charge->slot_host = 0;
@@ -116,10 +118,20 @@ static void candidate_renew(struct deciding *d, struct charge *charge, struct st
         return;
     }
     charge->rechecks++;
-    charge->recheck = 1;
+    charge->recheck = !planted(VERDICT_FOR_ANY_TIP);
+    if (planted(VERDICT_FOR_ANY_TIP))
+        charge->onto[0] = 0;
     charge->waiting = WAITS_FOR_CHECK;
     charge_touch(d, charge);
     check_go_on(d, charge);
+}
+
+/* Its target moved, so what the lost host may still push is refused: it cannot land any more. It is built where the work is. */
+static void candidate_moved(struct deciding *d, struct charge *charge) {
+    if (work_is_elsewhere(d, charge))
+        work_strand(d, charge);
+    else
+        candidate_renew(d, charge, STR("its target moved"));
 }
 
 /* Where it is, and which pull request waits for review. */
@@ -134,6 +146,16 @@ static struct ending landed_ending(struct deciding *d, const struct charge *char
                            .landed = pull.len ? pull : where};
 }
 
+static struct str not_landed_why(const struct deciding *d, const struct charge *charge,
+                                 enum landed landed) {
+    if (landed == LANDED_PUSHED)
+        return STR("what passed its checks was pushed, and its pull request could not be opened");
+    if (work_is_elsewhere(d, charge))
+        return STR("its host was lost while it landed: the target does not have it, and may get it "
+                   "when that host is back");
+    return STR("what passed its checks could not be landed");
+}
+
 void land_ended(struct deciding *d, const struct effect_slot *slot) {
     struct charge *charge = charge_waited(d, slot);
     bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < LANDEDS;
@@ -144,13 +166,15 @@ void land_ended(struct deciding *d, const struct effect_slot *slot) {
                    STR("work.land"), str_of(name_of(&LANDED_NAMES, landed)));
     switch (landed) {
     case LANDED_YES: charge_done(d, charge, landed_ending(d, charge)); return;
-    case LANDED_MOVED: candidate_renew(d, charge, STR("its target moved")); return;
-    case LANDED_RECHECK: candidate_renew(d, charge, STR("its check has changed")); return;
+    case LANDED_MOVED: candidate_moved(d, charge); return;
+    case LANDED_RECHECK:
+        if (work_is_elsewhere(d, charge))
+            break; /* the lost host may still push it */
+        candidate_renew(d, charge, STR("its check has changed"));
+        return;
     default: break;
     }
     slot_leave(d, charge, STR("it could not be landed"));
     landing_ask(d, charge, STR("work.not-landed"), d->signal->text,
-                landed == LANDED_PUSHED ? STR("what passed its checks was pushed, and its "
-                                              "pull request could not be opened")
-                                        : STR("what passed its checks could not be landed"));
+                not_landed_why(d, charge, landed));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which work lands next in a workspace? One at a time, in the order in which they asked. docs/decisions/0011. */
 #include "model/lane.h"
+#include "base/planted.h"
 #include "core/rules.h"
 
 /* ---- the workspace itself ---- */
@@ -76,8 +77,9 @@ void lane_go_on(struct deciding *d) {
         return;
     d->gone_on = true;
     slot_revoke(d);
-    if (d->decision->goal.pace.suspended || lane_holder(&d->decision->live.permits) ||
-        !lane_first(d) || !lane_may_tell(d))
+    bool held = d->decision->goal.pace.suspended && !planted(LANE_NOT_HELD);
+    bool taken = lane_holder(&d->decision->live.permits) && !planted(SLOT_FOR_TWO);
+    if (held || taken || !lane_first(d) || !lane_may_tell(d))
         return;
     live_edit(d, PART_PERMIT, 0);
     struct permit *permit = lane_first(d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is a person asked, when is it said, and what does the answer do? */
+#include "base/planted.h"
 #include "core/route.h"
 
 static const int64_t MINUTE = MINUTES(1);
@@ -497,7 +498,7 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
         decide_refuse_because(d, ERROR_CONFLICT, STR("it has expired"));
         return true;
     }
-    if (!shown_is_meant(d, question)) {
+    if (!shown_is_meant(d, question) && !planted(YES_FOR_ANY_COMMIT)) {
         decide_refuse_because(d, ERROR_CONFLICT,
                               STR("another commit waits to land than the one that you were shown: "
                                   "look at it again (overseer diff), then land it"));

@@ -155,8 +155,10 @@ const struct question *charge_question(const struct deciding *, const struct cha
                                        struct str cause);
 
 /* run_host.c: PROTOCOL P10. A run stays on its host; another one starts only when the first is frozen or known to be dead. */
-void runs_check_host(struct deciding *);                            /* before every decision */
-void run_host_note(struct deciding *, const struct charge *charge); /* its start is claimed */
+void runs_check_host(struct deciding *);                      /* before every decision */
+void run_host_note(struct deciding *, struct charge *charge); /* its start is claimed */
+bool work_is_elsewhere(const struct deciding *, const struct charge *charge);
+void work_strand(struct deciding *, struct charge *charge); /* it is begun again on this host */
 bool run_may_start(const struct deciding *, const struct charge *charge);
 void charge_waits_for_host(struct deciding *, struct charge *charge);
 bool charge_is_stranded(const struct deciding *, const struct charge *charge);

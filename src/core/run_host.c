@@ -26,8 +26,10 @@ bool run_may_start(const struct deciding *d, const struct charge *charge) {
     return !node || node->alone_at <= d->signal->at;
 }
 
-void run_host_note(struct deciding *d, const struct charge *charge) {
+void run_host_note(struct deciding *d, struct charge *charge) {
     plan_edit(d, 0);
+    charge->work_host = d->signal->host;
+    charge_touch(d, charge);
     struct node *node = plan_node(&d->decision->plan, charge->node);
     node->run = charge->run;
     node->run_host = d->signal->host;
@@ -42,7 +44,8 @@ static struct evidence lost_evidence(struct deciding *d, const struct charge *ch
                                      const struct node *node, struct str rule) {
     struct evidence evidence = {.rule = rule,
                                 .node = arena_copy(d->out, node_id(node)),
-                                .host = node->run_host,
+                                .host =
+                                    node->run_host || !charge ? node->run_host : charge->work_host,
                                 .effect = node->run,
                                 .until = node->alone_at};
     return charge ? charge_evidence(d, charge, evidence) : evidence;
@@ -91,6 +94,37 @@ static void charge_strand(struct deciding *d, struct charge *charge, const struc
     else {
         charge_touch(d, charge);
         decide_record(d, RECORD_CHARGE_WAITS, evidence);
+    }
+}
+
+/* ---- work that was left on a lost host ---- */
+
+bool work_is_elsewhere(const struct deciding *d, const struct charge *charge) {
+    return charge->work_host && charge->work_host != d->decision->goal.owner;
+}
+
+/* Its run has ended, so nothing is in the way of another one. */
+void work_strand(struct deciding *d, struct charge *charge) {
+    plan_edit(d, 0);
+    struct node *node = plan_node(&d->decision->plan, charge->node);
+    if (node->alone_at == 0)
+        node->alone_at = d->signal->at;
+    node->lost_run = node->run;
+    node_touch(d, node);
+    charge->waiting = WAITS_FOR_CHECK;
+    charge_strand(d, charge, node);
+}
+
+/* Nobody here can check or land it. What may be on its way to the target is followed to its end first. */
+static void works_check_host(struct deciding *d) {
+    for (uint32_t i = 0; i < d->decision->live.charges.count; i++) {
+        const struct charge *charge = &d->decision->live.charges.at[i];
+        const struct node *node = plan_node(&d->decision->plan, charge->node);
+        if (charge->waiting != WAITS_FOR_CHECK || !work_is_elsewhere(d, charge) || !node ||
+            node->run_host || is_landing(d, charge))
+            continue;
+        live_edit(d, PART_CHARGE, 0);
+        work_strand(d, &d->decision->live.charges.at[i]);
     }
 }
 
@@ -144,6 +178,7 @@ void runs_check_host(struct deciding *d) {
         else
             run_is_home(d, &plan->nodes[i]);
     }
+    works_check_host(d);
 }
 
 /* A start that may not be made yet. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where does an agent work, is what it made right, and how does it come home? Git's verbs and the artifacts on a worker, the
  * operator's own command on the loop. The work of an assignment has one worktree, whoever works on it. */
+#include "base/planted.h"
 #include "daemon/clock.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
@@ -599,14 +600,30 @@ void work_salvage(struct runs *runs, struct act *act, int64_t exit) {
 
 /* ---- landing ---- */
 
+/* A verdict counts for the commit that was checked, and only as long as work is checked in the same way. */
+static bool verdict_holds(const struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    bool same = hash_equal(&effect->digest, &it->place.digest) || planted(VERDICT_FOR_ANY_CHECK);
+    return effect->onto.len > 0 && same;
+}
+
+/* Also where its verdict does not hold any more it is looked for: it may have landed before this host, or another one, was lost. */
 static void land(uv_work_t *work) {
     struct working *it = work->data;
     struct git_landing landing = {.commit = it->act->effect.commit,
                                   .onto = it->act->effect.onto,
                                   .target = it->place.branch,
-                                  .how = it->place.how};
-    it->answer = git_land(&it->place.house, &it->place.repo, &it->place.run, &landing, &it->arena,
-                          &it->landed);
+                                  .how = it->place.how,
+                                  .look = !verdict_holds(it)};
+    struct git_clone clone;
+    if (it->place.run.base.len == 0)
+        it->place.run.base = landing.onto; /* the work is on another host */
+    if (git_clone_find(&it->place.house, &it->place.repo, &it->arena).len == 0)
+        it->answer = git_clone_ensure(&it->place.house, &it->place.repo, it->place.branch,
+                                      &it->arena, &clone);
+    if (it->answer.result == GIT_DONE)
+        it->answer = git_land(&it->place.house, &it->place.repo, &it->place.run, &landing,
+                              &it->arena, &it->landed);
 }
 
 static struct str landed_text(struct working *it) {
@@ -646,6 +663,10 @@ static void landed(uv_work_t *work, int status) {
         return;
     enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
     struct signal outcome = {.to = CAME[result], .text = it->answer.why};
+    if (result == GIT_MOVED && !verdict_holds(it))
+        outcome = (struct signal){.to = LANDED_RECHECK,
+                                  .text = STR("How work is checked has changed since it was "
+                                              "checked.")};
     if (result == GIT_DONE && it->place.how == GIT_AS_PULL_REQUEST) {
         pull_begin(it);
         return;
@@ -655,19 +676,9 @@ static void landed(uv_work_t *work, int status) {
     working_end(it, outcome);
 }
 
-/* A verdict counts for the commit that was checked, and only as long as work is checked in the same way. */
-static bool verdict_holds(const struct working *it) {
-    const struct effect *effect = &it->act->effect;
-    return effect->onto.len > 0 && hash_equal(&effect->digest, &it->place.digest);
-}
-
 void work_land(struct runs *runs, struct act *act) {
     struct working *it = working_begin(runs, act);
-    if (it && !verdict_holds(it))
-        working_end(it, (struct signal){.to = LANDED_RECHECK,
-                                        .text = STR("How work is checked has changed since it was "
-                                                    "checked.")});
-    else if (it)
+    if (it)
         git_go(it,
                it->place.how == GIT_AS_PULL_REQUEST ? it->place.repo.remote : it->place.repo.source,
                "landing in", land, landed);

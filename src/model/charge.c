@@ -157,6 +157,7 @@ static const struct field CHARGE_FIELDS[] = {
     F("slot", FIELD_ENUM, 128, charge, slot, 0, &SLOT_NAMES, "the landing lane's slot"),
     F("slotTurn", FIELD_U32, 129, charge, slot_turn, 0, NULL, "its newest ask for the slot"),
     F("slotHost", FIELD_U32, 130, charge, slot_host, 0, NULL, "as which host it asked"),
+    F("workHost", FIELD_U32, 133, charge, work_host, 0, NULL, "the host that has its work"),
     F("sampled", FIELD_FLAG, 132, charge, sampled, 0, NULL, "progress that no record tells of yet"),
     {"requests", FIELD_U32S, 70, FIELD_OF(charge, requests), FIELD_OF(charge, request_count),
      FIELD_HIDDEN, NULL, "when it last asked, seconds after it was made", LIMIT_REQUESTS, NULL},

@@ -140,6 +140,7 @@ struct charge {
     enum slot_state slot; /* of the landing lane */
     uint32_t slot_turn;   /* of its newest ask: an answer to another one means nothing */
     uint32_t slot_host;   /* as which host it asked: names the workspace */
+    uint32_t work_host;   /* P10: in whose clone the work of its newest run is; 0: it has none */
     uint32_t rounds;      /* how often what it called done did not pass, or did not fit */
     struct hash start;    /* ASSIGN-19: of the BEGINNING that its first run had; zero: none yet */
     struct hash told;     /* of a person's words (struct letter) that are said to it now */

@@ -257,6 +257,7 @@ struct git_landing {
         onto; /* what it was built on: the target has to be there; a branch of ours need not */
     struct str target; /* branch, without refs/heads/ */
     enum git_how how;
+    bool look; /* only: has it landed? Otherwise GIT_MOVED, and nothing is pushed */
 };
 
 struct git_landed {
@@ -266,7 +267,8 @@ struct git_landed {
     bool was_there;    /* it had landed before */
 };
 
-/* One try. GIT_MOVED: the target is not at `onto`; a new candidate is needed. */
+/* One try. GIT_MOVED: the target is not at `onto`; a new candidate is needed. A candidate that this clone does not have (another host built
+ * it) is only looked for on the branch. */
 struct git_answer git_land(const struct git_house *house, const struct git_repo *repo,
                            const struct git_run *run, const struct git_landing *landing,
                            struct arena *arena, struct git_landed *ret);

@@ -320,17 +320,24 @@ struct git_answer git_candidate_make(const struct git_house *house, const struct
 
 /* ---- reading one ---- */
 
-static bool is_candidate(struct git_call *call, const struct git_run *run, struct str commit) {
-    if (!git_is_commit_name(commit))
-        return git_fail(call, GIT_REFUSED, "a candidate is named by its whole commit id");
+int git_candidate_is_here(struct git_call *call, const struct git_run *run, struct str commit) {
+    if (!git_is_commit_name(commit)) {
+        git_fail(call, GIT_REFUSED, "a candidate is named by its whole commit id");
+        return -1;
+    }
     int status =
         git_try(call, GIT_RESOLVE, GIT_ARGS(git_ref(call, GIT_REF_CANDIDATE, run->run, commit)));
     if (status > 0 && seam("planted any commit"))
-        return true;
-    if (status > 0)
+        return 1;
+    return status < 0 ? -1 : status == 0;
+}
+
+static bool is_candidate(struct git_call *call, const struct git_run *run, struct str commit) {
+    int here = git_candidate_is_here(call, run, commit);
+    if (here == 0)
         git_fail(call, GIT_REFUSED, "%.*s is no candidate of run %.*s", STR_ARG(commit),
                  STR_ARG(run->run));
-    return status == 0;
+    return here > 0;
 }
 
 bool git_candidate_check(struct git_call *call, const struct git_run *run, struct str commit,

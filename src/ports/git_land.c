@@ -3,11 +3,14 @@
  *
  *   look where the branch is ─▶ write down what is about to land ─▶ push exactly that, if the branch is still there
  *
+ * A host that took the landing over does not have the candidate. It looks whether the branch has it, and pushes nothing.
+ *
  * Nothing is built here: what was checked and shown is what is pushed. A branch that has moved needs a new candidate. Asked again
  * after a crash, the commit is found on the branch: nothing lands twice. A branch that is checked out anywhere is not moved;
  * the other side has the last word on that. */
 #include "ports/git_state.h"
 
+#include "base/planted.h"
 #include "base/seam.h"
 
 #include <stdio.h>
@@ -97,12 +100,20 @@ static bool branch_look(struct git_call *call, struct lane *lane) {
     return true;
 }
 
-/* 1: it is on the branch. */
-static int has_landed(struct git_call *call, const struct lane *lane) {
-    if (!lane->at.len)
-        return 0;
-    int status = git_try(call, GIT_CONTAINS, GIT_ARGS(lane->landing->commit, lane->at));
+/* 1: it is. A commit that this clone does not have is none. */
+static int is_below(struct git_call *call, struct str commit, struct str of) {
+    int status = git_try(call, GIT_CONTAINS, GIT_ARGS(commit, of));
     return status < 0 ? -1 : status == 0;
+}
+
+/* 1: it is on the branch. */
+static int has_landed(struct git_call *call, const struct lane *lane, int here) {
+    const struct git_landing *landing = lane->landing;
+    if (!lane->at.len || (!here && str_equal(landing->commit, landing->onto)) ||
+        (!here && planted(LANDING_UNREAD)))
+        return 0;
+    int landed = is_below(call, landing->commit, lane->at);
+    return landed > 0 && !here ? is_below(call, landing->onto, landing->commit) : landed;
 }
 
 /* A branch of ours is replaced only if what it has now is what this run has put there. */
@@ -121,8 +132,33 @@ static bool may_move(struct git_call *call, const struct lane *lane, const struc
     if (lane->own)
         return own_may_move(call, lane, run);
     return str_equal(lane->at, lane->landing->onto) || seam("planted any target") ||
+           planted(LAND_WITHOUT_SWAP) ||
            git_fail(call, GIT_MOVED, "%.*s is at %.*s, not at %.*s", STR_ARG(lane->ref),
                     STR_ARG(lane->at), STR_ARG(lane->landing->onto));
+}
+
+/* A branch that has moved takes no push of this candidate any more, whoever makes it. */
+static bool may_land(struct git_call *call, const struct lane *lane, const struct git_run *run,
+                     int here) {
+    const struct git_landing *landing = lane->landing;
+    if (landing->look)
+        return git_fail(call, GIT_MOVED, "%.*s is not on %.*s", STR_ARG(landing->commit),
+                        STR_ARG(lane->ref));
+    if (!here && !lane->own && lane->at.len && !str_equal(lane->at, landing->onto))
+        return git_fail(call, GIT_MOVED, "%.*s is at %.*s, not at %.*s", STR_ARG(lane->ref),
+                        STR_ARG(lane->at), STR_ARG(landing->onto));
+    return git_candidate_check(call, run, landing->commit, landing->onto) &&
+           may_move(call, lane, run);
+}
+
+/* A connection that breaks may break behind the push; then git sends it once more by itself and finds the branch moved. The
+ * branch tells. */
+static bool push_was_taken(struct git_call *call, struct lane *lane) {
+    struct str out = call->out, err = call->err;
+    bool taken = branch_look(call, lane) && has_landed(call, lane, 1) > 0;
+    call->out = out;
+    call->err = err;
+    return taken;
 }
 
 /* Why the other side did not take it. */
@@ -150,22 +186,25 @@ static bool push_fail(struct git_call *call, const struct lane *lane) {
     return git_fail_command(call, GIT_PUSH_IF);
 }
 
-static bool lane_push(struct git_call *call, const struct lane *lane, const struct git_run *run) {
+static bool lane_push(struct git_call *call, struct lane *lane, const struct git_run *run) {
     struct str commit = lane->landing->commit;
     if (!git_do(call, GIT_SET_REF, GIT_ARGS(intent_name(call, lane, run, commit), commit)))
         return false;
     int status = git_try(call, GIT_PUSH_IF, GIT_ARGS(lane->ref, lane->at, lane->where, commit));
-    return status == 0 || (status > 0 && push_fail(call, lane));
+    return status == 0 || (status > 0 && (push_was_taken(call, lane) ||
+                                          (git_well(call) && push_fail(call, lane))));
 }
 
 static void lane_go(struct git_call *call, struct lane *lane, const struct git_run *run,
                     struct git_landed *ret) {
-    if (!branch_is_free(call, lane) || !branch_look(call, lane))
+    int here = git_candidate_is_here(call, run, lane->landing->commit);
+    if (here < 0 || !branch_is_free(call, lane) || !branch_look(call, lane))
         return;
-    int landed = has_landed(call, lane);
+    int landed = has_landed(call, lane, here);
     ret->onto = lane->at;
     ret->was_there = landed > 0;
-    if (landed > 0 || (landed == 0 && may_move(call, lane, run) && lane_push(call, lane, run)))
+    if (landed > 0 ||
+        (landed == 0 && may_land(call, lane, run, here) && lane_push(call, lane, run)))
         ret->commit = lane->landing->commit;
 }
 
@@ -187,7 +226,7 @@ struct git_answer git_land(const struct git_house *house, const struct git_repo 
     git_begin(&call, house, arena);
     if (git_run_check(&call, run) && git_lock_target(&call, run->run) &&
         git_repo_open(&call, repo) && lane_find(&call, repo, run, &lane) &&
-        git_candidate_check(&call, run, landing->commit, landing->onto) && lane_enter(&call, &lane))
+        lane_enter(&call, &lane))
         lane_go(&call, &lane, run, &landed);
     landed.ref = call.answer.result == GIT_REFUSED && !lane.own
                      ? git_ref(&call, GIT_REF_BRANCH, run->goal, run->run)

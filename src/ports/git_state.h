@@ -171,6 +171,8 @@ bool git_commits_make(struct git_call *call, const struct git_run *run, const st
 
 /* ---- candidates (git_candidate.c), for landing too ---- */
 
+/* 1: this clone has it as a candidate of this run; 0: another host may have built it; -1: it failed. */
+int git_candidate_is_here(struct git_call *call, const struct git_run *run, struct str commit);
 /* It is one of this run, and on top of `onto`. */
 bool git_candidate_check(struct git_call *call, const struct git_run *run, struct str commit,
                          struct str onto);

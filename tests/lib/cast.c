@@ -2,6 +2,8 @@
 /* Who plays the agents? */
 #include "lib/cast.h"
 
+#include "base/planted.h"
+
 #include "model/verification.h"
 
 #include <stdarg.h>
@@ -354,9 +356,12 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
 }
 
 /* The checks know the truth. Now and then they cannot be run. */
-static uint32_t check(struct cast *cast, const struct effect *effect) {
+static uint32_t check(struct cast *cast, const struct effect *effect, uint32_t host) {
     char node[LIMIT_NODE_ID + 1] = "";
+    const struct player *run = cast_newest(cast, effect->goal, effect->charge);
     name_take(node, sizeof node, effect->node);
+    if (cast->hosts_matter && run && run->host != host)
+        return CHECKED_NOTHING; /* the work is not in the clone of this host */
     if (cast->checked)
         return cast->checked - 1;
     if (dice_chance(&cast->dice, cast->blind))
@@ -370,18 +375,22 @@ static uint32_t check(struct cast *cast, const struct effect *effect) {
 
 enum { PUSHES = 30 }; /* of a thousand checks and landings, those during which a person pushes */
 
-static void people_push(struct cast *cast) {
-    if (dice_chance(&cast->dice, PUSHES))
-        cast->tip = ++cast->commits;
+void cast_push(struct cast *cast) {
+    cast->tip = ++cast->commits;
 }
 
-static void verdict_note(struct cast *cast, uint32_t commit, uint32_t onto) {
+static void people_push(struct cast *cast) {
+    if (!cast->pushes_when_told && dice_chance(&cast->dice, PUSHES))
+        cast_push(cast);
+}
+
+static void verdict_note(struct cast *cast, struct cast_verdict verdict) {
     if (cast->verdict_count == cast->verdict_cap) {
         cast->verdict_cap = cast->verdict_cap ? 2 * cast->verdict_cap : 64;
         cast->verdicts = realloc(cast->verdicts, cast->verdict_cap * sizeof *cast->verdicts);
         must(cast->verdicts != NULL);
     }
-    cast->verdicts[cast->verdict_count++] = (struct cast_verdict){commit, onto, false};
+    cast->verdicts[cast->verdict_count++] = verdict;
 }
 
 static uint32_t commit_read(struct str text) {
@@ -392,10 +401,13 @@ static uint32_t commit_read(struct str text) {
 }
 
 /* Built on the tip: a candidate of its own each time. */
-static void candidate_say(struct cast *cast, struct signal *ended, struct arena *arena) {
+static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host,
+                          struct arena *arena) {
     uint32_t commit = ++cast->commits, onto = cast->tip;
     struct id goal = ended->goal;
-    uint32_t looks = cast->differs || (!cast->landed && dice_chance(&cast->dice, 100)) ? commit : 0;
+    bool other = cast->differs ||
+                 (!cast->landed && !cast->pushes_when_told && dice_chance(&cast->dice, 100));
+    uint32_t looks = other ? commit : 0;
     struct verification made = {
         .change = sha256(arena_format(arena, "%02x%02x %u", goal.bytes[14], goal.bytes[15], looks)),
         .onto = arena_format(arena, "%040u", onto),
@@ -403,40 +415,59 @@ static void candidate_say(struct cast *cast, struct signal *ended, struct arena 
     ended->title = arena_format(arena, "%040u", commit);
     ended->body = shape_encode(&VERIFICATION, &made, arena);
     if (ended->to == CHECKED_PASSED)
-        verdict_note(cast, commit, onto);
+        verdict_note(cast, (struct cast_verdict){
+                               .commit = commit, .onto = onto, .host = host, .goal = goal});
     people_push(cast);
 }
 
-/* DESIGN 6: what lands was checked, on the tip that it lands on. */
-static uint32_t push(struct cast *cast, const struct effect *effect) {
-    uint32_t commit = commit_read(effect->commit), onto = commit_read(effect->onto);
-    struct cast_verdict *verdict = NULL;
+static struct cast_verdict *verdict_find(struct cast *cast, uint32_t commit, uint32_t onto) {
     for (uint32_t i = 0; i < cast->verdict_count; i++)
         if (cast->verdicts[i].commit == commit && cast->verdicts[i].onto == onto)
-            verdict = &cast->verdicts[i];
+            return &cast->verdicts[i];
+    return NULL;
+}
+
+/* The target takes it. */
+static void target_move(struct cast *cast, struct cast_verdict *verdict) {
+    for (uint32_t i = 0; cast->hosts_matter && i < cast->verdict_count; i++)
+        if (cast->verdicts[i].landed && id_equal(cast->verdicts[i].goal, verdict->goal))
+            violated(cast, "a goal lands twice: commit %u and commit %u", cast->verdicts[i].commit,
+                     verdict->commit);
+    if (cast->tip != verdict->onto)
+        violated(cast, "commit %u lands on %u, and passed on %u", verdict->commit, cast->tip,
+                 verdict->onto);
+    cast->tip = verdict->commit;
+    verdict->landed = true;
+}
+
+/* DESIGN 6: what lands was checked, on the tip that it lands on. A host that does not have the candidate looks at the target. */
+static uint32_t push(struct cast *cast, const struct effect *effect, uint32_t host) {
+    uint32_t commit = commit_read(effect->commit), onto = commit_read(effect->onto);
+    struct cast_verdict *verdict = verdict_find(cast, commit, onto);
     if (!verdict) {
         violated(cast, "commit %u is to land on %u, and did not pass there", commit, onto);
         return LANDED_NOT;
     }
     if (verdict->landed)
         return LANDED_YES; /* its outcome was lost in a crash */
-    if (cast->tip != onto)
+    if (cast->tip != onto && !planted(LAND_WITHOUT_SWAP))
         return LANDED_MOVED;
-    cast->tip = commit;
-    verdict->landed = true;
+    if (cast->hosts_matter && host != verdict->host)
+        return LANDED_REFUSED;
+    target_move(cast, verdict);
     return LANDED_YES;
 }
 
-static uint32_t land(struct cast *cast, const struct effect *effect) {
+static uint32_t land(struct cast *cast, const struct effect *effect, uint32_t host) {
     uint32_t next = cast->landed_next ? cast->landed_next : cast->landed;
     cast->landed_next = 0;
     if (next)
         return next - 1;
     people_push(cast);
     if (!dice_chance(&cast->dice, cast->faults))
-        return push(cast, effect);
+        return push(cast, effect, host);
     uint32_t fault = dice_pick(&cast->dice, LANDEDS);
-    return fault == LANDED_YES ? push(cast, effect) : fault;
+    return fault == LANDED_YES ? push(cast, effect, host) : fault;
 }
 
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
@@ -458,10 +489,10 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
     case EFFECT_STOP: stop(cast, effect, host, now); break;
     case EFFECT_SAY: ended.to = say(cast, effect, now, arena); break;
     case EFFECT_CHECK:
-        ended.to = check(cast, effect);
-        candidate_say(cast, &ended, arena);
+        ended.to = check(cast, effect, host);
+        candidate_say(cast, &ended, host, arena);
         break;
-    case EFFECT_LAND: ended.to = land(cast, effect); break;
+    case EFFECT_LAND: ended.to = land(cast, effect, host); break;
     default: break;
     }
     return ended;

@@ -71,7 +71,10 @@ struct cast {
     struct cast_verdict {     /* a candidate that passed */
         uint32_t commit, onto;
         bool landed;
+        uint32_t host; /* P10: in whose clone it is */
+        struct id goal;
     } * verdicts;
+    bool pushes_when_told; /* people push only where cast_push() is called */
     uint32_t verdict_count, verdict_cap;
     uint32_t heard; /* enum hearing: what becomes of messages to people */
     struct note *notes;
@@ -114,6 +117,9 @@ struct player *cast_newest(const struct cast *cast, struct id goal,
 /* Carry one out; what came of it, as the signal that says so. Not for commands and tells. */
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
                          struct arena *arena);
+
+/* A person pushes to the target. */
+void cast_push(struct cast *cast);
 
 /* What happens by itself, as signals. */
 int64_t cast_next(struct cast *cast);

@@ -154,6 +154,19 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     return d;
 }
 
+static uint64_t mix_text(uint64_t d, struct str text) {
+    for (size_t i = 0; i < text.len; i++)
+        d = mix(d, (unsigned char)text.at[i]);
+    return d;
+}
+
+/* The target branch, and what may still be pushed to it. */
+static uint64_t mix_target(uint64_t d, const struct cast *cast) {
+    for (uint32_t i = 0; i < cast->verdict_count; i++)
+        d = mix(d, cast->verdicts[i].landed);
+    return mix(mix(d, cast->tip), cast->commits);
+}
+
 static uint64_t mix_player(uint64_t d, const struct player *run, int64_t now) {
     d = mix(mix(mix(d, run->n), run->host), run->stopped * 16u + run->agent.state);
     return mix(mix(d, (uint64_t)(run->renewed_until - now)), run->settled);
@@ -170,7 +183,7 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix_acts(mix_acts(d, host->acts, host->ledger), host->checked, host->ledger);
         d = mix(mix(d, host->outcome_count), host->answered);
         for (const struct told *told = host->told; told; told = told->next)
-            d = mix_id(d, told->signal.source);
+            d = mix_text(mix(mix_id(d, told->signal.source), told->signal.to), told->signal.title);
         d = host->checked ? mix(d, (uint64_t)(host->checked_under.until - fleet->clock)) : d;
         if (host->answered)
             d = mix_answer(d, &host->answer, host->wanted);
@@ -182,6 +195,8 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix(d, fleet->acted[i].times * 2 + fleet->acted[i].reported);
     for (uint32_t i = 0; fleet->cast && i < fleet->cast->run_count; i++)
         d = mix_player(d, &fleet->cast->runs[i], fleet->clock);
+    if (fleet->cast)
+        d = mix_target(d, fleet->cast);
     for (const struct told *told = fleet->senses; told; told = told->next)
         d = mix(mix_id(d, told->signal.source), told->host);
     return d;

@@ -4,6 +4,7 @@
 
 #include "base/planted.h"
 
+#include "model/lane.h"
 #include "store/request.h"
 
 #include <stdarg.h>
@@ -25,6 +26,7 @@ static const char *const ATOM_NAMES[ATOM_KINDS] = {
     [ATOM_STUCK] = "is cut off in mid-transaction",
     [ATOM_CRASH] = "CRASHES",
     [ATOM_RESTART] = "starts again",
+    [ATOM_PUSH] = "(a person pushes to the target)",
 };
 
 /* ---- telling ---- */
@@ -574,15 +576,97 @@ void fleet_tell(struct fleet *fleet, const struct signal *signal) {
     told_push(&fleet->senses, told);
 }
 
+/* ---- the landing lane ---- */
+
+static const struct dump_goal *lane_row(struct fleet *fleet) {
+    fleet_look(fleet);
+    return dump_goal(&fleet->view, workspace_id(&fleet->policy, 0));
+}
+
+/* Only a host that has lost the goal lands without the slot. */
+static void turn_judge(struct fleet *fleet, const struct fleet_host *host, struct id goal) {
+    struct arena arena = {0};
+    struct goal whole = {0};
+    struct live live = {0};
+    const struct dump_goal *row = lane_row(fleet);
+    const struct dump_goal *lands = dump_goal(&fleet->view, goal);
+    bool read = row && dump_live(&fleet->view, row, &arena, &whole, &live);
+    const struct permit *holder = read ? lane_holder(&live.permits) : NULL;
+    if (lands && lands->owner == host->id && (!holder || !id_equal(holder->goal, goal)))
+        violated(fleet, "host %u lands out of turn: %s", host->id,
+                 holder ? "another goal has the slot" : "nobody has the slot");
+    arena_free(&arena);
+}
+
+static uint32_t landed_count(const struct cast *cast) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cast->verdict_count; i++)
+        count += cast->verdicts[i].landed;
+    return count;
+}
+
+static bool has_landed(const struct cast *cast, struct id goal) {
+    for (uint32_t i = 0; i < cast->verdict_count; i++)
+        if (cast->verdicts[i].landed && id_equal(cast->verdicts[i].goal, goal))
+            return true;
+    return false;
+}
+
+static bool has_record(const struct dump *dump, struct id goal, enum record_type type) {
+    for (uint32_t i = 0; i < dump->record_count; i++)
+        if (id_equal(dump->records[i].goal, goal) && dump->records[i].record.type == type)
+            return true;
+    return false;
+}
+
+static void goal_rest_judge(struct fleet *fleet, const struct dump_goal *row) {
+    struct arena arena = {0};
+    struct goal whole = {0};
+    struct live live = {0};
+    bool asked = false;
+    if (!dump_live(&fleet->view, row, &arena, &whole, &live))
+        violated(fleet, "a goal cannot be read");
+    for (uint32_t i = 0; i < live.questions.count; i++)
+        asked = asked || live.questions.at[i].state == QUESTION_OPEN;
+    if (whole.workspace && live.permits.count > 0)
+        violated(fleet, "%u wait in the lane for ever, and %s has the slot", live.permits.count,
+                 lane_holder(&live.permits) ? "one" : "none");
+    bool recorded = has_record(&fleet->view, row->id, RECORD_WORK_LANDED);
+    if (!whole.desk && !recorded && !asked)
+        violated(fleet, "a change is lost: it has %slanded, and no person is asked",
+                 has_landed(fleet->cast, row->id) ? "" : "not ");
+    if (recorded && !has_landed(fleet->cast, row->id))
+        violated(fleet, "recorded as landed, and the target does not have it");
+    arena_free(&arena);
+}
+
+bool fleet_check_lane(struct fleet *fleet) {
+    fleet_look(fleet);
+    for (uint32_t i = 0; i < fleet->view.goal_count; i++)
+        goal_rest_judge(fleet, &fleet->view.goals[i]);
+    return fleet->violation[0] == 0;
+}
+
+/* What each new run says. */
+static void done_tell(struct fleet *fleet) {
+    struct player *run = &fleet->cast->runs[fleet->cast->run_count - 1];
+    struct signal done = cast_says(fleet->cast, run, REPLY_DONE, fleet->clock, &fleet->cast_arena);
+    fleet_tell(fleet, &done);
+}
+
 static void agents_act(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
     fleet->carried++;
     claim_judge(fleet, host, act);
     arena_reset(&fleet->cast_arena);
-    uint32_t runs = fleet->cast->run_count;
+    uint32_t runs = fleet->cast->run_count, landed = landed_count(fleet->cast);
     struct signal ended =
         cast_carry(fleet->cast, &act->effect, host->id, fleet->clock, &fleet->cast_arena);
     if (fleet->cast->run_count > runs)
         run_started(fleet, host);
+    if (fleet->cast->run_count > runs && fleet->one_lane)
+        done_tell(fleet);
+    if (fleet->one_lane && landed_count(fleet->cast) > landed)
+        turn_judge(fleet, host, act->effect.goal);
     struct told *told = told_make(&ended);
     told->looked = act->effect.kind == EFFECT_LOOK;
     told_push(&host->told, told);
@@ -772,6 +856,10 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
         fleet->crashes++;
         break;
     case ATOM_RESTART: host_start(fleet, atom->host); break;
+    case ATOM_PUSH:
+        cast_push(fleet->cast);
+        fleet->meddled++;
+        break;
     case ATOM_KINDS: break;
     }
     if (fleet->cast) {

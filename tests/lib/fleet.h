@@ -28,6 +28,7 @@ enum atom_kind {
     ATOM_STUCK,     /* only a part of a session's statements arrived */
     ATOM_CRASH,     /* a host dies */
     ATOM_RESTART,
+    ATOM_PUSH, /* a person pushes to the target branch */
     ATOM_KINDS
 };
 
@@ -111,6 +112,8 @@ struct fleet {
     char violation[512]; /* empty: none */
     int64_t next_exit;   /* with which status commands end */
     bool may_quarantine; /* a goal that is set aside is no violation */
+    bool
+        one_lane; /* both hosts land in one repository, and each run says at once that it is done */
     bool one_assignment; /* of each goal: its records say which run a report belongs to */
     struct policy policy;
     uint32_t restores; /* how often the store was put back */
@@ -168,6 +171,9 @@ void fleet_restore(struct fleet *fleet);
 
 /* Does the store contradict itself, or what was promised? Fills in fleet->violation. */
 bool fleet_check(struct fleet *fleet);
+
+/* Where everything has come to rest: each goal has landed, or a person is asked; nothing waits in the lane. Fills in fleet->violation. */
+bool fleet_check_lane(struct fleet *fleet);
 
 /* No more faults: let everything run until nothing moves. Then everything promised must be so. */
 bool fleet_heal(struct fleet *fleet);
