@@ -225,7 +225,7 @@ static void lane_begin(struct explorer *e) {
     policy.verify_by_person = 0;
     run_fleet(e, policy);
     e->fleet->one_lane = true;
-    e->fleet->cast->pushes_when_told = true;
+    e->fleet->cast->pushes_when_told = e->fleet->cast->lands_once = true;
     e->fleet->cast->checked = CHECKED_PASSED + 1;
     e->fleet->cast->blind = e->fleet->cast->faults = 0;
     cast_push(e->fleet->cast); /* commit 1 */

@@ -429,7 +429,7 @@ static struct cast_verdict *verdict_find(struct cast *cast, uint32_t commit, uin
 
 /* The target takes it. */
 static void target_move(struct cast *cast, struct cast_verdict *verdict) {
-    for (uint32_t i = 0; cast->hosts_matter && i < cast->verdict_count; i++)
+    for (uint32_t i = 0; cast->lands_once && i < cast->verdict_count; i++)
         if (cast->verdicts[i].landed && id_equal(cast->verdicts[i].goal, verdict->goal))
             violated(cast, "a goal lands twice: commit %u and commit %u", cast->verdicts[i].commit,
                      verdict->commit);

@@ -74,6 +74,7 @@ struct cast {
         uint32_t host; /* P10: in whose clone it is */
         struct id goal;
     } * verdicts;
+    bool lands_once; /* each goal has one task, which is never given again once it has landed */
     bool pushes_when_told; /* people push only where cast_push() is called */
     uint32_t verdict_count, verdict_cap;
     uint32_t heard; /* enum hearing: what becomes of messages to people */
