@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct maintain_verb VERBS[] = {
     {.name = "examine",
+     .makes = true,
      .summary = "say whether the store is whole; change nothing",
      .run = maintain_examine},
     {.name = "verify-log",
@@ -14,9 +16,11 @@ static const struct maintain_verb VERBS[] = {
      .summary = "follow every chain of records from its beginning",
      .run = maintain_verify_log},
     {.name = "rebuild",
+     .makes = true,
      .summary = "make a new store from what can be read of a damaged one",
      .run = maintain_rebuild},
     {.name = "accept-empty",
+     .makes = true,
      .summary = "leave safe mode without what was in the damaged store",
      .run = maintain_accept_empty},
     {.name = "backup",
@@ -30,6 +34,7 @@ static const struct maintain_verb VERBS[] = {
      .words = "FILE",
      .options = "lease",
      .flags = "replace",
+     .makes = true,
      .summary = "put a backup in the place of the store, which is set aside",
      .run = maintain_restore},
     {.name = "retain",
@@ -45,6 +50,7 @@ static const struct maintain_verb VERBS[] = {
      .words = "FILE",
      .options = "host",
      .flags = "move adopt",
+     .makes = true,
      .summary = "fill an empty store from such a document, a list of goals, or tasks in Markdown",
      .run = maintain_import},
     {.name = "forget",
@@ -141,6 +147,12 @@ static const char *verb_word(int argc, char **argv) {
     return NULL;
 }
 
+/* A store that is elsewhere would be reported as an empty one. */
+static bool store_is_missing(const struct maintain *maintain, const struct maintain_verb *verb) {
+    bool wanted = maintain->path && !verb->makes && !maintain_option(maintain, "verify");
+    return wanted && access(maintain->path, F_OK) != 0;
+}
+
 int maintain_main(int argc, char **argv, const char *default_store) {
     static struct maintain maintain;
     static struct instance_lock lock;
@@ -157,6 +169,11 @@ int maintain_main(int argc, char **argv, const char *default_store) {
         return usage("this verb takes no words, but there is", maintain.words[0]);
     if (strncmp(maintain.store, "sqlite:", 7) == 0) {
         maintain.path = maintain.store + 7;
+        if (store_is_missing(&maintain, verb)) {
+            fprintf(stderr, "overseerd: there is no store at %s: name the daemon's with --store\n",
+                    maintain.path);
+            return MAINTAIN_FAILED;
+        }
         maintain.lock = verb->beside ? NULL : &lock;
         if (!verb->beside && !instance_lock_take(&lock, maintain.path, error, sizeof error)) {
             fprintf(stderr, "overseerd: %s\n", error);

@@ -30,6 +30,7 @@ struct maintain_verb {
     const char *options; /* the names of its options, each with a value, separated by spaces */
     const char *flags;   /* the same of those without a value */
     bool beside;         /* it may be used while a daemon works: no lock is taken */
+    bool makes;          /* the store need not be there */
     const char *summary;
     int (*run)(struct maintain *maintain);
 };

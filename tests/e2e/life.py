@@ -302,6 +302,15 @@ def beside(folder):
         daemon.stop()
 
 
+def elsewhere(folder):
+    """L2: verbs that read a store say that there is none, and make none."""
+    missing = folder / "missing.db"
+    for verb in (["verify-log"], ["backup", folder / "copy"], ["retain"], ["export", folder / "document"], ["forget", "goal_1"]):
+        done = subprocess.run([OVERSEERD, "--maintain", *verb, "--store", f"sqlite:{missing}"], capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 1 and f"there is no store at {missing}" in done.stderr, f"{verb[0]}: {done.returncode} {done.stdout} {done.stderr}")
+        expect(not [*folder.iterdir()], f"{verb[0]} has made {[*folder.iterdir()]}")
+
+
 def quietly(daemon, method, **params):
     try:
         call(daemon, method, **params)
@@ -316,7 +325,7 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    parts = [registration, heartbeat, manager, activation, logs, log_file, beside] if options.engine == "sqlite" else []
+    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere] if options.engine == "sqlite" else []
     failed = 0
     for part in [*parts, lambda folder: spool(folder, options.engine)]:
         name = getattr(part, "__name__", "")
