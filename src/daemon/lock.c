@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the last owner left. An older build did not say whether it had closed the store. */
@@ -30,6 +32,39 @@ static bool lock_write(struct instance_lock *lock, bool open) {
     return ftruncate(lock->fd, 0) == 0 && pwrite(lock->fd, text, (size_t)length, 0) == length;
 }
 
+/* A link leads to the same store. The file itself need not be there yet. */
+static void path_resolve(struct instance_lock *lock, const char *store_path) {
+    char folder[PATH_MAX], place[PATH_MAX];
+    if (realpath(store_path, lock->path))
+        return;
+    const char *slash = strrchr(store_path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - store_path) : 1,
+             slash ? store_path : ".");
+    bool known = realpath(folder[0] ? folder : "/", place);
+    int length = known ? snprintf(lock->path, sizeof lock->path, "%s/%s", place,
+                                  slash ? slash + 1 : store_path)
+                       : 0;
+    if (length <= 0 || length >= (int)sizeof lock->path)
+        snprintf(lock->path, sizeof lock->path, "%s", store_path);
+}
+
+/* The lock file can be removed: the store's own file is locked as well. */
+static bool store_take(struct instance_lock *lock, char *error, size_t error_size) {
+    struct stat now, ours;
+    if (stat(lock->path, &now) != 0)
+        return true; /* there is none yet */
+    if (lock->store && fstat(lock->store, &ours) == 0 && ours.st_ino == now.st_ino &&
+        ours.st_dev == now.st_dev)
+        return true;
+    if (inode_lock_take(lock->path, &lock->store) != INODE_TAKEN)
+        return true;
+    snprintf(
+        error, error_size,
+        "The store %.3000s is in use by another daemon. Stop that one first, with `overseer down`.",
+        lock->path);
+    return false;
+}
+
 /* STORE-07: the kernel drops the lock of a process that is gone, so no time limit is needed. A record lock,
  * because flock() would live on in a command that is just being forked when the daemon is killed. What the
  * last owner left is read before it is written over, and only once the store has been looked at. */
@@ -37,7 +72,8 @@ bool instance_lock_take(struct instance_lock *lock, const char *store_path, char
                         size_t error_size) {
     char path[PATH_MAX + 8];
     struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    snprintf(path, sizeof path, "%s.lock", store_path);
+    path_resolve(lock, store_path);
+    snprintf(path, sizeof path, "%s.lock", lock->path);
     lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock->fd < 0 || fcntl(lock->fd, F_SETLK, &record) != 0) {
         snprintf(
@@ -46,11 +82,27 @@ bool instance_lock_take(struct instance_lock *lock, const char *store_path, char
             store_path, path, strerror(errno));
         return false;
     }
+    if (!store_take(lock, error, error_size))
+        return false;
     lock_read(lock);
     return true;
 }
 
-bool instance_lock_opened(struct instance_lock *lock) {
+bool instance_lock_is_only_name(const struct instance_lock *lock, char *error, size_t error_size) {
+    struct stat now;
+    if (stat(lock->path, &now) != 0 || now.st_nlink <= 1)
+        return true;
+    snprintf(
+        error, error_size,
+        "The store %.3000s has %lu names (hard links), and each name would have a log of its own. Remove the others.",
+        lock->path, (unsigned long)now.st_nlink);
+    return false;
+}
+
+bool instance_lock_opened(struct instance_lock *lock, char *error, size_t error_size) {
+    if (!store_take(lock, error, error_size))
+        return false;
+    snprintf(error, error_size, "The lock beside %.3000s cannot be written.", lock->path);
     return lock_write(lock, true);
 }
 

@@ -258,7 +258,8 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
     if (safe_is_on(&keeper->safe))
         return true;
     keeper->ledger = ledger_of(options, daemon->identity.addr, &daemon->hands.agents);
-    return keeper->ledger && (!opening.lock || instance_lock_opened(opening.lock));
+    return keeper->ledger &&
+           (!opening.lock || instance_lock_opened(opening.lock, error, error_size));
 }
 
 /* Before anybody can see that we are here, and ask us to go. */
@@ -525,8 +526,9 @@ int main(int argc, char **argv) {
                        daemon.options.settings->secrets.redact.count))
         return 1;
     bool locked = !options_is_sqlite(&daemon.options) ||
-                  instance_lock_take(&daemon.lock, daemon.options.store + strlen("sqlite:"), error,
-                                     sizeof error);
+                  (instance_lock_take(&daemon.lock, daemon.options.store + strlen("sqlite:"), error,
+                                      sizeof error) &&
+                   instance_lock_is_only_name(&daemon.lock, error, sizeof error));
     if (!locked || !daemon_open(&daemon, error, sizeof error)) {
         log_error("%s", error);
         return 1;

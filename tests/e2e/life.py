@@ -311,6 +311,46 @@ def elsewhere(folder):
         expect(not [*folder.iterdir()], f"{verb[0]} has made {[*folder.iterdir()]}")
 
 
+def one_store(folder):
+    """M8: a store has one daemon, by whichever name the second one knows it, also where the lock file was removed."""
+    first = Daemon(folder, f"sqlite:{folder}/store.db")
+    first.start()
+    first.wait_joined()
+    call(first, "goal.create", title="a goal")
+    (folder / "link.db").symlink_to(folder / "store.db")
+    (folder / "again").symlink_to(folder)
+    for name, words in (("link.db", "in use"), ("again/store.db", "in use"), ("store.db", "in use")):
+        refused(folder, folder / name, words)
+    (folder / "store.db.lock").unlink()
+    for name in ("store.db", "link.db"):
+        refused(folder, folder / name, "in use")
+    os.link(folder / "store.db", folder / "hard.db")
+    refused(folder, folder / "hard.db", "in use")
+    first.kill()
+    for name in ("hard.db", "store.db"):
+        refused(folder, folder / name, "hard link")
+    (folder / "hard.db").unlink()
+    second = Daemon(folder, f"sqlite:{folder}/link.db", "second")
+    second.start()
+    second.wait_joined()
+    expect(len(call(second, "goal.list")[1]["goals"]) == 1, "a goal is missing")
+    second.stop()
+    proof.passed("e2e", "life one daemon for one store", "STORE-07")
+
+
+def refused(folder, path, words):
+    daemon = Daemon(folder, f"sqlite:{path}", "refused")
+    try:
+        daemon.start()
+        daemon.wait_joined()
+    except Broken:
+        text = daemon.log.read_text() if hasattr(daemon, "log") else ""
+        expect(words in text, f"{path}: {text[-400:]}")
+        return
+    daemon.kill()
+    raise Broken(f"a second daemon began on {path}")
+
+
 def quietly(daemon, method, **params):
     try:
         call(daemon, method, **params)
@@ -325,7 +365,7 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere] if options.engine == "sqlite" else []
+    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere, one_store] if options.engine == "sqlite" else []
     failed = 0
     for part in [*parts, lambda folder: spool(folder, options.engine)]:
         name = getattr(part, "__name__", "")
