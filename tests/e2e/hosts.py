@@ -226,9 +226,9 @@ def told(pair, victim, other):
     lost = pair.numbers[victim]
 
     def shown():
-        return [one for one in pair.do(other, "status.show")["lostHosts"] if one["host"] == lost]
-    [row] = wait_until("status shows the lost host", shown, LEASE + 4, 0.1)
-    assert row["tasks"] == TASKS and row["since"] < row["until"], row
+        return [one for one in pair.do(other, "status.show")["lostHosts"] if one["host"] == lost and one["tasks"] == TASKS]  # taken over one by one
+    [row] = wait_until(f"status shows the lost host and its {TASKS} tasks", shown, LEASE + 4, 0.1)
+    assert row["since"] < row["until"], row
     line = subprocess.run([str(OVERSEER), "--socket", str(pair.daemons[other].socket), "status"], capture_output=True, text=True, check=True,
                           env={**os.environ, "HOME": str(pair.folder)}).stdout
     assert re.search(f"HOST {lost} is lost since .*: {TASKS} tasks wait until .* before they start elsewhere", line), line
