@@ -189,8 +189,7 @@ static const struct command LOCAL[] = {
      .run = demo_run},
     {.words = "init",
      .group = GROUP_BEGIN,
-     .summary =
-         "Find agents, test command, judged files and remote; write settings.",
+     .summary = "Find agents, test command, judged files and remote; write settings.",
      .help =
          "Work counts as verified once the test command succeeds on the exact commit, in a clean checkout. "
          "Without one it stays unverified. Tests, CI and what they read decide what counts as good: what this "
