@@ -90,7 +90,7 @@ bool instance_lock_take(struct instance_lock *lock, const char *store_path, char
 
 bool instance_lock_is_only_name(const struct instance_lock *lock, char *error, size_t error_size) {
     struct stat now;
-    if (stat(lock->path, &now) != 0 || now.st_nlink <= 1)
+    if (stat(lock->path, &now) != 0 || !S_ISREG(now.st_mode) || now.st_nlink <= 1)
         return true;
     snprintf(
         error, error_size,
