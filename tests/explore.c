@@ -3,13 +3,14 @@
  * interleaving of statements, acts, answers, losses, crashes and take-overs within a budget, each state
  * visited once. A violation is printed as the story that leads to it.
  *
- *     explore [--world effect|report|run|lane] [--ticks N] [--faults N] [--crashes N] [--meddles N] [--states N]
+ *     explore [--world effect|report|run|lane|back] [--ticks N] [--backs N] [--faults N] [--crashes N] [--meddles N] [--states N] [--rest N]
  *
  * World `effect`: a client asks for one goal with one effect, of one host and then of the other. World `report`:
  * the goal stands; a client reports on it once, without a key. World `run` (P10): an agent works on the goal's only task on host 1, and
  * says at any time that it is done; either host may fall silent, crash and return. Requests to the store are not cut in pieces there.
  * World `lane` (decision 11): each host has a goal whose only task passed its checks and waits for the slot of one landing lane, which a person
  * releases. The lane is built, checked and pushed to as in world `run`; a person pushes to the target (--meddles).
+ * World `back` (P13): as `effect`, and the store goes back by one to three commits (--backs); requests are not cut in pieces.
  */
 #include "lib/fleet.h"
 #include "lib/proof.h"
@@ -27,7 +28,9 @@ enum { MAX_DEPTH = 400 };
 struct allowance {
     uint32_t ticks, faults, crashes, meddles;
     uint64_t states;
-    bool report, run, lane;
+    uint64_t rest; /* one state in so many is brought to rest */
+    bool report, run, lane, back;
+    uint32_t backs;
 };
 
 struct explorer {
@@ -248,6 +251,8 @@ static void world_begin(struct explorer *e) {
     struct id goal = id_derive(STR("explore"), STR("goal")),
               report = id_derive(STR("explore"), STR("report"));
     e->fleet = fleet_create(model_backend(), 2, 1000, 1000);
+    if (e->budget.back)
+        fleet_may_go_back(e->fleet);
     world_settle(e);
     fleet_ask(e->fleet, (struct asked){.kind = SIGNAL_GOAL_CREATE,
                                        .goal = goal,
@@ -323,6 +328,19 @@ static uint32_t run_atoms(struct atom *atoms, uint32_t count) {
     return kept;
 }
 
+/* World `back`: what happens inside a request is for the other worlds. */
+static uint32_t back_atoms(struct explorer *e, struct atom *atoms, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (atoms[i].kind != ATOM_STATEMENT && atoms[i].kind != ATOM_STUCK &&
+            atoms[i].kind != ATOM_ROLLBACK && atoms[i].kind != ATOM_MEDDLE &&
+            atoms[i].kind != ATOM_FAIL)
+            atoms[kept++] = atoms[i];
+    for (uint32_t n = 1; n <= 3 && e->fleet->backs < e->budget.backs; n++)
+        atoms[kept++] = (struct atom){.kind = ATOM_BACK, .arg = n};
+    return kept;
+}
+
 static void statements_run(struct explorer *e, uint32_t host) {
     struct session *session = e->fleet->hosts[host].session;
     while (session && !session->done)
@@ -372,7 +390,8 @@ static void lane_goes_on(struct explorer *e, const struct atom *atom) {
             ;
 }
 
-/* The client asks host 1 once; with a key, also host 2 if it was not answered. */
+/* The client asks host 1 once; with a key, also host 2 if it was not answered. In world `back` it is host 1 that is
+ * asked again: another host cannot know of a goal that the store has lost. */
 static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) {
     uint32_t count = fleet_atoms(e->fleet, atoms), kept = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -384,8 +403,12 @@ static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) 
         return run_atoms(atoms, kept);
     uint32_t last = e->fleet->asked_count - 1;
     const struct asked *asked = &e->fleet->asked[last];
-    if (asked->sent < 1u + asked->keyed && !asked->answered && e->fleet->hosts[asked->sent].up)
-        atoms[kept++] = (struct atom){.kind = ATOM_ASK, .host = asked->sent, .arg = last};
+    uint32_t host = e->budget.back ? 0 : asked->sent;
+    bool again = !asked->answered || e->fleet->backs > 0;
+    if (asked->sent < 1u + asked->keyed && again && e->fleet->hosts[host].up)
+        atoms[kept++] = (struct atom){.kind = ATOM_ASK, .host = host, .arg = last};
+    if (e->budget.back)
+        return back_atoms(e, atoms, kept);
     return atoms_reduce(e, atoms, kept);
 }
 
@@ -396,6 +419,8 @@ static void world_do(struct explorer *e, const struct atom *atom) {
         statements_run(e, atom->host);
         run_goes_on(e, atom->host);
     }
+    if (e->budget.back && atom->kind == ATOM_TURN)
+        statements_run(e, atom->host);
     if (e->budget.lane)
         lane_goes_on(e, atom);
 }
@@ -403,7 +428,7 @@ static void world_do(struct explorer *e, const struct atom *atom) {
 static uint64_t world_digest(struct explorer *e) {
     uint64_t digest = fleet_digest(e->fleet);
     return (digest ^ e->ticks_used * 0x9E3779B97F4A7C15u) + e->fleet->faults * 31u +
-           e->fleet->crashes * 1009u + e->fleet->meddled * 65537u;
+           e->fleet->crashes * 1009u + e->fleet->meddled * 65537u + e->fleet->backs * 524287u;
 }
 
 static void world_replay(struct explorer *e, uint32_t depth, FILE *story) {
@@ -451,7 +476,7 @@ static bool state_is_last(const struct explorer *e) {
 /* Healing changes the world, so it is taken back. Only at the end of the ticks, and one state in 64: the others
  * differ from it in what is in flight. */
 static bool state_heals(struct explorer *e, uint64_t digest) {
-    if (!state_is_last(e) || digest % 64 != 0)
+    if (!state_is_last(e) || digest % e->budget.rest != 0)
         return true;
     e->quiet++;
     if (fleet_heal(e->fleet) && (!e->budget.lane || fleet_check_lane(e->fleet))) {
@@ -511,13 +536,16 @@ static void tables_make(void) {
 }
 
 int main(int argc, char **argv) {
-    static struct explorer e = {.budget = {.ticks = 3, .faults = 1, .crashes = 1}};
+    static struct explorer e = {
+        .budget = {.ticks = 3, .faults = 1, .crashes = 1, .backs = 1, .rest = 64}};
     static const struct option LONG[] = {{"ticks", required_argument, NULL, 't'},
                                          {"faults", required_argument, NULL, 'f'},
                                          {"crashes", required_argument, NULL, 'c'},
                                          {"meddles", required_argument, NULL, 'm'},
                                          {"world", required_argument, NULL, 'w'},
                                          {"states", required_argument, NULL, 's'},
+                                         {"backs", required_argument, NULL, 'b'},
+                                         {"rest", required_argument, NULL, 'r'},
                                          {0}};
     for (int option; (option = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
         uint64_t value = optarg ? strtoull(optarg, NULL, 10) : 0;
@@ -529,9 +557,12 @@ int main(int argc, char **argv) {
         case 'w':
             e.budget.report = strcmp(optarg, "report") == 0;
             e.budget.lane = strcmp(optarg, "lane") == 0;
+            e.budget.back = strcmp(optarg, "back") == 0;
             e.budget.run = e.budget.lane || strcmp(optarg, "run") == 0;
             break;
         case 's': e.budget.states = value; break;
+        case 'r': e.budget.rest = value ? value : 1; break;
+        case 'b': e.budget.backs = (uint32_t)value; break;
         default: return 2;
         }
     }
@@ -546,8 +577,7 @@ int main(int argc, char **argv) {
         (double)(clock() - begin) / CLOCKS_PER_SEC, e.cut ? " (cut: not all were visited)" : "",
         e.violated);
     if (!e.violated && !e.cut && PLANTED == PLANTED_NONE)
-        proof_passed("explore", "two hosts, one goal, one effect: every interleaving",
-                     "STORE-06 ASSIGN-14");
+        proof_passed("explore", "two hosts, one goal, one effect: every interleaving", "STORE-06");
     fleet_free(e.fleet);
     outside_free(e.visited);
     return e.violated ? 1 : 0;

@@ -262,8 +262,8 @@ static int clause_take(struct story *story, char **words, int count) {
 
 /* ---- sentences ---- */
 
-static const struct sentences *const ALL[] = {&STORY_FLEET, &STORY_GOAL, &STORY_SEEN, &STORY_AGENTS,
-                                              &STORY_PEOPLE};
+static const struct sentences *const ALL[] = {&STORY_FLEET, &STORY_GOAL,   &STORY_SEEN,
+                                              &STORY_ROWS,  &STORY_AGENTS, &STORY_PEOPLE};
 
 static void sentences_print(void) {
     printf("story \"title\" proves ROWS\nfleet N hosts, lease Ns\n");
@@ -272,6 +272,7 @@ static void sentences_print(void) {
             printf("%s%s\n", ALL[k]->rows[i].pattern,
                    ALL[k]->rows[i].kind == SENTENCE_ASKS ? " …" : "");
     printf("expect no ACT[, ACT …] [of GOAL] [before T | until T | from T to T]\n");
+    printf("expect … shows ROW.CLAUSE[, ROW.CLAUSE …]\n");
     printf(
         "\nEvery $ is a word, or a text in quotes; \"at MM:SS\" may stand before a sentence. Where … stands:\n");
     for (size_t i = 0; i < count_of(CLAUSES); i++)
@@ -299,7 +300,7 @@ static void sentence_settle(struct story *story, const struct sentence_row *row)
         all_crash(story);
 }
 
-static void sentence_run(struct story *story, char **words, int count) {
+static void sentence_carry_out(struct story *story, char **words, int count) {
     char *said[MAX_WORDS] = {0};
     const struct sentence_row *row = sentence_find(words, count, said);
     bool clauses = false;
@@ -319,6 +320,36 @@ static void sentence_run(struct story *story, char **words, int count) {
     row->run(story, said);
     if (row->kind != SENTENCE_LOOKS && !story->failure[0])
         sentence_settle(story, row);
+}
+
+/* Where "shows" stands in an expectation, or count. */
+static int shows_find(char **words, int count) {
+    for (int i = 1; i + 1 < count; i++)
+        if (strcmp(words[i], "shows") == 0 && strchr(words[i + 1], '-'))
+            return i;
+    return count;
+}
+
+static void shows_keep(struct story *story, char **rows, int count) {
+    must(story->shown_count < MAX_SHOWN);
+    struct shown *shown = &story->shown[story->shown_count++];
+    *shown = (struct shown){.line = story->line};
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(shown->rows);
+        must(length + strlen(rows[i]) + 2 < sizeof shown->rows);
+        snprintf(shown->rows + length, sizeof shown->rows - length, "%s%s", i ? " " : "", rows[i]);
+    }
+}
+
+static void sentence_run(struct story *story, char **words, int count) {
+    int end = shows_find(words, count);
+    if (end < count && strcmp(words[0], "expect") != 0) {
+        fails(story, "only an expectation shows something");
+        return;
+    }
+    sentence_carry_out(story, words, end);
+    if (end < count)
+        shows_keep(story, words + end + 1, count - end - 1);
 }
 
 /* "at 00:15 …": minutes and seconds since the story began; or "at 8h25m …". */
@@ -382,6 +413,18 @@ static bool head_read(struct story *story, FILE *file, uint32_t *hosts, int64_t 
     return *hosts > 0 && *lease > 0;
 }
 
+static void story_proves(const struct story *story, const char *backend) {
+    char name[320];
+    snprintf(name, sizeof name, "%s [%s]", story->title, backend);
+    printf("ok     %s\n", name);
+    proof_passed("story", name, story->proves);
+    for (int i = 0; i < story->shown_count; i++) {
+        snprintf(name, sizeof name, "%s, line %d [%s]", story->title, story->shown[i].line,
+                 backend);
+        proof_passed("story", name, story->shown[i].rows);
+    }
+}
+
 static void story_tell(struct story *story, FILE *file, struct backend *backend) {
     bool expects = false, forbids = false;
     settle(story);
@@ -399,10 +442,7 @@ static void story_tell(struct story *story, FILE *file, struct backend *backend)
         printf("FAILED %s:%d on %s: %s\n", story->file, story->line, backend->name, story->failure);
         return;
     }
-    char name[320];
-    snprintf(name, sizeof name, "%s [%s]", story->title, backend->name);
-    printf("ok     %s\n", name);
-    proof_passed("story", name, story->proves);
+    story_proves(story, backend->name);
 }
 
 static bool story_run(const char *path, struct backend *backend) {

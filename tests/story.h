@@ -7,7 +7,7 @@
 
 #include "lib/fleet.h"
 
-enum { MAX_WORDS = 32, MAX_GOALS = 16, MAX_LINE = 512 };
+enum { MAX_WORDS = 32, MAX_GOALS = 16, MAX_LINE = 512, MAX_SHOWN = 16 };
 
 struct named {
     char name[16];
@@ -30,10 +30,18 @@ struct clauses {
     uint64_t version;
 };
 
+/* An expectation names the clauses of rows that it shows: expect … shows TICK-11.a. */
+struct shown {
+    int line;
+    char rows[96];
+};
+
 struct story {
     const char *file;
     int line;
     char title[256], proves[256];
+    struct shown shown[MAX_SHOWN];
+    int shown_count;
     struct fleet *fleet;
     struct arena arena; /* as long as the story */
     struct named goals[MAX_GOALS];
@@ -52,6 +60,7 @@ struct story {
     uint64_t acts_before; /* done to agents and said to people before this line */
     int64_t until;        /* when somebody promised to be heard of */
     uint32_t words;       /* things that were said about agents: names their signals */
+    struct node kept;     /* a row as it was, to be compared with */
     char failure[512];
 };
 
@@ -112,6 +121,7 @@ struct sentences {
 extern const struct sentences STORY_FLEET; /* story_fleet.c: hosts, hands, time and faults */
 extern const struct sentences STORY_GOAL;  /* story_goal.c: what people ask of goals and plans */
 extern const struct sentences STORY_SEEN;  /* story_seen.c: what the store shows afterwards */
+extern const struct sentences STORY_ROWS;  /* story_rows.c: single rows, field by field */
 
 extern const struct sentences
     STORY_AGENTS; /* story_agents.c: what agents do, and what is done to them */

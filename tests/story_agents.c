@@ -130,6 +130,11 @@ static void s_limited(struct story *story, char **said) {
 static void s_limited_for(struct story *story, char **said) {
     limited(story, said[0], story->fleet->clock + duration_of(story, said[1]));
 }
+static void s_dialog_unseen(struct story *story, char **said) {
+    struct player *player = player_of(story, said[0], 0);
+    if (player)
+        is(player, PRETEND_WAITING, story->fleet->clock);
+}
 static void s_dialog(struct story *story, char **said) {
     struct player *player = player_of(story, said[0], 0);
     if (!player)
@@ -464,6 +469,11 @@ static void s_receipt(struct story *story, char **said) {
     (void)said;
     fault_next(story, FAULT_RECEIPT);
 }
+static void s_at_once(struct story *story, char **said) {
+    (void)said;
+    fault_next(story, FAULT_NONE);
+    story->fleet->cast->at_once = true;
+}
 static void s_refused(struct story *story, char **said) {
     (void)said;
     fault_next(story, FAULT_REFUSED);
@@ -623,6 +633,14 @@ static void e_looks(struct story *story, char **said) {
     if (looks > number_of(story, said[0]))
         fails(story, "somebody went to see %llu times", (unsigned long long)looks);
 }
+/* TICK-04: one listing tells of all agents of a goal. */
+static void e_listings(struct story *story, char **said) {
+    const struct cast_counts *counts = &story->fleet->cast->counts;
+    if (counts->listings > number_of(story, said[0]) || counts->listings == 0 ||
+        counts->samples != counts->listings * number_of(story, said[1]))
+        fails(story, "there were %llu listings, of %llu agents",
+              (unsigned long long)counts->listings, (unsigned long long)counts->samples);
+}
 static void e_parts(struct story *story, char **said) {
     struct seen seen;
     uint32_t count = 0, kind = 0;
@@ -654,6 +672,7 @@ static const struct sentence_row ROWS[] = {
     {"$ is at its limit", s_limited, SENTENCE_HAPPENS},
     {"$ is at its limit for $", s_limited_for, SENTENCE_HAPPENS},
     {"$ shows a dialog", s_dialog, SENTENCE_HAPPENS},
+    {"$ shows a dialog that nobody reports", s_dialog_unseen, SENTENCE_HAPPENS},
     {"somebody attaches to $", s_attached, SENTENCE_HAPPENS},
     {"somebody leaves $", s_detached, SENTENCE_HAPPENS},
     {"the window of $ is $ percent full", s_window, SENTENCE_HAPPENS},
@@ -689,6 +708,7 @@ static const struct sentence_row ROWS[] = {
     {"the next words are typed and not sent off", s_swallowed, SENTENCE_HAPPENS},
     {"the receipt of the next words is lost", s_receipt, SENTENCE_HAPPENS},
     {"the next words cannot be delivered", s_refused, SENTENCE_HAPPENS},
+    {"the next run ends its turn before its receipt", s_at_once, SENTENCE_HAPPENS},
     {"checks say $", s_checks, SENTENCE_HAPPENS},
     {"landing says $", s_landing, SENTENCE_HAPPENS},
     {"the next landing says $", s_landing_next, SENTENCE_HAPPENS},
@@ -710,6 +730,7 @@ static const struct sentence_row ROWS[] = {
     {"expect $ was stopped $ times", e_stopped, SENTENCE_LOOKS},
     {"expect $ was told $", e_words, SENTENCE_LOOKS},
     {"expect at most $ looks", e_looks, SENTENCE_LOOKS},
+    {"expect at most $ listings of $ agents each", e_listings, SENTENCE_LOOKS},
     {"expect $ has $ rows of $", e_parts, SENTENCE_LOOKS},
     {"expect nothing", e_nothing, SENTENCE_LOOKS},
 };

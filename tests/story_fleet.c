@@ -45,6 +45,12 @@ static void s_crash(struct story *story, char **said) {
     if (host_runs(story, host))
         fleet_do(story->fleet, &(struct atom){.kind = ATOM_CRASH, .host = host});
 }
+
+static void s_machine_off(struct story *story, char **said) {
+    s_crash(story, said);
+    fleet_machine_off(story->fleet, host_of(story, said[0]));
+}
+
 static void s_start(struct story *story, char **said) {
     uint32_t host = host_of(story, said[0]);
     if (story->fleet->hosts[host].up)
@@ -172,6 +178,7 @@ static const struct sentence_row ROWS[] = {
     {"commands end with $", s_commands_end, SENTENCE_HAPPENS},
     {"host $ is allowed to act and freezes", s_check_then_freeze, SENTENCE_HAPPENS},
     {"crash host $", s_crash, SENTENCE_HAPPENS},
+    {"the machine of host $ goes off", s_machine_off, SENTENCE_HAPPENS},
     {"start host $", s_start, SENTENCE_HAPPENS},
     {"freeze host $", s_freeze, SENTENCE_HAPPENS},
     {"thaw host $", s_thaw, SENTENCE_HAPPENS},

@@ -10,7 +10,7 @@
  * does not contain its end. */
 #include "story.h"
 
-static const struct act_row {
+static const struct named_act {
     const char *name;
     enum record_type type;
     const char *to;   /* what its evidence says; NULL: anything */
@@ -34,13 +34,13 @@ static const struct act_row {
 };
 
 struct unwanted { /* what is said of it */
-    struct act_row acts[MAX_WORDS];
+    struct named_act acts[MAX_WORDS];
     uint32_t count;
     const char *goal; /* NULL: any */
     int64_t from, to;
 };
 
-static bool act_read(struct story *story, const char *word, struct act_row *ret) {
+static bool act_read(struct story *story, const char *word, struct named_act *ret) {
     uint32_t type;
     for (size_t i = 0; i < count_of(ACTS); i++)
         if (strcmp(ACTS[i].name, word) == 0) {
@@ -48,7 +48,7 @@ static bool act_read(struct story *story, const char *word, struct act_row *ret)
             return true;
         }
     if (names_find(&RECORD_NAMES, str_of(word), &type) && type != RECORD_NONE) {
-        *ret = (struct act_row){.name = word, .type = (enum record_type)type};
+        *ret = (struct named_act){.name = word, .type = (enum record_type)type};
         return true;
     }
     fails(story, "there is no act called %s", word);
@@ -87,7 +87,7 @@ static bool span_read(struct story *story, char **words, int count, struct unwan
     return between || before || until || count == 0;
 }
 
-static bool is_act(const struct act_row *act, const struct record *record) {
+static bool is_act(const struct named_act *act, const struct record *record) {
     struct evidence evidence = evidence_of(record);
     return record->type == act->type && (!act->to || str_equal(evidence.to, str_of(act->to))) &&
            (!act->text || str_equal(evidence.text, str_of(act->text)));

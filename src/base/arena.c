@@ -74,13 +74,17 @@ char *arena_cstr(struct arena *arena, struct str s) {
     return (char *)(uintptr_t)arena_copy(arena, s).at;
 }
 
+/* Most texts are short: they are made once, and not measured before. */
 struct str arena_format(struct arena *arena, const char *format, ...) {
     must(format != NULL);
+    char brief[256];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(brief, sizeof brief, format, args);
     va_end(args);
     must(length >= 0);
+    if ((size_t)length < sizeof brief)
+        return arena_copy(arena, (struct str){brief, (size_t)length});
     char *to = arena_new(arena, char, (size_t)length + 1);
     va_start(args, format);
     vsnprintf(to, (size_t)length + 1, format, args);

@@ -28,6 +28,20 @@ struct str read_run(struct reader *reader); /* points into what is being read */
 /* Two digits for each, and a NUL: `to` has room for 2 * count + 1. */
 void hex_write(char *to, const void *bytes, size_t count);
 
+/* Fixed numbers, little-endian on every machine; returns behind it. */
+static inline char *le_put(char *to, uint64_t value, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        to[i] = (char)(value >> (8 * i));
+    return to + size;
+}
+
+static inline uint64_t le_get(const char *from, size_t size) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)(unsigned char)from[i] << (8 * i);
+    return value;
+}
+
 static inline uint64_t zigzag(int64_t value) {
     return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
 }

@@ -29,6 +29,10 @@ static inline bool id_equal(struct id a, struct id b) {
     return id_compare(a, b) == 0;
 }
 
+static inline bool id_is_set(struct id id) {
+    return !id_equal(id, (struct id){{0}});
+}
+
 static inline uint64_t id_hash(struct id id) {
     uint64_t low, high;
     memcpy(&high, id.bytes, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Would our proofs notice? Sixteen bugs that a build can plant on purpose (-DPLANTED=…), so that the
+/* Would our proofs notice? Twenty-one bugs that a build can plant on purpose (-DPLANTED=…), so that the
  * explorer and the simulator can show that they find them. Every ordinary build plants none. */
 #pragma once
 
@@ -22,6 +22,13 @@
 #define PLANTED_LANDING_UNREAD 14     /* a landing that was taken over is not looked for */
 #define PLANTED_LANE_NOT_HELD 15      /* a lane that a person holds goes on */
 #define PLANTED_SLOT_KEPT 16          /* work that is lost with its host keeps the slot */
+
+#define PLANTED_BACK_UNNOTICED 17  /* P13: a store that has gone back begins no new era */
+#define PLANTED_ACTED_FORGOTTEN 18 /* P13: what a host has acted on is not looked up */
+#define PLANTED_BEAT_BLIND 19      /* P13: a beat does not compare what the host knows */
+#define PLANTED_TAKE_BLIND 20 /* P13: neither does a take-over, and no failover makes it careful */
+#define PLANTED_NOTES_UNREAD \
+    21 /* P14: what a host had claimed counts as not begun, whatever it has noted */
 
 #ifndef PLANTED
 #define PLANTED PLANTED_NONE

@@ -115,6 +115,12 @@ static const struct field GATEWAY[] = {
     TEXT("token-file",
          "where the gateway's token stands; if not said, it is in OPENCLAW_GATEWAY_TOKEN"),
 };
+static const struct field ANSWER[] = {
+    SWITCH("same", "answer every question that asks the same in the same way, up to 100 of them"),
+};
+static const struct field RELEASE[] = {
+    SWITCH("same", "release every goal that waits for the same reason, up to 100 of them"),
+};
 static const struct field TICK[] = {
     SWITCH("now", "do not wait until it is due; it never waits"),
 };
@@ -259,7 +265,14 @@ static const struct command LOCAL[] = {
      .positional = 2,
      .run = tell_run},
     {.words = "diff", .group = GROUP_WORK, .of = "work.diff", .run = diff_run},
-    {.words = "answer", .group = GROUP_MORE, .of = "question.answer", .run = answer_run},
+    {.words = "answer",
+     .group = GROUP_MORE,
+     .of = "question.answer",
+     .help = "Example: overseer answer Q1 b\n"
+             "Example: overseer answer Q1 keep --text \"until the release\"\n"
+             "Example: overseer answer Q1 b --same",
+     FLAGS(ANSWER),
+     .run = answer_run},
     {.words = "approve", .group = GROUP_MORE, .of = "question.approve", .run = decide_run},
     {.words = "land",
      .group = GROUP_WORK,
@@ -486,14 +499,34 @@ static enum group group_of(const char *words) {
     return GROUP_MORE;
 }
 
+/* Operations that the command line does more with; they stand among the others of their noun. */
+static const struct command RICHER[] = {
+    {.of = "goal.release",
+     .help = "Example: overseer goal release 39FCW6H04A --reason \"it had been done\"\n"
+             "Example: overseer goal release 39FCW6H04A --reason \"looked at all of them\" --same",
+     FLAGS(RELEASE),
+     .run = release_run},
+};
+
+static struct command richer(struct command command) {
+    for (size_t i = 0; i < count_of(RICHER); i++)
+        if (strcmp(RICHER[i].of, command.of) == 0) {
+            command.help = RICHER[i].help;
+            command.flags = RICHER[i].flags;
+            command.flag_count = RICHER[i].flag_count;
+            command.run = RICHER[i].run;
+        }
+    return command;
+}
+
 static void op_add(const struct op *op) {
     char *words = spelled[all_count];
     snprintf(words, sizeof spelled[0], "%s", op->also ? op->also : op->name);
     char *dot = strchr(words, '.');
     if (dot)
         *dot = ' ';
-    all[all_count++] = (struct command){
-        .words = words, .group = group_of(words), .of = op->name, .op = op, .run = op_run};
+    all[all_count++] = richer((struct command){
+        .words = words, .group = group_of(words), .of = op->name, .op = op, .run = op_run});
 }
 
 static void all_make(void) {

@@ -74,6 +74,8 @@ int attach_run(struct typed *typed);
 int tell_run(struct typed *typed);
 int decide_run(struct typed *typed);
 int answer_run(struct typed *typed);
+int release_run(struct typed *typed);
+int alike_run(struct typed *typed); /* with --same */
 int retry_run(struct typed *typed);
 int init_run(struct typed *typed);         /* init.c */
 int up_run(struct typed *typed);           /* up.c */

@@ -6,9 +6,11 @@
 #include "cli/place.h"
 #include "cli/term.h"
 #include "config/config.h"
+#include "model/limits.h"
 
 #include <linux/landlock.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -192,6 +194,26 @@ static void check_postgres(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "not used: the store is SQLite");
 }
 
+/* The daemon knows; nothing is asked while it cannot work. */
+static void check_replication(const struct patient *patient, struct finding *f) {
+    struct trouble trouble;
+    json_t *status = json_is_true(json_object_get(patient->health, "ok"))
+                         ? daemon_call(&patient->typed->at, "status.show", json_object(), &trouble)
+                         : NULL;
+    const char *warning = json_string_value(json_object_get(status, "storeWarning"));
+    const char *engine =
+        json_string_value(json_object_get(json_object_get(status, "daemon"), "store"));
+    if (warning)
+        FOUND(f, LOOK, "use synchronous replication: docs/postgres.md", "%s", warning);
+    else if (!status)
+        FOUND(f, GOOD, "", "not looked at: no daemon that works answers");
+    else if (engine && strcmp(engine, "sqlite") == 0)
+        FOUND(f, GOOD, "", "not used: the store is SQLite");
+    else
+        FOUND(f, GOOD, "", "a failover loses nothing that was acknowledged, or there is none");
+    json_decref(status);
+}
+
 /* ---- settings ---- */
 
 static uint32_t agents_declared(const struct typed *typed) {
@@ -202,6 +224,42 @@ static uint32_t agents_declared(const struct typed *typed) {
     config_free(settings);
     free(report);
     return count;
+}
+
+/* What of these hooks a repository on this machine has; a bare one has no .git. */
+static bool hooks_find(struct str repo, char *names, size_t size) {
+    static const char *const HOOKS[] = {"pre-receive",  "update",      "reference-transaction",
+                                        "post-receive", "post-update", "proc-receive"};
+    static const char *const PLACES[] = {"/.git/hooks/", "/hooks/"};
+    char path[PATH_MAX];
+    names[0] = 0;
+    for (size_t i = 0; i < count_of(HOOKS); i++)
+        for (size_t k = 0; k < count_of(PLACES); k++) {
+            int length =
+                snprintf(path, sizeof path, "%.*s%s%s", STR_ARG(repo), PLACES[k], HOOKS[i]);
+            size_t used = strlen(names);
+            if (length < (int)sizeof path && access(path, X_OK) == 0)
+                snprintf(names + used, size - used, "%s%s", used ? ", " : "", HOOKS[i]);
+        }
+    return names[0];
+}
+
+static void check_hooks(const struct patient *patient, struct finding *f) {
+    struct config_source source = {.file = typed_text(patient->typed, "config")};
+    struct config_report *report = calloc(1, sizeof *report);
+    struct settings *settings = report ? config_load(&source, report) : NULL;
+    char names[128] = "";
+    bool any = settings && settings->repo.path.len > 0 && settings->repo.path.at[0] == '/' &&
+               hooks_find(settings->repo.path, names, sizeof names);
+    if (any && !settings->landing.hooks)
+        FOUND(f, LOOK, "set landing.hooks = true if they are to judge what lands",
+              "hooks of the repository are not run when work lands: %s", names);
+    else if (any)
+        FOUND(f, GOOD, "", "a landing runs %s", names);
+    else
+        FOUND(f, GOOD, "", "the repository has no hooks that a landing would run");
+    config_free(settings);
+    free(report);
 }
 
 static void check_settings(const struct patient *patient, struct finding *f) {
@@ -400,21 +458,37 @@ static void check_limits(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "%s", line);
 }
 
+/* One for each run that is followed. */
+static void check_files(const struct patient *patient, struct finding *f) {
+    struct rlimit files = {0};
+    (void)patient;
+    unsigned long long most = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max : 0;
+    unsigned long long beside = LIMIT_FILES_BESIDE, runs = most > beside ? most - beside : 0;
+    if (most >= LIMIT_FILES)
+        FOUND(f, GOOD, "", "enough files can be open for %d runs at once",
+              LIMIT_FILES - LIMIT_FILES_BESIDE);
+    else
+        FOUND(f, LOOK, "raise the hard limit: LimitNOFILE= in the unit, or limits.conf(5)",
+              "at most %llu files can be open: enough for %llu runs at once", most, runs);
+}
+
 /* ---- all of them ---- */
 
 static const struct check {
     const char *name;
     void (*look)(const struct patient *patient, struct finding *ret);
 } CHECKS[] = {
-    {"program", check_programs}, {"hold", check_hold},
-    {"agents", check_agents},    {"starts", check_starts},
-    {"logins", check_logins},    {"settings", check_settings},
-    {"daemon", check_daemon},    {"registration", check_registration},
-    {"store", check_store},      {"folder", check_folder},
-    {"socket", check_socket},    {"disk", check_disk},
-    {"clock", check_clock},      {"git", check_git},
-    {"tmux", check_tmux},        {"postgresql", check_postgres},
-    {"sandbox", check_sandbox},  {"limits", check_limits},
+    {"program", check_programs},    {"hold", check_hold},
+    {"agents", check_agents},       {"starts", check_starts},
+    {"logins", check_logins},       {"settings", check_settings},
+    {"daemon", check_daemon},       {"registration", check_registration},
+    {"store", check_store},         {"folder", check_folder},
+    {"socket", check_socket},       {"disk", check_disk},
+    {"clock", check_clock},         {"git", check_git},
+    {"hooks", check_hooks},         {"tmux", check_tmux},
+    {"postgresql", check_postgres}, {"replication", check_replication},
+    {"sandbox", check_sandbox},     {"limits", check_limits},
+    {"files", check_files},
 };
 
 static void finding_print(const char *name, const struct finding *f) {

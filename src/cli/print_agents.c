@@ -103,10 +103,12 @@ static void fact_print(const char *title, const char *text) {
 void print_handoff(const struct typed *typed, const json_t *result) {
     static const struct {
         const char *title, *name;
-    } LISTS[] = {
-        {"Next", "nextActions"},         {"Decided", "decisions"},  {"Open", "openQuestions"},
-        {"In the way", "knownBlockers"}, {"Files", "filesTouched"}, {"Commands", "commandsRun"},
-        {"Tests", "testsRun"},           {"Commits", "commits"},    {"See", "externalRefs"}};
+    } LISTS[] = {{"Next", "nextActions"},   {"Decided", "decisions"},
+                 {"Open", "openQuestions"}, {"In the way", "knownBlockers"},
+                 {"Files", "filesTouched"}, {"Commands", "commandsRun"},
+                 {"Tests", "testsRun"},     {"Commits", "commits"},
+                 {"Pull requests", "prs"},  {"Issues", "issues"},
+                 {"See", "externalRefs"}};
     char at[CLOCK_TEXT];
     (void)typed;
     tint_on(stdout, TINT_BOLD);

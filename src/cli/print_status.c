@@ -82,7 +82,7 @@ static void spent_cell(struct table *table, const json_t *goal) {
 }
 
 /* Promise 3: each with what the word rests on, and where it is. */
-static void done_print(const json_t *goals) {
+static void done_print(const json_t *goals, long long count) {
     static const struct column COLUMNS[] = {{0},
                                             {.right = true, .least = AGE_WIDE},
                                             {.bends = true},
@@ -92,16 +92,18 @@ static void done_print(const json_t *goals) {
     struct table table = {.columns = COLUMNS, .column_count = count_of(COLUMNS), .indent = 2};
     size_t i, length = ids_length(goals);
     json_t *goal;
-    char id[ID_TEXT + 1], age[AGE_TEXT];
+    char id[ID_TEXT + 1], age[AGE_TEXT], more[64] = "";
     if (json_array_size(goals) == 0)
         return;
-    title_print("DONE", TINT_GOOD, "");
+    if (count > (long long)json_array_size(goals))
+        snprintf(more, sizeof more, "the newest %zu of %lld", json_array_size(goals), count);
+    title_print("DONE", TINT_GOOD, more);
     json_array_foreach(goals, i, goal) {
         const char *proof = text_of(goal, "proof");
         bool good = strcmp(proof, "landed") == 0 || strcmp(proof, "verified") == 0;
         table_row(&table);
         table_cell(&table, TINT_NONE, "%s", id_short(text_of(goal, "goalId"), length, id));
-        table_cell(&table, TINT_DIM, "%s", age_of(goal, "updatedAt", age));
+        table_cell(&table, TINT_DIM, "%s", age_of(goal, "endedAt", age));
         table_cell(&table, TINT_NONE, "%s", text_of(goal, "title"));
         table_cell(&table, good ? TINT_GOOD : TINT_WARN, "%s",
                    strcmp(proof, "accepted") == 0 ? "by you" : proof);
@@ -201,6 +203,16 @@ static void daemon_print(const json_t *daemon) {
         printf("  nothing is written or started; see: overseer doctor\n");
 }
 
+static void warning_print(const json_t *status) {
+    const char *warning = text_of(status, "storeWarning");
+    if (!*warning)
+        return;
+    tint_on(stdout, TINT_WARN);
+    printf("STORE");
+    tint_off(stdout, TINT_WARN);
+    printf(" %s\n", warning);
+}
+
 static void lost_print(const json_t *status) {
     size_t i;
     json_t *host;
@@ -254,8 +266,9 @@ void print_status(const struct typed *typed, const json_t *status) {
     needs_print(status);
     section_print(status, "working", "WORKING", TINT_BUSY);
     section_print(status, "paused", "PAUSED", TINT_DIM);
-    done_print(json_object_get(status, "done"));
+    done_print(json_object_get(status, "done"), number_of(status, "doneCount"));
     lost_print(status);
+    warning_print(status);
     waits_print(json_object_get(status, "waits"));
     daemon_print(json_object_get(status, "daemon"));
     if (number_of(json_object_get(status, "tally"), "needs you") > 0)

@@ -328,8 +328,13 @@ int decide_run(struct typed *typed) {
 }
 
 int answer_run(struct typed *typed) {
-    return asked_settle(typed, NULL) ? op_run(typed)
-                                     : trouble_tell(&typed->trouble, typed->as_json);
+    if (!asked_settle(typed, NULL))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    return typed_flag(typed, "same") ? alike_run(typed) : op_run(typed);
+}
+
+int release_run(struct typed *typed) {
+    return typed_flag(typed, "same") ? alike_run(typed) : op_run(typed);
 }
 
 /* What is done is opened again first. */

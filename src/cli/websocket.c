@@ -132,6 +132,23 @@ static bool value_is(struct str value, const char *text) {
     return value.len == strlen(text) && strncasecmp(value.at, text, value.len) == 0;
 }
 
+/* Among several, with commas between them. */
+static bool value_has(struct str value, const char *text) {
+    bool has = false;
+    for (size_t from = 0, at = 0; at <= value.len && !has; at++) {
+        if (at < value.len && value.at[at] != ',')
+            continue;
+        struct str one = {value.at + from, at - from};
+        while (one.len > 0 && strchr(" \t", one.at[0]))
+            one = (struct str){one.at + 1, one.len - 1};
+        while (one.len > 0 && strchr(" \t", one.at[one.len - 1]))
+            one.len--;
+        has = value_is(one, text);
+        from = at + 1;
+    }
+    return has;
+}
+
 const char *ws_answer_wrong(struct str head, const char *key) {
     static const char SALT[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     char joined[WS_KEY + sizeof SALT], accept[4 * ((SHA1 + 2) / 3) + 1];
@@ -142,7 +159,7 @@ const char *ws_answer_wrong(struct str head, const char *key) {
     if (!str_begins(head, STR("HTTP/1.1 101 ")) && !str_begins(head, STR("HTTP/1.1 101\r")))
         return "it did not change to a WebSocket";
     if (!value_is(header_find(head, "Upgrade"), "websocket") ||
-        !value_is(header_find(head, "Connection"), "upgrade"))
+        !value_has(header_find(head, "Connection"), "upgrade"))
         return "it changed to something that is no WebSocket";
     if (!str_equal(header_find(head, "Sec-WebSocket-Accept"), str_of(accept)))
         return "its answer does not belong to what was asked";

@@ -281,9 +281,10 @@ struct charge *charge_of_effect(struct deciding *d, uint32_t n) {
 }
 
 /* ASSIGN-12, TICK-18: history is only ever added to; a late acceptance is another row of the same dispatch. */
-void dispatch_history(struct deciding *d, const struct charge *charge, enum effect_kind kind,
-                      enum delivery result, struct str notes) {
+void dispatch_history(struct deciding *d, const struct charge *charge, enum delivery result,
+                      struct str notes) {
     struct goal *goal = &d->decision->goal;
+    bool starts = charge->run == charge->dispatch;
     char id[ID_TEXT + 1], run[ID_TEXT + 1] = "";
     id_format(effect_id(goal->id, charge->dispatch - 1), id);
     if (charge->run)
@@ -291,8 +292,7 @@ void dispatch_history(struct deciding *d, const struct charge *charge, enum effe
     struct dispatch row = {.id = arena_copy(d->out, str_of(id)),
                            .at = d->signal->at,
                            .assignment = charge_id(charge, d->out),
-                           .mode =
-                               kind == EFFECT_SPAWN ? STR("sessions_spawn") : STR("sessions_send"),
+                           .mode = starts ? STR("sessions_spawn") : STR("sessions_send"),
                            .target = str_of(charge->session),
                            .instruction_hash = hex_of(&charge->instruction, d->out),
                            .result = str_of(name_of(&DELIVERY_NAMES, result)),
@@ -416,7 +416,7 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
         if (result != DELIVERY_ERROR)
             start_keep(d, charge);
     }
-    dispatch_history(d, charge, (enum effect_kind)slot->kind, result, d->signal->text);
+    dispatch_history(d, charge, result, d->signal->text);
     charge->delivery = result;
     charge_touch(d, charge);
     if (charge_is_stranded(d, charge))
@@ -440,7 +440,7 @@ static void doubt_settle(struct deciding *d, struct charge *charge, const struct
         again = false; /* it works meanwhile, and is not interrupted */
     const struct node *node = plan_node(&d->decision->plan, charge->node);
     if (delivered == SURE_YES) {
-        dispatch_history(d, charge, EFFECT_SEND, DELIVERY_ACCEPTED, STR("found by looking"));
+        dispatch_history(d, charge, DELIVERY_ACCEPTED, STR("found by looking"));
         delivery_note(d, charge, DELIVERY_ACCEPTED, STR("dispatch.found"));
     } else if (again && node->attempts < d->policy->max_attempts && dispatch_has_room(d)) {
         if (charge->run == charge->dispatch)

@@ -10,7 +10,7 @@ static const enum record_type RECORD_OF[GOAL_STATUSES] = {
 };
 
 /* What nobody has claimed is taken back; what was claimed goes on to its outcome, which is recorded. */
-static void effects_withdraw(struct deciding *d) {
+void effects_withdraw(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     for (uint32_t i = goal->open_count; i-- > 0;) {
         struct effect_slot *slot = &goal->open[i];
@@ -91,8 +91,10 @@ void rule_move(struct deciding *d) {
                                     .to = str_of(GOAL_STATUS[to].name),
                                     .override = to == GOAL_COMPLETED,
                                     .reason = d->signal->reason});
-    if (from == GOAL_PAUSED && to == GOAL_ACTIVE)
+    if (from == GOAL_PAUSED && to == GOAL_ACTIVE) {
+        charges_resume(d);
         goal_settle(d);
+    }
 }
 
 static void effect_give_up(struct deciding *d, struct effect_slot *slot) {

@@ -84,11 +84,37 @@ void effect_lose(struct deciding *d, struct effect_slot *slot, struct str rule, 
         slot_ended(d, slot, true);
 }
 
+/* P14: the host that had claimed it has its own note of what it began, and this is not in it. */
+static bool effect_never_began(const struct deciding *d, const struct effect_slot *slot) {
+    return d->signal->host != 0 && d->signal->host == slot->run_host &&
+           slot->kind == EFFECT_COMMAND && slot->state == EFFECT_RUNNING &&
+           d->world->level >= LEVEL_RETURN;
+}
+
+static void effect_return(struct deciding *d, struct effect_slot *slot) {
+    decide_record(d, RECORD_EFFECT_RETURNED,
+                  (struct evidence){.rule = STR("effect.never-began"),
+                                    .effect = slot->n + 1,
+                                    .host = slot->run_host,
+                                    .to = effect_told(slot),
+                                    .fence = d->decision->goal.fence});
+    slot->run_host = 0;
+    slot->until = 0;
+    effect_move(d, slot, EFFECT_READY);
+    enum goal_status status = d->decision->goal.status;
+    if (status != GOAL_ACTIVE && status != GOAL_PAUSED)
+        effects_withdraw(d);
+}
+
 void rule_lost(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct effect_slot *slot = goal_effect(goal, d->signal->effect);
     if (!slot || slot->state == EFFECT_READY)
         return;
+    if (effect_never_began(d, slot)) {
+        effect_return(d, slot);
+        return;
+    }
     if (slot->kind == EFFECT_COMMAND && slot->state == EFFECT_UNCONFIRMED &&
         goal->need == NEED_UNCONFIRMED)
         return;
@@ -96,8 +122,27 @@ void rule_lost(struct deciding *d) {
                 STR("its host was lost before it could say what came of it"));
 }
 
+/* A timer rings at once while a host runs. One that rings this late says that none did: the machine was off or slept. */
+#define LATE MINUTES(1)
+
+/* A check or a landing of before is carried out again by the host that finds it, and nothing is known about it yet. */
+static bool effect_renew(struct deciding *d, struct effect_slot *slot) {
+    bool work = slot->kind == EFFECT_CHECK || slot->kind == EFFECT_LAND;
+    if (!work || d->signal->at < time_after(effect_deadline(slot), LATE))
+        return false;
+    effect_until(d, slot, time_after(d->signal->at, d->policy->act_within));
+    decide_record(d, RECORD_EFFECT_RENEWED,
+                  (struct evidence){.rule = STR("effect.renewed"),
+                                    .effect = slot->n + 1,
+                                    .to = effect_told(slot),
+                                    .until = slot->until});
+    return true;
+}
+
 /* Nothing stays open for ever: an effect without an outcome at its deadline is unconfirmed, a look saw nothing. */
 void effect_expire(struct deciding *d, struct effect_slot *slot) {
+    if (effect_renew(d, slot))
+        return;
     if (EFFECTS[slot->kind].promise == PROMISE_REPEAT)
         slot_ended(d, slot, false);
     else

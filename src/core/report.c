@@ -8,7 +8,7 @@ void rule_report(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     goal->reports++;
 #ifdef OVERSEER_TOMORROW /* STORE-18: what older builds would lose is not written before the last is gone */
-    if (d->world->level >= 6)
+    if (d->world->level >= 7)
         goal->tomorrow++;
 #endif
     decide_record(d, RECORD_GOAL_REPORTED,

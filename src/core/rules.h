@@ -84,6 +84,7 @@ void rule_host_lost(struct deciding *); /* desk.c: another host is lost, or is b
 
 /* What becomes due by itself: each returns the next time that it wants to be asked, or TIME_NEVER. */
 int64_t watch_due(struct deciding *);     /* watch.c: silence, rungs */
+void charges_resume(struct deciding *);   /* watch.c: the goal was paused */
 int64_t questions_due(struct deciding *); /* question.c: to be said again, expired, applied */
 int64_t desk_due(struct deciding *);      /* desk.c: accounts that open, a minute that ends */
 int64_t desk_next(const struct live *live, const struct goal *goal, const struct policy *policy,
@@ -207,8 +208,8 @@ struct charge *charge_in_hand(struct deciding *); /* the signal's; NULL: there i
 struct evidence charge_evidence(struct deciding *, const struct charge *charge, struct evidence);
 void charge_tell_row(struct deciding *, const struct charge *charge); /* the row for people */
 bool dispatch_has_room(const struct deciding *);
-void dispatch_history(struct deciding *, const struct charge *charge, enum effect_kind kind,
-                      enum delivery result, struct str notes);
+void dispatch_history(struct deciding *, const struct charge *charge, enum delivery result,
+                      struct str notes);
 void delivery_note(struct deciding *, struct charge *charge, enum delivery result, struct str rule);
 
 /* watch.c: somebody went to see, and this is what there is. */
@@ -339,6 +340,8 @@ void effect_expire(struct deciding *, struct effect_slot *slot);
 /* What its records call it, so that nobody takes it for a command; empty: it is one. */
 struct str effect_told(const struct effect_slot *slot);
 
+/* What nobody has claimed is taken back, and on record. */
+void effects_withdraw(struct deciding *d);
 /* An effect of which nothing is known becomes unconfirmed, and a person is asked. */
 void effect_doubt(struct deciding *, struct effect_slot *slot, struct str rule, struct str why);
 

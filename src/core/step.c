@@ -139,6 +139,11 @@ struct decision step(const struct world *world, const struct signal *signal,
     begin(&d);
     if (world->seen)
         return decision; /* applied before: nothing is done twice */
+    if (world->key_used) {
+        decide_refuse_because(&d, ERROR_CONFLICT,
+                              STR("this key was used for another request: choose a new one"));
+        return refusal(&decision);
+    }
     if (signal->kind > SIGNAL_FLEET_RESUME && world->level < LEVEL_SUPERVISION) {
         decide_refuse_because(&d, ERROR_CONFLICT,
                               STR("a host of the fleet is of an older build: update it first"));

@@ -8,15 +8,18 @@
 #include "model/decision.h"
 
 enum {
-    CORE_VERSION = 7,
+    CORE_VERSION = 8,
     LEVEL_SUPERVISION = 4, /* of the store: below it a host of the fleet cannot read charges */
-    LEVEL_LANE = 5         /* below it a host of the fleet does not know the landing lane */
+    LEVEL_LANE = 5,        /* below it a host of the fleet does not know the landing lane */
+    LEVEL_RETURN =
+        6 /* below it a host of the fleet calls an effect that was claimed twice damage */
 };
 
 struct world {
     const struct goal *goal; /* NULL: there is none */
     const struct live *live; /* its plan, charges …; NULL: it has none */
     bool seen;               /* this signal's source has been applied before */
+    bool key_used;           /* its key has been used for another source */
     uint64_t era;            /* of the store: raised by each restore */
     uint32_t level;          /* what the fleet has agreed to write */
     int64_t

@@ -21,6 +21,7 @@ enum { DESK_ROWS = 1 << PART_PERMIT | 1 << PART_ACCOUNT | 1 << PART_BUDGET };
 
 /* What such a record is about concerns every row of these kinds. */
 static const uint32_t COVERS[RECORD_TYPES] = {
+    [RECORD_GOAL_RESUMED] = 1 << PART_CHARGE, /* their silence counts from there */
     [RECORD_PLAN_CREATED] = 1 << PART_NODE,
     [RECORD_PLAN_UPDATED] = 1 << PART_NODE,
     [RECORD_MAIL_SENT] = 1 << PART_LETTER, /* MAIL-07: the oldest makes room */

@@ -229,7 +229,7 @@ static void receipt_note(struct deciding *d, struct charge *charge, const struct
         charge->delivery == DELIVERY_OK || charge->dispatch == 0)
         return;
     if (charge->delivery == DELIVERY_TIMEOUT)
-        dispatch_history(d, charge, EFFECT_SEND, DELIVERY_ACCEPTED, STR("late"));
+        dispatch_history(d, charge, DELIVERY_ACCEPTED, STR("late"));
     delivery_note(d, charge, DELIVERY_ACCEPTED, STR("agent.receipt"));
 }
 
@@ -426,6 +426,7 @@ static bool may_wake(const struct deciding *d, const struct charge *charge) {
 static int64_t charge_due(struct deciding *d, struct charge *charge,
                           const struct sightings *sightings) {
     const struct sighting *seen = sighting_of(sightings, charge->n);
+    int64_t since = later(sightings->since, sooner(charge->listened_since, d->signal->at));
     if (seen)
         permit_measure(d, charge, seen);
     reply_due(d, charge);
@@ -435,8 +436,8 @@ static int64_t charge_due(struct deciding *d, struct charge *charge,
     }
     switch (charge->status) {
     case CHARGE_DISPATCHED:
-    case CHARGE_ACTIVE: return working_due(d, charge, seen, sightings->since);
-    case CHARGE_STALLED: return stalled_due(d, charge, seen, sightings->since);
+    case CHARGE_ACTIVE: return working_due(d, charge, seen, since);
+    case CHARGE_STALLED: return stalled_due(d, charge, seen, since);
     case CHARGE_BLOCKED:
         if (!may_wake(d, charge))
             return waiting_due(d, charge);
@@ -444,6 +445,22 @@ static int64_t charge_due(struct deciding *d, struct charge *charge,
             charge_lives(d, charge, seen);
         return time_after(d->signal->at, d->policy->tick_every);
     default: return waiting_due(d, charge);
+    }
+}
+
+/* GOAL-11: the goal goes on. Its silence counts from here, and what was promised for the time between is forgotten. */
+void charges_resume(struct deciding *d) {
+    struct charges *charges = &d->decision->live.charges;
+    if (charges->count > 0)
+        live_edit(d, PART_CHARGE, 0);
+    for (uint32_t i = 0; i < charges->count; i++) {
+        struct charge *charge = &charges->at[i];
+        if (charge_is_over(charge))
+            continue;
+        charge->listened_since = d->signal->at;
+        if (charge->expected_next_at <= d->signal->at)
+            charge->expected_next_at = 0;
+        charge_touch(d, charge);
     }
 }
 

@@ -12,8 +12,6 @@
 
 #include <stdio.h>
 
-enum { PEER_BITS = 3, PEER_LOOKED = 1 << (PEER_BITS - 1) };
-
 static enum error refuse(enum error error, char *why, size_t size, const char *text) {
     snprintf(why, size, "%s", text);
     return error;
@@ -70,31 +68,10 @@ static enum error browser_check(struct visit *visit, char *why, size_t size) {
 
 /* ---- who ---- */
 
-/* Asked once for each connection: whoever connected is the peer, whoever has the socket later. */
-void peer_notify(void *with, struct MHD_Connection *connection, void **context,
-                 enum MHD_ConnectionNotificationCode what) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    uid_t uid = 0;
-    (void)with;
-    if (what != MHD_CONNECTION_NOTIFY_STARTED || !info)
-        return;
-    enum peer peer = peer_look(info->connect_fd, &uid);
-    *context = (void *)((uintptr_t)uid << PEER_BITS | (uintptr_t)peer | PEER_LOOKED);
-}
-
-static enum peer peer_of(const struct visit *visit, uid_t *ret_uid) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(visit->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    uintptr_t seen = info ? (uintptr_t)info->socket_context : 0;
-    *ret_uid = (uid_t)(seen >> PEER_BITS);
-    return seen & PEER_LOOKED ? (enum peer)(seen & (PEER_LOOKED - 1)) : PEER_NOBODY;
-}
-
 /* G-03: an agent has our uid as well. Who runs below a hold comes through the door for runs, with its token. */
 static enum error peer_read(struct visit *visit, char *why, size_t size) {
     uid_t uid;
-    switch (peer_of(visit, &uid)) {
+    switch (guest_peer(visit->connection, &uid)) {
     case PEER_FREE:
         visit->caller = (struct caller){.role = ROLE_HUMAN};
         snprintf(visit->caller.actor, sizeof visit->caller.actor, "human:%u", uid);
@@ -169,8 +146,7 @@ enum error admit(struct visit *visit, const char *method, char *why, size_t why_
     error = visit->for_runs ? run_find(visit, why, why_size) : caller_find(visit, why, why_size);
     if (error)
         return error;
-    if (!visit->over_unix)
-        guest_is_known(visit->connection);
+    guest_is_known(visit->connection);
     if (visit->route && !(visit->route->may & 1u << visit->caller.role))
         return refuse(ERROR_UNAUTHORIZED, why, why_size, "This path is not for your role.");
     return ERROR_NONE;

@@ -6,7 +6,3 @@
 
 /* Fills visit->caller and visit->origin. ERROR_NONE, or why not. */
 enum error admit(struct visit *visit, const char *method, char *why, size_t why_size);
-
-/* What libmicrohttpd calls for each connection at a Unix socket. */
-void peer_notify(void *with, struct MHD_Connection *connection, void **context,
-                 enum MHD_ConnectionNotificationCode what);

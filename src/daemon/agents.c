@@ -274,7 +274,7 @@ static void spawn_one(struct agents *agents, const struct effect *effect, struct
     struct id id = effect_id(effect->goal, dispatch_of(effect) - 1);
     struct behaviour behaviour;
     ended->to = DELIVERY_ERROR;
-    if (map_get(&agents->stopped, id))
+    if (recent_has(&agents->stopped, id))
         ended->text = STR("it was stopped before it began");
     else if (!behaviour_of(agents, effect->agent, &behaviour))
         ended->text =
@@ -323,7 +323,7 @@ static void stop_one(struct agents *agents, const struct effect *effect) {
     struct pretend_run *run = run_meant(agents, effect);
     struct id id = effect_id(effect->goal, effect->run ? effect->run - 1 : 0);
     if (!run) {
-        map_put(&agents->stopped, id, agents);
+        recent_add(&agents->stopped, id);
         return;
     }
     past_keep(agents, run);
@@ -452,7 +452,6 @@ void agents_end(struct agents *agents) {
     for (size_t i = 0; i < agents->runs.cap; i++)
         free(agents->runs.slots[i].value);
     map_free(&agents->runs);
-    map_free(&agents->stopped);
     for (size_t i = 0; i < agents->past.cap; i++)
         free(agents->past.slots[i].value);
     map_free(&agents->past);

@@ -4,6 +4,7 @@
 
 #include "base/due.h"
 #include "base/map.h"
+#include "base/recent.h"
 #include "daemon/house.h"
 #include "daemon/input.h"
 
@@ -17,12 +18,12 @@ struct agents {
     struct house *house;
     struct runs *real; /* runs.h: those of agents that are programs */
     uv_timer_t timer;
-    pthread_mutex_t lock; /* of what follows: see() comes from the ledger's thread */
-    struct map runs;      /* struct run, by the id of the effect that started it */
-    struct map stopped;   /* runs that were stopped before they began */
-    struct map past;      /* what ended pretend runs have done, by their work */
-    struct due due;       /* when something happens to a run by itself */
-    int64_t since;        /* wall clock: watched without a gap since then */
+    pthread_mutex_t lock;  /* of what follows: see() comes from the ledger's thread */
+    struct map runs;       /* struct run, by the id of the effect that started it */
+    struct recent stopped; /* runs that were stopped before they began */
+    struct map past;       /* what ended pretend runs have done, by their work */
+    struct due due;        /* when something happens to a run by itself */
+    int64_t since;         /* wall clock: watched without a gap since then */
     int64_t beat_boot;
     int64_t stepped; /* sum of the steps of the wall clock at that time */
 };

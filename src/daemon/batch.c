@@ -11,6 +11,7 @@
 #include "daemon/decide.h"
 
 #include "base/planted.h"
+#include "store/rows.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ static void batch_add(struct batch *batch, struct input *input) {
     input->place = batch->input_count;
     input->applied = input->claimed = false;
     input->error = ERROR_NONE;
-    batch->seen[batch->input_count] = false; /* until the load says otherwise; there may be none */
+    batch->seen[batch->input_count] = batch->key_used[batch->input_count] =
+        false; /* until the load says otherwise; there may be none */
     batch->inputs[batch->input_count++] = input;
 }
 
@@ -181,25 +183,45 @@ static bool group_needs_loading(struct ledger *ledger, struct group *group) {
     return !warm && !input_makes_fresh_goal(first);
 }
 
-static bool input_needs_source(const struct input *input) {
-    return input->signal.keyed && input->signal.kind != SIGNAL_GOAL_CREATE;
+/* What has been applied of an input that is remembered: its source, another one with its key, or what an older build took it for. */
+enum { ASKED_SOURCE, ASKED_KEY, ASKED_BEFORE, ASKED };
+
+static uint32_t input_asks(const struct input *input) {
+    return !input_is_remembered(input) ? 0 : id_is_set(input->signal.key) ? ASKED : ASKED_KEY;
+}
+
+static void keys_add(struct store_request *request, struct source_key *keys,
+                     const struct signal *signal, uint32_t count) {
+    const struct id asked[ASKED] = {signal->source, signal->key, signal->before};
+    for (uint32_t i = 0; i < count; i++)
+        keys[request->key_count++] = (struct source_key){signal->goal, asked[i]};
+}
+
+/* A goal that was made with this key by an older build has another id. */
+static bool input_may_be_older(const struct input *input) {
+    return input->signal.kind == SIGNAL_GOAL_CREATE && id_is_set(input->signal.before);
 }
 
 static bool load_request(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
-    struct id *ids = arena_new(&ledger->scratch, struct id, batch->group_count);
-    struct source_key *keys = arena_new(&ledger->scratch, struct source_key, batch->input_count);
+    struct id *ids =
+        arena_new(&ledger->scratch, struct id, batch->group_count + batch->input_count);
+    struct source_key *keys =
+        arena_new(&ledger->scratch, struct source_key, ASKED * batch->input_count);
     struct store_request *request = &ledger->request;
     request->verb = STORE_LOAD;
     request->ids = ids;
     request->keys = keys;
-    for (uint32_t i = 0; i < batch->group_count; i++)
+    for (uint32_t i = 0; i < batch->group_count; i++) {
+        const struct input *first = batch->inputs[batch->groups[i].from];
         if (group_needs_loading(ledger, &batch->groups[i]))
-            ids[request->id_count++] = batch->inputs[batch->groups[i].from]->signal.goal;
+            ids[request->id_count++] = first->signal.goal;
+        if (input_may_be_older(first))
+            ids[request->id_count++] = first->signal.before;
+    }
+    ids_sort(ids, request->id_count);
     for (uint32_t i = 0; i < batch->input_count; i++)
-        if (input_needs_source(batch->inputs[i]))
-            keys[request->key_count++] =
-                (struct source_key){batch->inputs[i]->signal.goal, batch->inputs[i]->signal.source};
+        keys_add(request, keys, &batch->inputs[i]->signal, input_asks(batch->inputs[i]));
     return request->id_count + request->key_count > 0;
 }
 
@@ -218,15 +240,54 @@ static void group_loaded(struct ledger *ledger, struct group *group,
         warm_put(ledger, &loaded->goal, &loaded->live);
 }
 
+static const struct goal_loaded *loaded_find(const struct ledger *ledger,
+                                             const struct store_answer *answer, struct id goal) {
+    int64_t place = id_place(ledger->request.ids, ledger->request.id_count, goal);
+    return place < 0 ? NULL : &answer->loaded[place];
+}
+
+/* It is asked for once more under the id that the goal has. */
+static void group_is_older(struct ledger *ledger, struct group *group) {
+    struct batch *batch = &ledger->batch;
+    for (uint32_t i = group->from; i < group->to; i++) {
+        struct signal *signal = &batch->inputs[i]->signal;
+        if (signal->kind == SIGNAL_GOAL_CREATE)
+            signal->goal = signal->before;
+        signal->key = signal->before = (struct id){{0}};
+    }
+    group->forward = true; /* leaves nothing to decide or to forward */
+    group_again(ledger, group);
+}
+
+static void sources_absorb(struct ledger *ledger, const struct store_answer *answer) {
+    struct batch *batch = &ledger->batch;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < batch->input_count; i++) {
+        uint32_t count = input_asks(batch->inputs[i]);
+        const bool *asked = answer->seen + next;
+        batch->seen[i] = (count > ASKED_SOURCE && asked[ASKED_SOURCE]) ||
+                         (count > ASKED_BEFORE && asked[ASKED_BEFORE]);
+        batch->key_used[i] = count > ASKED_KEY && asked[ASKED_KEY] && !batch->seen[i] &&
+                             input_key_refuses(batch->inputs[i]);
+        next += count;
+    }
+}
+
 static void load_absorb(struct ledger *ledger, const struct store_answer *answer) {
     struct batch *batch = &ledger->batch;
-    uint32_t next_id = 0, next_key = 0;
-    for (uint32_t i = 0; i < batch->group_count && next_id < ledger->request.id_count; i++)
-        if (id_equal(ledger->request.ids[next_id],
-                     batch->inputs[batch->groups[i].from]->signal.goal))
-            group_loaded(ledger, &batch->groups[i], &answer->loaded[next_id++]);
-    for (uint32_t i = 0; i < batch->input_count; i++)
-        batch->seen[i] = input_needs_source(batch->inputs[i]) && answer->seen[next_key++];
+    sources_absorb(ledger, answer);
+    for (uint32_t i = 0; i < batch->group_count; i++) {
+        struct group *group = &batch->groups[i];
+        const struct signal *first = &batch->inputs[group->from]->signal;
+        const struct goal_loaded *loaded = loaded_find(ledger, answer, first->goal);
+        const struct goal_loaded *older = input_may_be_older(batch->inputs[group->from])
+                                              ? loaded_find(ledger, answer, first->before)
+                                              : NULL;
+        if (loaded)
+            group_loaded(ledger, group, loaded);
+        if (older && older->exists && !group->exists)
+            group_is_older(ledger, group);
+    }
 }
 
 /* ---- goals whose owner is gone ---- */
@@ -270,9 +331,30 @@ static void adopt_absorb(struct ledger *ledger, const struct store_answer *answe
 
 /* ---- letting go ---- */
 
+/* P13: what this host has acted on is not acted on again, whatever the store says: it may have gone back behind that. A goal has one
+ * command at most. One that was lost and is asked for again under the same key is the same goal, and gives it another number. */
+bool batch_may_note(const struct ledger *ledger, const struct act *act) {
+    struct act_row row = {.goal = act->effect.goal,
+                          .n = act->effect.n,
+                          .kind = act->effect.kind,
+                          .batch = act->batch};
+    if (!ledger->config.acts || EFFECTS[row.kind].promise == PROMISE_REPEAT)
+        return true;
+    return act_log_note(ledger->config.acts, &row, !planted(ACTED_FORGOTTEN));
+}
+
+/* P14: an earlier process of this host had claimed it, and noted everything that it began. */
+bool batch_never_began(const struct ledger *ledger, const struct effect_entry *entry) {
+    struct act_row row = {.goal = entry->goal, .n = entry->slot.n, .kind = entry->slot.kind};
+    bool mine = ledger->trusts_notes && entry->slot.run_host == ledger->config.host &&
+                entry->slot.state == EFFECT_RUNNING;
+    return mine && (planted(NOTES_UNREAD) || !act_log_had(ledger->config.acts, &row));
+}
+
 static void act_release(struct ledger *ledger, struct input *input, const struct goal *goal) {
     struct act *act = input->act;
     input->act = NULL;
+    act->batch = ledger->batch_number;
     ledger_act(ledger, act, goal->fence);
 }
 
@@ -285,6 +367,8 @@ static void input_release(struct ledger *ledger, struct input *input, const stru
              signal->kind == SIGNAL_EFFECT_LOST)
         if (!planted(ACT_BEFORE_COMMIT) || signal->kind != SIGNAL_EFFECT_CLAIM)
             ledger_forget_effect(ledger, signal->goal, signal->effect);
+    if (signal->kind == SIGNAL_EFFECT_ENDED && ledger->config.acts)
+        act_log_end(ledger->config.acts, signal->goal, signal->effect);
     if (signal->kind == SIGNAL_EFFECT_LOST) /* what may be repeated is still to be done */
         ledger_meet_again(ledger, goal);
     input->version = goal->version;
@@ -368,6 +452,7 @@ static void range_next(struct batch *batch) {
 static void range_settle(struct ledger *ledger) {
     struct batch *batch = &ledger->batch;
     ledger->batch_number++;
+    ledger_confirm(ledger);
     for (uint32_t i = batch->from; i < batch->to; i++) {
         struct group *group = &batch->groups[batch->commit_group[i]];
         if (batch->commits[i].ok) {
@@ -418,6 +503,25 @@ static void commit_absorb(struct ledger *ledger, const struct store_answer *answ
     }
 }
 
+/* P13: what a join or a beat compares the host row with. */
+struct store_known batch_known(const struct ledger *ledger, bool beats) {
+    bool blind = planted(BACK_UNNOTICED) || (beats && planted(BEAT_BLIND));
+    return ledger->config.lease == 0 || blind ? (struct store_known){0} : ledger->row_known;
+}
+
+/* P13: a take-over is for a host that knows its own row, and begins a new era if the last commits of the other one may be lost. */
+struct store_known batch_take_known(const struct ledger *ledger) {
+    struct store_known known = batch_known(ledger, false);
+    known.back = lease_row_is_doubtful(ledger, &ledger->victim);
+    return planted(TAKE_BLIND) ? (struct store_known){0} : known;
+}
+
+/* P13: raising the epoch gave no more than was known before, or a batch is missing that was confirmed. */
+bool batch_row_is_behind(const struct ledger *ledger, const struct store_answer *answer) {
+    return ledger->config.lease > 0 && !planted(BACK_UNNOTICED) &&
+           (answer->epoch <= ledger->self.epoch || answer->batch < ledger->batch_number);
+}
+
 /* P7: on a new connection raise the epoch: that waits for the ghost, or fences it. Then the batch number
  * says whether it was committed; if not, the same batch is sent again. Never step again. */
 static void resolve_absorb(struct ledger *ledger, const struct store_answer *answer) {
@@ -425,7 +529,8 @@ static void resolve_absorb(struct ledger *ledger, const struct store_answer *ans
         ledger_retry_later(ledger, answer);
         return;
     }
-    if (!answer->held) {
+    ledger->row_known.back = answer->held && batch_row_is_behind(ledger, answer);
+    if (!answer->held || ledger->row_known.back) {
         ledger_deposed(ledger);
         return;
     }
@@ -477,7 +582,10 @@ static void recheck_absorb(struct ledger *ledger, const struct store_answer *ans
 /* ---- what belongs to other hosts ---- */
 
 /* Claims, timers and doubts are the owner's own business; a goal that exists answers a repeated create. */
-static bool input_is_forwarded(const struct input *input) {
+static bool input_is_forwarded(const struct batch *batch, uint32_t i) {
+    const struct input *input = batch->inputs[i];
+    if (batch->key_used[i])
+        return false;
     switch (input ? input->signal.kind : SIGNAL_NONE) {
     case SIGNAL_NONE:
     case SIGNAL_GOAL_CREATE:
@@ -486,6 +594,11 @@ static bool input_is_forwarded(const struct input *input) {
     case SIGNAL_EFFECT_LOST: return false;
     default: return true;
     }
+}
+
+/* Only a caller sends again what was not taken. */
+static bool input_may_wait(const struct input *input) {
+    return input->waiter && !input->done;
 }
 
 static void forward_request(struct ledger *ledger) {
@@ -497,13 +610,37 @@ static void forward_request(struct ledger *ledger) {
         for (uint32_t i = batch->groups[g].from;
              batch->groups[g].forward && i < batch->groups[g].to; i++) {
             struct input *input = batch->inputs[i];
-            if (!input_is_forwarded(input))
+            if (!input_is_forwarded(batch, i))
                 continue;
             struct signal signal = input->signal;
             signal.keyed = 1;
-            rows[ledger->request.row_count++] = (struct inbox_row){
-                signal.source, signal.goal, signal_encode(&signal, &ledger->scratch)};
+            rows[ledger->request.row_count++] =
+                (struct inbox_row){.source = signal.source,
+                                   .goal = signal.goal,
+                                   .body = signal_encode(&signal, &ledger->scratch),
+                                   .may_wait = input_may_wait(input)};
         }
+}
+
+/* P9: the owner has too many waiting, or the goal was archived meanwhile. The caller comes back, and hears which. */
+static bool was_taken(const struct store_answer *answer, const struct input *input) {
+    for (uint32_t i = 0; i < answer->inbox_count; i++)
+        if (id_equal(answer->inbox[i].source, input->signal.source))
+            return true;
+    return !input_may_wait(input);
+}
+
+static void forwarded_answer(const struct batch *batch, uint32_t i,
+                             const struct store_answer *answer) {
+    struct input *input = batch->inputs[i];
+    input->key_used = batch->key_used[i];
+    input->forwarded = input_is_forwarded(batch, i);
+    if (input->key_used)
+        input->error = ERROR_CONFLICT;
+    else if (answer->outcome == STORE_REFUSED)
+        input->error = ERROR_REFUSED_BY_STORE;
+    else if (input->forwarded && !was_taken(answer, input))
+        input->error = ERROR_BUSY;
 }
 
 static void forward_absorb(struct ledger *ledger, const struct store_answer *answer) {
@@ -518,9 +655,7 @@ static void forward_absorb(struct ledger *ledger, const struct store_answer *ans
             struct input *input = batch->inputs[i];
             if (!input)
                 continue;
-            input->forwarded = input_is_forwarded(input);
-            if (answer->outcome == STORE_REFUSED)
-                input->error = ERROR_REFUSED_BY_STORE;
+            forwarded_answer(batch, i, answer);
             input_release(ledger, input, &batch->groups[g].goal, false);
             batch->inputs[i] = NULL;
         }

@@ -3,6 +3,7 @@
  * sum is wrong (torn by a power cut) counts as empty, and the hold itself says that it is frozen. */
 #include "daemon/brake_file.h"
 
+#include "base/bytes.h"
 #include "base/sha256.h"
 
 #include <fcntl.h>
@@ -11,40 +12,28 @@
 
 enum { SLOT_BYTES = 128, SUMMED = 96, MAGIC = 0x4B415242, FORMAT = 1 }; /* "BRAK" */
 
-static void number_put(unsigned char *at, uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t number_get(const unsigned char *at, unsigned bytes) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
-static void slot_write(const struct brake_slot *slot, unsigned char bytes[SLOT_BYTES]) {
+static void slot_write(const struct brake_slot *slot, char bytes[SLOT_BYTES]) {
     memset(bytes, 0, SLOT_BYTES);
-    number_put(bytes, MAGIC, 4);
+    le_put(bytes, MAGIC, 4);
     bytes[4] = FORMAT;
-    bytes[5] = (unsigned char)slot->state;
-    bytes[6] = (unsigned char)slot->cause;
+    bytes[5] = (char)slot->state;
+    bytes[6] = (char)slot->cause;
     bytes[7] = slot->told;
     memcpy(bytes + 8, slot->run.bytes, 16);
     memcpy(bytes + 24, slot->goal.bytes, 16);
-    number_put(bytes + 40, slot->charge, 4);
-    number_put(bytes + 44, slot->number, 4);
-    number_put(bytes + 48, (uint64_t)slot->at, 8);
-    number_put(bytes + 56, slot->bytes, 8);
-    number_put(bytes + 64, slot->free, 8);
-    struct hash sum = sha256((struct str){(const char *)bytes, SUMMED});
+    le_put(bytes + 40, slot->charge, 4);
+    le_put(bytes + 44, slot->number, 4);
+    le_put(bytes + 48, (uint64_t)slot->at, 8);
+    le_put(bytes + 56, slot->bytes, 8);
+    le_put(bytes + 64, slot->free, 8);
+    struct hash sum = sha256((struct str){bytes, SUMMED});
     memcpy(bytes + SUMMED, sum.bytes, SLOT_BYTES - SUMMED);
 }
 
-static struct brake_slot slot_read(const unsigned char bytes[SLOT_BYTES]) {
+static struct brake_slot slot_read(const char bytes[SLOT_BYTES]) {
     struct brake_slot slot = {0};
-    struct hash sum = sha256((struct str){(const char *)bytes, SUMMED});
-    if (number_get(bytes, 4) != MAGIC || bytes[4] != FORMAT || bytes[6] >= BRAKE_CAUSES ||
+    struct hash sum = sha256((struct str){bytes, SUMMED});
+    if (le_get(bytes, 4) != MAGIC || bytes[4] != FORMAT || bytes[6] >= BRAKE_CAUSES ||
         bytes[5] > BRAKE_ALLOWED || memcmp(bytes + SUMMED, sum.bytes, SLOT_BYTES - SUMMED) != 0)
         return slot;
     slot.state = (enum brake_state)bytes[5];
@@ -52,18 +41,18 @@ static struct brake_slot slot_read(const unsigned char bytes[SLOT_BYTES]) {
     slot.told = bytes[7];
     memcpy(slot.run.bytes, bytes + 8, 16);
     memcpy(slot.goal.bytes, bytes + 24, 16);
-    slot.charge = (uint32_t)number_get(bytes + 40, 4);
-    slot.number = (uint32_t)number_get(bytes + 44, 4);
-    slot.at = (int64_t)number_get(bytes + 48, 8);
-    slot.bytes = number_get(bytes + 56, 8);
-    slot.free = number_get(bytes + 64, 8);
+    slot.charge = (uint32_t)le_get(bytes + 40, 4);
+    slot.number = (uint32_t)le_get(bytes + 44, 4);
+    slot.at = (int64_t)le_get(bytes + 48, 8);
+    slot.bytes = le_get(bytes + 56, 8);
+    slot.free = le_get(bytes + 64, 8);
     return slot;
 }
 
 /* Every block is really there from now on. */
 static bool file_fill(int fd) {
-    static const unsigned char NOTHING[SLOT_BYTES];
-    unsigned char bytes[SLOT_BYTES];
+    static const char NOTHING[SLOT_BYTES];
+    char bytes[SLOT_BYTES];
     for (int i = 0; i < BRAKE_SLOTS; i++)
         if (pread(fd, bytes, SLOT_BYTES, (off_t)i * SLOT_BYTES) != SLOT_BYTES &&
             pwrite(fd, NOTHING, SLOT_BYTES, (off_t)i * SLOT_BYTES) != SLOT_BYTES)
@@ -73,7 +62,7 @@ static bool file_fill(int fd) {
 
 bool brake_file_open(struct brake_file *file, const char *folder) {
     char path[4096];
-    unsigned char bytes[SLOT_BYTES];
+    char bytes[SLOT_BYTES];
     *file = (struct brake_file){.fd = -1};
     snprintf(path, sizeof path, "%s/brake", folder);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -111,7 +100,7 @@ struct brake_slot *brake_file_free(struct brake_file *file) {
 }
 
 bool brake_file_keep(struct brake_file *file, const struct brake_slot *slot) {
-    unsigned char bytes[SLOT_BYTES];
+    char bytes[SLOT_BYTES];
     slot_write(slot, bytes);
     return file->fd >= 0 &&
            pwrite(file->fd, bytes, SLOT_BYTES, (off_t)(slot - file->slots) * SLOT_BYTES) ==

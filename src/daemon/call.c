@@ -5,6 +5,7 @@
 #include "daemon/clock.h"
 #include "daemon/facts.h"
 #include "daemon/guard.h"
+#include "daemon/key.h"
 #include "daemon/log.h"
 #include "daemon/pool.h"
 #include "daemon/spool.h"
@@ -59,12 +60,20 @@ const struct call_count *call_counts(void) {
     return counts;
 }
 
-static void call_count(struct call *call) {
-    enum error error = call_error(call);
+static void count_add(const struct op *op, enum error error) {
     enum error_class class = error < ERROR_COUNT ? ERRORS[error].class : CLASS_HARD;
     for (size_t i = 0; i < OP_COUNT && i < LIMIT_OPS; i++)
-        if (OPS[i] == call->op.op)
+        if (OPS[i] == op)
             atomic_fetch_add_explicit(&counts[i].by_class[class], 1, memory_order_relaxed);
+}
+
+void call_was_cached(const struct op *op) {
+    count_add(op, ERROR_NONE);
+}
+
+static void call_count(struct call *call) {
+    enum error error = call_error(call);
+    count_add(call->op.op, error);
     if (error == ERROR_UNAUTHORIZED && call->caller.role == ROLE_RUN)
         log_about(LEVEL_WARNING, &(struct log_about){.goal = call->caller.goal},
                   "a run of %s was refused %s: %s", call->caller.actor,
@@ -175,7 +184,7 @@ const char *call_why(const struct call *call) {
 static json_t *written_json(const struct input *input) {
     char goal[GOAL_ID_TEXT + 1];
     if (input->signal.kind == SIGNAL_NONE) /* a tick */
-        return json_pack("{s:b}", "didWork", input->applied);
+        return json_pack("{s:b, s:b}", "ok", 1, "didWork", input->applied);
     goal_id_format(input->signal.goal, goal);
     if (input->forwarded)
         return json_pack("{s:s, s:b}", "goalId", goal, "forwarded", 1);
@@ -276,28 +285,13 @@ static bool built(struct call *call, void (*make)(void *), struct building *buil
 
 /* ---- writing ---- */
 
-static struct str id_bytes(const struct id *id) {
-    return (struct str){(const char *)id->bytes, sizeof id->bytes};
-}
-
-/* A key names the happening (of that goal, if there is one yet), and of a create also the goal. Without a
- * key, both are random. Runs do not know each other: the same key of two of them names two things. */
-static void signal_name(struct signal *signal, const struct op_call *call) {
-    const struct op_args *args = &call->args;
-    uint8_t random[10];
-    random_bytes(random, sizeof random);
-    signal->source = id_make(signal->at / 1000, random);
-    signal->keyed = args->key.len > 0;
-    if (signal->keyed) {
-        struct id of_key = id_derive(str_of(call->op->name), args->key);
-        if (call->caller->role == ROLE_RUN) {
-            struct id of_run = id_derive(str_of(call->caller->actor), str_of(call->caller->run));
-            of_key = id_derive(id_bytes(&of_run), id_bytes(&of_key));
-        }
-        signal->source = id_derive(id_bytes(&signal->goal), id_bytes(&of_key));
-    }
-    if (signal->kind == SIGNAL_GOAL_CREATE)
-        signal->goal = signal->source;
+static bool signal_name(struct call *call, struct signal *signal) {
+    bool given = call->op.args.key.len > 0 && call->op.args.key.at != call->key;
+    if (call->op.args.key.len == 0)
+        key_random(signal);
+    else if (!key_name(signal, &call->op, given))
+        return op_refuse(&call->op, ERROR_NO_MEMORY, "%s", "");
+    return true;
 }
 
 static bool signal_is_fit(struct call *call, const struct signal *signal) {
@@ -324,8 +318,7 @@ static bool signal_build(struct call *call, const struct store_answer *answer, s
     ret->actor = str_of(call->caller.actor);
     if (ret->charge && ret->charge == call->caller.charge)
         ret->run = call->caller.run_n; /* P10: what it says counts for this run only */
-    signal_name(ret, &call->op);
-    return true;
+    return signal_name(call, ret);
 }
 
 static void call_settled(struct call *call) {
@@ -410,7 +403,7 @@ static bool write_send(struct call *call, const struct store_answer *answer) {
 
 /* What was read has changed before it could be written: read again. */
 static bool tried_again(struct call *call, const struct input *input) {
-    bool again = input->error == ERROR_CONFLICT && call->op.op->merges &&
+    bool again = input->error == ERROR_CONFLICT && !input->key_used && call->op.op->merges &&
                  call->tries++ < CALL_TRIES && atomic_load(&call->state) == CALL_WAITING;
     return again && lookups_ask(lookups_of(call), &call->lookup);
 }

@@ -33,6 +33,7 @@ struct call_count {
     atomic_uint_least64_t by_class[CLASS_HARD + 1]; /* enum error_class */
 };
 const struct call_count *call_counts(void);
+void call_was_cached(const struct op *op); /* one was answered without a call */
 
 /* From the ledger's thread; takes the input over. */
 void call_written(struct input *input);

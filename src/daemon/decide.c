@@ -63,11 +63,12 @@ static int64_t signal_time(const struct ledger *ledger, const struct input *inpu
 
 /* NULL: the step broke a promise, which is in ret_report. */
 static struct decision *step_guarded(struct deliberation *d, const struct input *input, bool seen,
-                                     struct guard_report *ret_report) {
+                                     bool key_used, struct guard_report *ret_report) {
     struct decision *decision = arena_new(d->arena, struct decision, 1);
     struct world world = {.goal = d->exists ? &d->goal : NULL,
                           .live = &d->live,
                           .seen = seen,
+                          .key_used = key_used,
                           .era = d->ledger->mark.era,
                           .level = d->ledger->mark.level,
                           .clock = d->ledger->now.stepped,
@@ -96,7 +97,7 @@ static struct goal_commit *commit_of(struct deliberation *d) {
     *d->commit = (struct goal_commit){
         .expected = d->group->exists ? d->group->goal.version : 0,
         .inbox_done = arena_new(d->arena, struct id, inputs),
-        .seen = arena_new(d->arena, struct id, inputs),
+        .seen = arena_new(d->arena, struct id, 2 * inputs),
         .aside = arena_new(d->arena, struct aside_row, inputs),
     };
     return d->commit;
@@ -205,8 +206,10 @@ static void add_source(struct deliberation *d, const struct input *input) {
     struct goal_commit *commit = commit_of(d);
     if (input->from_inbox)
         commit->inbox_done[commit->inbox_count++] = input->signal.source;
-    if (input->signal.keyed && input->signal.kind != SIGNAL_GOAL_CREATE && input->applied)
+    if (input_is_remembered(input) && input->applied)
         commit->seen[commit->seen_count++] = input->signal.source;
+    if (id_is_set(input->signal.key) && input->applied)
+        commit->seen[commit->seen_count++] = input->signal.key;
 }
 
 /* ---- goals that are set aside ---- */
@@ -275,7 +278,7 @@ static bool effect_is_claimed(struct deliberation *d, const struct signal *signa
     return slot && slot->state == EFFECT_RUNNING;
 }
 
-static void deliberate(struct deliberation *d, struct input *input, bool seen);
+static void deliberate(struct deliberation *d, struct input *input, bool seen, bool key_used);
 
 /* Stored times are corrected before anything else is decided: by a step of its own, so that it has its own record. */
 static void clock_correct(struct deliberation *d) {
@@ -290,10 +293,10 @@ static void clock_correct(struct deliberation *d) {
                                        .actor = STR("overseer"),
                                        .by = WHO_OVERSEER}};
     if (stepped.signal.stepped != 0)
-        deliberate(d, &stepped, false);
+        deliberate(d, &stepped, false, false);
 }
 
-static void deliberate(struct deliberation *d, struct input *input, bool seen) {
+static void deliberate(struct deliberation *d, struct input *input, bool seen, bool key_used) {
     struct guard_report report = {.why = "its stored state cannot be decoded"};
     bool released =
         input->signal.kind == SIGNAL_GOAL_RELEASE && (d->group->whole || !d->group->exists);
@@ -304,8 +307,11 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
     if (input->signal.kind == SIGNAL_GOAL_CREATE)
         input->signal.host = d->ledger->config.host;
     seen = seen || (input->signal.keyed && source_is_in(d->commit, input->signal.source));
+    key_used = key_used || (id_is_set(input->signal.key) && !seen &&
+                            source_is_in(d->commit, input->signal.key) && input_key_refuses(input));
     bool undecodable = d->group->exists && !d->group->whole;
-    struct decision *decision = undecodable ? NULL : step_guarded(d, input, seen, &report);
+    struct decision *decision =
+        undecodable ? NULL : step_guarded(d, input, seen, key_used, &report);
     if (!decision && d->exists)
         quarantine(d, input, str_of(report.why));
     else if (!decision) {
@@ -313,6 +319,7 @@ static void deliberate(struct deliberation *d, struct input *input, bool seen) {
         snprintf(input->why, sizeof input->why, "nothing was stored: %.100s", report.why);
     } else {
         input->error = decision->error;
+        input->key_used = key_used && !seen;
         snprintf(input->why, sizeof input->why, "%.*s",
                  STR_ARG(str_cut_utf8(decision->why, sizeof input->why - 1)));
         input->applied = decision->verdict == VERDICT_CHANGE || decision->verdict == VERDICT_SAMPLE;
@@ -401,7 +408,7 @@ void decide_all(struct ledger *ledger) {
                                  .exists = group->exists};
         clock_correct(&d);
         for (uint32_t i = group->from; i < group->to; i++)
-            deliberate(&d, batch->inputs[i], batch->seen[i]);
+            deliberate(&d, batch->inputs[i], batch->seen[i], batch->key_used[i]);
         conclude(&d);
     }
 }
@@ -430,7 +437,7 @@ bool decide_refused(struct ledger *ledger, struct group *group, struct goal_comm
     uint32_t inputs = group->to - group->from;
     *commit = (struct goal_commit){.expected = group->goal.version,
                                    .inbox_done = arena_new(d.arena, struct id, inputs),
-                                   .seen = arena_new(d.arena, struct id, inputs),
+                                   .seen = arena_new(d.arena, struct id, 2 * inputs),
                                    .aside = arena_new(d.arena, struct aside_row, inputs)};
     for (uint32_t i = group->from; i < group->to; i++)
         quarantine(&d, batch->inputs[i], why);

@@ -196,10 +196,8 @@ static bool server_start(struct door *door, int fd) {
     option_add(&list, MHD_OPTION_CONNECTION_LIMIT,
                tcp ? LIMIT_TCP_CONNECTIONS : LIMIT_HTTP_CONNECTIONS, NULL);
     option_add(&list, MHD_OPTION_CONNECTION_TIMEOUT, LIMIT_IDLE_SECONDS, NULL);
-    if (door->kind == DOOR_UNIX)
-        option_add(&list, MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)peer_notify, NULL);
+    option_add(&list, MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)guest_notify, &door->guests);
     if (tcp) {
-        option_add(&list, MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)guest_notify, &door->guests);
         option_add(&list, MHD_OPTION_PER_IP_CONNECTION_LIMIT, LIMIT_TCP_PER_ADDRESS, NULL);
         option_add(&list, MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL);
     }
@@ -227,7 +225,7 @@ struct door *door_open(struct house *house, enum door_kind kind, const struct do
         return NULL;
     door->kind = kind;
     door->house = house;
-    guests_start(&door->guests);
+    guests_start(&door->guests, kind != DOOR_TCP, kind == DOOR_UNIX);
     door->asked = rules;
     json_watch();
     struct guard_report report;
@@ -256,8 +254,8 @@ struct door_view door_view(struct door *door) {
     pthread_mutex_lock(&guests->lock);
     const union MHD_DaemonInfo *info =
         door->http ? MHD_get_daemon_info(door->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS) : NULL;
-    struct door_view view = {info ? info->num_connections : 0, guests->strangers, guests->came,
-                             guests->sent_away};
+    struct door_view view = {info ? info->num_connections : 0, guests->strangers.count,
+                             guests->came, guests->sent_away};
     pthread_mutex_unlock(&guests->lock);
     return view;
 }

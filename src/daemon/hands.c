@@ -3,6 +3,7 @@
 #include "daemon/hands.h"
 
 #include "base/seam.h"
+#include "daemon/act_log.h"
 #include "daemon/clock.h"
 #include "daemon/log.h"
 #include "daemon/runs.h"
@@ -104,27 +105,62 @@ static void act_begin(struct hands *hands, struct act *act) {
     }
 }
 
-/* P8: after the claim is committed, check the deadline and the stop flag, then act. */
-static void act_consider(struct hands *hands, struct act *act) {
+static void act_never(struct hands *hands, struct act *act) {
+    report(hands, act, SIGNAL_EFFECT_LOST, 0, STR(""));
+    free(act);
+}
+
+/* P8: after the claim is committed, check the deadline and the stop flag. True: act now. */
+static bool act_consider(struct hands *hands, struct act *act) {
     switch (ledger_may_act(hands->keeper->ledger, act, clock_boot())) {
-    case ACT_NOW: act_begin(hands, act); break;
+    case ACT_NOW: return true;
     case ACT_LATER:
         act->next = hands->held;
         hands->held = act;
-        break;
-    case ACT_NEVER:
-        report(hands, act, SIGNAL_EFFECT_LOST, 0, STR(""));
-        free(act);
-        break;
+        return false;
+    case ACT_NEVER: act_never(hands, act); return false;
+    }
+    return false;
+}
+
+/* P14: from here on it may have happened. */
+static void act_start(struct hands *hands, struct act *act) {
+    bool noted = hands->keeper->acts && EFFECTS[act->effect.kind].promise != PROMISE_REPEAT;
+    if (noted && !act_log_start(hands->keeper->acts, act->effect.goal, act->effect.n))
+        act_never(hands, act);
+    else
+        act_begin(hands, act);
+}
+
+static void start_all(struct hands *hands, struct act *act) {
+    while (act) {
+        struct act *next = act->next;
+        act_start(hands, act);
+        act = next;
     }
 }
 
+/* P13: where notes have to be on the disk, those of all acts are brought there at once. */
 static void consider_all(struct hands *hands, struct act *act) {
+    struct act_log *notes = hands->keeper->acts;
+    struct act *together = NULL, **end = &together;
     while (act) {
         struct act *next = act->next;
-        act_consider(hands, act);
+        bool now = act_consider(hands, act);
+        if (now)
+            act->next = NULL;
+        if (now && !(notes && act_log_syncs(notes)))
+            act_start(hands, act);
+        else if (now) {
+            *end = act;
+            end = &act->next;
+        }
         act = next;
     }
+    if (together && !act_log_sync(notes))
+        log_error("what this host acts on cannot be brought to the disk: after a power cut, a "
+                  "store that has gone back would not be noticed");
+    start_all(hands, together);
 }
 
 static void acts_arrived(uv_async_t *async) {

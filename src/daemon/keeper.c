@@ -3,6 +3,7 @@
 #include "daemon/keeper.h"
 
 #include "base/seam.h"
+#include "daemon/answer_cache.h"
 #include "daemon/clock.h"
 #include "daemon/guard.h"
 #include "daemon/log.h"
@@ -33,6 +34,21 @@ static void records_count(struct keeper *keeper, const struct store_request *req
                 memory_order_relaxed);
 }
 
+/* Whatever came of it, and before anybody is told: a commit may stand although its answer was lost. */
+static void cache_forget(const struct store_request *request) {
+    switch (request->verb) {
+    case STORE_COMMIT:
+        for (uint32_t i = 0; i < request->commit_count; i++)
+            answer_cache_changed(request->commits[i].goal.id);
+        break;
+    case STORE_BEAT:
+    case STORE_LOAD:
+    case STORE_OWNED:
+    case STORE_POLL: break;
+    default: answer_cache_all_changed();
+    }
+}
+
 /* Without memory nobody knows how far the request came: its outcome is unknown. */
 static void perform(struct keeper *keeper, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
@@ -44,6 +60,9 @@ static void perform(struct keeper *keeper, const struct store_request *request,
         must_failed(__FILE__, __LINE__, report.why);
     if (result == GUARD_MEMORY)
         *answer = (struct store_answer){.outcome = STORE_UNKNOWN, .error = STR("out of memory")};
+    cache_forget(request);
+    if (answer->outcome == STORE_FAILED || answer->outcome == STORE_UNKNOWN)
+        keeper->store_failed = true;
     if (answer->damaged)
         keeper_enter_safe(keeper, answer->error);
     if (request->verb == STORE_COMMIT && answer->outcome == STORE_DONE && answer->held)
@@ -63,8 +82,9 @@ static void log_changes(const struct ledger_view *before, const struct ledger_vi
                         const char *trouble) {
     if (!before->joined && now->joined)
         log_info("joined the store under epoch %llu", (unsigned long long)now->epoch);
-    if (before->deposed != now->deposed)
-        log_warning("another host took over; joining again");
+    if (before->depositions_told != now->depositions_told)
+        log_warning("this host lost its row in the store: %.*s; joining again",
+                    STR_ARG(now->deposition));
     if (before->takeovers != now->takeovers)
         log_warning("a neighbour stopped beating; its goals are being taken over");
     if (before->quarantined != now->quarantined)
@@ -78,17 +98,55 @@ static void log_changes(const struct ledger_view *before, const struct ledger_vi
         log_info("the store answers again");
 }
 
+/* P13: what is missing, and what was acted on although the store knows nothing of it any more. */
+static void back_log(struct keeper *keeper, const struct ledger_view *now) {
+    enum { SHOWN = 64 };
+    static struct act_row rows[SHOWN];
+    uint32_t count = act_log_behind(keeper->acts, now->back_from, rows, SHOWN);
+    log_about(
+        LEVEL_ERROR, &(struct log_about){.incident = true},
+        "the store has gone back to an earlier time: batches %llu to %llu of this host are "
+        "missing, with the records of %u effects that it has acted on. A new era begins: what "
+        "was ready or running is unconfirmed, and nothing is done twice. Look at what was "
+        "reported since then",
+        (unsigned long long)now->back_from + 1, (unsigned long long)now->back_to, count);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++)
+        log_about(LEVEL_WARNING, &(struct log_about){.goal = rows[i].goal, .effect = rows[i].n + 1},
+                  "was acted on (%s), and the store has lost the record of it",
+                  EFFECTS[rows[i].kind].name);
+}
+
 static void publish(struct keeper *keeper) {
     struct ledger_view now = ledger_view(keeper->ledger), before = keeper->view;
     pthread_mutex_lock(&keeper->view_lock);
     snprintf(keeper->trouble, sizeof keeper->trouble, "%.*s", STR_ARG(now.trouble));
     keeper->view = now;
     keeper->view.trouble.at = keeper->trouble;
+    keeper->view.deposition = (struct str){0};
     pthread_mutex_unlock(&keeper->view_lock);
     log_changes(&before, &now, keeper->trouble);
+    if (before.backs != now.backs && keeper->acts)
+        back_log(keeper, &now);
+}
+
+/* P13, P14: each batch is noted before anything of it is acted on. Beats are noted now and then. */
+static void acts_note(struct keeper *keeper) {
+    struct act_log *log = keeper->acts;
+    if (!log)
+        return;
+    int64_t now = clock_boot();
+    if (!act_log_is_due(log) && now - keeper->noted_at < SECONDS(1))
+        return;
+    keeper->noted_at = now;
+    bool good = act_log_write(log);
+    if (!good && !keeper->note_failed)
+        log_error("what this host acts on cannot be noted in its state folder: a store that goes "
+                  "back would not be noticed after a restart");
+    keeper->note_failed = !good;
 }
 
 static void let_go(struct keeper *keeper) {
+    acts_note(keeper);
     for (struct act *act; (act = ledger_take_act(keeper->ledger));)
         keeper->ports.act(keeper->ports.with, act);
     for (struct input *input; (input = ledger_take_answered(keeper->ledger));)
@@ -111,7 +169,8 @@ static bool tick_take(struct keeper *keeper, struct input *input) {
         return false;
     if (!keeper->ticks.first) {
         keeper->tick_commits = ledger_view(keeper->ledger).commits;
-        log_info("tick begins");
+        log_info("tick begins%s%.*s", input->signal.reason.len ? ": " : "",
+                 STR_ARG(input->signal.reason));
     }
     ledger_look(keeper->ledger);
     if (input->waiter)

@@ -26,8 +26,13 @@ struct keeper {
     atomic_int_least64_t turned_at; /* boot clock: when it last did */
     atomic_uint_least64_t
         records[RECORD_TYPES]; /* that were committed since the start: OBSERVE-07 */
-    struct input_list ticks;   /* API-04: whoever waits for a whole turn that begins now */
-    uint64_t tick_commits;     /* when they came */
+    struct act_log *acts;      /* P13; NULL: the store is this host's own */
+    int64_t noted_at;          /* boot clock: when it was last written */
+    bool note_failed;
+    bool store_failed; /* the store failed at least once since the start */
+    struct input_list
+        ticks; /* API-04: requests that wait for a whole turn, which begins after them */
+    uint64_t tick_commits; /* when they came */
     pthread_t thread;
     pthread_mutex_t view_lock;
     struct ledger_view view; /* as of the last turn */

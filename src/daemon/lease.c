@@ -12,6 +12,46 @@ bool lease_claims(const struct ledger *ledger) {
     return ledger->config.lease > 0 && ledger->config.addr.len > 0;
 }
 
+/* ---- how the row was lost ---- */
+
+static void deposition_tell(struct ledger *ledger, const char *how) {
+    int64_t quiet = ledger->now.boot - ledger->away_until;
+    if (ledger->away_until > 0 && quiet <= 2 * ledger->config.lease)
+        snprintf(ledger->deposition, sizeof ledger->deposition,
+                 "%s; before that, the store had not answered for %.1f s", how,
+                 (double)ledger->away_for / 1e6);
+    else
+        snprintf(ledger->deposition, sizeof ledger->deposition, "%s", how);
+    ledger->deposition_open = false;
+    ledger->depositions_told++;
+}
+
+void lease_deposed(struct ledger *ledger) {
+    ledger->deposition_open = true;
+    if (!lease_claims(ledger)) /* the row is not looked at */
+        deposition_tell(ledger, "the host row was taken");
+}
+
+/* The row says who has it now. A row that is behind what this host knows is that of an earlier time. */
+static void deposition_find(struct ledger *ledger, const struct host_row *row) {
+    char how[160];
+    if (!ledger->deposition_open)
+        return;
+    bool back = row->epoch < ledger->self.epoch || row->batch < ledger->batch_number;
+    if (row->epoch == 0)
+        snprintf(how, sizeof how, "the store has no row of this host any more");
+    else if (back)
+        snprintf(how, sizeof how, "the store has gone back: it knows batch %llu, this host %llu",
+                 (unsigned long long)row->batch, (unsigned long long)ledger->batch_number);
+    else if (row->state != HOST_LIVE)
+        snprintf(how, sizeof how, "another host took over, because this one did not beat in time");
+    else if (row->instance != ledger->self.instance)
+        snprintf(how, sizeof how, "another process joined under the number of this host");
+    else
+        snprintf(how, sizeof how, "a request of this host whose answer was lost raised its epoch");
+    deposition_tell(ledger, how);
+}
+
 void lease_claim(struct ledger *ledger) {
     ledger->request.verb = STORE_HOSTS;
     ledger->request.limit = 1;
@@ -32,6 +72,7 @@ void lease_absorb_claim(struct ledger *ledger, const struct store_answer *answer
     }
     struct host_row row =
         answer->host_count > 0 ? answer->hosts[0] : (struct host_row){.host = ledger->self.host};
+    deposition_find(ledger, &row);
     enum claim claim = row.epoch ? host_claim(&row, ledger->config.addr, ledger->self.instance,
                                               atomic_load(&ledger->joins) == 0)
                                  : CLAIM_FREE;
@@ -54,6 +95,7 @@ void lease_absorb_claim(struct ledger *ledger, const struct store_answer *answer
 /* P2: by the ledger, and only while the I/O loop moves: a host that cannot act shall not seem alive. */
 void lease_beat(struct ledger *ledger) {
     ledger->request.verb = STORE_BEAT;
+    ledger->request.known = batch_known(ledger, true);
     ledger->pulse_beaten = ledger->now.pulse;
 }
 
@@ -68,6 +110,8 @@ void lease_absorb_beat(struct ledger *ledger, const struct store_answer *answer)
         ledger_deposed(ledger);
         return;
     }
+    ledger->row_known.beat++;
+    ledger_confirm(ledger);
     ledger->beat_at = ledger->request_sent + ledger->config.beat_every;
     atomic_store(&ledger->act_until, ledger->request_sent + ledger->config.lease);
 }
@@ -134,6 +178,22 @@ static void host_is_lost(struct ledger *ledger, uint32_t host) {
     host_tell(ledger, host, false);
 }
 
+/* P13: a standby that was promoted may have lost the last commits of a host. One that has beaten on this timeline has looked at its row. */
+static void first_note(struct ledger *ledger, const struct host_row *row) {
+    for (uint32_t i = 0; i < ledger->first_count; i++)
+        if (ledger->first[i].host == row->host)
+            return;
+    if (ledger->first_count < LOST_KNOWN)
+        ledger->first[ledger->first_count++] = *row;
+}
+
+bool lease_row_is_doubtful(const struct ledger *ledger, const struct host_row *row) {
+    for (uint32_t i = 0; i < ledger->first_count; i++)
+        if (ledger->first[i].host == row->host)
+            return ledger->timeline_changed && ledger->first[i].beat == row->beat;
+    return ledger->timeline_changed;
+}
+
 static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {
     struct signal signal;
     if (!signal_decode(row->body, &signal))
@@ -148,6 +208,20 @@ static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {
     input_push(&ledger->waiting, input);
 }
 
+#define INBOX_REST MILLISECONDS(50) /* more is likely to come where something came */
+
+/* A page that begins as the one before did has rows that this host cannot use: they wait for the next poll. */
+static void inbox_read(struct ledger *ledger, const struct store_answer *answer) {
+    if (answer->inbox_count == 0)
+        return;
+    bool again = id_equal(answer->inbox[0].source, ledger->inbox_first);
+    ledger->inbox_first = answer->inbox[0].source;
+    ledger->inbox_more = !again;
+    ledger->inbox_rest = answer->inbox_count < LIMIT_INBOX_PAGE ? INBOX_REST : 0;
+    for (uint32_t i = 0; i < answer->inbox_count; i++)
+        inbox_meet(ledger, &answer->inbox[i]);
+}
+
 void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer) {
     ledger->poll_at = time_after(ledger->now.boot, ledger->config.poll_every);
     if (answer->outcome != STORE_DONE) {
@@ -157,12 +231,15 @@ void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer)
         return;
     }
     order_heard(ledger, answer);
+    ledger_confirm(ledger);
     hosts_returned(ledger, answer);
     struct watched fresh[LIMIT_WATCHED_HOSTS];
     uint32_t count =
         answer->host_count < LIMIT_WATCHED_HOSTS ? answer->host_count : LIMIT_WATCHED_HOSTS;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         fresh[i] = watch_again(ledger, &answer->hosts[i]);
+        first_note(ledger, &answer->hosts[i]);
+    }
     memcpy(ledger->watched, fresh, count * sizeof fresh[0]);
     ledger->watched_count = count;
     ledger->last_poll = ledger->request_sent;
@@ -171,13 +248,13 @@ void lease_absorb_poll(struct ledger *ledger, const struct store_answer *answer)
         ledger->taking = watched_is_dead(ledger, &fresh[i]);
         ledger->adopting = fresh[i].row.state == HOST_LOST;
     }
-    for (uint32_t i = 0; i < answer->inbox_count; i++)
-        inbox_meet(ledger, &answer->inbox[i]);
+    inbox_read(ledger, answer);
 }
 
 /* P4: first the epoch, which fences all of the host's goals at once. */
 void lease_take(struct ledger *ledger) {
     ledger->request.verb = STORE_TAKE;
+    ledger->request.known = batch_take_known(ledger);
     ledger->request.victim = ledger->victim;
 }
 
@@ -189,7 +266,8 @@ void lease_absorb_take(struct ledger *ledger, const struct store_answer *answer)
         return;
     }
     if (!answer->held)
-        return; /* it lives, or another host was faster */
+        return;                                     /* it lives, or another host was faster */
+    ledger->mark.era += ledger->request.known.back; /* P13: before its goals are looked at */
     host_is_lost(ledger, ledger->victim.host);
     ledger->victim.epoch++;
     ledger->victim.state = HOST_LOST;
@@ -236,7 +314,8 @@ void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer
         return;
     }
     ledger->fencing = false;
-    if (!answer->held) {
+    ledger->row_known.back = answer->held && batch_row_is_behind(ledger, answer);
+    if (!answer->held || ledger->row_known.back) {
         ledger_deposed(ledger);
         return;
     }

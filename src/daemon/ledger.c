@@ -23,6 +23,12 @@ struct ledger *ledger_create(const struct ledger_config *config) {
         return NULL;
     }
     atomic_store(&ledger->policy, &ledger->policies->policy);
+    if (config->acts) {
+        const struct act_head *head = act_log_head(config->acts);
+        ledger->row_known = (struct store_known){head->instance, head->era,   head->epoch,
+                                                 head->beat,     head->batch, 0};
+        ledger->timeline = head->timeline;
+    }
     return ledger;
 }
 
@@ -181,8 +187,12 @@ bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
 static void told(struct ledger *ledger, const struct input *input);
 
 void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why) {
-    if (input->from_inbox)
-        ledger->inbox_pending--;
+    if (input->from_inbox && --ledger->inbox_pending == 0 && ledger->inbox_more) {
+        int64_t next = time_after(ledger->now.boot, ledger->inbox_rest);
+        ledger->inbox_more = false;
+        ledger->poll_at = next < ledger->poll_at ? next : ledger->poll_at;
+    }
+    ledger->unsettled = ledger->unsettled || (error && input->signal.kind == SIGNAL_EFFECT_LOST);
     if (input->tells) {
         input->error = error;
         told(ledger, input);
@@ -269,6 +279,16 @@ static void effect_queue(struct ledger *ledger, const struct effect_entry *entry
     ledger->read_again = true;
 }
 
+/* P14: once nothing of before waits to be decided about, what is noted is complete again. */
+static void notes_settle(struct ledger *ledger) {
+    if (!ledger->config.acts || ledger->settled || ledger->unsettled || !ledger->joined ||
+        ledger->reading || ledger->read_again || ledger->waiting.count > 0 ||
+        ledger->batch.stage != BATCH_NONE)
+        return;
+    ledger->settled = true;
+    act_log_settle(ledger->config.acts);
+}
+
 /* An open effect of a goal that is mine: what is to be done about it? */
 void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry) {
     bool repeats = EFFECTS[entry->slot.kind].promise == PROMISE_REPEAT;
@@ -277,9 +297,12 @@ void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry)
     if ((entry->slot.state == EFFECT_READY || repeats) && !entry->damaged)
         effect_queue(ledger, entry);
     else
-        ledger_offer_internal(ledger, (struct signal){.kind = SIGNAL_EFFECT_LOST,
-                                                      .goal = entry->goal,
-                                                      .effect = entry->slot.n});
+        ledger_offer_internal(
+            ledger,
+            (struct signal){.kind = SIGNAL_EFFECT_LOST,
+                            .goal = entry->goal,
+                            .effect = entry->slot.n,
+                            .host = batch_never_began(ledger, entry) ? ledger->config.host : 0});
 }
 
 void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n) {
@@ -364,7 +387,7 @@ enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, 
     if (acts_are_off(ledger) || boot_now < atomic_load(&ledger->observe_until) ||
         boot_now >= atomic_load(&ledger->act_until))
         return ACT_LATER;
-    return ACT_NOW;
+    return batch_may_note(ledger, act) ? ACT_NOW : ACT_NEVER;
 }
 
 /* Read in this order: a join raises the number before its deadline is set, and losing the row takes the deadline away first. */
@@ -404,6 +427,55 @@ void ledger_meet_again(struct ledger *ledger, const struct goal *goal) {
 
 /* ---- joining and losing the host row ---- */
 
+void ledger_confirm(struct ledger *ledger) {
+    struct store_known *known = &ledger->row_known;
+    known->era = ledger->mark.era;
+    if (ledger->mark.timeline != ledger->timeline) {
+        ledger->timeline_changed = ledger->timeline_changed || ledger->timeline != 0;
+        ledger->timeline = ledger->mark.timeline;
+        ledger->first_count = 0;
+    }
+    if (ledger->self.epoch > known->epoch)
+        known->epoch = ledger->self.epoch;
+    if (ledger->batch_number > known->batch)
+        known->batch = ledger->batch_number;
+    if (ledger->config.acts)
+        act_log_confirm(ledger->config.acts, &(struct act_head){.instance = known->instance,
+                                                                .era = known->era,
+                                                                .epoch = known->epoch,
+                                                                .beat = known->beat,
+                                                                .batch = known->batch,
+                                                                .timeline = ledger->timeline});
+}
+
+/* P14: are the notes of what this host began complete? If not, they are once everything that it has claimed was decided about again. */
+static void notes_judge(struct ledger *ledger, const struct store_answer *answer) {
+    struct act_log *log = ledger->config.acts;
+    if (!log)
+        return;
+    bool whole =
+        !answer->back && act_log_is_whole(log, answer->mark.instance, answer->epoch, answer->batch);
+    ledger->trusts_notes = whole && atomic_load(&ledger->joins) == 0;
+    if (whole)
+        return;
+    ledger->settled = false;
+    act_log_doubt(log);
+}
+
+/* P13 */
+static void join_known(struct ledger *ledger, const struct store_answer *answer) {
+    bool same = id_equal(ledger->row_known.instance, answer->mark.instance);
+    notes_judge(ledger, answer);
+    if (same && answer->back) {
+        ledger->backs++;
+        ledger->back_from = answer->batch_was;
+        ledger->back_to = ledger->row_known.batch;
+    }
+    ledger->row_known =
+        (struct store_known){.instance = answer->mark.instance, .beat = answer->beat};
+    ledger_confirm(ledger);
+}
+
 static void repeats_forget(struct ledger *ledger, uint32_t lane) {
     struct act_list *list = &ledger->repeats[lane];
     for (struct act *act = list->first; act; act = act->next)
@@ -418,6 +490,7 @@ void ledger_deposed(struct ledger *ledger) {
     atomic_fetch_add(&ledger->reign, 1);
     ledger->joined = ledger->claimed = false;
     ledger->deposed++;
+    lease_deposed(ledger);
     ledger->taking = ledger->adopting = ledger->fencing = false;
     ledger->watched_count = 0;
     if (ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK)
@@ -448,6 +521,7 @@ static void join_absorb(struct ledger *ledger, const struct store_answer *answer
     ledger->self.epoch = answer->epoch;
     ledger->batch_number = answer->batch;
     order_heard(ledger, answer);
+    join_known(ledger, answer);
     ledger->unrecorded = ledger->policies->text.len > 0 &&
                          !hash_equal(&answer->policy, &ledger_policy(ledger)->hash);
     ledger->meet_count = 0;
@@ -495,15 +569,25 @@ static void owned_absorb(struct ledger *ledger, const struct store_answer *answe
 /* ---- the turn ---- */
 
 void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer) {
+    if (ledger->trouble[0] == 0)
+        ledger->trouble_since = ledger->now.boot;
     ledger->retry_at = time_after(ledger->now.boot, ledger->config.retry_every);
     snprintf(ledger->trouble, sizeof ledger->trouble, "%.*s", STR_ARG(answer->error));
     if (ledger->trouble[0] == 0)
         snprintf(ledger->trouble, sizeof ledger->trouble, "the store did not answer");
 }
 
+static void trouble_over(struct ledger *ledger) {
+    if (ledger->trouble[0] == 0)
+        return;
+    ledger->away_for = ledger->now.boot - ledger->trouble_since;
+    ledger->away_until = ledger->now.boot;
+    ledger->trouble[0] = 0;
+}
+
 static void absorb(struct ledger *ledger, const struct store_answer *answer) {
     if (answer->outcome == STORE_DONE)
-        ledger->trouble[0] = 0;
+        trouble_over(ledger);
     switch (ledger->request.verb) {
     case STORE_JOIN: join_absorb(ledger, answer); break;
     case STORE_HOSTS: lease_absorb_claim(ledger, answer); break;
@@ -554,6 +638,7 @@ static void choose(struct ledger *ledger) {
     else if (!ledger->joined) {
         ledger->request.verb = STORE_JOIN;
         ledger->request.claims = lease_claims(ledger);
+        ledger->request.known = batch_known(ledger, false);
         ledger->request.victim = ledger->claim;
         ledger->request.build = ledger->config.build;
         ledger->request.addr = ledger->config.addr;
@@ -647,6 +732,7 @@ const struct store_request *ledger_turn(struct ledger *ledger, const struct stor
         ledger_retry_later(ledger, &(struct store_answer){.error = STR("out of memory")});
         ledger->request.verb = STORE_NOTHING;
     }
+    notes_settle(ledger);
     ledger->request_sent = now.boot;
     return ledger->request.verb == STORE_NOTHING ? NULL : &ledger->request;
 }
@@ -710,6 +796,11 @@ struct ledger_view ledger_view(const struct ledger *ledger) {
         .deposed = ledger->deposed,
         .dropped = ledger->dropped,
         .mark = ledger->mark,
+        .backs = ledger->backs,
+        .back_from = ledger->back_from,
+        .back_to = ledger->back_to,
         .trouble = str_of(ledger->trouble),
+        .deposition = str_of(ledger->deposition),
+        .depositions_told = ledger->depositions_told,
     };
 }

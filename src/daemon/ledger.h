@@ -10,6 +10,7 @@
  *                              └── never again ─ resolve (raise the epoch, read the batch number) */
 #pragma once
 
+#include "daemon/act_log.h"
 #include "daemon/input.h"
 #include "store/store.h"
 
@@ -40,6 +41,8 @@ struct ledger_config {
     struct str (*see)(void *with, struct id goal, const struct charges *charges, struct instant now,
                       struct arena *arena);
     void *see_with;
+
+    struct act_log *acts; /* P13; NULL: not kept */
 };
 
 struct ledger;
@@ -64,7 +67,7 @@ int64_t ledger_wakes_at(const struct ledger *ledger, struct instant now);
 struct input *ledger_take_answered(struct ledger *ledger);
 struct act *ledger_take_act(struct ledger *ledger);
 
-/* P8: asked right before an act is carried out, from any thread. */
+/* P8, P13, P14: asked right before an act is carried out, by one thread. What may be done now is noted as begun. */
 enum may_act { ACT_NOW, ACT_LATER /* the lease has to be renewed first */, ACT_NEVER };
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now);
 
@@ -105,5 +108,9 @@ struct ledger_view {
     struct lateness late;
     struct store_mark mark; /* era, level, safe mode: as last heard */
     struct str trouble;     /* what the store last complained of; empty when it answers */
+    uint64_t backs; /* P13: how often the store was found to have gone back; the last time: */
+    uint64_t back_from, back_to; /* these batches are missing: the first is the last that stands */
+    struct str deposition;       /* how the host row was lost the last time; of this thread only */
+    uint64_t depositions_told;
 };
 struct ledger_view ledger_view(const struct ledger *ledger);

@@ -46,7 +46,8 @@ struct batch {
     enum batch_stage stage;
     struct arena arena;
     struct input *inputs[LIMIT_BATCH_SIGNALS]; /* in order of goal, then of arrival */
-    bool seen[LIMIT_BATCH_SIGNALS];
+    bool seen[LIMIT_BATCH_SIGNALS];            /* its source has been applied */
+    bool key_used[LIMIT_BATCH_SIGNALS];        /* not that, but another one with its key */
     uint32_t input_count;
     struct group *groups;
     uint32_t group_count;
@@ -77,10 +78,24 @@ struct ledger {
     struct ledger_config config;
     struct store_self self;
     bool joined;
-    uint64_t batch_number; /* of the last batch known to be committed */
+    uint64_t batch_number;             /* of the last batch known to be committed */
+    struct store_known row_known;      /* P13 */
+    uint64_t timeline;                 /* of the server, as last heard; 0: not yet */
+    bool timeline_changed;             /* since this host knows of one: */
+    struct host_row first[LOST_KNOWN]; /* neighbours, as they were first seen on this one */
+    uint32_t first_count;
+    uint64_t backs, back_from, back_to;
+    bool trusts_notes; /* P14: what is claimed and not noted was not begun */
+    bool settled;      /* P14: what was claimed before this process has been looked at */
+    bool unsettled;    /* P14: not all of it could be decided about */
     struct instant now;
     int64_t retry_at; /* boot clock: after a failure, nothing is asked before */
     char trouble[LIMIT_WHY];
+    int64_t trouble_since;        /* boot clock */
+    int64_t away_for, away_until; /* the last trouble that is over: how long, and when it ended */
+    char deposition[LIMIT_WHY];   /* how the host row was lost the last time, once it is known */
+    bool deposition_open;         /* it was lost, and the row has not been looked at since */
+    uint64_t depositions_told;
 
     /* What the answer to the request in hand belongs to. */
     struct store_request request;
@@ -127,6 +142,9 @@ struct ledger {
     bool
         fencing; /* an adoption of unknown outcome may still be on its way: fence it, then read again */
     uint32_t inbox_pending;
+    bool inbox_more;       /* a page was read: the next is asked for when this one is done, */
+    int64_t inbox_rest;    /* and after this time */
+    struct id inbox_first; /* of the newest page: one that comes again has made no progress */
 
     atomic_int_least64_t act_until; /* boot clock */
     atomic_uint_least64_t reign;    /* raised whenever the host row is lost */
@@ -153,6 +171,7 @@ struct ledger {
 
 /* ledger.c */
 void ledger_deposed(struct ledger *ledger);
+void ledger_confirm(struct ledger *ledger);       /* P13: what is known of the host row has grown */
 bool ledger_is_held(const struct ledger *ledger); /* nothing is claimed or carried out now */
 void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence);
 void ledger_repeat(
@@ -175,9 +194,16 @@ void batch_request(struct ledger *ledger); /* fills ledger->request for the stag
 void batch_absorb(struct ledger *ledger, const struct store_answer *answer);
 void batch_abandon(struct ledger *ledger, enum error error); /* nothing of it was committed */
 bool batch_was_sent(const struct ledger *ledger);
+bool batch_may_note(const struct ledger *ledger, const struct act *act);
+bool batch_never_began(const struct ledger *ledger, const struct effect_entry *entry);
+bool batch_row_is_behind(const struct ledger *ledger, const struct store_answer *answer);
+struct store_known batch_take_known(const struct ledger *ledger);
+struct store_known batch_known(const struct ledger *ledger, bool beats);
 void batch_after_join(struct ledger *ledger, uint64_t stored_batch);
 
 /* lease.c */
+bool lease_row_is_doubtful(const struct ledger *ledger, const struct host_row *row);
+void lease_deposed(struct ledger *ledger);      /* the host row is lost: find out how */
 bool lease_claims(const struct ledger *ledger); /* the row is looked at before the join */
 void lease_claim(struct ledger *ledger);
 void lease_absorb_claim(struct ledger *ledger, const struct store_answer *answer);

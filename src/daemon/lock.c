@@ -3,6 +3,7 @@
 #include "daemon/lock.h"
 
 #include "daemon/clock.h"
+#include "store/migrate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +14,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LOCK_TEXT = 512, LEFT_TEXT = 192 };
+
+/* How the store's file is recognised at the next start: by what changes when anything writes to it, replaces it or puts back
+ * an older copy, and by the build that left it. Empty: there is no file. */
+static void left_describe(const struct instance_lock *lock, char text[LEFT_TEXT]) {
+    struct stat it;
+    text[0] = 0;
+    if (stat(lock->path, &it) != 0)
+        return;
+    snprintf(text, LEFT_TEXT, "\"left\": \"%s/%d %llu %lld %lld.%09ld %lld.%09ld\"",
+             OVERSEER_VERSION, SCHEMA_VERSION, (unsigned long long)it.st_ino, (long long)it.st_size,
+             (long long)it.st_mtim.tv_sec, it.st_mtim.tv_nsec, (long long)it.st_ctim.tv_sec,
+             it.st_ctim.tv_nsec);
+}
+
 /* What the last owner left. An older build did not say whether it had closed the store. */
 static void lock_read(struct instance_lock *lock) {
-    char text[256] = "", boot[BOOT_ID + 1];
+    char text[LOCK_TEXT] = "", boot[BOOT_ID + 1], left[LEFT_TEXT];
     ssize_t length = pread(lock->fd, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = 0;
     boot_id(boot);
     lock->was_open = strstr(text, "\"open\": true") != NULL;
     lock->same_boot = boot[0] && strstr(text, boot) != NULL;
+    left_describe(lock, left);
+    lock->unchanged = !lock->was_open && left[0] && strstr(text, left) != NULL;
 }
 
-static bool lock_write(struct instance_lock *lock, bool open) {
-    char text[256], boot[BOOT_ID + 1];
+static bool lock_write(struct instance_lock *lock, bool open, const char *left) {
+    char text[LOCK_TEXT], boot[BOOT_ID + 1];
     boot_id(boot);
-    int length = snprintf(text, sizeof text,
-                          "{\"pid\": %ld, \"createdAt\": %lld, \"open\": %s, \"boot\": \"%s\"}\n",
-                          (long)getpid(), (long long)clock_wall(), open ? "true" : "false", boot);
+    int length = snprintf(
+        text, sizeof text,
+        "{\"pid\": %ld, \"createdAt\": %lld, \"open\": %s, \"boot\": \"%s\"%s%s}\n", (long)getpid(),
+        (long long)clock_wall(), open ? "true" : "false", boot, left[0] ? ", " : "", left);
     return ftruncate(lock->fd, 0) == 0 && pwrite(lock->fd, text, (size_t)length, 0) == length;
 }
 
@@ -103,9 +122,15 @@ bool instance_lock_opened(struct instance_lock *lock, char *error, size_t error_
     if (!store_take(lock, error, error_size))
         return false;
     snprintf(error, error_size, "The lock beside %.3000s cannot be written.", lock->path);
-    return lock_write(lock, true);
+    return lock_write(lock, true, "");
 }
 
 bool instance_lock_closed(struct instance_lock *lock) {
-    return lock_write(lock, false);
+    return lock_write(lock, false, "");
+}
+
+bool instance_lock_ended(struct instance_lock *lock) {
+    char left[LEFT_TEXT];
+    left_describe(lock, left);
+    return lock_write(lock, false, left);
 }

@@ -11,6 +11,7 @@ struct instance_lock {
     char path[4096]; /* of the store, without links */
     bool was_open;   /* the last owner did not close the store: it was killed, or the power went */
     bool same_boot;  /* and that was since the machine started */
+    bool unchanged;  /* the store's file is the one that this build left at a clean end */
 };
 
 enum inode_lock {
@@ -34,3 +35,7 @@ bool instance_lock_is_only_name(const struct instance_lock *lock, char *error, s
  * the file, or the lock cannot be written. */
 bool instance_lock_opened(struct instance_lock *lock, char *error, size_t error_size);
 bool instance_lock_closed(struct instance_lock *lock);
+
+/* The same at a clean end without any error of the store: what the file looks like is noted, so that the next start can see
+ * whether it is still that file. */
+bool instance_lock_ended(struct instance_lock *lock);

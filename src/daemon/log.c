@@ -7,12 +7,15 @@
 #include "daemon/guard.h"
 #include "daemon/input.h"
 #include "daemon/notify.h"
+#include "model/limits.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE = 8192, DETAIL = 4096 };
@@ -23,6 +26,10 @@ static const char SYSLOG_LEVELS[LEVELS] = {'7', '6', '4', '3'}; /* as syslog has
 static enum log_format format_now = LOG_JSON;
 static enum log_level least_now = LEVEL_INFO;
 static atomic_int file = STDERR_FILENO;
+static char file_path[PATH_MAX]; /* empty: standard error */
+static atomic_ullong file_size;  /* bytes in it, */
+static atomic_ullong file_most;  /* and from which on it is moved away; 0: never */
+static atomic_bool file_turns;   /* one thread moves it away */
 
 /* ---- where to ---- */
 
@@ -42,6 +49,10 @@ bool log_open(const struct log_options *options) {
         return false;
     format_now = format_of(options);
     least_now = options->least;
+    struct stat about;
+    snprintf(file_path, sizeof file_path, "%s", options->file ? options->file : "");
+    atomic_store(&file_most, options->file ? options->most : 0);
+    atomic_store(&file_size, fstat(fd, &about) == 0 ? (uint64_t)about.st_size : 0);
     int before = atomic_load(&file);
     if (before == STDERR_FILENO || fd == STDERR_FILENO)
         atomic_store(&file, fd);
@@ -50,6 +61,26 @@ bool log_open(const struct log_options *options) {
         close(fd);
     }
     return true;
+}
+
+/* The one before it is dropped. A line that another thread writes meanwhile is in one of the two. */
+static void file_turn(void) {
+    char before[PATH_MAX + 4];
+    uint64_t most = atomic_load(&file_most);
+    if (most == 0 || atomic_load(&file_size) < most || atomic_exchange(&file_turns, true))
+        return;
+    snprintf(before, sizeof before, "%s.1", file_path);
+    bool still = atomic_load(&file_size) >= most; /* another thread may have been faster */
+    int fd = still && rename(file_path, before) == 0
+                 ? open(file_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
+                 : -1;
+    if (fd >= 0) {
+        dup3(fd, atomic_load(&file), O_CLOEXEC);
+        close(fd);
+    }
+    if (still)
+        atomic_store(&file_size, 0); /* if it failed, the next try comes as many bytes later */
+    atomic_store(&file_turns, false);
 }
 
 /* ---- secrets ---- */
@@ -81,7 +112,7 @@ static void redact(char *text, size_t size) {
 struct line {
     enum log_level level;
     char component[32], at[TIME_TEXT + 1], goal[5 + ID_TEXT + 1], effect[12], trace[160];
-    char text[1024], detail[DETAIL];
+    char task[LIMIT_NODE_ID + 1], run[ID_TEXT + 1], text[1024], detail[DETAIL];
     bool incident;
 };
 
@@ -97,6 +128,10 @@ static void about_take(struct line *line, const struct log_about *about) {
         memcpy(line->goal, "goal_", 5);
         id_format(about->goal, line->goal + 5);
     }
+    snprintf(line->task, sizeof line->task, "%.*s",
+             STR_ARG(str_cut_utf8(about->task, LIMIT_NODE_ID)));
+    if (id_is_set(about->run))
+        id_format(about->run, line->run);
     if (about->effect > 0)
         snprintf(line->effect, sizeof line->effect, "%u", about->effect);
     snprintf(line->trace, sizeof line->trace, "%.*s", STR_ARG(str_cut_utf8(about->trace, 128)));
@@ -141,6 +176,8 @@ static size_t json_form(const struct line *line, char to[LINE]) {
     json_member(to, size, "component", line->component);
     json_member(to, size, "text", line->text);
     json_member(to, size, "goal", line->goal);
+    json_member(to, size, "task", line->task);
+    json_member(to, size, "run", line->run);
     json_member(to, size, "effect", line->effect);
     json_member(to, size, "trace", line->trace);
     json_member(to, size, "detail", line->detail);
@@ -152,8 +189,9 @@ static size_t json_form(const struct line *line, char to[LINE]) {
 static size_t text_form(const struct line *line, char to[LINE]) {
     char plain[2 * sizeof line->text];
     put_escaped(plain, sizeof plain, line->text); /* a terminal obeys what it is sent */
-    int n = snprintf(to, LINE, "%s %-7s %s: %s%s%s%s\n", line->at, LEVEL_NAMES[line->level],
+    int n = snprintf(to, LINE, "%s %-7s %s: %s%s%s%s%s%s%s%s\n", line->at, LEVEL_NAMES[line->level],
                      line->component, plain, line->goal[0] ? " " : "", line->goal,
+                     line->task[0] ? " " : "", line->task, line->run[0] ? " run " : "", line->run,
                      line->incident ? " (incident)" : "");
     return (size_t)n;
 }
@@ -174,6 +212,8 @@ static size_t journal_form(const struct line *line, char to[LINE]) {
     journal_member(to, "MESSAGE", line->text);
     journal_member(to, "OVERSEER_COMPONENT", line->component);
     journal_member(to, "OVERSEER_GOAL", line->goal);
+    journal_member(to, "OVERSEER_TASK", line->task);
+    journal_member(to, "OVERSEER_RUN", line->run);
     journal_member(to, "OVERSEER_EFFECT", line->effect);
     journal_member(to, "OVERSEER_TRACE", line->trace);
     journal_member(to, "OVERSEER_DETAIL", line->detail);
@@ -192,7 +232,9 @@ static void line_put(const struct line *line) {
     if (length >= sizeof text)
         length = sizeof text - 1;
     ssize_t put = write(atomic_load(&file), text, length);
-    (void)put; /* a full disk must not stop the daemon */
+    atomic_fetch_add(&file_size,
+                     put > 0 ? (uint64_t)put : 0); /* a full disk must not stop the daemon */
+    file_turn();
 }
 
 void log_line(enum log_level level, const char *from, const struct log_about *about,

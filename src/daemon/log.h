@@ -15,6 +15,7 @@ struct log_options {
     enum log_format format; /* auto: the journal where it reads us, text on a terminal, else JSON */
     enum log_level least;
     const char *file; /* NULL: standard error */
+    uint64_t most;    /* bytes of it: then it is moved to FILE.1, and a new one begun; 0: any */
 };
 
 /* Again with the same file: it is opened anew, so that it can be moved away (G-26). False: it cannot be opened, and
@@ -24,6 +25,8 @@ bool log_open(const struct log_options *options);
 struct log_about {
     struct id goal;    /* zero: none */
     uint32_t effect;   /* ordinal + 1; 0: none */
+    struct str task;   /* node of the goal; empty: none */
+    struct id run;     /* zero: none */
     struct str trace;  /* OBSERVE-06 */
     bool incident;     /* OBSERVE-09: somebody should look */
     struct str detail; /* of an incident: the command, its output */

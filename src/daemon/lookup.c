@@ -4,6 +4,11 @@
 
 #include "daemon/guard.h"
 
+#include <errno.h>
+#include <time.h>
+
+enum { REST_AFTER_SECONDS = 20 }; /* without a question, its connection is given back */
+
 struct asking {
     struct lookups *lookups;
     struct lookup *lookup;
@@ -26,10 +31,26 @@ static void ask(struct lookups *lookups, struct lookup *lookup, struct arena *ar
     lookup->done(lookup, &answer);
 }
 
+/* The lock is held. True: none came for some time. */
+static bool await(struct lookups *lookups) {
+    struct timespec until;
+    int code = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += REST_AFTER_SECONDS;
+    while (!lookups->first && !lookups->stopping && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&lookups->changed, &lookups->lock, &until);
+    return !lookups->first && !lookups->stopping;
+}
+
 static struct lookup *next_lookup(struct lookups *lookups) {
     pthread_mutex_lock(&lookups->lock);
-    while (!lookups->first && !lookups->stopping)
-        pthread_cond_wait(&lookups->changed, &lookups->lock);
+    if (await(lookups)) {
+        store_rest(
+            lookups
+                ->store); /* a question that comes now waits no longer than for the next connection */
+        while (!lookups->first && !lookups->stopping)
+            pthread_cond_wait(&lookups->changed, &lookups->lock);
+    }
     struct lookup *lookup = lookups->first;
     if (lookup)
         lookups->first = lookup->next;
@@ -49,9 +70,13 @@ static void *lookups_run(void *with) {
 }
 
 bool lookups_start(struct lookups *lookups, struct store *store) {
+    pthread_condattr_t clock;
     *lookups = (struct lookups){.store = store};
     pthread_mutex_init(&lookups->lock, NULL);
-    pthread_cond_init(&lookups->changed, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&lookups->changed, &clock);
+    pthread_condattr_destroy(&clock);
     return pthread_create(&lookups->thread, NULL, lookups_run, lookups) == 0;
 }
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How is the daemon started, and how does it end? The only place that joins the rooms. */
+#include "base/bytes.h"
+#include "base/seam.h"
+#include "base/sha256.h"
+#include "daemon/answer_cache.h"
 #include "daemon/call.h"
 #include "daemon/clock.h"
 #include "daemon/door.h"
+#include "daemon/examiner.h"
 #include "daemon/files.h"
 #include "daemon/follow.h"
 #include "daemon/hands.h"
@@ -54,6 +59,7 @@ struct daemon {
     bool checkpointing;
     atomic_bool ending;
     struct retainer retainer;
+    struct examiner examiner;
     struct instance_lock lock;
     struct host_identity identity; /* in a shared store */
     struct registration registration;
@@ -64,12 +70,29 @@ struct daemon {
 
 /* ---- checkpoints of the write-ahead log, off the ledger's thread ---- */
 
+/* Without it the log would grow for ever: it is tried again each second, and said once. */
+static struct store *checkpoints_open(struct daemon *daemon, bool *said) {
+    char error[512] = "no file can be opened";
+    struct store *store = seam("checkpoint-open")
+                              ? NULL
+                              : store_open(str_of(daemon->options.store), error, sizeof error);
+    if (!store && !*said)
+        log_error("the store cannot be opened for checkpoints, its log grows until it can: %s",
+                  error);
+    if (store && *said)
+        log_info("the store is open for checkpoints again");
+    *said = !store;
+    return store;
+}
+
 static void *checkpoints_run(void *with) {
     struct daemon *daemon = with;
-    char error[512];
-    struct store *store = store_open(str_of(daemon->options.store), error, sizeof error);
-    while (store && !atomic_load(&daemon->ending)) {
-        sqlite_checkpoint(store);
+    struct store *store = NULL;
+    bool said = false;
+    while (!atomic_load(&daemon->ending)) {
+        store = store ? store : checkpoints_open(daemon, &said);
+        if (store)
+            sqlite_checkpoint(store);
         for (int i = 0; i < 10 && !atomic_load(&daemon->ending); i++)
             usleep(100000);
     }
@@ -178,7 +201,7 @@ static void sweep_due(uv_timer_t *timer) {
 }
 
 static struct ledger *ledger_of(const struct options *options, const char *addr,
-                                struct agents *agents) {
+                                struct agents *agents, struct act_log *acts) {
     uint64_t instance;
     random_bytes(&instance, sizeof instance);
     int64_t lease = options_is_sqlite(options) ? 0 : options->lease;
@@ -199,6 +222,7 @@ static struct ledger *ledger_of(const struct options *options, const char *addr,
                                    .policy_text = kept->text,
                                    .build = STR("overseerd " OVERSEER_VERSION),
                                    .addr = str_of(addr),
+                                   .acts = acts,
                                    .see = agents_see,
                                    .see_with = agents};
     struct ledger *ledger = ledger_create(&config);
@@ -234,6 +258,21 @@ static bool goals_examine(struct daemon *daemon, struct opening *opening, char *
     return opening_examine(opening, error, error_size);
 }
 
+/* P14. 0: not known. */
+static uint64_t boot_number(void) {
+    char boot[BOOT_ID + 1];
+    boot_id(boot);
+    struct hash hash = sha256(str_of(boot));
+    return boot[0] ? le_get((const char *)hash.bytes, 8) : 0;
+}
+
+static bool acts_open(struct daemon *daemon, char *error, size_t error_size) {
+    const struct options *options = &daemon->options;
+    bool syncs = !options_is_sqlite(options); /* that store is on this machine, and stops with it */
+    daemon->keeper.acts = act_log_open(options->folder, syncs, boot_number(), error, error_size);
+    return daemon->keeper.acts != NULL;
+}
+
 /* STORE-05, STORE-10: in safe mode there is no ledger, so nothing can be claimed, carried out or written. */
 static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
     const struct options *options = &daemon->options;
@@ -257,7 +296,9 @@ static bool stores_open(struct daemon *daemon, char *error, size_t error_size) {
         return false;
     if (safe_is_on(&keeper->safe))
         return true;
-    keeper->ledger = ledger_of(options, daemon->identity.addr, &daemon->hands.agents);
+    if (!acts_open(daemon, error, error_size))
+        return false;
+    keeper->ledger = ledger_of(options, daemon->identity.addr, &daemon->hands.agents, keeper->acts);
     return keeper->ledger &&
            (!opening.lock || instance_lock_opened(opening.lock, error, error_size));
 }
@@ -409,6 +450,9 @@ static void daemon_run(struct daemon *daemon) {
     uv_timer_init(&daemon->loop, &daemon->sweep);
     daemon->sweep.data = daemon;
     uv_timer_start(&daemon->sweep, sweep_due, 1000, 1000);
+    uint32_t process;
+    random_bytes(&process, sizeof process);
+    answer_cache_enable(options_is_sqlite(&daemon->options) && daemon->keeper.store, process);
     if (options_is_sqlite(&daemon->options) && daemon->keeper.store)
         daemon->checkpointing =
             pthread_create(&daemon->checkpoints, NULL, checkpoints_run, daemon) == 0;
@@ -416,6 +460,9 @@ static void daemon_run(struct daemon *daemon) {
     if (daemon->keeper.store &&
         !retainer_start(&daemon->retainer, daemon->options.store, &daemon->keeper.safe))
         log_warning("there is no thread for retention: nothing is let go of until the next start");
+    if (daemon->keeper.store && daemon->lock.unchanged &&
+        !examiner_start(&daemon->examiner, daemon->options.store, &daemon->keeper))
+        log_warning("there is no thread to examine the store: the next start does it");
     log_info("overseerd %s listens on %s, store %s", OVERSEER_VERSION, daemon->options.socket,
              options_is_sqlite(&daemon->options) ? daemon->options.store : "postgresql");
     daemon->heartbeat = (struct heartbeat){.registration = &daemon->registration,
@@ -429,6 +476,14 @@ static void daemon_run(struct daemon *daemon) {
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
 }
 
+/* An error of the store, whatever it was, is a reason to examine all of it at the next start. */
+static void lock_end(struct daemon *daemon) {
+    if (daemon->keeper.store_failed || atomic_load(&daemon->examiner.failed))
+        instance_lock_closed(&daemon->lock);
+    else
+        instance_lock_ended(&daemon->lock);
+}
+
 /* In order: nobody new, what waits is committed and answered, then everything is put away. */
 static void daemon_end(struct daemon *daemon) {
     doors_each(daemon, door_shut);
@@ -439,6 +494,7 @@ static void daemon_end(struct daemon *daemon) {
     house_close(daemon);
     spool_free(daemon->spool);
     retainer_stop(&daemon->retainer);
+    examiner_stop(&daemon->examiner);
     atomic_store(&daemon->ending, true);
     if (daemon->checkpointing)
         pthread_join(daemon->checkpoints, NULL);
@@ -454,11 +510,12 @@ static void daemon_end(struct daemon *daemon) {
     hands_end(&daemon->hands);
     queue_end(&daemon->keeper.queue);
     ledger_free(daemon->keeper.ledger);
+    act_log_free(daemon->keeper.acts);
     store_close(daemon->keeper.store);
     store_close(daemon->lookups.store);
     store_close(daemon->run_lookups.store);
     if (options_is_sqlite(&daemon->options) && !safe_is_on(&daemon->keeper.safe))
-        instance_lock_closed(&daemon->lock);
+        lock_end(daemon);
     heartbeat_stop(&daemon->heartbeat);
     registration_remove(&daemon->registration);
     if (uv_loop_close(&daemon->loop) == 0)
@@ -477,15 +534,17 @@ static void children_told(const struct options *options) {
     unsetenv("OVERSEER_STORE");
 }
 
-/* The usual soft limit of 1,024 would be less than one full door. No more than needed: commands that we run inherit it. */
+/* The usual soft limit of 1,024 would be less than one full door. No more than needed: commands that we run inherit it. A hold gives its
+ * agent the limit that is usual (hold/child.c). */
 static void files_allow(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= LIMIT_FILES)
         return;
     limit.rlim_cur = limit.rlim_max < LIMIT_FILES ? limit.rlim_max : LIMIT_FILES;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < LIMIT_FILES)
-        log_warning("at most %llu files can be open: not every connection will find room",
-                    (unsigned long long)limit.rlim_cur);
+    unsigned long long most = limit.rlim_cur, beside = LIMIT_FILES_BESIDE;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || most < LIMIT_FILES)
+        log_warning("at most %llu files can be open (ulimit -Hn): enough for %llu runs at once",
+                    most, most > beside ? most - beside : 0);
 }
 
 /* The first word is the process whose environment counts; 0: our own. */

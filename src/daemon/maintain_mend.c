@@ -55,6 +55,8 @@ static int safe_mode_reach(struct maintain *maintain, char ret_place[MEND_PATH])
     char error[1024];
     bool marked = false;
     struct opening opening = {maintain->store, 1, maintain->lock, &safe};
+    if (maintain->lock)
+        maintain->lock->unchanged = false; /* all of it is examined */
     struct mend mend = {.path = maintain->path};
     if (!maintain->path) {
         printf(

@@ -5,18 +5,20 @@
 #include "daemon/clock.h"
 #include "daemon/log.h"
 #include "store/dump.h"
-#include "store/examine.h"
+#include "store/migrate.h"
 #include "store/sqlite.h"
 #include "store/sqlite_mend.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+enum { MIGRATE_TRIES = 4, MIGRATE_PAUSE_MS = 500 };
+
 static const char *sqlite_path(const char *where) {
     return strncmp(where, "sqlite:", 7) == 0 ? where + 7 : NULL;
 }
 
-static void findings_log(const struct examination *found) {
+void findings_log(const struct examination *found) {
     for (uint32_t i = 0; i < found->found && i < LIMIT_FINDINGS; i++)
         log_error("damaged: %s %s: %s", found->findings[i].table, found->findings[i].key,
                   found->findings[i].what);
@@ -105,14 +107,17 @@ static bool verdict_follow(const struct opening *opening, struct examination *fo
     case EXAMINE_AWAY:
         if (sqlite)
             safe_enter(opening->safe, "The store cannot be read: %s.", found->why);
+        else
+            log_warning("the store is away, and is tried again: %s", found->why);
         return true; /* a server may come back: its requests fail until then */
     default: return true;
     }
 }
 
-/* An older store is brought up to date first, and then looked at once more. */
+/* An older store is brought up to date first, and then looked at once more: with its write-ahead log, which a daemon that was killed
+ * has left. */
 static bool migrate(const struct opening *opening, char *error, size_t error_size) {
-    struct store *store = store_open(str_of(opening->where), error, error_size);
+    struct store *store = store_open_beside(str_of(opening->where), error, error_size);
     if (!store) {
         safe_enter(opening->safe, "The store could not be brought up to date: %s", error);
         return false;
@@ -126,6 +131,7 @@ static void examine(const struct opening *opening, struct examination *ret) {
     if (opening->lock) {
         options.was_open = opening->lock->was_open;
         options.same_boot = opening->lock->same_boot;
+        options.unchanged = opening->lock->unchanged;
     }
     store_examine(str_of(opening->where), &options, ret);
 }
@@ -141,8 +147,39 @@ static bool half_filled_found(const struct opening *opening) {
     return mark_follow(opening, place, sizeof place);
 }
 
+/* What the first request of a session says, which brings an older store up to date. */
+static bool server_is_stuck(const struct opening *opening, char *why, size_t size) {
+    struct store *store = store_open_beside(str_of(opening->where), why, size);
+    struct store_request request = {.verb = STORE_HOSTS, .limit = LIMIT_HOSTS};
+    struct store_answer answer = {0};
+    struct arena arena = {0};
+    if (!store)
+        return false;
+    store_perform(store, &request, &answer, &arena);
+    snprintf(why, size, "%.*s", STR_ARG(answer.error));
+    arena_free(&arena);
+    store_close(store);
+    return answer.outcome == STORE_FAILED && strstr(why, MIGRATE_FAILED);
+}
+
+/* STORE-05: a server that answers, and whose tables cannot be made those of this build. Whatever passes by itself, such as
+ * another host that does the same at that moment, is gone after a few tries. */
+static bool server_is_old(const struct opening *opening) {
+    char why[512] = "";
+    for (int i = 0; i < MIGRATE_TRIES; i++) {
+        if (i > 0)
+            usleep(MIGRATE_PAUSE_MS * 1000);
+        if (!server_is_stuck(opening, why, sizeof why))
+            return false;
+    }
+    safe_enter(opening->safe, "The store could not be brought up to date: %s", why);
+    return true;
+}
+
 bool opening_examine(const struct opening *opening, char *error, size_t error_size) {
     static struct examination found;
+    if (!sqlite_path(opening->where) && server_is_old(opening))
+        return true;
     examine(
         opening,
         &found); /* before anybody opens it: that alone would make a log, and hide that it was gone */

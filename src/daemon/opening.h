@@ -4,7 +4,7 @@
 
 #include "daemon/lock.h"
 #include "daemon/safe.h"
-#include "store/store.h"
+#include "store/examine.h"
 
 struct opening {
     const char *where; /* sqlite:PATH or a PostgreSQL URI */
@@ -13,7 +13,9 @@ struct opening {
     struct safe *safe;
 };
 
-/* Examines the store. Sound: nothing happens. Damaged, or something else in its place: it is set aside and a
+void findings_log(const struct examination *found);
+
+/* Examines the store; of one that is as a clean end left it, only what would be acted on. Sound: nothing happens. Damaged, or something else in its place: it is set aside and a
  * new one stands there, in safe mode (SQLite). Newer, or not to be read: left alone, safe mode. False: there
  * is nothing to work on, and the error says what to do. */
 bool opening_examine(const struct opening *opening, char *error, size_t error_size);

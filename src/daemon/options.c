@@ -179,9 +179,9 @@ static int32_t days_of(int64_t span) {
 static bool options_fill(struct options *options) {
     const struct settings *settings = options->settings;
     _Static_assert(LOG_FORMATS == 4 && LEVELS == 4, "as LOG_FORMAT_NAMES and LOG_LEVEL_NAMES");
-    options->log = (struct log_options){(enum log_format)settings->log.format,
-                                        (enum log_level)settings->log.level,
-                                        settings->log.file.len ? options->log_file : NULL};
+    options->log = (struct log_options){
+        (enum log_format)settings->log.format, (enum log_level)settings->log.level,
+        settings->log.file.len ? options->log_file : NULL, (uint64_t)settings->log.most << 20};
     options->host = (long)settings->fleet.host;
     options->lease = settings->fleet.lease;
     options->retain = RETAIN_DEFAULT;

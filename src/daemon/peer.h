@@ -14,7 +14,8 @@ enum peer {
     PEER_FREE
 };
 
-enum peer peer_look(int fd, uid_t *ret_uid);
+/* `ret_hold`: the hold above it, also where it cannot be known who it is (-1); 0: none. */
+enum peer peer_look(int fd, uid_t *ret_uid, pid_t *ret_hold);
 
 enum { PEER_RUN = 64 };
 

@@ -83,9 +83,9 @@ static pid_t peer_hold(int fd, struct ucred *ret_peer) {
     return hold == hold_above(getpid()) ? 0 : hold;
 }
 
-enum peer peer_look(int fd, uid_t *ret_uid) {
+enum peer peer_look(int fd, uid_t *ret_uid, pid_t *ret_hold) {
     struct ucred peer;
-    pid_t hold = peer_hold(fd, &peer);
+    pid_t hold = *ret_hold = peer_hold(fd, &peer);
     if (hold < 0)
         return PEER_NOBODY;
     *ret_uid = peer.uid;

@@ -2,6 +2,7 @@
 /* When does retention run beside the ledger? Never while the clock cannot be trusted. */
 #include "daemon/retain.h"
 
+#include "daemon/answer_cache.h"
 #include "daemon/clock.h"
 #include "daemon/guard.h"
 #include "daemon/log.h"
@@ -50,6 +51,7 @@ static void pass_run(struct pass *pass) {
     struct guard_report report;
     do {
         enum guard_result result = guard_run(step_call, pass, &report);
+        answer_cache_all_changed(); /* goals are shown with their records */
         if (result == GUARD_BROKEN)
             must_failed(__FILE__, __LINE__, report.why);
         if (result == GUARD_MEMORY) {

@@ -2,6 +2,9 @@
 /* How does a request look as JSON-RPC 2.0, and how its answer? */
 #include "daemon/rpc.h"
 
+#include "daemon/answer_cache.h"
+#include "ops/json.h"
+
 #include <stdio.h>
 
 int rpc_code(enum error error) {
@@ -70,6 +73,64 @@ bool rpc_read(const json_t *json, struct rpc_request *ret) {
     return true;
 }
 
+/* ---- answers that are kept ---- */
+
+static const char BEFORE_ID[] = "{\"jsonrpc\":\"2.0\",\"id\":", AFTER_ID[] = ",\"result\":";
+
+/* The envelope up to the result, as rpc_result() prints it. False: the id is longer than what is worth keeping. */
+static bool envelope_print(json_t *id, char *text, size_t size, struct str *ret) {
+    size_t len = sizeof BEFORE_ID - 1, rest = sizeof AFTER_ID - 1;
+    memcpy(text, BEFORE_ID, len);
+    size_t of_id = json_dumpb(id, text + len, size - len, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (of_id == 0 || of_id + len + rest > size)
+        return false;
+    memcpy(text + len + of_id, AFTER_ID, rest);
+    *ret = (struct str){text, len + of_id + rest};
+    return true;
+}
+
+/* False: nothing true is kept. */
+static bool cache_send(struct visit *visit, const struct op *op, json_t *id, enum MHD_Result *ret) {
+    char text[128], header[64];
+    struct str before;
+    struct answer_cache_found found;
+    if (!envelope_print(id, text, sizeof text, &before) ||
+        !answer_cache_find(op, visit->cache_goal, before, STR("}"),
+                           visit_header(visit, "If-None-Match"), &found))
+        return false;
+    snprintf(header, sizeof header, "ETag: %s", found.tag);
+    *ret = found.is_same ? visit_reply(visit, 304, NULL, STR(""), header)
+                         : visit_reply_bytes(visit, 200, found.at, found.len, header);
+    return true;
+}
+
+/* True: it was answered by what is kept. Otherwise the visit knows whether its own answer is to be kept. */
+static bool cache_answered(struct visit *visit, const struct rpc_request *request,
+                           enum MHD_Result *ret) {
+    const struct op *op = op_find(request->method);
+    visit->keeps = op && !safe_is_on(&visit->house->keeper->safe) &&
+                   answer_cache_may_answer(op, &visit->caller, request->params, &visit->cache_goal);
+    if (!visit->keeps)
+        return false;
+    visit->cache_mark = answer_cache_mark(visit->cache_goal);
+    if (!cache_send(visit, op, request->id, ret))
+        return false;
+    call_was_cached(op);
+    return true;
+}
+
+/* Printed once, kept, and sent from there. */
+static bool cache_reply(struct visit *visit, json_t *id, enum MHD_Result *ret) {
+    json_t *result = call_result(visit->call);
+    char *printed = result ? json_dumps(result, JSON_COMPACT) : NULL;
+    json_decref(result);
+    if (printed && !json_ran_short())
+        answer_cache_put(call_op(visit->call), visit->cache_goal, visit->cache_mark,
+                         str_of(printed));
+    free(printed);
+    return cache_send(visit, call_op(visit->call), id, ret);
+}
+
 /* ---- the route ---- */
 
 static enum MHD_Result error_reply(struct visit *visit, json_t *id, int code, enum error error,
@@ -86,6 +147,9 @@ enum MHD_Result rpc_begin(struct visit *visit) {
         return error_reply(visit, NULL, rpc_code(error), error, why);
     if (!rpc_read(visit->json, &request))
         return error_reply(visit, request.id, request.code, ERROR_INVALID, request.why);
+    enum MHD_Result result;
+    if (cache_answered(visit, &request, &result))
+        return result;
     return visit_ask(visit, request.method, request.params);
 }
 
@@ -96,6 +160,9 @@ enum MHD_Result rpc_answered(struct visit *visit) {
     enum error error = call_error(call);
     if (error)
         return error_reply(visit, id, rpc_code(error), error, call_why(call));
+    enum MHD_Result result;
+    if (visit->keeps && cache_reply(visit, id, &result))
+        return result;
     const struct op *op = call_op(call);
     return visit_reply_json(visit, call_is_pending(call) ? 202 : 200,
                             rpc_result(id, call_result(call)),

@@ -4,11 +4,13 @@
 
 #include "base/due.h"
 #include "base/map.h"
+#include "base/recent.h"
 #include "daemon/brake_file.h"
 #include "daemon/hands.h"
 #include "daemon/pool.h"
 #include "daemon/reload.h"
 #include "daemon/runs.h"
+#include "daemon/slots.h"
 #include "daemon/space.h"
 #include "daemon/token.h"
 #include "ports/channel.h"
@@ -31,9 +33,11 @@ enum {
     RUN_LOOK_SECONDS = 10,      /* until a look has seen nothing */
     RUN_WORDS = 1024,           /* of one line of what people read */
     RUN_OUTPUT_CAP = 256 << 20, /* of what it says and we have not read */
-    RUN_SAVE_MS = 200,          /* between two saves of what has changed nothing but the offset */
-    RUNS_CLEAN_MS = 5000,       /* until what is over is looked at for the first time */
-    RUN_ASK_TEXT = 1024,        /* of what a person is told about a tool */
+    RUN_SAVE_SECONDS =
+        60, /* between two saves of what has decided nothing: it is read again after a crash, to the same end; */
+    RUN_SAVE_BYTES = 64 << 10, /* and at most so many bytes of output */
+    RUNS_CLEAN_MS = 5000,      /* until what is over is looked at for the first time */
+    RUN_ASK_TEXT = 1024,       /* of what a person is told about a tool */
     RUN_OUTBOX_WRITES = 256, /* that wait for an agent; one that reads none of them is broken off */
     RUN_OUTBOX_BYTES = 2 << 20, /* of all of them: more than one write may have (HOLD_WRITE) */
     RUN_BROKEN_WHY = 320,
@@ -76,10 +80,13 @@ struct runs {
     char bwrap[4096], cannot[160];                          /* and what it has not */
     struct group_place groups; /* where runs get control groups, once somebody wants limits */
     bool groups_probed;
-    struct map all;   /* struct running, by the id of the effect that began it */
-    struct map never; /* that were stopped before they began */
+    struct map all;      /* struct running, by the id of the effect that began it */
+    struct recent never; /* that were stopped before they began */
     struct due due;
     uv_timer_t timer, clean, renew;
+    uv_check_t pace;     /* after each look at what has come */
+    uint32_t lines;      /* pieces of output in it */
+    uint64_t lines_at;   /* of the newest before, in nanoseconds */
     bool shared;         /* other hosts have the same store: P10 */
     struct left cleaned; /* the last that was looked at; zero: it begins with the first */
     uv_async_t heard;    /* from other threads: errands */
@@ -121,6 +128,13 @@ struct run_outbox {
     uint32_t refusals;      /* of the first one */
     int64_t again_at;       /* when the first one is sent again; 0: nothing waits */
 };
+
+/* A line about a run names its goal, its task and itself. */
+#define log_run(level, run, ...) \
+    log_line( \
+        level, __FILE__, \
+        &(struct log_about){.goal = (run)->goal, .task = str_of((run)->node), .run = (run)->id}, \
+        __VA_ARGS__)
 
 struct running {
     struct runs *runs;
@@ -183,9 +197,10 @@ struct running {
     /* what was offered to the ledger, and how far it is safe */
     uint32_t offered, kept;
     struct run_outbox outbox;
-    void *
-        saved; /* the driver's state as it was when `saved_needs` had been offered, and the outbox */
-    size_t saved_size;
+    struct slots slots; /* drive.state */
+    struct arena saved_arena;
+    struct str saved; /* encoded, as it was when `saved_needs` had been offered: run_file.c */
+    uint64_t saved_offset, saved_upto; /* of the encoded one; of the newest that is in the file */
     uint32_t saved_needs;
     uint64_t saved_serial; /* of the newest write in it */
     bool save_pending;
@@ -204,8 +219,16 @@ struct running {
     /* run_words.c: what people read of it */
     char words[RUN_WORDS]; /* of a line that is not whole yet */
     size_t word_count;
+    struct run_lines {
+        uint32_t len;
+        char at[256];
+    } lines_before;  /* the newest ones, each with its end: some secrets are known only by them */
+    bool in_key;     /* the lines that follow are of a private key */
+    bool skips_word; /* the rest of a long word with a secret is not told */
     uint64_t word_offset, told_offset; /* of its newest byte; up to which the file tells */
     bool told_known;
+    uint64_t told_size;     /* of the file */
+    struct str quirk_saved; /* in the arena: which program it was when its state was written */
 };
 
 /* ---- runs.c ---- */
@@ -349,8 +372,6 @@ bool outbox_receipt(struct running *run, struct id id, enum hold_written written
                     enum sure *ret_arrived);
 void outbox_closed(struct running *run); /* the hold has closed the agent's input */
 size_t outbox_size(const struct running *run);
-char *number_put32(char *to, uint32_t value); /* little-endian; returns behind it */
-uint32_t number_get32(const char *from);
 char *outbox_put(const struct running *run, char *to);
 bool outbox_load(struct running *run, struct str bytes);
 
@@ -367,7 +388,7 @@ struct running *run_file_read(struct runs *runs,
                               const char *name); /* NULL: nothing to go on with */
 void run_file_close(const struct running *run);  /* it is over: not gone on with after a restart */
 void run_save(struct running *run);              /* once everything that was offered is safe */
-bool run_save_soon(struct running *run);         /* at the latest after RUN_SAVE_MS; true: now */
+void run_save_soon(struct running *run);         /* what was read has decided nothing */
 bool run_load(struct running *run, uint64_t *ret_offset);
 
 /* ---- run_words.c ---- */
@@ -400,7 +421,8 @@ struct readying *ready_make(struct runs *runs, const struct ready_wanted *wanted
 void ready_stop(struct readying *it); /* it is not wanted any more; told once nothing of it runs */
 
 /* ---- run_clean.c ---- */
-void clean_begin(uv_timer_t *timer); /* a pass; the next one follows by itself */
+void run_output_drop(const char *folder); /* what is raw of a run that is over */
+void clean_begin(uv_timer_t *timer);      /* a pass; the next one follows by itself */
 
 /* ---- run_pull.c ---- */
 

@@ -102,6 +102,7 @@ static void common(struct sandbox_spec *spec, struct runs *runs, const struct se
     spec->confiner = str_of(runs->hold);
     spec->memory = (uint64_t)settings->sandbox.memory << 20;
     spec->cpu = (uint64_t)((settings->sandbox.cpu_time + SECONDS(1) - 1) / SECONDS(1));
+    spec->file_size = (uint64_t)settings->sandbox.file_size << 20;
     if (spec->kind >= SANDBOX_BWRAP) /* elsewhere those of the operator would count as well */
         spec->processes = (uint64_t)settings->sandbox.processes;
     all_hide(spec, runs, settings, arena);
@@ -154,7 +155,7 @@ static bool box_is_enough(struct runs *runs, const struct sandbox_spec *spec,
 
 static bool box_make(struct sandbox_spec *spec, struct arena *arena, struct sandbox_made *ret,
                      struct str *ret_why) {
-    if (spec->kind == SANDBOX_NONE && !spec->memory && !spec->cpu) {
+    if (spec->kind == SANDBOX_NONE && !spec->memory && !spec->cpu && !spec->file_size) {
         *ret = (struct sandbox_made){.argc = 0};
         return true;
     }
@@ -190,10 +191,9 @@ bool run_box(struct running *run, struct arena *arena, struct sandbox_made *ret,
 }
 
 void run_box_tell(const struct running *run) {
-    struct log_about about = {.goal = run->goal};
-    log_about(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, &about,
-              "a run of %s is held by %s; its scope: %s; its limits: %s", run->agent,
-              sandbox_name(run->box), run_scope(run), run->limits[0] ? run->limits : "none");
+    log_run(run->box == SANDBOX_BOTH ? LEVEL_INFO : LEVEL_WARNING, run,
+            "a run of %s is held by %s; its scope: %s; its limits: %s", run->agent,
+            sandbox_name(run->box), run_scope(run), run->limits[0] ? run->limits : "none");
 }
 
 /* ---- git, where it reads an agent's repository ---- */

@@ -165,12 +165,14 @@ static void slot_tell(struct runs *runs, const struct brake_slot *slot) {
  * run_brake_status). */
 static void hold_freeze(struct running *run) {
     if (!run->held || !held_freeze(run->held, FREEZE_DISK, 0))
-        log_warning("a run of %s cannot be frozen before its hold is spoken to again", run->agent);
+        log_run(LEVEL_WARNING, run,
+                "a run of %s cannot be frozen before its hold is spoken to again", run->agent);
 }
 
 static void hold_thaw(struct running *run) {
     if (!run->held || !held_thaw(run->held, FREEZE_DISK))
-        log_warning("a run of %s cannot go on before its hold is spoken to again", run->agent);
+        log_run(LEVEL_WARNING, run, "a run of %s cannot go on before its hold is spoken to again",
+                run->agent);
 }
 
 /* Again, too, for a hold of an older build, which keeps no reasons. */
@@ -189,7 +191,8 @@ static void run_freeze(struct running *run, enum brake_cause cause) {
     brake->frozen_at = clock_boot();
     brake->frozen_free = brake->free;
     if (!slot) {
-        log_error("too many runs are frozen to note one more: a run of %s", run->agent);
+        log_run(LEVEL_ERROR, run, "too many runs are frozen to note one more: a run of %s",
+                run->agent);
         return;
     }
     pthread_mutex_lock(&run->runs->lock);
@@ -207,9 +210,10 @@ static void run_freeze(struct running *run, enum brake_cause cause) {
         log_error("a freeze cannot be noted in the brake file: %s", strerror(errno));
     char name[ID_TEXT + 1];
     id_format(run->id, name);
-    log_warning("the run %s of %s is frozen: it has %llu MiB, and %llu MiB are free at %s", name,
-                run->agent, (unsigned long long)(slot->bytes >> 20),
-                (unsigned long long)(slot->free >> 20), brake->where);
+    log_run(LEVEL_WARNING, run,
+            "the run %s of %s is frozen: it has %llu MiB, and %llu MiB are free at %s", name,
+            run->agent, (unsigned long long)(slot->bytes >> 20),
+            (unsigned long long)(slot->free >> 20), brake->where);
     slot_tell(run->runs, slot);
 }
 

@@ -21,8 +21,17 @@
 enum { CLEAN_MOST = 256 };           /* assignments in one pass */
 static const char GONE[] = ".gone-"; /* a folder that is being removed */
 
+/* A folder, as it was found: what is in each of them is read once in a pass. */
+struct found {
+    struct left left;
+    bool home;
+    char name[ID_TEXT + 16];
+};
+
 struct cleaning {
     struct runs *runs;
+    struct found *found;
+    size_t found_count, found_room;
     uv_work_t work;
     struct errand errand;
     struct lookup lookup;
@@ -66,6 +75,22 @@ static void left_add(struct cleaning *it, struct left new) {
         it->left[last] = new;
 }
 
+/* One for which there is no memory is found by the next pass. */
+static void found_add(struct cleaning *it, struct left left, bool home, const char *name) {
+    if (it->found_count == it->found_room) {
+        size_t room = 2 * it->found_room + 64;
+        struct found *more = realloc(it->found, room * sizeof *more);
+        if (!more)
+            return;
+        it->found = more;
+        it->found_room = room;
+    }
+    struct found *new = &it->found[it->found_count];
+    *new = (struct found){.left = left, .home = home};
+    int length = snprintf(new->name, sizeof new->name, "%s", name);
+    it->found_count += length > 0 && (size_t)length < sizeof new->name;
+}
+
 /* GOAL.A_3 */
 static bool home_parse(const char *name, struct left *ret) {
     size_t length = strcspn(name, ".");
@@ -88,6 +113,19 @@ static bool over_read(const char *folder, struct left *ret) {
     return right;
 }
 
+/* What an agent wrote, as it wrote it, is not kept when its run is over; said.log has the words without secrets. */
+void run_output_drop(const char *folder) {
+    static const char *const RAW[] = {"out.log", "err.log", "drive."}; /* and what follows */
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));)
+        for (size_t i = 0; i < count_of(RAW); i++)
+            if (strncmp(entry->d_name, RAW[i], strlen(RAW[i])) == 0 &&
+                unlinkat(dirfd(stream), entry->d_name, 0) != 0)
+                log_warning("%s/%s cannot be removed: %s", folder, entry->d_name, strerror(errno));
+    if (stream)
+        closedir(stream);
+}
+
 typedef void entry_seen(struct cleaning *it, const char *name, const char *path);
 
 static void entries(struct cleaning *it, const char *folder, entry_seen *seen) {
@@ -107,14 +145,19 @@ static void entries(struct cleaning *it, const char *folder, entry_seen *seen) {
 static void home_seen(struct cleaning *it, const char *name, const char *path) {
     struct left left;
     (void)path;
-    if (home_parse(name, &left))
-        left_add(it, left);
+    if (!home_parse(name, &left))
+        return;
+    left_add(it, left);
+    found_add(it, left, true, name);
 }
 
 static void run_seen(struct cleaning *it, const char *name, const char *path) {
     struct left left;
-    if (name[0] != '.' && over_read(path, &left))
-        left_add(it, left);
+    if (name[0] == '.' || !over_read(path, &left))
+        return;
+    run_output_drop(path); /* of a daemon that was killed in between, or of an older build */
+    left_add(it, left);
+    found_add(it, left, false, name);
 }
 
 /* A pass that was broken off left it. */
@@ -157,16 +200,18 @@ static bool is_at_hand(const struct cleaning *it, const struct left *left) {
     return id_equal(left->goal, here->goal) && left->charge == here->charge;
 }
 
-static void home_remove(struct cleaning *it, const char *name, const char *path) {
-    struct left left;
-    if (home_parse(name, &left) && is_at_hand(it, &left))
-        put_away(it, path);
-}
-
-static void run_remove(struct cleaning *it, const char *name, const char *path) {
-    struct left left;
-    if (name[0] != '.' && over_read(path, &left) && is_at_hand(it, &left) && !has_work(path))
-        put_away(it, path);
+/* Folders that came after the pass began are seen by the next one. */
+static void folders_remove(struct cleaning *it) {
+    char path[RUN_PATH * 2];
+    for (size_t i = 0; i < it->found_count; i++) {
+        const struct found *found = &it->found[i];
+        if (!is_at_hand(it, &found->left))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/%s", it->runs->state, found->home ? "homes" : "runs",
+                 found->name);
+        if (found->home ? access(path, F_OK) == 0 : !has_work(path))
+            put_away(it, path);
+    }
 }
 
 /* False: something is nowhere but there. */
@@ -194,8 +239,7 @@ static void one_remove(uv_work_t *work) {
     if (place.run.base.len > 0 && (!there || !tree_remove(it, &place)))
         return;
     it->removed = 0;
-    entries(it, "homes", home_remove);
-    entries(it, "runs", run_remove);
+    folders_remove(it);
     if (it->removed > 0)
         log_info("what was left of %.*s is removed%s", STR_ARG(place.run.run),
                  it->low ? ": the disk is short" : "");
@@ -214,6 +258,7 @@ static void cleaning_end(struct cleaning *it) {
     it->runs->under_way--;
     timer_set(it->runs, it->keep);
     arena_free(&it->arena);
+    free(it->found);
     free(it);
 }
 

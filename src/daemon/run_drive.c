@@ -236,7 +236,8 @@ static void turn_failed(struct running *run, const struct drive_event *event, st
     run->asks.count = 0;
     if (event->kind == DRIVE_BROKEN) {
         why = run_broken_words(run, event, arena);
-        log_warning("a run of %s cannot be driven any more: %.*s", run->agent, STR_ARG(why));
+        log_run(LEVEL_WARNING, run, "a run of %s cannot be driven any more: %.*s", run->agent,
+                STR_ARG(why));
     }
     run_said_ended(run, run->spoken ? DELIVERY_ACCEPTED : DELIVERY_ERROR, why);
     if (!run->ended) /* else AGENT_EXITED says it, once */
@@ -315,15 +316,16 @@ static void broken_tell(void *with) {
  * is told like any other failure, so the ladder stops this run and begins another. */
 void run_break(struct running *run, const char *why) {
     struct arena arena = {0};
-    struct drive_out out = out_begin(&arena);
     struct guard_report report;
     char id[ID_TEXT + 1];
     if (run->broken)
         return;
+    struct drive_out out = out_begin(&arena);
     run->broken = run->strange = true;
     snprintf(run->broken_why, sizeof run->broken_why, "its output could not be read: %s", why);
     id_format(run->id, id);
-    log_error("the run %s of %s is broken off: %s", id, run->agent, run->broken_why);
+    log_run(LEVEL_ERROR, run, "the run %s of %s is broken off: %s", id, run->agent,
+            run->broken_why);
     outbox_clear(run);
     drive_break(&out, run->pour.offset + run->pour.len, "%s", run->broken_why);
     struct taking it = {run, &out, &out.events[0]};
@@ -430,12 +432,15 @@ static void begin(struct running *run) {
 
 /* ---- what comes from the hold ---- */
 
-/* Was anything decided by it? Words that come alone only move on what was read. */
+/* Was anything decided by it? What is only seen (words, tools, tokens) is seen again after a crash. */
 static bool is_news(const struct drive_out *out) {
+    static const bool ONLY_SEEN[DRIVE_KINDS] = {
+        [DRIVE_PROGRESS] = true,   [DRIVE_CHATTER] = true, [DRIVE_TOOL_BEGUN] = true,
+        [DRIVE_TOOL_ENDED] = true, [DRIVE_USAGE] = true,
+    };
     bool news = out->bytes.len > 0 || out->too_much || out->close;
     for (uint32_t i = 0; i < out->event_count; i++)
-        news =
-            news || (out->events[i].kind != DRIVE_PROGRESS && out->events[i].kind != DRIVE_CHATTER);
+        news = news || !ONLY_SEEN[out->events[i].kind];
     return news;
 }
 
@@ -443,6 +448,7 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct running *run = with;
     struct arena arena = {0};
     char name[48];
+    run->runs->lines++;
     if (!run->strange && !run->begun)
         begin(run);
     if (run->strange) {
@@ -460,8 +466,9 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     arena_free(&arena);
     if (news)
         run_save(run);
-    if (news || run_save_soon(run))
-        seen_keep(run);
+    else
+        run_save_soon(run);
+    seen_keep(run);
     run_pump(run);
     run_due(run);
 }
@@ -472,7 +479,7 @@ static void left_stop(struct running *run) {
         return;
     run->left_stopped = held_stop(run->held, RUN_GRACE_MS);
     if (!run->left_stopped)
-        log_warning("what a run of %s left running cannot be stopped", run->agent);
+        log_run(LEVEL_WARNING, run, "what a run of %s left running cannot be stopped", run->agent);
 }
 
 static void heard_status(void *with, const struct hold_status *status) {
@@ -493,7 +500,7 @@ static void heard_status(void *with, const struct hold_status *status) {
 static struct str end_explain(struct running *run, struct arena *arena) {
     struct str why = run_limit_hit(run, arena);
     if (why.len > 0)
-        log_warning("a run of %s: %.*s", run->agent, STR_ARG(why));
+        log_run(LEVEL_WARNING, run, "a run of %s: %.*s", run->agent, STR_ARG(why));
     else if (run->broken)
         why = str_of(run->broken_why);
     else if (run->strange)
@@ -506,10 +513,10 @@ static struct str end_explain(struct running *run, struct arena *arena) {
 /* Everything that it ever said was read. */
 static void run_is_over(struct running *run, uint64_t offset) {
     struct arena arena = {0};
-    struct drive_out out = out_begin(&arena);
     struct drive_event gone = {.offset = offset};
     if (run->ended)
         return;
+    struct drive_out out = out_begin(&arena);
     run->ended = run->exited = true;
     run->end = offset;
     struct str why = end_explain(run, &arena);
@@ -535,7 +542,7 @@ static void heard_end(void *with, uint64_t offset) {
         held_ack(run->held, offset);
     run_is_over(run, offset);
     if (run->stop && !held_collect(run->held))
-        log_warning("the hold of a run of %s cannot be collected", run->agent);
+        log_run(LEVEL_WARNING, run, "the hold of a run of %s cannot be collected", run->agent);
 }
 
 /* Nothing of it runs any more. */
@@ -551,11 +558,13 @@ static void heard_answer(void *with, enum hold_kind to, enum hold_verdict verdic
                          uint64_t number) {
     struct running *run = with;
     if (verdict == HOLD_STALE)
-        log_warning("a run of %s listens to somebody with a newer fence (%llu)", run->agent,
-                    (unsigned long long)number);
+        log_run(LEVEL_WARNING, run,
+                "the hold of a run of %s has heard a newer fence (%llu), and refuses ours",
+                run->agent, (unsigned long long)number);
     if (to == HOLD_ATTACH && verdict == HOLD_RANGE && run->strange &&
         !held_attach(run->held, number))
-        log_warning("the end of a run of %s cannot be waited for on this connection", run->agent);
+        log_run(LEVEL_WARNING, run,
+                "the end of a run of %s cannot be waited for on this connection", run->agent);
     if (to == HOLD_CLOSE && verdict != HOLD_STALE)
         outbox_closed(run);
     if (to == HOLD_FREEZE_FOR)
@@ -583,7 +592,7 @@ static void write_lost(struct running *run, enum sure arrived) {
                                                   "nobody can tell how much")};
     char id[ID_TEXT + 1];
     id_format(run->id, id);
-    log_warning("the run %s of %s: %.*s", id, run->agent, STR_ARG(event.text));
+    log_run(LEVEL_WARNING, run, "the run %s of %s: %.*s", id, run->agent, STR_ARG(event.text));
     run_said_ended(run, arrived == SURE_NO ? DELIVERY_ERROR : DELIVERY_TIMEOUT, event.text);
     if (!run->exited)
         turn_failed(run, &event, &arena);
@@ -653,7 +662,7 @@ static void heard_lost(void *with, int code) {
     if (run->held)
         held_close(run->held);
     run->held = NULL;
-    log_warning("lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
+    log_run(LEVEL_WARNING, run, "lost the hold of a run of %s: %s", run->agent, uv_strerror(code));
     bool known = held_recall(run->dir, run->id, &memory);
     if (known && memory.alive) {
         run->open_at = clock_steady() + SECONDS(1);
@@ -737,7 +746,8 @@ static void open_again(struct running *run) {
         return;
     }
     if (run->stop && !stop_say(run))
-        log_warning("a run of %s cannot be told to stop, and is told again", run->agent);
+        log_run(LEVEL_WARNING, run, "a run of %s cannot be told to stop, and is told again",
+                run->agent);
     run_due(run);
 }
 

@@ -5,13 +5,12 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/run.h"
+#include "ports/drive.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- what it is ---- */
 
@@ -76,6 +75,8 @@ void run_file_close(const struct running *run) {
     snprintf(to, sizeof to, "%s/run.over", run->dir);
     if (rename(from, to) != 0 && errno != ENOENT)
         log_warning("%s cannot be put away: %s", from, strerror(errno));
+    else
+        run_output_drop(run->dir);
 }
 
 static void text_take(char *to, size_t size, const json_t *json, const char *name) {
@@ -124,8 +125,8 @@ struct running *run_file_read(struct runs *runs, const char *name) {
     }
     if (run) {
         if (!run_prepare(run, &why)) /* it runs: nothing has to be found to go on with it */
-            log_warning("the run %s of %s goes on as it began: %.*s", name, run->agent,
-                        STR_ARG(why));
+            log_run(LEVEL_WARNING, run, "the run %s of %s goes on as it began: %.*s", name,
+                    run->agent, STR_ARG(why));
         run->known = run->spec.quirk.len > 0;
         scope_take(run, json);
         run_token_lend(run);
@@ -136,116 +137,143 @@ struct running *run_file_read(struct runs *runs, const char *name) {
 
 /* ---- how far it was read ---- */
 
-struct saved_head {
-    uint32_t magic, size;
-    uint64_t offset;
-    uint32_t writes, begun;
-    struct id dispatch;
-    uint32_t dispatch_n, exited;
-    int64_t exit;
-    struct run_asks asks;
+static const struct field ASK_ROWS[] = {
+    STATE_ROW(FIELD_UINT, run_ask, offset, 1),
+    STATE_CHARS(run_ask, id, 2),
+    STATE_CHARS(run_ask, text, 3),
 };
-enum { SAVED_MAGIC = 0x4f565332 };
+static const struct shape ASK = SHAPE_OF(run_ask, "ask", 1, ASK_ROWS);
 
-/* Behind the driver's state: u32 magic, 16 bytes id of the newest answer, u8 broken, u32 length of why, why; then the outbox.
- * A file of the previous build ends with the driver's state. Little-endian. */
-enum { TAIL_MAGIC = 0x4f565431, TAIL_HEAD = 4 + sizeof(struct id) + 1 + 4 };
+struct saved_words { /* FIELD_FILLED */
+    uint32_t len;
+    char at[RUN_WORDS];
+};
 
-static size_t tail_size(const struct running *run) {
-    return TAIL_HEAD + strlen(run->broken_why) + outbox_size(run);
-}
+/* drive.state, in slots (slots.c). */
+struct saved {
+    uint64_t offset; /* from which its output is read again */
+    uint32_t writes, dispatch_n, ask_count;
+    bool begun, broken;
+    struct id dispatch, answered;
+    int64_t exit;
+    struct run_ask asks[DRIVE_ASKS];
+    char broken_why[RUN_BROKEN_WHY];
+    struct saved_words words; /* of the line that is not whole yet */
+    uint64_t word_offset;
+    bool in_key, skips_word;
+    struct run_lines lines_before;
+    struct str quirk; /* row in the driver's table: which program it is */
+    struct str state; /* of the driver, by its own rows */
+    struct str outbox;
+};
 
-static char *tail_put(const struct running *run, char *to) {
-    size_t why = strlen(run->broken_why);
-    to = number_put32(to, TAIL_MAGIC);
-    memcpy(to, run->answered.bytes, sizeof run->answered.bytes);
-    to[sizeof run->answered.bytes] = run->broken;
-    to = number_put32(to + sizeof run->answered.bytes + 1, (uint32_t)why);
-    memcpy(to, run->broken_why, why);
-    return outbox_put(run, to + why);
-}
-
-static bool tail_take(struct running *run, struct str bytes) {
-    if (bytes.len == 0)
-        return true;
-    if (bytes.len < TAIL_HEAD || number_get32(bytes.at) != TAIL_MAGIC)
-        return false;
-    const char *at = bytes.at + 4;
-    memcpy(run->answered.bytes, at, sizeof run->answered.bytes);
-    run->broken = at[sizeof run->answered.bytes] != 0;
-    size_t why = number_get32(at + sizeof run->answered.bytes + 1);
-    struct str rest = {bytes.at + TAIL_HEAD, bytes.len - TAIL_HEAD};
-    if (why > rest.len || why >= sizeof run->broken_why)
-        return false;
-    memcpy(run->broken_why, rest.at, why);
-    return outbox_load(run, (struct str){rest.at + why, rest.len - why});
-}
+#define SAVED_BYTES(member_, n, most_) \
+    { \
+        .name = #member_, .type = FIELD_BYTES, .number = (n), .offset = FIELD_OF(saved, member_), \
+        .cap = (most_) \
+    }
+static const struct field SAVED_ROWS[] = {
+    STATE_ROW(FIELD_UINT, saved, offset, 1),
+    STATE_ROW(FIELD_U32, saved, writes, 2),
+    STATE_ROW(FIELD_U32, saved, dispatch_n, 3),
+    STATE_ENUM(saved, ask_count, 4, DRIVE_ASKS + 1),
+    STATE_ROW(FIELD_BOOL, saved, begun, 5),
+    STATE_ROW(FIELD_BOOL, saved, broken, 6),
+    STATE_ROW(FIELD_ID, saved, dispatch, 7),
+    STATE_ROW(FIELD_ID, saved, answered, 8),
+    STATE_ROW(FIELD_INT, saved, exit, 9),
+    STATE_LIST(saved, asks, 10, ASK),
+    STATE_CHARS(saved, broken_why, 11),
+    STATE_FILLED(saved, words, 12),
+    STATE_ROW(FIELD_UINT, saved, word_offset, 13),
+    SAVED_BYTES(quirk, 14, 256),
+    SAVED_BYTES(state, 15, 1 << 20),
+    SAVED_BYTES(outbox, 16, 8 << 20),
+    STATE_ROW(FIELD_BOOL, saved, in_key, 17),
+    STATE_ROW(FIELD_BOOL, saved, skips_word, 18),
+    STATE_FILLED(saved, lines_before, 19),
+};
+static const struct shape SAVED = SHAPE_OF(saved, "run", 1, SAVED_ROWS);
+#define SAVED_FILE "drive.state"
 
 static void saved_write(struct running *run) {
-    const struct saved_head *head = run->saved;
-    run->save_pending = !file_replace(run->dir, "drive.state", run->saved, run->saved_size, false);
+    run->save_pending = !slots_write(&run->slots, run->dir, SAVED_FILE, run->saved);
     if (run->save_pending) {
-        log_error("the state of a run of %s cannot be written, and is tried again: %s", run->agent,
-                  strerror(errno));
+        log_run(LEVEL_ERROR, run,
+                "the state of a run of %s cannot be written, and is tried again: %s", run->agent,
+                strerror(errno));
         run->save_at = clock_steady() + SECONDS(1);
         run_due(run);
         return;
     }
+    run->saved_upto = run->saved_offset;
+    arena_free(&run->saved_arena);
     if (run->held) {
-        held_ack(run->held, head->offset);
+        held_ack(run->held, run->saved_offset);
         if (run->ended && run->stop && !held_collect(run->held))
-            log_warning("the hold of a run of %s cannot be collected", run->agent);
+            log_run(LEVEL_WARNING, run, "the hold of a run of %s cannot be collected", run->agent);
     } /* a hold is collected when all that it said is safe, not before */
     outbox_saved(run, run->saved_serial);
 }
 
 /* What a broken driver has read is not read again. */
-static uint64_t saved_offset(const struct running *run) {
+static uint64_t read_again_at(const struct running *run) {
     if (run->ended)
         return run->end;
     return run->broken ? run->pour.offset + run->pour.len : run->driver->resume_at(run->state);
 }
 
-static bool saved_room(struct running *run) {
-    size_t size = sizeof(struct saved_head) + run->driver->size + tail_size(run);
-    char *saved = realloc(run->saved, size);
-    if (saved) {
-        run->saved = saved;
-        run->saved_size = size;
-    }
-    return saved != NULL;
+static struct str outbox_bytes(const struct running *run, struct arena *arena) {
+    if (run->outbox.count == 0)
+        return STR("");
+    char *at = arena_new(arena, char, outbox_size(run));
+    outbox_put(run, at);
+    return (struct str){at, outbox_size(run)};
 }
 
+/* The state of a broken driver may be half of one and half of another. */
 static void saved_fill(struct running *run) {
-    struct saved_head head = {.magic = SAVED_MAGIC,
-                              .size = (uint32_t)run->driver->size,
-                              .offset = saved_offset(run),
-                              .writes = run->writes,
-                              .begun = run->begun,
-                              .dispatch = run->dispatch,
-                              .dispatch_n = run->dispatch_n,
-                              .exited = run->exited,
-                              .exit = run->exit,
-                              .asks = run->asks};
-    memcpy(run->saved, &head, sizeof head);
-    memcpy((char *)run->saved + sizeof head, run->state, run->driver->size);
-    tail_put(run, (char *)run->saved + sizeof head + run->driver->size);
+    struct arena *arena = &run->saved_arena;
+    bool settled = run->spec.quirk.len > 0;
+    arena_free(arena);
+    struct saved *saved = arena_new(arena, struct saved, 1);
+    *saved = (struct saved){
+        .offset = read_again_at(run),
+        .writes = run->writes,
+        .dispatch_n = run->dispatch_n,
+        .ask_count = run->asks.count,
+        .begun = run->begun,
+        .broken = run->broken,
+        .dispatch = run->dispatch,
+        .answered = run->answered,
+        .exit = run->exit,
+        .words.len = (uint32_t)run->word_count,
+        .word_offset = run->word_offset,
+        .in_key = run->in_key,
+        .skips_word = run->skips_word,
+        .lines_before = run->lines_before,
+        .quirk = settled ? run->spec.quirk : run->quirk_saved,
+        .state = run->broken ? STR("") : shape_encode(run->driver->shape, run->state, arena),
+        .outbox = outbox_bytes(run, arena),
+    };
+    memcpy(saved->asks, run->asks.at, run->asks.count * sizeof saved->asks[0]);
+    memcpy(saved->broken_why, run->broken_why, sizeof saved->broken_why);
+    memcpy(saved->words.at, run->words, run->word_count);
+    run->saved = shape_encode(&SAVED, saved, arena);
+    run->saved_offset = saved->offset;
     run->saved_serial = run->outbox.made;
     run->saved_needs = run->offered;
     run->save_pending = true;
 }
 
-/* What only moved the offset on is read again after a crash, to the same end: a file for each word would cost more than the
- * word. */
-bool run_save_soon(struct running *run) {
-    int64_t now = clock_steady(), at = run->saved_at + MILLISECONDS(RUN_SAVE_MS);
-    if (now >= at) {
+/* What has decided nothing is read again after a crash, to the same end: a file for each word would cost more than the word. */
+void run_save_soon(struct running *run) {
+    int64_t now = clock_steady(), at = run->saved_at + SECONDS(RUN_SAVE_SECONDS);
+    bool much = read_again_at(run) >= run->saved_upto + RUN_SAVE_BYTES;
+    if (now >= at || (much && !run->save_pending))
         run_save(run);
-        return true;
-    }
-    if (run->save_at == 0)
+    else if (run->save_at == 0)
         run->save_at = at;
-    return false;
 }
 
 /* One state waits at a time: what comes meanwhile is saved with the next. */
@@ -254,11 +282,6 @@ void run_save(struct running *run) {
         saved_write(run);
     if (run->save_pending || run->unsaid || !run->begun)
         return;
-    if (!saved_room(run)) {
-        run->save_at = clock_steady() + SECONDS(1);
-        run_due(run);
-        return;
-    }
     run->saved_at = clock_steady();
     run->save_at = 0;
     saved_fill(run);
@@ -266,44 +289,114 @@ void run_save(struct running *run) {
         saved_write(run);
 }
 
-/* What stands behind the driver's state; the whole file has at most what an outbox may have, and a little. */
-static bool tail_read(struct running *run, int fd) {
-    size_t most = (size_t)RUN_OUTBOX_BYTES + (64 << 10), length = 0;
-    char *bytes = malloc(most);
-    ssize_t got = bytes ? 1 : -1;
-    while (got > 0 && length < most) {
-        got = read(fd, bytes + length, most - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    bool whole = got == 0 && tail_take(run, (struct str){bytes, length});
-    free(bytes);
-    return whole;
+/* ---- files of version 2: the bytes of two structs, and behind them the outbox ----
+ * u32 magic, 16 bytes id of the newest answer, u8 broken, u32 length of why, why; then the outbox. A file of the build before that
+ * ends with the driver's state. Little-endian. */
+
+struct raw_head {
+    uint32_t magic, size;
+    uint64_t offset;
+    uint32_t writes, begun;
+    struct id dispatch;
+    uint32_t dispatch_n, exited;
+    int64_t exit;
+    struct run_asks asks;
+};
+enum { RAW_MAGIC = 0x4f565332, TAIL_MAGIC = 0x4f565431, TAIL_HEAD = 4 + sizeof(struct id) + 1 + 4 };
+
+static bool raw_tail(struct str bytes, struct saved *saved) {
+    if (bytes.len == 0)
+        return true;
+    if (bytes.len < TAIL_HEAD || le_get(bytes.at, 4) != TAIL_MAGIC)
+        return false;
+    const char *at = bytes.at + 4;
+    memcpy(saved->answered.bytes, at, sizeof saved->answered.bytes);
+    saved->broken = at[sizeof saved->answered.bytes] != 0;
+    size_t why = le_get(at + sizeof saved->answered.bytes + 1, 4);
+    struct str rest = {bytes.at + TAIL_HEAD, bytes.len - TAIL_HEAD};
+    if (why > rest.len || why >= sizeof saved->broken_why)
+        return false;
+    memcpy(saved->broken_why, rest.at, why);
+    saved->outbox = (struct str){rest.at + why, rest.len - why};
+    return true;
 }
 
-/* No state: it is read from the beginning, as a run that has not begun. */
-bool run_load(struct running *run, uint64_t *ret_offset) {
-    char path[RUN_PATH + 16];
-    struct saved_head head;
-    *ret_offset = 0;
-    snprintf(path, sizeof path, "%s/drive.state", run->dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+static bool raw_decode(struct running *run, struct str bytes, struct saved *saved) {
+    struct raw_head head;
+    size_t size = run->driver->raw_size;
+    if (bytes.len < sizeof head + size || size != run->driver->size)
+        return false;
+    memcpy(&head, bytes.at, sizeof head);
+    if (head.magic != RAW_MAGIC || head.size != size || head.asks.count > DRIVE_ASKS)
+        return false;
+    *saved = (struct saved){.offset = head.offset,
+                            .writes = head.writes,
+                            .dispatch_n = head.dispatch_n,
+                            .ask_count = head.asks.count,
+                            .begun = head.begun != 0,
+                            .dispatch = head.dispatch,
+                            .exit = head.exit};
+    memcpy(saved->asks, head.asks.at, sizeof saved->asks);
+    memcpy(run->state, bytes.at + sizeof head, size);
+    return raw_tail((struct str){bytes.at + sizeof head + size, bytes.len - sizeof head - size},
+                    saved);
+}
+
+/* ---- reading ---- */
+
+static bool saved_decode(struct running *run, struct str bytes, struct arena *arena,
+                         struct saved *saved) {
+    const struct driver *driver = run->driver;
+    if (!shape_decode_in(&SAVED, bytes, arena, saved) || saved->words.len > RUN_WORDS)
+        return false;
+    if (saved->broken)
         return true;
-    bool whole = read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
-                 head.magic == SAVED_MAGIC && head.size == run->driver->size &&
-                 read(fd, run->state, run->driver->size) == (ssize_t)run->driver->size &&
-                 tail_read(run, fd);
-    close(fd);
-    if (!whole) {
+    run->quirk_saved = arena_copy(&run->arena, saved->quirk);
+    struct str quirk = run->spec.quirk.len > 0 ? run->spec.quirk : run->quirk_saved;
+    return shape_decode_in(driver->shape, saved->state, arena, run->state) &&
+           (!driver->quirk_set || !saved->begun || driver->quirk_set(run->state, quirk));
+}
+
+static void saved_take(struct running *run, const struct saved *saved) {
+    run->pour.offset = run->saved_upto = saved->offset;
+    run->writes = saved->writes;
+    run->begun = saved->begun;
+    run->dispatch = saved->dispatch;
+    run->dispatch_n = saved->dispatch_n;
+    run->exit = saved->exit;
+    run->answered = saved->answered;
+    run->broken = saved->broken;
+    memcpy(run->broken_why, saved->broken_why, sizeof run->broken_why);
+    memcpy(run->asks.at, saved->asks, sizeof run->asks.at);
+    run->asks.count = saved->ask_count;
+    memcpy(run->words, saved->words.at, saved->words.len);
+    run->word_count = saved->words.len;
+    run->word_offset = saved->word_offset;
+    run->in_key = saved->in_key;
+    run->skips_word = saved->skips_word;
+    run->lines_before = saved->lines_before;
+}
+
+static bool state_load(struct running *run, struct arena *arena) {
+    struct str bytes;
+    struct saved *saved = arena_new(arena, struct saved, 1);
+    enum slots_found found = slots_read(&run->slots, run->dir, SAVED_FILE, arena, &bytes);
+    if (found == SLOTS_NONE) /* it is read from the beginning, as a run that has not begun */
+        return true;
+    bool known = found == SLOTS_WHOLE ? saved_decode(run, bytes, arena, saved)
+                                      : raw_decode(run, bytes, saved);
+    if (!known || (saved->outbox.len > 0 && !outbox_load(run, saved->outbox))) {
         outbox_clear(run);
         return false;
     }
-    *ret_offset = run->pour.offset = head.offset;
-    run->writes = head.writes;
-    run->begun = head.begun;
-    run->dispatch = head.dispatch;
-    run->dispatch_n = head.dispatch_n;
-    run->exit = head.exit;
-    run->asks = head.asks;
+    saved_take(run, saved);
     return !run->broken;
+}
+
+bool run_load(struct running *run, uint64_t *ret_offset) {
+    struct arena arena = {0};
+    bool known = state_load(run, &arena);
+    *ret_offset = run->pour.offset;
+    arena_free(&arena);
+    return known;
 }

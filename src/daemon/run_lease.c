@@ -87,9 +87,10 @@ static void run_strand(struct running *run) {
     act->effect.charge = run->charge;
     act->effect.run = run->number;
     act->stranded = true;
-    log_warning("the run of %s for %s is given up: another host has taken its goal over. Its work "
-                "is kept in %s",
-                run->agent, run->node, run->cwd[0] ? run->cwd : run->dir);
+    log_run(LEVEL_WARNING, run,
+            "the run of %s for %s is given up: another host has taken its goal over. Its work "
+            "is kept in %s",
+            run->agent, run->node, run->cwd[0] ? run->cwd : run->dir);
     run_stop(run, act);
 }
 

@@ -43,7 +43,7 @@ static void groups_tell(const struct runs *runs) {
                           runs->groups.why[0] ? "; " : "", runs->groups.why);
     file_replace(runs->state, "limits", text, (size_t)length, false);
     if (runs->groups.why[0])
-        log_warning("limits of runs are held by less than they could be: %.*s", length - 1, text);
+        log_info("limits of runs are held by less than they could be: %.*s", length - 1, text);
 }
 
 /* Once, and only where somebody wants limits: it makes a group to see whether that can be done. */

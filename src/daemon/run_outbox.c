@@ -168,29 +168,16 @@ void outbox_closed(struct running *run) {
 
 enum { WRITE_HEAD = sizeof(struct id) + 1 + 4 };
 
-char *number_put32(char *to, uint32_t value) {
-    for (size_t i = 0; i < 4; i++)
-        to[i] = (char)(value >> (8 * i));
-    return to + 4;
-}
-
-uint32_t number_get32(const char *from) {
-    uint32_t value = 0;
-    for (size_t i = 0; i < 4; i++)
-        value |= (uint32_t)(unsigned char)from[i] << (8 * i);
-    return value;
-}
-
 size_t outbox_size(const struct running *run) {
     return 4 + run->outbox.count * (size_t)WRITE_HEAD + run->outbox.size;
 }
 
 char *outbox_put(const struct running *run, char *to) {
-    to = number_put32(to, run->outbox.count);
+    to = le_put(to, run->outbox.count, 4);
     for (const struct run_write *write = run->outbox.first; write; write = write->next) {
         memcpy(to, write->id.bytes, sizeof write->id.bytes);
         to[sizeof write->id.bytes] = write->closes;
-        to = number_put32(to + sizeof write->id.bytes + 1, (uint32_t)write->length);
+        to = le_put(to + sizeof write->id.bytes + 1, (uint32_t)write->length, 4);
         memcpy(to, write->bytes, write->length);
         to += write->length;
     }
@@ -203,7 +190,7 @@ static bool write_take(struct running *run, struct str *rest) {
         return false;
     memcpy(id.bytes, rest->at, sizeof id.bytes);
     bool closes = rest->at[sizeof id.bytes] != 0;
-    size_t length = number_get32(rest->at + sizeof id.bytes + 1);
+    size_t length = (uint32_t)le_get(rest->at + sizeof id.bytes + 1, 4);
     if (length > rest->len - WRITE_HEAD ||
         !outbox_add(run, id, (struct str){rest->at + WRITE_HEAD, length}, closes))
         return false;
@@ -214,7 +201,7 @@ static bool write_take(struct running *run, struct str *rest) {
 bool outbox_load(struct running *run, struct str bytes) {
     if (bytes.len < 4)
         return false;
-    uint32_t count = number_get32(bytes.at);
+    uint32_t count = (uint32_t)le_get(bytes.at, 4);
     struct str rest = {bytes.at + 4, bytes.len - 4};
     for (uint32_t i = 0; i < count; i++)
         if (!write_take(run, &rest))

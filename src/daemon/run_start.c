@@ -207,7 +207,7 @@ static void starting_free(struct starting *it) {
 /* Not a byte reached it. */
 static void start_failed(struct starting *it, struct running *run, struct str why) {
     if (run) {
-        log_warning("a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
+        log_run(LEVEL_WARNING, run, "a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
         run_end_keep(run, why);
         run_said_ended(run, DELIVERY_ERROR, why);
         if (run->stop)
@@ -232,7 +232,7 @@ static void stands(void *with, bool stood, struct str why) {
     }
     run->starting = false;
     if (!run_open(run, 0))
-        log_error("the hold of a run of %s cannot be spoken to", run->agent);
+        log_run(LEVEL_ERROR, run, "the hold of a run of %s cannot be spoken to", run->agent);
     run_due(run);
     struct act *stop = run->stop;
     run->stop = NULL;
@@ -388,7 +388,7 @@ static void composed_home(struct errand *errand) {
 }
 
 static char *bytes_keep(struct str bytes, size_t *ret_length) {
-    char *kept = bytes.len ? malloc(bytes.len) : NULL;
+    char *kept = bytes.len ? calloc(1, bytes.len + 1) : NULL;
     *ret_length = kept ? bytes.len : 0;
     return kept ? memcpy(kept, bytes.at, bytes.len) : NULL;
 }
@@ -396,8 +396,7 @@ static char *bytes_keep(struct str bytes, size_t *ret_length) {
 /* From the lookups' thread. */
 static void words_made(void *with, const struct composition *made) {
     struct starting *it = with;
-    it->text = made->text.len ? strndup(made->text.at, made->text.len) : NULL;
-    it->text_length = made->text.len;
+    it->text = bytes_keep(made->text, &it->text_length);
     it->node = bytes_keep(made->node, &it->node_length);
     it->start = bytes_keep(made->start, &it->start_length);
     snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(made->why));
@@ -510,7 +509,7 @@ void run_spawn(struct runs *runs, struct act *act) {
     struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
     struct starting *it = calloc(1, sizeof *it);
     struct str why = STR("there is no memory");
-    bool never = map_get(&runs->never, id), there = map_get(&runs->all, id);
+    bool never = recent_has(&runs->never, id), there = map_get(&runs->all, id);
     struct running *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
     if (!run) {
         free(it);
@@ -563,7 +562,7 @@ static void send_home(struct errand *errand) {
     if (run && run->said && run->said->effect.n == it->n && !it->runs->stopping) {
         run->answers = run->said->effect.permits != PERMISSION_NONE && run->asks.count > 0;
         run->text = it->text;
-        run->text_length = run->text ? strlen(run->text) : 0;
+        run->text_length = it->text_length;
         it->text = NULL;
         if (run_waits_for_yes(run))
             run_said_ended(run, DELIVERY_ERROR, STR(RUN_WAITS_FOR_YES));

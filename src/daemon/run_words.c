@@ -2,9 +2,12 @@
 /* What do people read of a run? RUNDIR/said.log, a line for each thing: when, up to which byte of its output, what kind,
  * and the words, without secrets (STORE-14). What is read again after a restart is not told again. */
 #include "base/bytes.h"
+#include "base/must.h"
 #include "daemon/clock.h"
 #include "daemon/input.h"
 #include "daemon/run.h"
+#include "model/key_block.h"
+#include "model/secret.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,26 +16,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TAIL = 4 * RUN_WORDS, FILE_MOST = 32 << 20, LAST_MOST = 400 };
+enum {
+    TAIL = 4 * RUN_WORDS,
+    FILE_MOST = 32 << 20,
+    LAST_MOST = 400,
+    READ_MOST = 1 << 16, /* of one thing: secrets are taken out before it is cut to its length */
+    CUT_BEFORE =
+        256, /* a long line is cut this far before its end: what follows a name stays with it */
+    CUT_TRIES = 8,
+};
 
 static void log_path(const struct running *run, char path[RUN_PATH + 16]) {
     snprintf(path, RUN_PATH + 16, "%s/said.log", run->dir);
 }
 
-static size_t tail_read(const char *path, char text[TAIL]) {
+static size_t tail_read(const char *path, char text[TAIL], uint64_t *ret_size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     ssize_t length = fd >= 0 ? pread(fd, text, TAIL, size > TAIL ? size - TAIL : 0) : 0;
     if (fd >= 0)
         close(fd);
+    *ret_size = size > 0 ? (uint64_t)size : 0;
     return length > 0 ? (size_t)length : 0;
 }
 
 /* The furthest byte that the last lines tell of. */
-static uint64_t told_offset(const char *path) {
+static uint64_t told_offset(const char *path, uint64_t *ret_size) {
     char text[TAIL + 1];
     unsigned long long at, offset, most = 0;
-    size_t length = tail_read(path, text);
+    size_t length = tail_read(path, text, ret_size);
     text[length] = 0;
     char *first = length == TAIL ? strchr(text, '\n') : text; /* half a line is an agent's words */
     for (char *line = first; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
@@ -41,43 +53,163 @@ static uint64_t told_offset(const char *path) {
     return most;
 }
 
-/* The line is made before the file is opened: what makes it may be abandoned by the crash guard. */
-static void line_write(const struct running *run, uint64_t offset, const char *kind,
-                       struct str text) {
+/* Lines that are not in the file yet: one write for all that one piece of output says. */
+struct lines {
+    struct writer writer;
+    bool all; /* also what is not behind the newest line of the file */
+};
+
+/* What is no UTF-8 is a '?', what cannot be printed is a space. */
+static struct str line_text(struct str text, struct arena *arena) {
+    char *at = arena_cstr(arena, text);
+    bytes_mend(at, text.len);
+    struct str clean = input_redacted(str_cut_utf8((struct str){at, text.len}, READ_MOST), arena);
+    clean = str_cut_utf8(clean, 3 * RUN_WORDS);
+    char *line = arena_cstr(arena, clean);
+    for (size_t i = 0; i < clean.len; i++)
+        line[i] = (unsigned char)line[i] < 0x20 ? ' ' : line[i];
+    return (struct str){line, clean.len};
+}
+
+/* What the file tells already is read again after a crash, and not told again. */
+static void line_add(struct lines *lines, const struct running *run, uint64_t offset,
+                     const char *kind, struct str text) {
+    struct arena *arena = lines->writer.arena;
+    bool told = run->told_offset > 0 && offset <= run->told_offset;
+    if (told && !lines->all)
+        return;
+    char head[80];
+    int length = snprintf(head, sizeof head, "%lld %llu %s ", (long long)clock_wall(),
+                          (unsigned long long)offset, kind);
+    must(length > 0 && (size_t)length < sizeof head);
+    write_raw(&lines->writer, (struct str){head, (size_t)length});
+    write_raw(&lines->writer, line_text(text, arena));
+    write_raw(&lines->writer, STR("\n"));
+}
+
+/* The lines are made before the file is opened: what makes them may be abandoned by the crash guard. */
+static void lines_write(const struct lines *lines, struct running *run) {
     char path[RUN_PATH + 16];
-    struct arena arena = {0};
-    struct stat about;
-    struct str clean = input_redacted(str_cut_utf8(text, 3 * RUN_WORDS), &arena);
-    struct str line = arena_format(&arena, "%lld %llu %s %.*s", (long long)clock_wall(),
-                                   (unsigned long long)offset, kind, STR_ARG(clean));
-    char *at = arena_cstr(&arena, line);
-    for (size_t i = 0; i < line.len; i++)
-        at[i] = (unsigned char)at[i] < 0x20 ? ' ' : at[i];
-    at[line.len] = '\n';
+    if (lines->writer.len == 0 || run->told_size >= FILE_MOST)
+        return;
     log_path(run, path);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && fstat(fd, &about) == 0 && about.st_size < FILE_MOST &&
-        write(fd, at, line.len + 1) < 0)
-        about.st_size = 0; /* nothing is lost but a line that people would have read */
+    ssize_t put = fd >= 0 ? write(fd, lines->writer.at, lines->writer.len) : 0;
+    run->told_size += put > 0 ? (uint64_t)put : 0; /* else lines are lost that people would read */
     if (fd >= 0)
         close(fd);
-    arena_free(&arena);
 }
 
-static void words_flush(struct running *run) {
+static size_t lines_in(struct str text) {
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += text.at[i] == '\n';
+    return count;
+}
+
+static struct str joined(struct str a, struct str b, struct arena *arena) {
+    char *to = arena_new(arena, char, a.len + b.len + 1);
+    memcpy(to, a.at, a.len);
+    memcpy(to + a.len, b.at, b.len);
+    return (struct str){to, a.len + b.len};
+}
+
+/* Some secrets are known only by the lines before them. What is part of one that began there has become one mark with
+ * it. */
+static struct str line_redacted(struct running *run, struct str line, struct arena *arena) {
+    struct str before = {run->lines_before.at, run->lines_before.len};
+    struct str both = joined(before, line, arena);
+    struct str clean = input_redacted(both, arena);
+    if (key_block_line(&run->in_key, line))
+        return STR(SECRET_MARK "private-key]");
+    if (clean.at == both.at)
+        return line;
+    if (lines_in(clean) < lines_in(input_redacted(before, arena)))
+        return STR(SECRET_MARK "lines]");
+    const char *end = memrchr(clean.at, '\n', clean.len);
+    size_t from = end ? (size_t)(end + 1 - clean.at) : 0;
+    return (struct str){clean.at + from, clean.len - from};
+}
+
+static void line_remember(struct running *run, struct str line) {
+    struct run_lines *before = &run->lines_before;
+    enum { PART = sizeof before->at / 2 - 1 };
+    if (line.len > PART)
+        line = (struct str){line.at + line.len - PART, PART};
+    while (before->len + line.len + 1 > sizeof before->at) {
+        char *end = memchr(before->at, '\n', before->len);
+        uint32_t first = (uint32_t)(end + 1 - before->at);
+        before->len -= first;
+        memmove(before->at, end + 1, before->len);
+    }
+    memcpy(before->at + before->len, line.at, line.len);
+    before->at[before->len + line.len] = '\n';
+    before->len += (uint32_t)line.len + 1;
+}
+
+static void words_put(struct lines *lines, struct running *run, size_t count) {
+    struct str line = {run->words, count};
+    if (count > 0)
+        line_add(lines, run, run->word_offset, "said",
+                 line_redacted(run, line, lines->writer.arena));
+    line_remember(run, line);
+    run->word_count -= count;
+    memmove(run->words, run->words + count, run->word_count);
+}
+
+static void words_flush(struct lines *lines, struct running *run) {
     if (run->word_count > 0)
-        line_write(run, run->word_offset, "said", (struct str){run->words, run->word_count});
-    run->word_count = 0;
+        words_put(lines, run, run->word_count);
+    run->skips_word = false;
 }
 
-static void words_add(struct running *run, struct str text, uint64_t offset) {
-    run->word_offset = offset;
+static bool cut_splits_secret(struct str words, size_t at, struct arena *arena) {
+    struct str whole = input_redacted(words, arena),
+               first = input_redacted((struct str){words.at, at}, arena),
+               rest = input_redacted((struct str){words.at + at, words.len - at}, arena);
+    return whole.len != first.len + rest.len || memcmp(whole.at, first.at, first.len) != 0 ||
+           memcmp(whole.at + first.len, rest.at, rest.len) != 0;
+}
+
+/* Half a secret is not recognised, so a long line is cut where none is. A word that is longer than the room is not told
+ * to its end if it has a secret. */
+static void words_cut(struct lines *lines, struct running *run) {
+    struct arena *arena = lines->writer.arena;
+    struct str words = {run->words, run->word_count};
+    unsigned tries = 0;
+    for (size_t at = words.len - CUT_BEFORE; at > 0 && tries < CUT_TRIES; at--)
+        if (words.at[at] == ' ' && ++tries && !cut_splits_secret(words, at, arena)) {
+            words_put(lines, run, at);
+            return;
+        }
+    run->skips_word = input_redacted(words, arena).at != words.at;
+    words_put(lines, run, words.len);
+}
+
+static void word_add(struct lines *lines, struct running *run, char c) {
+    bool begins = ((unsigned char)c & 0xc0) != 0x80; /* a character */
+    if (run->word_count >= RUN_WORDS - 4 && begins)
+        words_cut(lines, run);
+    if (c == ' ')
+        run->skips_word = false;
+    if (!run->skips_word && run->word_count < RUN_WORDS)
+        run->words[run->word_count++] = c;
+}
+
+/* A line has the offset behind its last byte: of raw output that is known exactly, of a frame it is the end of the frame. So the same line
+ * has the same offset however the output is cut into pieces. */
+static void words_add(struct lines *lines, struct running *run, const struct drive_event *event) {
+    struct str text = event->text;
     for (size_t i = 0; i < text.len; i++) {
-        bool full = run->word_count >= RUN_WORDS - 4 && ((unsigned char)text.at[i] & 0xc0) != 0x80;
-        if (text.at[i] == '\n' || full)
-            words_flush(run);
-        if (text.at[i] != '\n' && run->word_count < RUN_WORDS)
-            run->words[run->word_count++] = text.at[i];
+        uint64_t behind = event->raw ? event->offset - (text.len - i - 1) : event->offset;
+        bool over = text.at[i] == '\n';
+        if (over || !event->raw)
+            run->word_offset = behind;
+        if (over)
+            words_flush(lines, run);
+        else
+            word_add(lines, run, text.at[i]);
+        run->word_offset = behind;
     }
 }
 
@@ -91,27 +223,30 @@ static const struct {
              {DRIVE_LIMITED, "failed"},
              {DRIVE_BROKEN, "failed"}};
 
-static void event_keep(struct running *run, const struct drive_event *event, struct arena *arena) {
+static void event_keep(struct lines *lines, struct running *run, const struct drive_event *event) {
+    struct arena *arena = lines->writer.arena;
     struct str text = event->text;
     if (event->kind == DRIVE_PROGRESS) {
-        words_add(run, text, event->offset);
+        words_add(lines, run, event);
         return;
     }
     for (size_t i = 0; i < count_of(KINDS); i++)
         if (KINDS[i].kind == event->kind) {
-            words_flush(run);
+            run->word_offset = event->offset; /* what was said before it is told with it */
+            words_flush(lines, run);
             if (event->kind == DRIVE_BROKEN)
                 text = run_broken_words(run, event, arena);
             if (event->detail.len > 0)
                 text = arena_format(arena, "%.*s: %.*s", STR_ARG(text), STR_ARG(event->detail));
-            line_write(run, event->offset, KINDS[i].name, text);
+            line_add(lines, run, event->offset, KINDS[i].name, text);
         }
     if (event->kind != DRIVE_ENDED)
         return;
-    words_flush(run);
-    line_write(run, event->offset, "ended",
-               event->reason == DRIVE_TURN_CUT ? STR("its turn was cut off")
-                                               : STR("its turn is over"));
+    run->word_offset = event->offset;
+    words_flush(lines, run);
+    line_add(lines, run, event->offset, "ended",
+             event->reason == DRIVE_TURN_CUT ? STR("its turn was cut off")
+                                             : STR("its turn is over"));
 }
 
 static void told_know(struct running *run) {
@@ -119,24 +254,30 @@ static void told_know(struct running *run) {
     if (run->told_known)
         return;
     log_path(run, path);
-    run->told_offset = told_offset(path);
+    run->told_offset = told_offset(path, &run->told_size);
     run->told_known = true;
 }
 
 void run_words_keep(struct running *run, const struct drive_out *out) {
+    struct lines lines = {.writer.arena = out->arena};
     told_know(run);
     for (uint32_t i = 0; i < out->event_count; i++)
-        if (out->events[i].offset > run->told_offset)
-            event_keep(run, &out->events[i], out->arena);
+        event_keep(&lines, run, &out->events[i]);
+    lines_write(&lines, run);
 }
 
 void run_told_keep(struct running *run, struct str text) {
+    struct arena arena = {0};
+    struct lines lines = {.writer.arena = &arena, .all = true};
+    told_know(run);
     struct str first = text;
     const char *end = memchr(text.at, '\n', text.len);
     if (end)
         first.len = (size_t)(end - text.at);
-    words_flush(run);
-    line_write(run, run->word_offset, "told", first);
+    words_flush(&lines, run);
+    line_add(&lines, run, run->word_offset, "told", first);
+    lines_write(&lines, run);
+    arena_free(&arena);
 }
 
 /* ---- how it ended ---- */
@@ -224,7 +365,8 @@ static struct str others_join(struct str text, struct str chosen, struct arena *
 static struct str errors_read(const struct running *run, struct arena *arena) {
     char path[RUN_PATH + 16], text[TAIL];
     snprintf(path, sizeof path, "%s/err.log", run->dir);
-    struct str end = {text, tail_read(path, text)};
+    uint64_t size;
+    struct str end = {text, tail_read(path, text, &size)};
     if (end.len == TAIL)
         str_line_take(&end);
     return input_redacted(words_clean(end, arena), arena);
@@ -288,13 +430,17 @@ struct str run_last_words(const struct running *run, struct arena *arena) {
 }
 
 void run_end_keep(struct running *run, struct str why) {
+    struct arena arena = {0};
     uint64_t offset = run->end + 1; /* behind everything that it said */
     if (why.len == 0)
         return;
+    struct lines lines = {.writer.arena = &arena};
     told_know(run);
     mkdir(run->dir, 0700); /* one that never began has none */
-    words_flush(run);
-    if (offset > run->told_offset)
-        line_write(run, offset, "failed", why);
+    run->word_offset = run->word_count > 0 ? offset : run->word_offset;
+    words_flush(&lines, run);
+    line_add(&lines, run, offset, "failed", why);
+    lines_write(&lines, run);
     run->told_offset = offset;
+    arena_free(&arena);
 }

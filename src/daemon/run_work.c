@@ -72,6 +72,7 @@ bool work_place(struct runs *runs, struct id goal, uint32_t charge, struct arena
                   .name = STR("Overseer"),
                   .email = STR("overseer@localhost"),
                   .low_water = (uint64_t)settings->repo.disk_least << 20,
+                  .hooks = settings->landing.hooks,
                   .within_us = MINUTES(10),
                   .wait_us = MINUTES(2),
                   .ends = is_remote(settings) && runs->net ? pool_is_stopping(runs->net) : NULL},

@@ -126,7 +126,7 @@ void run_free(struct running *run) {
     free(run->look);
     free(run->stop);
     free(run->text);
-    free(run->saved);
+    arena_free(&run->saved_arena);
     free(run->state);
     free(run);
 }
@@ -184,7 +184,7 @@ static void nobody_is_there(struct runs *runs, struct act *act) {
     case EFFECT_LOOK: nothing_to_see(runs, act); return;
     case EFFECT_STOP:
         if (effect->run)
-            map_put(&runs->never, effect_id(effect->goal, effect->run - 1), runs);
+            recent_add(&runs->never, effect_id(effect->goal, effect->run - 1));
         hands_report(runs->hands, act, (struct signal){0});
         break;
     default:
@@ -253,6 +253,21 @@ static void place_hide(char to[RUN_PATH], const char *place) {
     snprintf(to, RUN_PATH, "%s", place && *place == '/' ? place : "");
 }
 
+/* Many agents that write a line now and then write them one after the other. A process that wakes up for each of them spends more on waking up
+ * than on the lines: while they come close together, it rests a few milliseconds and reads several at once. */
+static void pace_keep(uv_check_t *check) {
+    enum { STREAM_NS = 8 * 1000 * 1000, REST_US = 4000 };
+    struct runs *runs = check->data;
+    uint64_t now = uv_hrtime();
+    if (runs->lines == 0)
+        return;
+    bool stream = now - runs->lines_at < STREAM_NS;
+    runs->lines = 0;
+    runs->lines_at = now;
+    if (stream)
+        usleep(REST_US);
+}
+
 struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *house,
                         const struct runs_places *places) {
     struct runs *runs = calloc(1, sizeof *runs);
@@ -276,7 +291,10 @@ struct runs *runs_start(uv_loop_t *loop, struct hands *hands, struct house *hous
     uv_timer_init(loop, &runs->clean);
     uv_timer_start(&runs->clean, clean_begin, RUNS_CLEAN_MS, 0);
     uv_async_init(loop, &runs->heard, errands_came);
-    runs->timer.data = runs->clean.data = runs->heard.data = runs;
+    uv_check_init(loop, &runs->pace);
+    uv_check_start(&runs->pace, pace_keep);
+    uv_unref((uv_handle_t *)&runs->pace);
+    runs->timer.data = runs->clean.data = runs->heard.data = runs->pace.data = runs;
     runs_lease_start(runs);
     brake_start(runs);
     if (!net_start(runs))
@@ -297,16 +315,16 @@ static void run_found(struct runs *runs, const char *name) {
         return;
     }
     if (run->strange) {
-        log_warning("the run %s of %s cannot be gone on with (%s): it is stopped, and begun anew",
-                    name, run->agent,
-                    run->broken ? run->broken_why
-                                : "begun by another build or with other settings");
+        log_run(LEVEL_WARNING, run,
+                "the run %s of %s cannot be gone on with (%s): it is stopped, and begun anew", name,
+                run->agent,
+                run->broken ? run->broken_why : "begun by another build or with other settings");
         if (!held_stop(run->held, RUN_GRACE_MS))
             run_lost(run);
         return;
     }
-    log_info("goes on with the run %s of %s from byte %llu", name, run->agent,
-             (unsigned long long)offset);
+    log_run(LEVEL_INFO, run, "goes on with the run %s of %s from byte %llu", name, run->agent,
+            (unsigned long long)offset);
 }
 
 void runs_find(struct runs *runs) {
@@ -334,6 +352,7 @@ void runs_stop(struct runs *runs) {
     uv_close((uv_handle_t *)&runs->clean, NULL);
     uv_close((uv_handle_t *)&runs->renew, NULL);
     uv_close((uv_handle_t *)&runs->heard, NULL);
+    uv_close((uv_handle_t *)&runs->pace, NULL);
     for (size_t i = 0; i < runs->all.cap; i++) {
         struct running *run = runs->all.slots[i].value;
         if (run && run->held) {
@@ -353,7 +372,6 @@ void runs_end(struct runs *runs) {
             i = runs->all.cap; /* others may have moved */
         }
     map_free(&runs->all);
-    map_free(&runs->never);
     due_free(&runs->due);
     pool_free(runs->net);
     pthread_mutex_destroy(&runs->lock);

@@ -231,6 +231,7 @@ static bool hand_over(struct spool *spool, struct str body) {
     if (!input)
         return false;
     input->done = handed_over;
+    input->taken = true;
     pthread_mutex_lock(&spool->lock);
     spool->under_way++;
     pthread_mutex_unlock(&spool->lock);

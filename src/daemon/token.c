@@ -298,11 +298,13 @@ static bool place_find(struct tokens *tokens, struct op_call *call, uint32_t *re
 static bool token_replace(struct tokens *tokens, struct op_call *call, uint32_t place,
                           const struct token *in_its_place) {
     struct token *gone = tokens->all[place];
-    if (in_its_place && !token_keep(tokens, in_its_place))
-        return op_refuse(call, ERROR_NO_MEMORY, "%s", "");
     memmove(tokens->all + place, tokens->all + place + 1,
             (tokens->count - place - 1) * sizeof *tokens->all);
-    tokens->count--;
+    tokens->count--; /* first: at the limit there is room for one only in its place */
+    if (in_its_place && !token_keep(tokens, in_its_place)) {
+        tokens->all[tokens->count++] = gone;
+        return op_refuse(call, ERROR_NO_MEMORY, "%s", "");
+    }
     bool saved = tokens_save(tokens);
     if (saved)
         map_remove(&tokens->by_hash, token_key(&gone->hash));

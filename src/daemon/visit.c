@@ -4,6 +4,7 @@
 
 #include "daemon/admit.h"
 #include "daemon/door.h"
+#include "daemon/guest.h"
 #include "daemon/rpc.h"
 #include "ops/api.h"
 #include "ops/json.h"
@@ -67,6 +68,13 @@ static enum MHD_Result reply_plainly(struct visit *visit, enum error error) {
                        (struct str){text, (size_t)length}, NULL);
 }
 
+enum MHD_Result visit_reply_bytes(struct visit *visit, int status, char *text, size_t len,
+                                  const char *header) {
+    return response_send(visit, status,
+                         MHD_create_response_from_buffer_with_free_callback(len, text, free),
+                         "application/json", header);
+}
+
 enum MHD_Result visit_reply_json(struct visit *visit, int status, json_t *json,
                                  enum error otherwise, const char *header) {
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -75,9 +83,7 @@ enum MHD_Result visit_reply_json(struct visit *visit, int status, json_t *json,
         free(text);
         return reply_plainly(visit, otherwise);
     }
-    return response_send(
-        visit, status, MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free),
-        "application/json", header);
+    return visit_reply_bytes(visit, status, text, strlen(text), header);
 }
 
 static enum MHD_Result error_reply(struct visit *visit, int status, enum error error,
@@ -272,6 +278,7 @@ enum MHD_Result visit_handle(void *with, struct MHD_Connection *connection, cons
         visit = *state = visit_make(with, connection);
         if (!visit)
             return reply_plainly(&(struct visit){.connection = connection}, ERROR_NO_MEMORY);
+        guest_moves(connection, GUEST_COMING);
         return visit_meet(visit, url, method);
     }
     if (*size > 0) {
@@ -279,6 +286,7 @@ enum MHD_Result visit_handle(void *with, struct MHD_Connection *connection, cons
         *size = 0;
         return result;
     }
+    guest_moves(connection, GUEST_WHOLE);
     switch (atomic_load(&visit->state)) {
     case VISIT_COMING:
         return visit->refused ? refusal_send(visit, url) : visit->route->begin(visit);
@@ -289,8 +297,9 @@ enum MHD_Result visit_handle(void *with, struct MHD_Connection *connection, cons
 
 void visit_completed(void *with, struct MHD_Connection *connection, void **state,
                      enum MHD_RequestTerminationCode why) {
-    (void)with, (void)connection, (void)why;
+    (void)with, (void)why;
     struct visit *visit = *state;
+    guest_moves(connection, GUEST_IDLE);
     *state = NULL;
     if (!visit)
         return;

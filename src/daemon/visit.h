@@ -18,6 +18,9 @@ struct visit { /* its caller is known before a route sees it */
     json_t *json;             /* the body, parsed by visit_json() */
     struct call *call;        /* asked by visit_ask() */
     void *own;                /* the route's; freed by route->forget */
+    struct id cache_goal;     /* its answer may be kept for this goal, */
+    uint64_t cache_mark;      /* if nothing was written about it since */
+    bool keeps;
 
     /* visit.c's and door.c's own */
     atomic_int state;
@@ -56,6 +59,9 @@ const char *visit_query(const struct visit *visit, const char *name);  /* ?name=
 /* Replies. `header` is one more "Name: value", or NULL. */
 enum MHD_Result visit_reply(struct visit *visit, int status, const char *type, struct str text,
                             const char *header);
+/* The same with bytes that the response takes over and frees. */
+enum MHD_Result visit_reply_bytes(struct visit *visit, int status, char *text, size_t len,
+                                  const char *header);
 /* otherwise: what is said when there is no memory for the answer. Owns json. */
 enum MHD_Result visit_reply_json(struct visit *visit, int status, json_t *json,
                                  enum error otherwise, const char *header);

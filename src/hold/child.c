@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -63,6 +65,15 @@ void signals_reset(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The daemon has more for itself. Programs that need more than is usual ask for it. */
+static void files_reset(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur <= HOLD_AGENT_FILES)
+        return;
+    files.rlim_cur = HOLD_AGENT_FILES;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* A wrapper hears nothing of a stop: it ends when what it wraps has ended, and says how. */
 static void wrapper_shield(void) {
     signal(SIGTERM, SIG_IGN);
@@ -92,6 +103,20 @@ static int place_take(const struct hold *hold) {
     return hold->options.cwd_fd >= 0 && fchdir(hold->options.cwd_fd) ? errno : 0;
 }
 
+/* When memory runs out, the agent goes before the daemon and before its hold. What cannot be raised stays as it is. */
+static void oom_raise(void) {
+    enum { MORE = 500, MOST = 1000 };
+    char text[32] = "";
+    int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    long score = strtol(text, NULL, 10) + MORE;
+    int more = snprintf(text, sizeof text, "%ld", score > MOST ? (long)MOST : score);
+    ssize_t ignored = length > 0 ? pwrite(fd, text, (size_t)more, 0) : 0;
+    (void)ignored;
+    if (fd >= 0)
+        close(fd);
+}
+
 _Noreturn static void child_become(const struct hold *hold, const struct ends *ends, pid_t parent) {
     setsid();
     umask(hold->options.umask);
@@ -102,6 +127,8 @@ _Noreturn static void child_become(const struct hold *hold, const struct ends *e
         code = place_take(hold);
     if (!code) {
         signals_reset();
+        files_reset();
+        oom_raise();
         if (hold->options.wrapped)
             wrapper_shield();
         execvp(hold->options.argv[0], hold->options.argv);

@@ -89,14 +89,14 @@ static bool client_flush(struct hold *hold, int number) {
     return true;
 }
 
-/* The next run of output, from the log: whoever is late reads from where it is. */
+/* The next run of output: a client that is late gets it from the log. */
 static bool client_fill(struct hold *hold, struct client *client) {
     enum { FRONT = HOLD_HEAD + 8 };
     uint64_t left = hold->output.end - client->sent;
     size_t size = left < HOLD_CHUNK ? (size_t)left : HOLD_CHUNK;
     if (size == 0 || !out_room(client, FRONT + size))
         return false;
-    ssize_t got = pread(hold->output.log, client->out + FRONT, size, (off_t)client->sent);
+    ssize_t got = output_copy(&hold->output, client->sent, client->out + FRONT, size);
     if (got <= 0)
         return false;
     struct hold_frame frame = {

@@ -109,6 +109,11 @@ static int word_processes(struct confining *it, const char *value) {
     return limit_set(RLIMIT_NPROC, value);
 }
 
+static int word_file_size(struct confining *it, const char *value) {
+    (void)it;
+    return limit_set(RLIMIT_FSIZE, value);
+}
+
 static int word_files(struct confining *it, const char *value) {
     (void)it;
     return limit_set(RLIMIT_NOFILE, value);
@@ -130,9 +135,14 @@ static int word_landlock(struct confining *it, const char *value) {
 static const struct {
     const char *word;
     int (*take)(struct confining *it, const char *value);
-} WORDS[] = {{"landlock", word_landlock},  {"sees", word_sees}, {"writes", word_writes},
-             {"memory", word_memory},      {"cpu", word_cpu},   {"files", word_files},
-             {"processes", word_processes}};
+} WORDS[] = {{"landlock", word_landlock},
+             {"sees", word_sees},
+             {"writes", word_writes},
+             {"memory", word_memory},
+             {"cpu", word_cpu},
+             {"files", word_files},
+             {"processes", word_processes},
+             {"file_size", word_file_size}};
 
 /* ---- the file ---- */
 

@@ -10,11 +10,14 @@
 #include <sys/types.h>
 
 enum {
-    HOLD_CLIENTS = 8,        /* connections at once; one more is turned away */
-    HOLD_QUEUE = 4 << 20,    /* bytes that wait for the agent to read them */
-    HOLD_RECORDS = 1 << 20,  /* in hold.state: 40 MiB; no more writes after that */
+    HOLD_CLIENTS = 8,     /* connections at once; one more is turned away */
+    HOLD_QUEUE = 4 << 20, /* bytes that wait for the agent to read them */
+    HOLD_RECORDS =
+        16
+        << 10, /* in hold.state: 640 KiB, read whole for each write; then old ones are forgotten */
     HOLD_ERRORS = 512 << 10, /* of each of the two files of stderr */
     HOLD_REPLIES = 64 << 10, /* answers that one client does not read, before it is let go */
+    HOLD_AGENT_FILES = 4096, /* that an agent may have open, until it asks for more */
     HOLD_DEPTH = 256,        /* generations below the agent that a walk goes down */
     HOLD_AGAIN_MS =
         100, /* between two tries to end what does not end, or to write on a full disk */
@@ -24,7 +27,11 @@ enum {
     HOLD_LISTED =
         4096, /* children of one process that one walk looks at: some begin more as fast as they are read */
     HOLD_STRIKES = 32, /* in one go, at what has to end */
-    HOLD_REST_MS = 5   /* between two looks at an agent that speaks: its words come together */
+    HOLD_ENDED_SECONDS =
+        86400, /* after its agent has ended and nobody called: what there is to say is on disk */
+    HOLD_REST_MS = 5, /* between two looks at an agent that speaks: its words come together, */
+    HOLD_STREAM_MS =
+        50 /* when the last ones came so shortly before: a line now and then costs one wake-up */
 };
 
 /* What callers may say. A test program is built that speaks as holds of version 1 do. */
@@ -52,6 +59,7 @@ struct hold_options {
     uint16_t columns, rows; /* 0: pipes, no terminal */
     uint64_t cap;
     uint32_t orphan_after; /* seconds without a word of a caller; 0: never */
+    uint32_t ended_after;  /* seconds that it stays without a caller once all has ended */
     uint64_t orphan_at;    /* boot time in milliseconds, moved by HOLD_RENEW only; 0: never */
     bool wrapped; /* a wrapper is started: it does not end by itself when all below are told to */
     char **argv;
@@ -68,9 +76,11 @@ struct output {
     uint64_t begin, acked, end, cap; /* bytes below begin are given back to the disk */
     char spill[HOLD_CHUNK];          /* read, and the disk did not take it yet */
     size_t spill_at, spill_length;
+    size_t fresh; /* bytes at the front of spill that are the newest of the log */
     bool eof;
     int trouble;     /* errno of the disk */
     bool rests;      /* its pipe has room for what is said meanwhile */
+    int64_t took_at; /* when something was read last */
     int64_t rest_to; /* until then it is not listened to; 0: it is */
 };
 
@@ -113,6 +123,7 @@ struct hold {
 
     int memory; /* hold.state, locked as long as we live */
     uint64_t records, fence;
+    bool forgot; /* old records are gone */
     struct id boot;
     uint64_t started, agent_started;
 
@@ -131,8 +142,9 @@ struct hold {
     uint32_t frozen_for;                  /* set of enum freeze_reason; 0: the agent runs */
     int64_t frozen_until[FREEZE_REASONS]; /* by bit of the reason; 0: until thawed */
     bool stopping, killing, leaving;      /* leaving: we end when everything below has */
-    int64_t kill_at, spoke_at, again_at;  /* monotonic milliseconds, suspends counted; 0: not */
-    uint32_t told;                        /* the flags that clients know */
+    int64_t ended_at; /* all has ended, or the last caller went since; 0: it has not */
+    int64_t kill_at, spoke_at, again_at; /* monotonic milliseconds, suspends counted; 0: not */
+    uint32_t told;                       /* the flags that clients know */
 };
 
 /* ---- memory.c ---- */
@@ -140,6 +152,7 @@ struct hold {
 /* NULL, or why this folder cannot begin a run: another hold stands, or one has begun before. */
 const char *memory_open(struct hold *hold);
 bool memory_keep(struct hold *hold, const struct hold_record *record, bool durable);
+bool memory_make_room(struct hold *hold); /* false: the disk or the memory is full */
 enum hold_written memory_find(const struct hold *hold, struct id id);
 
 /* ---- child.c ---- */
@@ -159,6 +172,7 @@ int output_open(struct hold *hold);
 void output_take(struct hold *hold);   /* what the agent said goes into the log */
 void output_settle(struct hold *hold); /* reads or does not read, as the cap and the disk say */
 void output_acked(struct hold *hold, uint64_t offset);
+ssize_t output_copy(const struct output *output, uint64_t from, char *to, size_t size);
 bool output_at_cap(const struct hold *hold);
 void errors_take(struct hold *hold);
 
@@ -190,6 +204,7 @@ void hold_status_read(const struct hold *hold, struct hold_status *ret_status);
 void life_reap(struct hold *hold);
 void life_stop(struct hold *hold, uint32_t grace_ms);
 void life_tick(struct hold *hold, int64_t now);
+void life_settle(struct hold *hold); /* at the end of each turn: has all ended, without a client? */
 int64_t life_due(const struct hold *hold); /* 0: never */
 void life_spoken(struct hold *hold, bool hello);
 void life_renew(struct hold *hold, int64_t until);

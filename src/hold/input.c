@@ -57,7 +57,7 @@ void input_ask(struct hold *hold, int client, struct id id, struct str bytes) {
     if (found == HOLD_UNKNOWN && !input_is_open(hold))
         found = HOLD_NOT;
     if (found == HOLD_UNKNOWN) {
-        bool room = input->queued + bytes.len <= HOLD_QUEUE && hold->records < HOLD_RECORDS;
+        bool room = input->queued + bytes.len <= HOLD_QUEUE && memory_make_room(hold);
         wish = room ? wish_add(input, id, bytes) : NULL;
         found = wish ? HOLD_QUEUED : HOLD_FULL;
     }

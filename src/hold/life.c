@@ -168,6 +168,25 @@ static void frozen_expire(struct hold *hold, int64_t now) {
     }
 }
 
+static bool is_called(const struct hold *hold) {
+    for (int i = 0; i < HOLD_CLIENTS; i++)
+        if (hold->clients[i].socket.fd >= 0)
+            return true;
+    return false;
+}
+
+/* All that it could still say is on disk (docs/hold.md): without a daemon it does not stay for ever. */
+static int64_t leave_at(const struct hold *hold) {
+    return hold->ended_at == 0 ? 0 : hold->ended_at + (int64_t)hold->options.ended_after * 1000;
+}
+
+void life_settle(struct hold *hold) {
+    if (!hold->ended || is_called(hold))
+        hold->ended_at = 0;
+    else if (hold->ended_at == 0)
+        hold->ended_at = loop_now();
+}
+
 static int64_t earlier(int64_t one, int64_t other) { /* 0: never */
     return one == 0 || (other != 0 && other < one) ? other : one;
 }
@@ -175,6 +194,7 @@ static int64_t earlier(int64_t one, int64_t other) { /* 0: never */
 int64_t life_due(const struct hold *hold) {
     int64_t due = earlier(earlier(hold->kill_at, hold->again_at),
                           earlier(orphan_at(hold), hold->output.rest_to));
+    due = earlier(due, leave_at(hold));
     for (int i = 0; i < FREEZE_REASONS; i++)
         due = earlier(due, frozen_until(hold, i));
     return due;
@@ -192,4 +212,6 @@ void life_tick(struct hold *hold, int64_t now) {
     if (orphan != 0 && now >= orphan)
         life_freeze(hold, FREEZE_ORPHAN, 0);
     frozen_expire(hold, now);
+    if (hold->ended_at != 0 && now >= leave_at(hold))
+        life_leave(hold);
 }

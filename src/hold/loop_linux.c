@@ -114,6 +114,7 @@ _Noreturn void loop_run(struct hold *hold) {
             life_reap(hold);
         output_settle(hold);
         clients_pump(hold);
+        life_settle(hold);
         if (hold->leaving && hold->empty)
             life_leave(hold);
     }

@@ -30,7 +30,7 @@ _Noreturn void memory_exhausted(void) {
 
 static const char USAGE[] =
     "overseer-hold --dir RUNDIR [--pty COLSxROWS] [--cap BYTES] [--cwd DIR] [--cgroup DIR]\n"
-    "              [--orphan-after SECONDS | --orphan-at BOOTTIME_MS] [--wrapped yes]\n"
+    "              [--orphan-after SECONDS | --orphan-at BOOTTIME_MS] [--ended-after SECONDS] [--wrapped yes]\n"
     "              -- PROGRAM [ARGUMENT ...]\n"
     "overseer-hold --confine FILE -- PROGRAM [ARGUMENT ...]\n";
 
@@ -73,6 +73,10 @@ static bool option_take(struct hold_options *options, const char *name, const ch
         if (!number_parse(value, 0, UINT32_MAX, &seconds))
             return false;
         options->orphan_after = (uint32_t)seconds;
+    } else if (!strcmp(name, "--ended-after")) {
+        if (!number_parse(value, 1, UINT32_MAX, &seconds))
+            return false;
+        options->ended_after = (uint32_t)seconds;
     } else if (!strcmp(name, "--orphan-at"))
         return number_parse(value, 1, INT64_MAX, &options->orphan_at);
     else
@@ -81,7 +85,8 @@ static bool option_take(struct hold_options *options, const char *name, const ch
 }
 
 static bool options_read(struct hold_options *options, int argc, char **argv) {
-    *options = (struct hold_options){.cap = 64 << 20, .cwd_fd = -1};
+    *options =
+        (struct hold_options){.cap = 64 << 20, .cwd_fd = -1, .ended_after = HOLD_ENDED_SECONDS};
     for (int i = 1; i < argc; i += 2) {
         if (!strcmp(argv[i], "--")) {
             options->argv = argv + i + 1;

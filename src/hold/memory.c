@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a hold remember, even when it is dead? hold.state: records of one size, only ever added to.
+/* What does a hold remember, even when it is dead? hold.state: records of one size, added to. When there are HOLD_RECORDS of them, the
+ * older half of what was written to the agent is forgotten, and the start record says so: an id that is not found may be one of those.
  *
  * The lock on the file is the hold's life: free means dead. A file with a start in it never begins a run again. */
 #include "hold/hold.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 64 }; /* records read with one call */
@@ -55,6 +57,61 @@ bool memory_keep(struct hold *hold, const struct hold_record *record, bool durab
     hold->records++;
     return !durable || fdatasync(hold->memory) == 0;
 }
+
+/* ---- forgetting ---- */
+
+/* Of records in a row: those that stay move to the front, in their order. Returns how many. */
+static uint64_t records_thin(char *all, uint64_t count) {
+    uint64_t kept = 0, writes = 0, fences = 0;
+    struct hold_record record;
+    for (uint64_t i = 0; i < count; i++) {
+        bool whole = record_read(all + i * HOLD_RECORD, &record);
+        writes += whole && (record.kind == RECORD_BEGUN || record.kind == RECORD_SETTLED);
+        fences += whole && record.kind == RECORD_FENCE;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        char *at = all + i * HOLD_RECORD;
+        if (!record_read(at, &record))
+            continue;
+        bool is_write = record.kind == RECORD_BEGUN || record.kind == RECORD_SETTLED;
+        bool is_fence = record.kind == RECORD_FENCE;
+        bool stays = is_write ? writes <= HOLD_RECORDS / 2 : !is_fence || fences == 1;
+        writes -= is_write;
+        fences -= is_fence;
+        if (!stays)
+            continue;
+        if (record.kind == RECORD_START) {
+            record.detail = RECORD_FORGOT;
+            record_write(&record, at);
+        }
+        memmove(all + kept++ * HOLD_RECORD, at, HOLD_RECORD);
+    }
+    return kept;
+}
+
+/* In place: a record only ever moves towards the front, so one that stays is in the file at every moment. */
+static bool records_replace(struct hold *hold, const char *all, uint64_t count) {
+    size_t size = (size_t)count * HOLD_RECORD;
+    if (pwrite(hold->memory, all, size, 0) != (ssize_t)size || fdatasync(hold->memory) != 0 ||
+        ftruncate(hold->memory, (off_t)size) != 0)
+        return false;
+    hold->records = count;
+    hold->forgot = true;
+    return true;
+}
+
+bool memory_make_room(struct hold *hold) {
+    if (hold->records < HOLD_RECORDS)
+        return true;
+    size_t size = (size_t)hold->records * HOLD_RECORD;
+    char *all = malloc(size);
+    bool made = all && pread(hold->memory, all, size, 0) == (ssize_t)size &&
+                records_replace(hold, all, records_thin(all, hold->records));
+    free(all);
+    return made;
+}
+
+/* ---- finding ---- */
 
 struct search {
     struct id id;

@@ -2,13 +2,14 @@
 /* What has the agent said, and from where? out.log: the place of a byte in the file is its offset, for ever.
  *
  * Bytes below the acknowledged offset are given back to the disk. When more than the cap is not acknowledged, the hold
- * stops reading, and the agent waits: nothing is dropped. Whoever speaks in a stream of small pieces is heard every few
+ * stops reading, and the agent waits: nothing is dropped. An agent that writes a stream of small pieces is read every few
  * milliseconds instead of at each of them: waking up for every word would cost the agent more than the word did. stderr is for people: its newest part is kept. */
 #include "hold/hold.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -52,6 +53,16 @@ static void spill_write(struct hold *hold) {
         output->end += (uint64_t)put;
     }
     output->trouble = 0;
+    output->fresh = output->spill_at;
+}
+
+/* Most often it is still here: what was read just now is what is sent next. */
+ssize_t output_copy(const struct output *output, uint64_t from, char *to, size_t size) {
+    uint64_t begin = output->end - output->fresh;
+    if (from < begin)
+        return pread(output->log, to, size, (off_t)from);
+    memcpy(to, output->spill + (from - begin), size);
+    return (ssize_t)size;
 }
 
 /* One read. When nobody is left below us, an empty pipe is the end, whoever else may hold it open. */
@@ -68,7 +79,7 @@ static bool output_read(struct hold *hold) {
         loop_drop(hold, &output->pipe);
         return false;
     }
-    output->spill_at = 0;
+    output->spill_at = output->fresh = 0;
     output->spill_length = (size_t)got;
     spill_write(hold);
     return true;
@@ -78,11 +89,16 @@ static bool output_read(struct hold *hold) {
 void output_take(struct hold *hold) {
     struct output *output = &hold->output;
     uint64_t before = output->end;
-    for (int i = 0; i < TAKES && output_wants(output) && output_read(hold); i++)
-        ;
+    bool more = true; /* a read that fills less than a chunk has emptied the pipe */
+    for (int i = 0; i < TAKES && more && output_wants(output); i++) {
+        uint64_t from = output->end;
+        more = output_read(hold) && output->end - from == HOLD_CHUNK;
+    }
     uint64_t taken = output->end - before;
-    if (output->rests && taken > 0 && taken < HOLD_CHUNK)
-        output->rest_to = loop_now() + HOLD_REST_MS;
+    int64_t now = loop_now();
+    if (output->rests && taken > 0 && taken < HOLD_CHUNK && now - output->took_at <= HOLD_STREAM_MS)
+        output->rest_to = now + HOLD_REST_MS;
+    output->took_at = now;
 }
 
 void output_settle(struct hold *hold) {

@@ -97,8 +97,10 @@ static struct verdict write_do(struct hold *hold, int number, const struct hold_
 }
 
 static struct verdict wrote_do(struct hold *hold, int number, const struct hold_frame *frame) {
-    struct hold_frame receipt = {
-        .kind = HOLD_RECEIPT, .id = frame->id, .verdict = (uint8_t)input_find(hold, frame->id)};
+    enum hold_written found = input_find(hold, frame->id);
+    if (found == HOLD_UNKNOWN && hold->forgot)
+        found = HOLD_MAYBE;
+    struct hold_frame receipt = {.kind = HOLD_RECEIPT, .id = frame->id, .verdict = (uint8_t)found};
     client_say(hold, number, &receipt);
     return DONE(0);
 }

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How do frames, the status and the hold's memory lie in bytes? */
 #include "hold/wire.h"
+#include "base/bytes.h"
 #include "base/must.h"
-
-/* ---- numbers ---- */
-
-static char *number_put(char *to, uint64_t value, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        to[i] = (char)(value >> (8 * i));
-    return to + size;
-}
-
-static uint64_t number_get(const char *from, size_t size) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)(unsigned char)from[i] << (8 * i);
-    return value;
-}
 
 /* ---- frames: one letter for each field ----
  * q: number, 8 bytes; d: small, 4; t: to, 1; v: verdict, 1; i: id, 16; *: bytes up to the end. */
@@ -53,10 +39,10 @@ size_t frame_size(const struct hold_frame *frame) {
 
 static char *field_write(char field, const struct hold_frame *frame, char *to) {
     switch (field) {
-    case 'q': return number_put(to, frame->number, 8);
-    case 'd': return number_put(to, frame->small, 4);
-    case 't': return number_put(to, frame->to, 1);
-    case 'v': return number_put(to, frame->verdict, 1);
+    case 'q': return le_put(to, frame->number, 8);
+    case 'd': return le_put(to, frame->small, 4);
+    case 't': return le_put(to, frame->to, 1);
+    case 'v': return le_put(to, frame->verdict, 1);
     case 'i':
         memcpy(to, frame->id.bytes, sizeof frame->id.bytes);
         return to + sizeof frame->id.bytes;
@@ -70,8 +56,8 @@ static char *field_write(char field, const struct hold_frame *frame, char *to) {
 size_t frame_write(const struct hold_frame *frame, char *to) {
     must(frame->kind < HOLD_KINDS && LAYOUT[frame->kind]);
     size_t size = frame_size(frame);
-    char *at = number_put(to, size - 4, 4);
-    at = number_put(at, frame->kind, 1);
+    char *at = le_put(to, size - 4, 4);
+    at = le_put(at, frame->kind, 1);
     for (const char *field = LAYOUT[frame->kind]; *field; field++)
         at = field_write(*field, frame, at);
     return size;
@@ -79,8 +65,8 @@ size_t frame_write(const struct hold_frame *frame, char *to) {
 
 static void field_read(char field, struct hold_frame *frame, struct str from) {
     switch (field) {
-    case 'q': frame->number = number_get(from.at, 8); break;
-    case 'd': frame->small = (uint32_t)number_get(from.at, 4); break;
+    case 'q': frame->number = le_get(from.at, 8); break;
+    case 'd': frame->small = (uint32_t)le_get(from.at, 4); break;
     case 't': frame->to = (uint8_t)from.at[0]; break;
     case 'v': frame->verdict = (uint8_t)from.at[0]; break;
     case 'i': memcpy(frame->id.bytes, from.at, sizeof frame->id.bytes); break;
@@ -105,7 +91,7 @@ enum frame_found frame_read(struct str bytes, struct hold_frame *ret_frame, size
         *ret_size = HOLD_HEAD;
         return FRAME_HALF;
     }
-    size_t length = (size_t)number_get(bytes.at, 4);
+    size_t length = (size_t)le_get(bytes.at, 4);
     unsigned kind = (unsigned char)bytes.at[4];
     if (length < 1 || length > HOLD_FRAME || kind >= HOLD_KINDS || !LAYOUT[kind])
         return FRAME_BROKEN;
@@ -128,9 +114,9 @@ void status_write(const struct hold_status *status, char to[HOLD_STATUS_SIZE]) {
                               status->acked,   status->end,           status->cap};
     char *at = to;
     for (size_t i = 0; i < count_of(small); i++)
-        at = number_put(at, small[i], 4);
+        at = le_put(at, small[i], 4);
     for (size_t i = 0; i < count_of(large); i++)
-        at = number_put(at, large[i], 8);
+        at = le_put(at, large[i], 8);
     memcpy(at, status->boot.bytes, sizeof status->boot.bytes);
 }
 
@@ -143,9 +129,9 @@ bool status_read(struct str bytes, struct hold_status *ret_status) {
                                &s.acked,   &s.end,           &s.cap};
     const char *at = bytes.at;
     for (size_t i = 0; i < count_of(small); i++, at += 4)
-        *small[i] = (uint32_t)number_get(at, 4);
+        *small[i] = (uint32_t)le_get(at, 4);
     for (size_t i = 0; i < count_of(large); i++, at += 8)
-        *large[i] = number_get(at, 8);
+        *large[i] = le_get(at, 8);
     memcpy(s.boot.bytes, at, sizeof s.boot.bytes);
     *ret_status = s;
     return true;
@@ -178,22 +164,22 @@ record_check(const char *bytes) { /* FNV-1a: against torn writes, not against ma
 
 void record_write(const struct hold_record *record, char to[HOLD_RECORD]) {
     memset(to, 0, HOLD_RECORD);
-    number_put(to, record->kind, 1);
-    number_put(to + 1, record->detail, 1);
-    number_put(to + 4, record->number, 4);
+    le_put(to, record->kind, 1);
+    le_put(to + 1, record->detail, 1);
+    le_put(to + 4, record->number, 4);
     memcpy(to + 8, record->id.bytes, sizeof record->id.bytes);
-    number_put(to + 24, record->value, 8);
-    number_put(to + 32, record_check(to), 4);
+    le_put(to + 24, record->value, 8);
+    le_put(to + 32, record_check(to), 4);
 }
 
 bool record_read(const char from[HOLD_RECORD], struct hold_record *ret_record) {
     unsigned kind = (unsigned char)from[0];
-    if (kind == 0 || kind >= RECORD_KINDS || number_get(from + 32, 4) != record_check(from))
+    if (kind == 0 || kind >= RECORD_KINDS || le_get(from + 32, 4) != record_check(from))
         return false;
     struct hold_record record = {.kind = kind,
                                  .detail = (uint8_t)from[1],
-                                 .number = (uint32_t)number_get(from + 4, 4),
-                                 .value = number_get(from + 24, 8)};
+                                 .number = (uint32_t)le_get(from + 4, 4),
+                                 .value = le_get(from + 24, 8)};
     memcpy(record.id.bytes, from + 8, sizeof record.id.bytes);
     *ret_record = record;
     return true;

@@ -138,16 +138,21 @@ uint32_t status_freeze_reasons(const struct hold_status *status);
 /* ---- what a hold remembers ---- */
 
 enum record_kind {
-    RECORD_START = 1, /* number: pid of the hold; id: boot; value: its start time */
-    RECORD_AGENT,     /* the same of the agent */
-    RECORD_FENCE,     /* value */
-    RECORD_BEGUN,     /* id: its first byte is about to go out */
-    RECORD_SETTLED,   /* id; detail: enum hold_written */
-    RECORD_EXIT,      /* number: exit */
-    RECORD_ENDED,     /* value: end of the output */
+    RECORD_START =
+        1, /* number: pid of the hold; id: boot; value: its start time; detail: RECORD_FORGOT */
+    RECORD_AGENT,   /* the same of the agent */
+    RECORD_FENCE,   /* value */
+    RECORD_BEGUN,   /* id: its first byte is about to go out */
+    RECORD_SETTLED, /* id; detail: enum hold_written */
+    RECORD_EXIT,    /* number: exit */
+    RECORD_ENDED,   /* value: end of the output */
     RECORD_COLLECTED,
     RECORD_KINDS
 };
+
+enum {
+    RECORD_FORGOT = 1
+}; /* records of old writes are gone: an id that is not found may be one of them */
 
 struct hold_record {
     enum record_kind kind;

@@ -57,19 +57,19 @@ const struct effect_row EFFECTS[EFFECT_KINDS] = {
                         SHAPE("effect.command", 1, COMMAND)},
     [EFFECT_SPAWN] = {"spawn", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.spawn", 1, AGENT)},
     [EFFECT_SEND] = {"send", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.send", 1, AGENT)},
-    [EFFECT_LOOK] = {"look", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.look", 1, AGENT)},
-    [EFFECT_STOP] = {"stop", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.stop", 1, AGENT)},
+    [EFFECT_LOOK] = {"look", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.look", 1, AGENT)},
+    [EFFECT_STOP] = {"stop", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.stop", 1, AGENT)},
     [EFFECT_TELL] = {"tell", PROMISE_REPEAT, LANE_INSIDE, SHAPE("effect.tell", 1, TELL)},
     [EFFECT_SAY] = {"say", PROMISE_REPEAT, LANE_PEOPLE, SHAPE("effect.say", 1, SAY)},
     [EFFECT_CHECK] = {"check", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.check", 1, AGENT)},
     [EFFECT_LAND] = {"land", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.land", 1, AGENT)},
-    [EFFECT_THAW] = {"thaw", PROMISE_REPEAT, LANE_AGENTS, SHAPE("effect.thaw", 1, AGENT)},
+    [EFFECT_THAW] = {"thaw", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.thaw", 1, AGENT)},
 };
 
 const uint32_t LANE_MOST[LANES] = {
     [LANE_COMMANDS] = LIMIT_ACTS,      [LANE_AGENTS] = LIMIT_AGENT_ACTS,
     [LANE_PEOPLE] = LIMIT_PEOPLE_ACTS, [LANE_INSIDE] = LIMIT_INSIDE_ACTS,
-    [LANE_CHECKS] = LIMIT_CHECK_ACTS,
+    [LANE_CHECKS] = LIMIT_CHECK_ACTS,  [LANE_STOPS] = LIMIT_STOP_ACTS,
 };
 
 struct id effect_id(struct id goal, uint32_t n) {

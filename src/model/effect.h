@@ -80,7 +80,15 @@ enum wording {
 };
 
 /* Effects of one lane share a cap on how many are carried out at once: a web hook that hangs keeps no agent waiting. */
-enum effect_lane { LANE_COMMANDS, LANE_AGENTS, LANE_PEOPLE, LANE_INSIDE, LANE_CHECKS, LANES };
+enum effect_lane {
+    LANE_COMMANDS,
+    LANE_AGENTS,
+    LANE_PEOPLE,
+    LANE_INSIDE,
+    LANE_CHECKS,
+    LANE_STOPS,
+    LANES
+};
 
 struct effect_row {
     const char *name;

@@ -4,7 +4,8 @@
 
 static bool field_is_run(enum field_type type) {
     return type == FIELD_ID || type == FIELD_HASH || type == FIELD_TEXT || type == FIELD_BYTES ||
-           type == FIELD_NAME || type == FIELD_U32S || type == FIELD_TEXTS || type == FIELD_ROWS;
+           type == FIELD_NAME || type == FIELD_U32S || type == FIELD_TEXTS || type == FIELD_ROWS ||
+           type == FIELD_CHARS || type == FIELD_FILLED || type == FIELD_PLACES;
 }
 
 static uint64_t number_of(const struct field *field, const void *at) {
@@ -12,6 +13,7 @@ static uint64_t number_of(const struct field *field, const void *at) {
     case FIELD_INT:
     case FIELD_TIME: return zigzag(*(const int64_t *)at);
     case FIELD_UINT: return *(const uint64_t *)at;
+    case FIELD_BOOL: return *(const bool *)at;
     default: return *(const uint32_t *)at;
     }
 }
@@ -23,6 +25,10 @@ static bool number_set(const struct field *field, void *at, uint64_t value) {
     case FIELD_UINT: *(uint64_t *)at = value; return true;
     case FIELD_ENUM: *(uint32_t *)at = (uint32_t)value; return value < field->names->count;
     case FIELD_FLAG: *(uint32_t *)at = (uint32_t)value; return value <= 1;
+    case FIELD_BOOL: *(bool *)at = value != 0; return value <= 1;
+    case FIELD_U32:
+        *(uint32_t *)at = (uint32_t)value;
+        return value < (field->most ? field->most : (uint64_t)UINT32_MAX + 1);
     default: *(uint32_t *)at = (uint32_t)value; return value <= UINT32_MAX;
     }
 }
@@ -117,6 +123,65 @@ static bool u32s_set(const struct field *field, uint32_t *at, struct str run) {
     return !reader.failed && reader.rest.len == 0;
 }
 
+/* ---- plain data inside the struct ---- */
+
+struct filled {
+    uint32_t len;
+    char at[];
+};
+
+static struct str chars_run(const struct field *field, const char *at) {
+    size_t len = 0;
+    while (len < field->cap - 1 && at[len])
+        len++;
+    return (struct str){at, len};
+}
+
+static bool chars_set(const struct field *field, char *at, struct str run) {
+    if (run.len >= field->cap)
+        return false;
+    memset(at, 0, field->cap);
+    memcpy(at, run.at, run.len);
+    return true;
+}
+
+static struct str filled_run(const struct field *field, const struct filled *at) {
+    return (struct str){at->at, at->len <= field->cap ? at->len : 0};
+}
+
+static bool filled_set(const struct field *field, struct filled *at, struct str run) {
+    if (run.len > field->cap)
+        return false;
+    memset(at->at, 0, field->cap);
+    memcpy(at->at, run.at, run.len);
+    at->len = (uint32_t)run.len;
+    return true;
+}
+
+static struct str places_run(const struct field *field, const char *at, struct arena *arena) {
+    struct writer writer = {.arena = arena};
+    size_t whole = 0; /* bytes up to the last one that is not zero */
+    for (uint32_t i = 0; i < field->most; i++) {
+        struct writer row = {.arena = arena};
+        fields_write(&row, field->of->fields, field->of->count, at + i * field->of->size);
+        write_run(&writer, (struct str){row.at, row.len});
+        whole = row.len > 0 ? writer.len : whole;
+    }
+    return (struct str){writer.at, whole};
+}
+
+static bool places_set(const struct field *field, char *at, struct str list, struct arena *arena) {
+    struct reader reader = {.rest = list};
+    memset(at, 0, field->most * field->of->size);
+    for (uint32_t i = 0; i < field->most && reader.rest.len > 0; i++) {
+        struct reader row = {.rest = read_run(&reader)};
+        if (!fields_read(&row, field->of->fields, field->of->count, arena,
+                         at + i * field->of->size))
+            return false;
+    }
+    return !reader.failed && reader.rest.len == 0;
+}
+
 /* ---- runs of bytes ---- */
 
 static size_t fixed_size(enum field_type type) {
@@ -133,6 +198,9 @@ static struct str run_of(const struct field *field, const void *at, struct arena
     case FIELD_U32S: return u32s_run(field, at, arena);
     case FIELD_TEXTS: return texts_run(at, arena);
     case FIELD_ROWS: return rows_run(field->of, at, arena);
+    case FIELD_CHARS: return chars_run(field, at);
+    case FIELD_FILLED: return filled_run(field, at);
+    case FIELD_PLACES: return places_run(field, at, arena);
     default: return *(const struct str *)at;
     }
 }
@@ -154,6 +222,9 @@ static bool run_set(const struct field *field, void *at, struct str run, struct 
     case FIELD_U32S: return u32s_set(field, at, run);
     case FIELD_TEXTS:
     case FIELD_ROWS: return list_set(field, at, run, arena);
+    case FIELD_CHARS: return chars_set(field, at, run);
+    case FIELD_FILLED: return filled_set(field, at, run);
+    case FIELD_PLACES: return places_set(field, at, run, arena);
     case FIELD_TEXT:
         *(struct str *)at = run;
         return (run.len <= field->cap || (field->flags & (FIELD_CUT | FIELD_TAIL))) &&

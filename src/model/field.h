@@ -25,7 +25,12 @@ enum field_type {
     FIELD_FLAG,  /* uint32_t, 0 or 1: false or true in JSON */
     FIELD_U32S,  /* uint32_t[most] inside the struct; `cap` is the offset of their count */
     FIELD_TEXTS, /* struct texts: `most` of them, `cap` bytes each */
-    FIELD_ROWS   /* struct rows of the shape `of`: at most `most` */
+    FIELD_ROWS,  /* struct rows of the shape `of`: at most `most` */
+    /* For state that is plain data, and never shown: see ports/drive.h. */
+    FIELD_BOOL,   /* bool */
+    FIELD_CHARS,  /* char[cap], bytes up to the first NUL */
+    FIELD_FILLED, /* uint32_t length, then char[cap]: any bytes */
+    FIELD_PLACES /* structs of the shape `of` inside the struct, `most` of them; the last ones that are zero are left out */
 };
 
 enum {
@@ -69,7 +74,7 @@ struct field {
     int flags;
     const struct names *names;
     const char *text;       /* for help and documentation */
-    uint32_t most;          /* entries of a list */
+    uint32_t most;          /* entries of a list; of a FIELD_U32: below this, 0: any */
     const struct shape *of; /* of a row in a list */
 };
 

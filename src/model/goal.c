@@ -146,6 +146,8 @@ static const struct field VIEW[] = {
      "when this row last changed", 0, NULL},
     {"title", FIELD_TEXT, 8, FIELD_OF(goal_view, title), LIMIT_TITLE, 0, NULL,
      "what is wanted, in a line", 0, NULL},
+    {"ended_at", FIELD_TIME, 9, FIELD_OF(goal_view, ended_at), 0, 0, NULL,
+     "when it was done or cancelled", 0, NULL},
 };
 const struct shape GOAL_VIEW = SHAPE_OF(goal_view, "goal_view", 1, VIEW);
 

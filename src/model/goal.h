@@ -107,6 +107,7 @@ struct goal_view {
     uint32_t percent;
     int64_t created_at, updated_at;
     struct str title;
+    int64_t ended_at; /* when it was done or cancelled; 0: it is open */
 };
 
 extern const struct shape GOAL_VIEW;

@@ -106,11 +106,12 @@ enum {
 
     /* one daemon: 10,000 agents, a million goals */
     LIMIT_QUEUE_SIGNALS = 8192,  /* waiting for the ledger; past that the doors answer 503 */
-    LIMIT_WARM_GOALS = 16384,    /* in memory, about 10 MiB; more than one host's busy agents */
+    LIMIT_WARM_GOALS = 16384,    /* in memory, about 40 MiB; more than one host's busy agents */
     LIMIT_WARM_BYTES = 67108864, /* of those goals' plans and charges */
     LIMIT_CLAIMS = 4096,         /* ready effects waiting for a claim; the rest stay in the store */
     LIMIT_ACTS = 64,             /* commands being carried out at once */
-    LIMIT_AGENT_ACTS = 256,      /* sends, looks and stops */
+    LIMIT_AGENT_ACTS = 2048,     /* starts and sends: one that gets no receipt takes two minutes */
+    LIMIT_STOP_ACTS = 256,       /* looks, stops, thaws: they do not wait behind starts */
     LIMIT_PEOPLE_ACTS = 16,      /* messages on their way to people */
     LIMIT_CHECK_ACTS = 4,        /* checks and landings */
     LIMIT_INSIDE_ACTS = 1024,    /* signals from one aggregate to another */
@@ -119,7 +120,8 @@ enum {
     /* pages read from the store in one request */
     LIMIT_OWNED_PAGE = 4096,
     LIMIT_ADOPT_PAGE = 512,
-    LIMIT_INBOX_PAGE = 128,
+    LIMIT_INBOX_PAGE = 512,
+    LIMIT_INBOX = 16384, /* signals that wait for one host; then no more are taken for it (P9) */
     LIMIT_WATCHED_HOSTS =
         2,              /* each host watches its next neighbours: 1,000 hosts cost 2,000 rows */
     LIMIT_HOSTS = 4096, /* rows of hosts that are read when a number is chosen, or shown */
@@ -128,14 +130,18 @@ enum {
     LIMIT_HTTP_BODY = 1048576,     /* a plan as JSON */
     LIMIT_HTTP_CONNECTIONS = 1536, /* on the Unix socket: 512 that write, 1,000 that follow */
     LIMIT_TCP_CONNECTIONS = 1536,
-    LIMIT_FILES = 4096,        /* open at once: both doors full, stores, commands and their pipes */
-    LIMIT_TCP_STRANGERS = 128, /* on TCP, not yet known by a token */
+    LIMIT_FILES =
+        65536, /* open at once: both doors full, stores, commands and their pipes, and one for each run */
+    LIMIT_FILES_BESIDE = 4096,   /* all of that but the runs: what is above it can be runs */
+    LIMIT_TCP_STRANGERS = 128,   /* on TCP, not yet known by a token */
     LIMIT_TCP_PER_ADDRESS = 512, /* from one address, known or not */
-    LIMIT_HEADER_SECONDS = 10,   /* until a stranger's request has to be whole */
-    LIMIT_IDLE_SECONDS = 120,    /* between the requests of one connection */
-    LIMIT_TOKENS = 16384,        /* ten thousand runs, and people */
-    LIMIT_FOLLOWERS = 1200,      /* of events, all doors together */
-    LIMIT_EVENTS_PAGE = 500,     /* records in one answer */
+    LIMIT_RUN_CONNECTIONS =
+        64, /* of one run at one Unix socket: its tools, and those of what it starts */
+    LIMIT_HEADER_SECONDS = 10,  /* until a request has to be whole */
+    LIMIT_IDLE_SECONDS = 120,   /* between the requests of one connection */
+    LIMIT_TOKENS = 16384,       /* ten thousand runs, and people */
+    LIMIT_FOLLOWERS = 1200,     /* of events, all doors together */
+    LIMIT_EVENTS_PAGE = 500,    /* records in one answer */
     LIMIT_RING = 4096,          /* events kept for those who follow: over a minute of 50 a second */
     LIMIT_RING_BYTES = 8388608, /* of them, as text */
     LIMIT_SPOOL = 67108864,     /* bytes of reports kept while the store is away */
@@ -151,6 +157,10 @@ enum {
     LIMIT_SHOWN_RECORDS = 50,
     LIMIT_FINDINGS = 16, /* kept of what an examination finds; the rest is counted */
     LIMIT_LIST_PAGE = 200,
+    LIMIT_CACHE_ANSWER = 1 << 16, /* bytes of an answer that is kept: larger ones are rare */
+    LIMIT_CACHE_BYTES = 1 << 24,  /* of all that are kept: what 10,000 usual goals take */
+    LIMIT_BRIEF =
+        25, /* goals with their live rows and texts in one answer of the store: at most some MB each */
     LIMIT_FOUND = 16, /* goals named when a node's id is ambiguous */
 
     /* channels to people */
@@ -176,6 +186,22 @@ enum {
     LIMIT_SECRET_NAME = 20,     /* a mark is 11 longer; a find adds 32 bytes at most */
     LIMIT_SECRET_LOOK = 128,    /* bytes of a value that a check looks at */
     LIMIT_SECRET_PASSES = 8,    /* what is left after a redaction is searched again, this often */
+
+    LIMIT_ACTS_KEPT = 4096, /* P13: what this host acted on last: 256 KiB of its state folder */
+
+    /* the write-ahead log of SQLite: beyond this it is begun anew, and how long that may hold writers up */
+    LIMIT_STORE_LOG_BYTES = 64 << 20,
+    LIMIT_STORE_LOG_CUT_MS = 100,
+
+    /* waiting for PostgreSQL, in milliseconds */
+    LIMIT_STORE_ANSWER_MS = 8000, /* for a statement: the server gives up after 5 s */
+    LIMIT_STORE_FIRST_MS = 4000,  /* for the first ones of a connection, which cost nothing */
+    LIMIT_STORE_BESIDE_MS = 2000, /* for a second connection, while a pooler is recognised */
+    LIMIT_STORE_TOO_LONG =
+        2, /* requests in a row that wait for a lock; then another node is looked for */
+    LIMIT_STORE_EXAMINE_MS = 20000,   /* for a page of an examination */
+    LIMIT_STORE_PAGE_MS = 90000,      /* for a page of retention: the server gives up after 60 s */
+    LIMIT_STORE_MIGRATE_MS = 3600000, /* for a statement that brings the tables up to date */
 
     /* retention */
     LIMIT_RETAIN_ROWS = 4096,    /* rows in one of its steps, however fast the disk is */

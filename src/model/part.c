@@ -66,11 +66,12 @@ static const struct field CRYSTAL_FIELDS[] = {
     LIST("commandsRun", 10, crystal, commands, LIMIT_LINE, "evidence: commands"),
     LIST("testsRun", 11, crystal, tests, LIMIT_LINE, "evidence: tests and what came of them"),
     LIST("commits", 12, crystal, commits, LIMIT_LINE, "evidence: commits"),
-    LIST("externalRefs", 13, crystal, refs, LIMIT_LINE,
-         "evidence: pull requests, issues, addresses"),
+    LIST("externalRefs", 13, crystal, refs, LIMIT_LINE, "evidence: addresses and anything else"),
     TEXT("sessionKey", 14, crystal, session, LIMIT_NAME, "where the transcript is"),
     TEXT("sessionId", 15, crystal, session_id, LIMIT_NAME, "and which part of it"),
     TIME("ts", 16, crystal, at, "when"),
+    LIST("prs", 17, crystal, prs, LIMIT_LINE, "evidence: pull requests"),
+    LIST("issues", 18, crystal, issues, LIMIT_LINE, "evidence: issues"),
 };
 const struct shape CRYSTAL = SHAPE_OF(crystal, "crystallization", 1, CRYSTAL_FIELDS);
 

@@ -43,7 +43,7 @@ struct crystal {
     struct str id; /* C_… */
     struct str node, summary, state;
     struct texts decisions, next_actions, open_questions, blockers;
-    struct texts files, commands, tests, commits, refs;
+    struct texts files, commands, tests, commits, prs, issues, refs;
     struct str session, session_id; /* STORE-13: where the transcript is, never the transcript */
     int64_t at;
 };

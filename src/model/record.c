@@ -100,6 +100,8 @@ const struct record_row RECORDS[RECORD_TYPES] = {
     [RECORD_LANE_RELEASED] = {"lane.released", true},
     [RECORD_CLOCK_STEPPED] = {"clock.stepped", true},
     [RECORD_RUN_BRAKED] = {"run.braked", true},
+    [RECORD_EFFECT_RENEWED] = {"effect.renewed", false},
+    [RECORD_EFFECT_RETURNED] = {"effect.returned", false},
 };
 const struct names RECORD_NAMES = NAMES_OF(RECORDS);
 

@@ -103,8 +103,10 @@ enum record_type {
     RECORD_LANE_REVOKED, /* it kept the slot for too long */
     RECORD_LANE_HELD,    /* a person holds the lane */
     RECORD_LANE_RELEASED,
-    RECORD_CLOCK_STEPPED, /* stored times were corrected */
-    RECORD_RUN_BRAKED,    /* the host has frozen a run, and why */
+    RECORD_CLOCK_STEPPED,   /* stored times were corrected */
+    RECORD_RUN_BRAKED,      /* the host has frozen a run, and why */
+    RECORD_EFFECT_RENEWED,  /* no host ran when its time was over: it has its time again */
+    RECORD_EFFECT_RETURNED, /* its host knows that it never began: it may be claimed again */
     RECORD_TYPES
 };
 

@@ -110,6 +110,7 @@ struct settings {
     struct {
         uint32_t format, level;
         struct str file;
+        int64_t most;
     } log;
     struct {
         struct texts redact;
@@ -142,12 +143,13 @@ struct settings {
         struct str forge;  /* name of the channel where pull requests are opened; empty: none are */
         struct str remote; /* where branches for them are pushed; empty: repo.path */
         int64_t rechecks;
+        bool hooks; /* those of a local repository are run by a landing */
     } landing;
     struct {           /* what a run can reach */
         uint32_t mode; /* enum sandbox_mode */
         struct texts sees, writes;
-        int64_t memory, cpu, cpu_time,
-            processes; /* MiB, percent of a processor, of each process, at once */
+        int64_t memory, cpu, cpu_time, processes,
+            file_size; /* MiB, percent of a processor, of each process, at once, MiB */
         struct str cgroup;
         bool checks, freeze;
     } sandbox;

@@ -181,6 +181,9 @@ const struct setting SETTINGS[] = {
         "text for people, json with one object in a line, journal for systemd; auto: what fits where it goes"),
     TEXT("log.file", log.file, "", START | SETTING_PATH, "",
          "written to instead of standard error, and opened anew at a reload"),
+    NUMBER(
+        "log.most", log.most, "64", 0, 1e6, START, "",
+        "megabytes of log.file: then it is moved to FILE.1, whose lines are dropped, and a new one is begun; 0: any"),
     CHOICE("log.level", log.level, "info", LOG_LEVEL_NAMES, 0, "",
            "the least important that is written"),
     LIST(
@@ -267,6 +270,9 @@ const struct setting SETTINGS[] = {
     NUMBER(
         "landing.rechecks", landing.rechecks, "5", 0, 100, P, "",
         "how often work is built and checked again because its target moved before it landed; then a person is asked"),
+    FLAG(
+        "landing.hooks", landing.hooks, "false", 0, "",
+        "a landing into a repository on this machine runs the hooks that it has (pre-receive, update, post-receive and so on)"),
 
     CHOICE(
         "sandbox.mode", sandbox.mode, "prefer", SANDBOX_NAMES, 0, "sandbox",
@@ -277,13 +283,15 @@ const struct setting SETTINGS[] = {
     LIST("sandbox.writes", sandbox.writes, "", 0, "",
          "files and folders that runs may write beside their worktree and their HOME"),
     NUMBER(
-        "sandbox.memory", sandbox.memory, "0", 0, 1e9, 0, "",
+        "sandbox.memory", sandbox.memory, "16384", 0, 1e9, 0, "",
         "megabytes of memory for a run, of each process where no control group holds it; 0: no limit"),
     NUMBER("sandbox.cpu", sandbox.cpu, "0", 0, 1e6, 0, "",
            "percent of one processor for a run, where a control group holds it; 0: no limit"),
     SPAN("sandbox.cpu_time", sandbox.cpu_time, "0s", 0, DAYS(30), 0, "",
          "processor time for each process of a run; 0s: no limit"),
-    NUMBER("sandbox.processes", sandbox.processes, "0", 0, 1e6, 0, "",
+    NUMBER("sandbox.file_size", sandbox.file_size, "16384", 0, 1e9, 0, "",
+           "megabytes of each file that a run or a check writes; 0: no limit"),
+    NUMBER("sandbox.processes", sandbox.processes, "4096", 0, 1e6, 0, "",
            "processes of a run at once, where a control group or bubblewrap holds it; 0: no limit"),
     TEXT(
         "sandbox.cgroup", sandbox.cgroup, "", START, "",

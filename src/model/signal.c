@@ -17,6 +17,8 @@ static const struct field COMMON[] = {
     F("actor", FIELD_TEXT, 5, actor, LIMIT_ACTOR, "who"),
     E("by", 6, by, &WHO_NAMES, "as what"),
     F("traceId", FIELD_TEXT, 7, trace, LIMIT_KEY, "of a causal chain"),
+    F("key", FIELD_ID, 8, key, 0, "the caller's key, which names one source"),
+    F("before", FIELD_ID, 9, before, 0, "its source as older builds name it"),
 };
 
 static const struct field CREATE[] = {
@@ -53,6 +55,7 @@ static const struct field ENDED[] = {
 };
 static const struct field LOST[] = {
     F("effect", FIELD_U32, 16, effect, 0, "its ordinal in the goal"),
+    F("host", FIELD_U32, 17, host, 0, "the one that had claimed it and knows that it never began"),
 };
 static const struct field UPDATE[] = {
     F("title", FIELD_TEXT, 16, title, LIMIT_TITLE, "new; empty: as it was"),

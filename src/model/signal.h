@@ -62,6 +62,8 @@ struct signal {
     struct id goal;
     int64_t at;       /* the only now that a decision knows */
     uint32_t keyed;   /* the sender may repeat it: remember the source */
+    struct id key;    /* of its caller, which names one source; zero: none */
+    struct id before; /* its source as builds named it that did not know `key`; zero: none */
     struct str actor; /* who, by name */
     enum who by;      /* and as what */
     struct str trace; /* PLAN-20: of a causal chain, passed through */

@@ -30,10 +30,10 @@ const struct status_row NODE_STATUS[NODE_STATUSES] = {
 
 /* ready: decided. running: claimed by a host, which may act from now on. unconfirmed: claimed, and it
  * is not known what came of it. ended: reported, or withdrawn before anybody claimed it; the row goes,
- * its record stays. */
+ * its record stays. running becomes ready when its host knows that it never began. */
 const struct status_row EFFECT_STATE[EFFECT_STATES] = {
     [EFFECT_READY] = {"ready", TO(EFFECT_RUNNING) | TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
-    [EFFECT_RUNNING] = {"running", TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
+    [EFFECT_RUNNING] = {"running", TO(EFFECT_READY) | TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
     [EFFECT_UNCONFIRMED] = {"unconfirmed", TO(EFFECT_ENDED), 0},
     [EFFECT_ENDED] = {"ended", 0, 0},
 };

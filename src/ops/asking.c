@@ -3,14 +3,7 @@
 #include "ops/asking.h"
 
 #include "ops/question_view.h"
-
-#include <stdlib.h>
-
-static void list_ask(struct store_request *request) {
-    *request = (struct store_request){.verb = STORE_LIST, .limit = LIMIT_LIST_PAGE};
-    request->filter.by_face = true;
-    request->filter.face = FACE_NEEDS_YOU;
-}
+#include "store/rows.h"
 
 static void host_add(struct asking *asking, uint32_t host) {
     for (uint32_t i = 0; i < asking->host_count; i++)
@@ -22,73 +15,83 @@ static void host_add(struct asking *asking, uint32_t host) {
 
 void asking_begin(struct asking *asking, uint32_t limit, struct op_call *call,
                   struct store_request *ret_request) {
-    *asking = (struct asking){.goals = arena_new(&call->arena, struct waiting_goal, ASKING_MOST),
-                              .limit = limit < ASKING_SHOWN ? limit : ASKING_SHOWN};
+    *asking = (struct asking){.limit = limit < ASKING_SHOWN ? limit : ASKING_SHOWN};
     if (call->facts)
         host_add(asking, call->facts->host);
-    list_ask(ret_request);
+    *ret_request = (struct store_request){.verb = STORE_LIST, .limit = asking->limit};
+    ret_request->filter.asking = true;
 }
 
-static int longest_first(const void *a, const void *b) {
-    const struct waiting_goal *left = a, *right = b;
-    if (left->since != right->since)
-        return left->since < right->since ? -1 : 1;
-    return id_compare(left->id, right->id);
+static void list_take(struct asking *asking, const struct store_answer *answer) {
+    while (asking->listed < answer->view_count && asking->listed < asking->limit) {
+        asking->goals[asking->listed] = answer->views[asking->listed].id;
+        asking->listed++;
+    }
+    asking->count = answer->list_count;
+    asking->began = true;
 }
 
-static void page_take(struct asking *asking, const struct store_answer *answer) {
-    uint32_t room = ASKING_MOST - asking->count;
-    uint32_t count = answer->view_count < room ? answer->view_count : room;
-    for (uint32_t i = 0; i < count; i++)
-        asking->goals[asking->count++] =
-            (struct waiting_goal){answer->views[i].id, answer->views[i].updated_at};
-    asking->more = answer->more || count < answer->view_count;
+static bool page_ask(struct asking *asking, struct store_request brief,
+                     struct store_request *request) {
+    if (asking->page_count == 0)
+        return false;
+    ids_sort(asking->page, asking->page_count);
+    *request = brief;
+    request->verb = STORE_BRIEF;
+    request->ids = asking->page;
+    request->id_count = asking->page_count;
+    return true;
 }
 
 /* After the goals: the desks of their owners, and of this host. */
-static bool desk_ask(struct asking *asking, struct store_request *request) {
-    if (asking->host_shown == asking->host_count)
-        return false;
-    asking->desk = desk_id(asking->hosts[asking->host_shown++]);
-    *request =
-        (struct store_request){.verb = STORE_SHOW, .ids = &asking->desk, .id_count = 1, .limit = 1};
-    return true;
+static bool desks_ask(struct asking *asking, struct store_request *request) {
+    asking->page_first = asking->host_shown;
+    while (asking->host_shown < asking->host_count && asking->page_count < LIMIT_BRIEF)
+        asking->page[asking->page_count++] = desk_id(asking->hosts[asking->host_shown++]);
+    return page_ask(asking, (struct store_request){.limit = 1}, request);
 }
 
 static bool show_ask(struct asking *asking, struct store_request *request) {
-    if (asking->shown == asking->count || asking->shown == asking->limit)
-        return desk_ask(asking, request);
-    *request = (struct store_request){.verb = STORE_SHOW,
-                                      .ids = &asking->goals[asking->shown].id,
-                                      .id_count = 1,
-                                      .limit = LIMIT_LIST_PAGE,
-                                      .first_type = RECORD_GOAL_COMPLETED}; /* but for reports */
-    asking->shown++;
-    return true;
+    asking->page_count = 0;
+    if (asking->shown == asking->listed)
+        return desks_ask(asking, request);
+    asking->page_first = asking->shown;
+    while (asking->shown < asking->listed && asking->page_count < LIMIT_BRIEF)
+        asking->page[asking->page_count++] = asking->goals[asking->shown++];
+    return page_ask(asking,
+                    (struct store_request){.limit = LIMIT_LIST_PAGE,
+                                           .first_type = RECORD_GOAL_COMPLETED}, /* no reports */
+                    request);
+}
+
+static void brief_take(struct asking *asking, json_t *items, const struct goal_loaded *loaded,
+                       const struct goal_shown *shown) {
+    json_t *item = asks_json(loaded, shown);
+    if (item) /* it may have been answered since the list was read */
+        json_array_append_new(items, item);
+    questions_append(items, loaded, shown);
+    if (loaded->exists && !loaded->goal.desk)
+        host_add(asking, loaded->goal.owner);
+}
+
+/* In the order in which they were listed. */
+static void page_show(struct asking *asking, json_t *items, const struct store_answer *answer) {
+    bool desks = asking->host_shown > 0;
+    for (uint32_t i = 0; i < asking->page_count; i++) {
+        uint32_t n = asking->page_first + i;
+        struct id id = desks ? desk_id(asking->hosts[n]) : asking->goals[n];
+        int64_t place = id_place(asking->page, asking->page_count, id);
+        must(place >= 0);
+        brief_take(asking, items, &answer->loaded[place], &answer->briefs[place]);
+    }
 }
 
 bool asking_next(struct asking *asking, json_t *items, const struct store_answer *answer,
                  struct store_request *ret_request) {
-    if (asking->listed) {
-        json_t *item = asks_json(&answer->loaded[0], &answer->shown);
-        if (item) /* it may have been answered since the list was read */
-            json_array_append_new(items, item);
-        questions_append(items, &answer->loaded[0], &answer->shown);
-        if (answer->loaded[0].exists && !answer->loaded[0].goal.desk)
-            host_add(asking, answer->loaded[0].goal.owner);
-        return show_ask(asking, ret_request);
-    }
-    page_take(asking, answer);
-    if (asking->more && asking->count < ASKING_MOST) {
-        const struct goal_view *last = &answer->views[answer->view_count - 1];
-        list_ask(ret_request);
-        ret_request->filter.before = last->created_at;
-        ret_request->filter.before_id = last->id;
-        return true;
-    }
-    asking->listed = true;
-    if (asking->count > 0)
-        qsort(asking->goals, asking->count, sizeof *asking->goals, longest_first);
+    if (asking->began)
+        page_show(asking, items, answer);
+    else
+        list_take(asking, answer);
     return show_ask(asking, ret_request);
 }
 

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which goals wait for a person, the one that has waited longest first? Several answers of the store: pages of the list,
- * then each goal that is shown. */
+/* Which goals wait for a person, the one that has waited longest first? Several answers of the store: which they are, and
+ * then what they ask, several at a time. */
 #pragma once
 
 #include "ops/told.h"
 
-enum { ASKING_HOSTS = 16, ASKING_MOST = 1000, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
-
-struct waiting_goal {
-    struct id id;
-    int64_t since;
-};
+enum { ASKING_HOSTS = 16, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
 
 struct asking {
-    struct waiting_goal *goals; /* ASKING_MOST */
-    uint32_t count, shown, limit;
+    struct id goals[ASKING_SHOWN];
+    uint32_t listed, shown, limit;
+    int64_t count; /* all that wait, listed or not */
+    bool began;
     uint32_t hosts[ASKING_HOSTS], host_count, host_shown; /* whose desks may ask something too */
-    struct id desk;
-    bool more; /* than were looked at */
-    bool listed;
+    struct id page[LIMIT_BRIEF]; /* of goals or desks that were asked for together, in key order */
+    uint32_t page_count, page_first;
 };
 
 void asking_begin(struct asking *asking, uint32_t limit, struct op_call *call,

@@ -4,12 +4,18 @@
 
 /* A signal of no kind is for nobody's goal: the ledger's loop takes it as the wish to look now. */
 static bool tick(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    (void)call, (void)answer;
+    (void)answer;
     ret->kind = SIGNAL_NONE;
+    ret->reason = call->args.reason;
     return true;
 }
 
+static const struct field TICK_PARAMS[] = {
+    PARAM_REASON(0),
+};
+
 static const struct op_member TICKED[] = {
+    {"ok", MEMBER_FLAG, true, "it has looked"},
     {"didWork", MEMBER_FLAG, true, "something was decided and stored"},
 };
 
@@ -20,6 +26,8 @@ const struct op OP_TICK_RUN = {
     .help = "The same happens by itself all the time; this waits until it has happened once more.\n"
             "Example: overseer tick --now",
     .kind = OP_WRITES,
+    .params = TICK_PARAMS,
+    .param_count = count_of(TICK_PARAMS),
     .may = MAY_MANAGE,
     .members = TICKED,
     .member_count = count_of(TICKED),

@@ -44,4 +44,4 @@ const struct op OP_GOAL_ARCHIVE =
 const struct op OP_GOAL_RELEASE =
     MOVE("release", GOAL_STATUSES, WITH_REASON, MAY_HUMAN,
          "Say that you have looked at what failed or is unconfirmed; it is not asked again.",
-         " 5EDSRH14WJ --reason \"it had been done\"");
+         " 39FCW6H04A --reason \"it had been done\"");

@@ -12,7 +12,7 @@ static const struct op_member MEMBERS[] = {
     {"items", MEMBER_LIST, true,
      "oldest first: goalId, title, kind, since, question, why, evidence, record, do; of a question also questionId, "
      "level, options, default, expiresAt, node"},
-    {"count", MEMBER_NUMBER, true, "how many wait; at most 1000 are counted"},
+    {"count", MEMBER_NUMBER, true, "how many wait, shown or not"},
     {"more", MEMBER_FLAG, true, "more wait than are shown"},
 };
 
@@ -41,7 +41,7 @@ static json_t *result(struct op_call *call, const struct store_answer *answer) {
     size_t items = json_array_size(json_object_get(json, "items"));
     json_object_set_new(json, "count",
                         json_integer((json_int_t)items + asking->count - asking->shown));
-    json_object_set_new(json, "more", json_boolean(asking->more || asking->count > asking->shown));
+    json_object_set_new(json, "more", json_boolean(asking->count > asking->shown));
     return view_checked(call, json);
 }
 

@@ -80,7 +80,11 @@ json_t *json_of(const struct field *field, const void *at) {
         return json_stringn(run.at ? run.at : "", run.len);
     }
     case FIELD_U32S:
-    case FIELD_BYTES: break;
+    case FIELD_BYTES:
+    case FIELD_BOOL:
+    case FIELD_CHARS:
+    case FIELD_FILLED:
+    case FIELD_PLACES: break;
     }
     return json_null();
 }

@@ -220,8 +220,9 @@ bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 #define PARAM_GOAL(flags) \
     PARAM("goal", FIELD_TEXT, goal, 64, flags, "the goal's id, or enough of its beginning")
 #define PARAM_KEY \
-    PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0, \
-          "repeating the request with the same key does it once")
+    PARAM( \
+        "key", FIELD_TEXT, key, LIMIT_KEY, 0, \
+        "repeating the request with the same key does it once; another request with it is refused")
 #define PARAM_REASON(flags) PARAM("reason", FIELD_TEXT, reason, LIMIT_REASON, flags, "why")
 #define PARAM_VERSION \
     PARAM("version", FIELD_UINT, version, 0, 0, \

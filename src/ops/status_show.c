@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How do things stand? The first thing that people ask in the morning. CLI-01, API-01
  *
- * Several answers, one after the other: how many goals have which face, a page of those that are at work, done and
- * paused, then what waits for a person. Nothing is counted. */
+ * Several answers, one after the other: how many goals have which face; a page of those at work, of those that ended
+ * since, newest end first, and of those that are paused; then what is said about each of them, several at a time; then
+ * what waits for a person. Only ends since a time are counted, along their index. */
 #include "ops/all.h"
 #include "ops/asking.h"
 #include "ops/json.h"
 #include "ops/place.h"
+#include "store/rows.h"
+
+#include <stdlib.h>
 
 static const struct field PARAMS[] = {
     PARAM("since", FIELD_TEXT, since, 40, 0,
@@ -23,12 +27,15 @@ static const struct op_member MEMBERS[] = {
     {"working", MEMBER_LIST, true,
      "goals that are being worked on; agents says by whom, and how it goes with them"},
     {"done", MEMBER_LIST, true,
-     "goals that were done since then, the newest first; proof says what that rests on, landed where it is"},
+     "goals that were done since then, the newest end first; proof says what that rests on, landed where it is"},
+    {"doneCount", MEMBER_NUMBER, true, "how many were done since then, shown or not"},
     {"paused", MEMBER_LIST, true, "goals that are paused"},
     {"lostHosts", MEMBER_LIST, true,
      "hosts that are lost while tasks of the goals shown wait for their agents to be frozen: host, tasks, since, until"},
     {"waits", MEMBER_LIST, true,
      "what this host waits for: what, since, goalId if it is for a goal, running or not yet begun"},
+    {"storeWarning", MEMBER_TEXT, false,
+     "what about the store can lose what was acknowledged, although all is well now"},
     {"daemon", MEMBER_OBJECT, true,
      "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store; clockStep (seconds, at) if the clock stepped within a day"},
 };
@@ -39,11 +46,23 @@ static const struct {
     const char *name;
 } LISTS[] = {{FACE_WORKING, "working"}, {FACE_DONE, "done"}, {FACE_PAUSED, "paused"}};
 
+/* Of which lists more is said, and the record that it takes. */
+static const struct {
+    const char *name;
+    enum record_type type;
+    bool done;
+} BRIEFS[] = {{"done", RECORD_GOAL_COMPLETED, true}, {"working", RECORD_CHARGE_STALLED, false}};
+
+static const char UNGUARDED[] =
+    "commits wait for no standby (synchronous_standby_names is empty): a failover can lose what was acknowledged";
+
 struct gathering {
     int64_t since;
     uint32_t limit, asked;
-    uint32_t looked; /* of those that are done, and of those at work, looked into so far */
-    struct id at;
+    uint32_t list, first;        /* of BRIEFS: which goals were asked for last */
+    struct id page[LIMIT_BRIEF]; /* in key order */
+    uint32_t page_count;
+    bool asks;
     struct asking asking;
 };
 
@@ -55,6 +74,8 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     it->since = call->at - MINUTES(1440);
     if (call->args.since.len > 0 && !since_parse(call->args.since, call->at, &it->since))
         op_refuse(call, ERROR_INVALID, "\"since\" is not a time, nor such as 2h.");
+    if (it->since == 0)
+        it->since = 1; /* 0 would mean: whenever it ended */
     ret_request->verb = STORE_TALLY;
     return true;
 }
@@ -74,38 +95,38 @@ static void begin(struct op_call *call, const struct store_answer *answer) {
     call->result = json_pack("{s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[], s:[]}", "at",
                              time_json(call->at), "since", time_json(it->since), "tally", tally,
                              "needsYou", "failed", "working", "done", "paused", "lostHosts");
+    if (answer->unguarded)
+        json_object_set_new(call->result, "storeWarning", json_string(UNGUARDED));
 }
 
 static void list_take(struct op_call *call, const struct store_answer *answer) {
     const struct gathering *it = call->own;
     uint32_t list = it->asked - 1;
+    bool done = LISTS[list].face == FACE_DONE;
     json_t *goals = json_object_get(call->result, LISTS[list].name);
-    for (uint32_t i = 0; i < answer->view_count && json_array_size(goals) < it->limit; i++)
-        if (LISTS[list].face != FACE_DONE || answer->views[i].updated_at >= it->since)
-            json_array_append_new(goals, goal_view_json(&answer->views[i]));
+    for (uint32_t i = 0; i < answer->view_count && json_array_size(goals) < it->limit; i++) {
+        json_t *goal = goal_view_json(&answer->views[i]);
+        if (done)
+            json_object_set_new(goal, "endedAt", time_json(answer->views[i].ended_at));
+        json_array_append_new(goals, goal);
+    }
+    if (done)
+        json_object_set_new(call->result, "doneCount", json_integer(answer->list_count));
 }
 
 static void list_ask(const struct gathering *it, struct store_request *request) {
     enum face face = LISTS[it->asked].face;
-    *request = (struct store_request){.verb = STORE_LIST,
-                                      .limit = face == FACE_DONE ? LIMIT_LIST_PAGE : it->limit};
+    *request = (struct store_request){.verb = STORE_LIST, .limit = it->limit};
     request->filter.by_face = true;
     request->filter.face = face;
-}
-
-/* Those that are done, then those at work. */
-static json_t *goal_at(const struct op_call *call, uint32_t n, bool *ret_done) {
-    const json_t *done = json_object_get(call->result, "done");
-    *ret_done = n < json_array_size(done);
-    return *ret_done ? json_array_get(done, n)
-                     : json_array_get(json_object_get(call->result, "working"),
-                                      n - json_array_size(done));
+    if (face == FACE_DONE)
+        request->filter.ended_since = it->since;
 }
 
 /* Promise 3: what each of those that are done rests on, where it is, and what it cost. */
-static void proof_take(struct op_call *call, const struct store_answer *answer, json_t *goal) {
-    const struct goal_loaded *loaded = &answer->loaded[0];
-    proof_put(goal, loaded, &answer->shown, &call->arena);
+static void proof_take(struct op_call *call, const struct goal_loaded *loaded,
+                       const struct goal_shown *shown, json_t *goal) {
+    proof_put(goal, loaded, shown, &call->arena);
     json_object_set_new(goal, "cost", json_integer((json_int_t)loaded->goal.cost));
     json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
 }
@@ -163,60 +184,81 @@ static void lost_take(struct op_call *call, const struct goal_loaded *loaded) {
     }
 }
 
-static void look_take(struct op_call *call, const struct store_answer *answer) {
-    const struct gathering *it = call->own;
-    const struct goal_loaded *loaded = &answer->loaded[0];
-    bool done;
-    json_t *goal = goal_at(call, it->looked - 1, &done);
+static void brief_take(struct op_call *call, const struct goal_loaded *loaded,
+                       const struct goal_shown *shown, bool done, json_t *goal) {
     if (!loaded->exists || !loaded->whole)
         return;
-    if (!done)
+    if (done) {
+        proof_take(call, loaded, shown, goal);
+    } else {
         lost_take(call, loaded);
-    if (done)
-        proof_take(call, answer, goal);
-    else
-        agents_take(loaded, &answer->shown, goal, &call->arena);
+        agents_take(loaded, shown, goal, &call->arena);
+    }
 }
 
-static bool look_ask(struct op_call *call, struct store_request *request) {
+static bool id_at(const json_t *goals, uint32_t n, struct id *ret) {
+    const char *id = json_string_value(json_object_get(json_array_get(goals, n), "goalId"));
+    return id && goal_id_parse(str_of(id), ret);
+}
+
+static void page_take(struct op_call *call, const struct store_answer *answer) {
+    const struct gathering *it = call->own;
+    const json_t *goals = json_object_get(call->result, BRIEFS[it->list].name);
+    for (uint32_t n = it->first; n < it->first + it->page_count; n++) {
+        struct id id;
+        int64_t place = id_at(goals, n, &id) ? id_place(it->page, it->page_count, id) : -1;
+        if (place >= 0)
+            brief_take(call, &answer->loaded[place], &answer->briefs[place], BRIEFS[it->list].done,
+                       json_array_get(goals, n));
+    }
+}
+
+/* The next goals of a list, or the first ones of the next list. */
+static bool page_ask(struct op_call *call, struct store_request *request) {
     struct gathering *it = call->own;
-    bool done;
-    const json_t *goal = goal_at(call, it->looked, &done);
-    const char *id = json_string_value(json_object_get(goal, "goalId"));
-    if (!id || !goal_id_parse(str_of(id), &it->at))
-        return false;
-    it->looked++;
-    enum record_type type = done ? RECORD_GOAL_COMPLETED : RECORD_CHARGE_STALLED;
-    *request = (struct store_request){.verb = STORE_SHOW,
-                                      .ids = &it->at,
-                                      .id_count = 1,
-                                      .limit = 1,
-                                      .first_type = type,
-                                      .last_type = type};
-    return true;
+    it->first += it->page_count;
+    it->page_count = 0;
+    for (; it->list < count_of(BRIEFS); it->list++, it->first = 0) {
+        const json_t *goals = json_object_get(call->result, BRIEFS[it->list].name);
+        while (it->page_count < LIMIT_BRIEF &&
+               id_at(goals, it->first + it->page_count, &it->page[it->page_count]))
+            it->page_count++;
+        if (it->page_count == 0)
+            continue;
+        ids_sort(it->page, it->page_count);
+        *request = (struct store_request){.verb = STORE_BRIEF,
+                                          .ids = it->page,
+                                          .id_count = it->page_count,
+                                          .limit = 1,
+                                          .first_type = BRIEFS[it->list].type,
+                                          .last_type = BRIEFS[it->list].type};
+        return true;
+    }
+    return false;
 }
 
 static bool next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
     struct gathering *it = call->own;
+    if (it->asks)
+        return asking_next(&it->asking, json_object_get(call->result, "needsYou"), answer,
+                           ret_request);
     if (!call->result)
         begin(call, answer);
-    else if (it->looked > 0 && it->asked == count_of(LISTS))
-        look_take(call, answer);
-    else if (it->asked <= count_of(LISTS))
+    else if (it->page_count > 0)
+        page_take(call, answer);
+    else
         list_take(call, answer);
     if (it->asked < count_of(LISTS)) {
         list_ask(it, ret_request);
         it->asked++;
         return true;
     }
-    if (it->asked == count_of(LISTS) && look_ask(call, ret_request))
+    if (page_ask(call, ret_request))
         return true;
-    if (it->asked++ == count_of(LISTS)) {
-        asking_begin(&it->asking, it->limit, call, ret_request);
-        return true;
-    }
-    return asking_next(&it->asking, json_object_get(call->result, "needsYou"), answer, ret_request);
+    it->asks = true;
+    asking_begin(&it->asking, it->limit, call, ret_request);
+    return true;
 }
 
 static json_t *daemon_json(const struct op_facts *facts) {

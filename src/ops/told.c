@@ -89,6 +89,9 @@ static const char *const TELLING[RECORD_TYPES] = {
     [RECORD_EFFECT_CLAIMED] = "command started on host %h",
     [RECORD_EFFECT_ENDED] = "command ended with %x[: %w][ (%r)]",
     [RECORD_EFFECT_UNCONFIRMED] = "nobody knows what came of the command[: %w]",
+    [RECORD_EFFECT_RENEWED] = "begun again: the supervisor did not run when its time was over",
+    [RECORD_EFFECT_RETURNED] =
+        "not started before the supervisor of host %h ended: it is started again",
     [RECORD_GOAL_UPDATED] = "changed[: %w][ (%r)]",
     [RECORD_GOAL_PAUSED] = "paused[: %r]",
     [RECORD_GOAL_RESUMED] = "resumed[: %r]",

@@ -81,6 +81,7 @@ static void program_exited(uv_process_t *process, int64_t status, int signal) {
     program_close(program);
     if (!saying)
         return;
+    bytes_mend(program->said, program->said_length);
     struct str words = str_cut_utf8((struct str){program->said, program->said_length}, 300);
     saying->program = NULL;
     if (program->too_long)
@@ -91,8 +92,7 @@ static void program_exited(uv_process_t *process, int64_t status, int signal) {
         saying_end(saying, SAID_DONE, "%s", "");
     else
         saying_end(saying, said_by_status(status), "%s ended with status %d%s%.*s", saying->service,
-                   (int)status, words.len > 0 ? ": " : "",
-                   STR_ARG(str_is_text(words) ? words : STR("(not text)")));
+                   (int)status, words.len > 0 ? ": " : "", STR_ARG(words));
 }
 
 static void group_kill(struct program *program) {

@@ -48,13 +48,14 @@ static void command_settle(struct command *command) {
     while (start < command->tail_length && ((unsigned char)command->tail[start] & 0xC0) == 0x80)
         start++;
     struct str tail = {command->tail + start, command->tail_length - start};
+    bytes_mend(command->tail + start, tail.len); /* one byte that is no UTF-8 hides no other */
     if (command->here)
         *command->here = NULL;
     command->ended(command->with,
                    command->stopped    ? -3
                    : command->too_long ? -2
                                        : command->exit,
-                   str_is_text(tail) ? tail : STR("(not text)"));
+                   tail);
     handles_close(command);
 }
 

@@ -184,7 +184,8 @@ static void text_make(struct str *text, struct arena *arena) {
 
 void drive_mend(struct drive_out *out) {
     for (uint32_t i = 0; i < out->event_count; i++) {
-        text_make(&out->events[i].text, out->arena);
+        if (!out->events[i].raw)
+            text_make(&out->events[i].text, out->arena);
         text_make(&out->events[i].detail, out->arena);
         text_make(&out->events[i].session, out->arena);
         text_make(&out->events[i].ask, out->arena);

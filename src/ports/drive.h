@@ -6,6 +6,40 @@
 
 #include <jansson.h>
 
+/* ---- saved state ---- */
+
+/* Rows of the structs that several drivers have in their states. A number is never given to another member. */
+extern const struct shape DRIVE_LINES_SHAPE, DRIVE_TURN_SHAPE, DRIVE_NUMBER_SHAPE, DRIVE_ID_SHAPE;
+
+#define STATE_ROW(kind, struct_type, member, n) \
+    { .name = #member, .type = (kind), .number = (n), .offset = FIELD_OF(struct_type, member) }
+#define STATE_CHARS(struct_type, member, n) \
+    { \
+        .name = #member, .type = FIELD_CHARS, .number = (n), \
+        .offset = FIELD_OF(struct_type, member), .cap = sizeof((struct struct_type *)0)->member \
+    }
+#define STATE_ENUM(struct_type, member, n, values) \
+    { \
+        .name = #member, .type = FIELD_U32, .number = (n), \
+        .offset = FIELD_OF(struct_type, member), .most = (values) \
+    }
+#define STATE_FILLED(struct_type, member, n) /* {uint32_t len; char at[]} */ \
+    { \
+        .name = #member, .type = FIELD_FILLED, .number = (n), \
+        .offset = FIELD_OF(struct_type, member), .cap = sizeof((struct struct_type *)0)->member.at \
+    }
+#define STATE_PART(struct_type, member, n, part) \
+    { \
+        .name = #member, .type = FIELD_PLACES, .number = (n), \
+        .offset = FIELD_OF(struct_type, member), .most = 1, .of = &(part) \
+    }
+#define STATE_LIST(struct_type, member, n, part) \
+    { \
+        .name = #member, .type = FIELD_PLACES, .number = (n), \
+        .offset = FIELD_OF(struct_type, member), .of = &(part), \
+        .most = count_of(((struct struct_type *)0)->member) \
+    }
+
 /* ---- lines ---- */
 
 /* Plain data, without a byte of the line that is not whole yet. */
@@ -22,7 +56,7 @@ bool drive_line_is_too_long(const struct drive_lines *lines);
 
 enum { DRIVE_TOOL_NAME = 64 }; /* bytes of a tool's name that are kept while it is open */
 
-struct drive_words { /* the newest of them */
+struct drive_words { /* the newest of them; FIELD_FILLED */
     uint32_t len;
     char at[DRIVE_WORDS];
 };

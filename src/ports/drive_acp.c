@@ -47,6 +47,46 @@ struct acp {
     struct drive_turn turn;
 };
 
+/* ---- saved state ---- */
+
+static const struct field ASK_ROWS[] = {
+    STATE_CHARS(acp_ask, id, 1),
+    STATE_CHARS(acp_ask, allow, 2),
+    STATE_CHARS(acp_ask, reject, 3),
+};
+static const struct shape ASK = SHAPE_OF(acp_ask, "ask", 1, ASK_ROWS);
+
+static const struct field ACP_ROWS[] = {
+    STATE_PART(acp, lines, 1, DRIVE_LINES_SHAPE),
+    STATE_ENUM(acp, stage, 2, ACP_BROKEN + 1),
+    STATE_ROW(FIELD_U32, acp, next_id, 3),
+    STATE_LIST(acp, pending, 4, DRIVE_NUMBER_SHAPE),
+    STATE_ROW(FIELD_BOOL, acp, load, 5),
+    STATE_ROW(FIELD_BOOL, acp, can_load, 6),
+    STATE_ROW(FIELD_BOOL, acp, can_resume, 7),
+    STATE_ROW(FIELD_BOOL, acp, replayed, 8),
+    STATE_ROW(FIELD_BOOL, acp, ask, 9),
+    STATE_ROW(FIELD_BOOL, acp, moded, 10),
+    STATE_ROW(FIELD_INT, acp, by, 11),
+    STATE_ROW(FIELD_INT, acp, ping_at, 12),
+    STATE_ROW(FIELD_INT, acp, open_at, 13),
+    STATE_ROW(FIELD_INT, acp, quiet_at, 14),
+    STATE_CHARS(acp, session, 15),
+    STATE_CHARS(acp, mode, 16),
+    STATE_CHARS(acp, opening, 17),
+    STATE_LIST(acp, asks, 18, ASK),
+    STATE_LIST(acp, told, 19, DRIVE_ID_SHAPE),
+    STATE_ENUM(acp, told_count, 20, ACP_TOLD + 1),
+    STATE_ROW(FIELD_BOOL, acp, failing, 21),
+    STATE_ROW(FIELD_BOOL, acp, worked, 22),
+    STATE_ROW(FIELD_UINT, acp, before, 23),
+    STATE_ROW(FIELD_UINT, acp, used, 24),
+    STATE_PART(acp, turn, 25, DRIVE_TURN_SHAPE),
+};
+static const struct shape ACP_STATE = SHAPE_OF(acp, "acp", 1, ACP_ROWS);
+_Static_assert(sizeof(struct acp) == 30480,
+               "files of version 2 have these bytes: keep the old struct for them, as it was");
+
 static const struct acp_quirk *quirk_of(const struct acp *acp) {
     return acp_quirk_at(acp->quirk);
 }
@@ -856,8 +896,18 @@ static bool acp_launch(const struct drive_spec *spec, struct arena *arena, struc
     return launch_is_whole(ret, ret_why);
 }
 
+/* Rows may have moved since the state was written. */
+static bool acp_quirk_set(void *state, struct str quirk) {
+    const struct acp_quirk *row = acp_quirk_named(quirk);
+    if (row)
+        ((struct acp *)state)->quirk = acp_quirk_row(row);
+    return row != NULL;
+}
+
 const struct driver DRIVER_ACP = {.name = "acp",
                                   .size = sizeof(struct acp),
+                                  .shape = &ACP_STATE,
+                                  .raw_size = 30480,
                                   .receipts = true,
                                   .adopts = false,
                                   .dedupes = false,
@@ -873,4 +923,5 @@ const struct driver DRIVER_ACP = {.name = "acp",
                                   .due = acp_due,
                                   .tick = acp_tick,
                                   .see = acp_see,
-                                  .resume_at = acp_resume_at};
+                                  .resume_at = acp_resume_at,
+                                  .quirk_set = acp_quirk_set};

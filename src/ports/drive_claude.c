@@ -26,6 +26,30 @@ struct claude {
     struct drive_turn turn;
 };
 
+/* ---- saved state ---- */
+
+static const struct field ASK_ROWS[] = {
+    {.name = "id", .type = FIELD_CHARS, .number = 1, .cap = DRIVE_ASK_ID}};
+static const struct shape ASK = {"ask", 1, ASK_ROWS, 1, DRIVE_ASK_ID};
+
+static const struct field CLAUDE_ROWS[] = {
+    STATE_PART(claude, lines, 1, DRIVE_LINES_SHAPE),
+    STATE_ENUM(claude, stage, 2, CLAUDE_BROKEN + 1),
+    STATE_ROW(FIELD_INT, claude, by, 3),
+    STATE_ROW(FIELD_U32, claude, next_id, 4),
+    STATE_CHARS(claude, session, 5),
+    STATE_LIST(claude, asks, 6, ASK),
+    STATE_ROW(FIELD_BOOL, claude, queued, 7),
+    STATE_ROW(FIELD_BOOL, claude, limited, 8),
+    STATE_ROW(FIELD_UINT, claude, window, 9),
+    STATE_ROW(FIELD_UINT, claude, used, 10),
+    STATE_ROW(FIELD_INT, claude, limited_until, 11),
+    STATE_PART(claude, turn, 12, DRIVE_TURN_SHAPE),
+};
+static const struct shape CLAUDE_STATE = SHAPE_OF(claude, "claude", 1, CLAUDE_ROWS);
+_Static_assert(sizeof(struct claude) == 20000,
+               "files of version 2 have these bytes: keep the old struct for them, as it was");
+
 static void claude_break(struct claude *claude, struct drive_out *out, const char *why) {
     claude->stage = CLAUDE_BROKEN;
     drive_break(out, claude->lines.begin, "%s", why);
@@ -603,6 +627,8 @@ static uint64_t claude_resume_at(const void *state) {
 
 const struct driver DRIVER_CLAUDE = {.name = "claude",
                                      .size = sizeof(struct claude),
+                                     .shape = &CLAUDE_STATE,
+                                     .raw_size = 20000,
                                      .receipts = true,
                                      .adopts = false,
                                      .dedupes = false, /* only what a session has finished */

@@ -66,6 +66,44 @@ struct claw {
     struct drive_turn turn;
 };
 
+/* ---- saved state ---- */
+
+static const struct field ASK_ROWS[] = {
+    STATE_CHARS(claw_ask, id, 1),
+    STATE_ROW(FIELD_BOOL, claw_ask, answered, 2),
+    STATE_ENUM(claw_ask, answer, 3, DRIVE_CANCEL + 1),
+};
+static const struct shape ASK = SHAPE_OF(claw_ask, "ask", 1, ASK_ROWS);
+
+static const struct field CLAW_ROWS[] = {
+    STATE_PART(claw, lines, 1, DRIVE_LINES_SHAPE),
+    STATE_ENUM(claw, stage, 2, CLAW_BROKEN + 1),
+    STATE_ROW(FIELD_INT, claw, ready_by, 3),
+    STATE_ROW(FIELD_U32, claw, connection, 4),
+    STATE_ROW(FIELD_U32, claw, next_id, 5),
+    STATE_LIST(claw, pending, 6, DRIVE_NUMBER_SHAPE),
+    STATE_CHARS(claw, session, 7),
+    STATE_CHARS(claw, cwd, 8),
+    STATE_CHARS(claw, model, 9),
+    STATE_CHARS(claw, thinking, 10),
+    STATE_ROW(FIELD_ID, claw, run, 11),
+    STATE_ROW(FIELD_ID, claw, looked, 12),
+    STATE_ROW(FIELD_BOOL, claw, ask, 13),
+    STATE_ROW(FIELD_BOOL, claw, resumed, 14),
+    STATE_ROW(FIELD_BOOL, claw, started, 15),
+    STATE_ROW(FIELD_BOOL, claw, looking, 16),
+    STATE_ROW(FIELD_BOOL, claw, last_wait, 17),
+    STATE_ROW(FIELD_BOOL, claw, limited, 18),
+    STATE_ROW(FIELD_INT, claw, limited_until, 19),
+    STATE_ROW(FIELD_UINT, claw, tokens_before, 20),
+    STATE_CHARS(claw, heir, 21),
+    STATE_LIST(claw, asks, 22, ASK),
+    STATE_PART(claw, turn, 23, DRIVE_TURN_SHAPE),
+};
+static const struct shape CLAW_STATE = SHAPE_OF(claw, "openclaw", 1, CLAW_ROWS);
+_Static_assert(sizeof(struct claw) == 24544,
+               "files of version 2 have these bytes: keep the old struct for them, as it was");
+
 static void claw_break(struct claw *claw, struct drive_out *out, const char *why, struct str more) {
     claw->stage = CLAW_BROKEN;
     drive_break(out, claw->lines.begin, "%s%s%.*s", why, more.len > 0 ? ": " : "",
@@ -841,6 +879,8 @@ static uint64_t claw_resume_at(const void *state) {
 
 const struct driver DRIVER_OPENCLAW = {.name = "openclaw",
                                        .size = sizeof(struct claw),
+                                       .shape = &CLAW_STATE,
+                                       .raw_size = 24544,
                                        .receipts = true,
                                        .adopts = true,
                                        .dedupes = false, /* only while the gateway runs */

@@ -60,6 +60,35 @@ struct tmux {
     struct drive_turn turn;
 };
 
+/* ---- saved state ---- */
+
+static const struct field TMUX_ROWS[] = {
+    STATE_PART(tmux, lines, 1, DRIVE_LINES_SHAPE),
+    STATE_ENUM(tmux, stage, 2, TMUX_BROKEN + 1),
+    STATE_ENUM(tmux, way, 3, WAY_TAKEN + 1),
+    STATE_ENUM(tmux, next, 4, NEXT_LAST_SCREEN + 1),
+    STATE_ROW(FIELD_BOOL, tmux, in_answer, 5),
+    STATE_CHARS(tmux, guard, 6),
+    STATE_CHARS(tmux, kind, 7),
+    STATE_ROW(FIELD_BOOL, tmux, answering, 8),
+    STATE_ENUM(tmux, answer, 9, DRIVE_CANCEL + 1),
+    STATE_ROW(FIELD_INT, tmux, by, 10),
+    STATE_ROW(FIELD_INT, tmux, look_at, 11),
+    STATE_ROW(FIELD_INT, tmux, way_at, 12),
+    STATE_ROW(FIELD_INT, tmux, calm_at, 13),
+    STATE_ROW(FIELD_U32, tmux, idle, 14),
+    STATE_ROW(FIELD_U32, tmux, asks, 15),
+    STATE_CHARS(tmux, session, 16),
+    STATE_CHARS(tmux, ask, 17),
+    STATE_ROW(FIELD_HASH, tmux, answered, 18),
+    STATE_ROW(FIELD_INT, tmux, answered_until, 19),
+    STATE_FILLED(tmux, said, 20),
+    STATE_PART(tmux, turn, 21, DRIVE_TURN_SHAPE),
+};
+static const struct shape TMUX_STATE = SHAPE_OF(tmux, "tmux", 1, TMUX_ROWS);
+_Static_assert(sizeof(struct tmux) == 36080,
+               "files of version 2 have these bytes: keep the old struct for them, as it was");
+
 static const struct tmux_quirk *quirk_of(const struct tmux *tmux) {
     return tmux_quirk_at(tmux->quirk);
 }
@@ -721,8 +750,18 @@ static uint64_t tmux_resume_at(const void *state) {
     return ((const struct tmux *)state)->lines.begin;
 }
 
+/* Rows may have moved since the state was written. */
+static bool tmux_quirk_set(void *state, struct str quirk) {
+    const struct tmux_quirk *row = tmux_quirk_named(quirk);
+    if (row)
+        ((struct tmux *)state)->quirk = tmux_quirk_row(row);
+    return row != NULL;
+}
+
 const struct driver DRIVER_TMUX = {.name = "tmux",
                                    .size = sizeof(struct tmux),
+                                   .shape = &TMUX_STATE,
+                                   .raw_size = 36080,
                                    .receipts = true,
                                    .adopts = true,
                                    .dedupes = false,
@@ -739,4 +778,5 @@ const struct driver DRIVER_TMUX = {.name = "tmux",
                                    .tick = tmux_tick,
                                    .see = tmux_see,
                                    .resume_at = tmux_resume_at,
+                                   .quirk_set = tmux_quirk_set,
                                    .shown = tmux_shown};

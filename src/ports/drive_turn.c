@@ -5,6 +5,52 @@
 #include <ctype.h>
 #include <stdio.h>
 
+enum { LAST_WORDS = 256 };
+
+/* ---- saved state ---- */
+
+static const struct field NUMBER_ROWS[] = {{.name = "number", .type = FIELD_U32, .number = 1}};
+const struct shape DRIVE_NUMBER_SHAPE = {"number", 1, NUMBER_ROWS, 1, sizeof(uint32_t)};
+
+static const struct field ID_ROWS[] = {{.name = "id", .type = FIELD_ID, .number = 1}};
+const struct shape DRIVE_ID_SHAPE = {"id", 1, ID_ROWS, 1, sizeof(struct id)};
+
+static const struct field LINES_ROWS[] = {
+    STATE_ROW(FIELD_UINT, drive_lines, begin, 1),
+    STATE_ROW(FIELD_UINT, drive_lines, seen, 2),
+};
+const struct shape DRIVE_LINES_SHAPE = SHAPE_OF(drive_lines, "lines", 1, LINES_ROWS);
+
+static const struct field TOOL_ROWS[] = {
+    STATE_ROW(FIELD_UINT, drive_tool, key, 1),
+    STATE_ROW(FIELD_INT, drive_tool, since, 2),
+    STATE_CHARS(drive_tool, name, 3),
+    STATE_ROW(FIELD_BOOL, drive_tool, named, 4),
+};
+static const struct shape TOOL = SHAPE_OF(drive_tool, "tool", 1, TOOL_ROWS);
+
+static const struct field TURN_ROWS[] = {
+    STATE_ROW(FIELD_ID, drive_turn, dispatch, 1),
+    STATE_ROW(FIELD_BOOL, drive_turn, open, 2),
+    STATE_ROW(FIELD_BOOL, drive_turn, accepted, 3),
+    STATE_ROW(FIELD_BOOL, drive_turn, interrupted, 4),
+    STATE_ENUM(drive_turn, tool_count, 5, DRIVE_TOOLS + 1),
+    STATE_LIST(drive_turn, tools, 6, TOOL),
+    STATE_ROW(FIELD_INT, drive_turn, active_at, 7),
+    STATE_ROW(FIELD_INT, drive_turn, chatter_at, 8),
+    STATE_ROW(FIELD_INT, drive_turn, limited_until, 9),
+    STATE_ROW(FIELD_INT, drive_turn, asked_at, 10),
+    STATE_ROW(FIELD_INT, drive_turn, stop_by, 11),
+    STATE_ROW(FIELD_UINT, drive_turn, tokens, 12),
+    STATE_ROW(FIELD_UINT, drive_turn, cost, 13),
+    STATE_ROW(FIELD_U32, drive_turn, context, 14),
+    STATE_ROW(FIELD_U32, drive_turn, ends, 15),
+    STATE_FILLED(drive_turn, words, 16),
+};
+const struct shape DRIVE_TURN_SHAPE = SHAPE_OF(drive_turn, "turn", 1, TURN_ROWS);
+
+/* ---- a turn ---- */
+
 /* FNV-1a: tells things apart, no more. */
 static uint64_t text_key(struct str text) {
     uint64_t key = 0xCBF29CE484222325u;
@@ -18,6 +64,7 @@ void turn_begin(struct drive_turn *turn, struct id dispatch, int64_t now) {
     turn->open = true;
     turn->accepted = turn->interrupted = false;
     turn->tool_count = 0;
+    memset(turn->tools, 0, sizeof turn->tools);
     turn->asked_at = now;
     turn->stop_by = 0;
     turn->limited_until = 0;
@@ -84,6 +131,7 @@ void turn_tool_end(struct drive_turn *turn, struct str id, int64_t now, uint64_t
     if (!tool)
         return;
     *tool = turn->tools[--turn->tool_count];
+    turn->tools[turn->tool_count] = (struct drive_tool){0}; /* what is zero is not saved */
     drive_event_add(out, DRIVE_TOOL_ENDED, offset);
 }
 
@@ -125,6 +173,7 @@ static struct drive_event *turn_over(struct drive_turn *turn, enum drive_kind ki
                                      uint64_t offset, struct drive_out *out) {
     for (; turn->tool_count > 0; turn->tool_count--)
         drive_event_add(out, DRIVE_TOOL_ENDED, offset);
+    memset(turn->tools, 0, sizeof turn->tools);
     turn->open = false;
     turn->stop_by = 0;
     turn->ends++;
@@ -160,6 +209,12 @@ void turn_fail(struct drive_turn *turn, struct str why, int64_t now, uint64_t of
         turn_over(turn, DRIVE_FAILED, str_cut_utf8(why, DRIVE_TEXT), offset, out);
 }
 
+/* With each piece of output: so it takes the end of the words, not all of them. */
+static uint64_t last_words_key(const struct drive_turn *turn) {
+    size_t len = turn->words.len < LAST_WORDS ? turn->words.len : LAST_WORDS;
+    return text_key((struct str){turn->words.at + turn->words.len - len, len});
+}
+
 void turn_see(const struct drive_turn *turn, struct sighting *ret) {
     ret->turn = turn->open ? SURE_YES : SURE_NO;
     ret->active_at = turn->active_at;
@@ -168,7 +223,7 @@ void turn_see(const struct drive_turn *turn, struct sighting *ret) {
     ret->tokens = turn->tokens;
     ret->cost = turn->cost;
     ret->context = turn->context;
-    ret->fingerprint = turn->words.len > 0 ? text_key(turn_said(turn)) : 0;
+    ret->fingerprint = turn->words.len > 0 ? last_words_key(turn) : 0;
     ret->tool_since = 0;
     for (uint32_t i = 0; i < turn->tool_count; i++)
         if (ret->tool_since == 0 || turn->tools[i].since < ret->tool_since)

@@ -6,12 +6,14 @@
  *
  * Whoever holds the process (ports/held.h) carries bytes both ways; the daemon turns events into signals. So the same
  * driver runs against the real program, against a recording of one, and under the fuzzer. Its state is plain data of a
- * fixed size: saved with the offset that was read so far, it goes on after a restart as if nothing had been. */
+ * fixed size, saved by its rows with the offset that was read so far: it goes on after a restart as if nothing had been, also in a
+ * build whose struct has more members or has them in another order. */
 #pragma once
 
 #include "base/arena.h"
 #include "model/charge.h"
 #include "model/effect.h"
+#include "model/field.h"
 #include "model/limits.h"
 
 enum {
@@ -121,6 +123,8 @@ struct drive_event {
     struct str session, ask, detail;
     struct id dispatch;
     enum drive_reason reason;
+    bool
+        raw; /* PROGRESS: text is the agent's output itself, its bytes up to `offset`: it may be no UTF-8, and may end anywhere */
     bool named; /* ASKS_FOR: text is the tool's own name, and no title made of what it is to do */
     enum sure sure;
     int64_t until;         /* microseconds of wall time */
@@ -146,7 +150,10 @@ struct drive_out { /* appended to, in the arena */
 
 struct driver {
     const char *name;
-    size_t size;   /* of its state: plain data, zero before begin() */
+    size_t size;               /* of its state: plain data, zero before begin() */
+    const struct shape *shape; /* how that is saved: a row for each member */
+    size_t
+        raw_size; /* of the state in a file of version 2, which had the bytes of the struct as they are */
     bool receipts; /* ACCEPTED is a proof; false: activity is the best there is */
     bool adopts;   /* can go on with a session that it did not start */
     bool dedupes;  /* the other side drops a dispatch id that it has seen */
@@ -189,6 +196,9 @@ struct driver {
     /* From where the output has to be read again after a restart with this state: the begin of the frame that was
      * not whole yet. */
     uint64_t (*resume_at)(const void *state);
+
+    /* After its state was read: which row of its table the agent is. NULL: it has no table. False: there is no such row. */
+    bool (*quirk_set)(void *state, struct str quirk);
 
     /* What a person would have seen of this piece of output, from the beginning of a line. NULL: lines that are no JSON. */
     struct str (*shown)(struct str output, struct arena *arena);

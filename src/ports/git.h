@@ -76,6 +76,7 @@ struct git_house {
      * otherwise the system's programs alone. Those two words stand for paths. None: no agent's repository is read. */
     const struct str *sandbox_prefix;
     uint32_t sandbox_count;
+    bool hooks; /* a landing runs the hooks of a repository on this machine */
 };
 
 struct git_repo {

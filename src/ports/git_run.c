@@ -150,6 +150,16 @@ static char *word_make(struct git_call *call, struct str token, const struct str
     return arena_cstr(call->arena, git_fill(call->arena, line, args, count));
 }
 
+/* What a word of the table says of the other side of a local path; NULL: nothing. */
+static const char *other_side_of(const struct git_call *call, struct str token) {
+    if (str_equal(token, STR("$upload")))
+        return GIT_UPLOAD;
+    if (str_equal(token, STR("$lands")) && call->house->hooks)
+        return GIT_RECEIVE_HOOKED;
+    return str_equal(token, STR("$lands")) || str_equal(token, STR("$receive")) ? GIT_RECEIVE
+                                                                                : NULL;
+}
+
 static void words_make(struct git_call *call, const char *line, const struct str *args,
                        unsigned count, struct words *words) {
     struct str program = call->house->program;
@@ -157,10 +167,10 @@ static void words_make(struct git_call *call, const char *line, const struct str
     for (const char *at = line; *at; at += strspn(at, " ")) {
         struct str token = {at, strcspn(at, " ")};
         at += token.len;
-        bool upload = str_equal(token, STR("$upload"));
-        if (upload || str_equal(token, STR("$receive"))) {
+        const char *other_side = other_side_of(call, token);
+        if (other_side) {
             if (call->local)
-                word_add(words, (char *)(uintptr_t)(upload ? GIT_UPLOAD : GIT_RECEIVE));
+                word_add(words, (char *)(uintptr_t)other_side);
         } else if (str_equal(token, STR("$boxed"))) {
             word_add(words, (char *)(uintptr_t)GIT_BOXED);
         } else if (str_equal(token, STR("$*"))) {

@@ -104,7 +104,7 @@ const struct git_row GIT_ROWS[GIT_COMMANDS] = {
     [GIT_MERGE] = {"merge-tree --write-tree -z --name-only --no-messages $1 $2", GIT_OURS,
                    "the content of files that two sides changed, in no worktree"},
     [GIT_PUSH_IF] = {"push --porcelain --no-progress --no-verify --no-signed "
-                     "--recurse-submodules=no --force-with-lease=$1:$2 $receive $3 $4:$1",
+                     "--recurse-submodules=no --force-with-lease=$1:$2 $lands $3 $4:$1",
                      GIT_OURS, "a branch moves, if it is where it was seen ($2, or nowhere)"},
     [GIT_PUSH_SALVAGE] = {"push --porcelain --no-progress --no-verify --no-signed "
                           "--recurse-submodules=no $receive $1 $*",
@@ -151,6 +151,9 @@ int64_t git_command_within_us(enum git_command command) {
 const char GIT_UPLOAD[] =
     "--upload-pack=git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c "
     "core.alternateRefsCommand=true -c safe.directory='*' upload-pack";
+const char GIT_RECEIVE_HOOKED[] =
+    "--receive-pack=git -c core.fsmonitor=false -c core.alternateRefsCommand=true -c "
+    "safe.directory='*' -c receive.autogc=false -c receive.denyCurrentBranch=refuse receive-pack";
 const char GIT_RECEIVE[] =
     "--receive-pack=git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c "
     "core.alternateRefsCommand=true -c safe.directory='*' -c receive.autogc=false -c "

@@ -2,7 +2,7 @@
 /* Which commands, settings and refs of git do we use? All of them are rows here; docs/safety.md shows them.
  *
  * A line is split at its spaces. $1 to $9 stand for what the caller gives, $* for what is left of that. $upload and
- * $receive say how the other side of a local path is to be run, and are nothing for a URL; $boxed says how an agent's
+ * $receive and $lands (with the operator's hooks, if house->hooks) say how the other side of a local path is to be run, and are nothing for a URL; $boxed says how an agent's
  * repository is read, in a sandbox. */
 #pragma once
 
@@ -93,7 +93,7 @@ extern const struct git_setting GIT_SETTINGS[];
 extern const unsigned GIT_SETTING_COUNT;
 
 /* The same for the other side of a local path, which does not inherit them. */
-extern const char GIT_UPLOAD[], GIT_RECEIVE[];
+extern const char GIT_UPLOAD[], GIT_RECEIVE[], GIT_RECEIVE_HOOKED[];
 
 /* The words of the sandbox and of the program in it are variables, GIT_BOXED_NAME and a number: no path is ever part of a shell's text. */
 extern const char GIT_BOXED[], GIT_BOXED_NAME[];

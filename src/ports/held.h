@@ -85,6 +85,7 @@ struct held_memory {
     uint32_t pid, agent_pid;
     uint64_t started, agent_started;
     struct id boot;
+    bool forgot;               /* records of old writes are gone */
     enum hold_written written; /* of the id that was asked for */
 };
 

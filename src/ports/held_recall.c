@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void record_see(struct held_memory *memory, const struct hold_record *record, struct id id) {
@@ -14,6 +15,7 @@ static void record_see(struct held_memory *memory, const struct hold_record *rec
         memory->pid = record->number;
         memory->started = record->value;
         memory->boot = record->id;
+        memory->forgot = record->detail == RECORD_FORGOT;
         break;
     case RECORD_AGENT:
         memory->agent_pid = record->number;
@@ -33,23 +35,41 @@ static void record_see(struct held_memory *memory, const struct hold_record *rec
     }
 }
 
-bool held_recall(const char *dir, struct id id, struct held_memory *ret_memory) {
-    char path[4096], bytes[HOLD_RECORD];
-    struct held_memory memory = {.written = HOLD_UNKNOWN};
+/* A hold that lives may move its records to the front meanwhile, and the file is shorter then. */
+static bool file_recall(FILE *file, struct id id, struct held_memory *ret_memory) {
+    char bytes[HOLD_RECORD];
     struct hold_record record;
+    struct stat before, after;
+    do {
+        *ret_memory = (struct held_memory){.written = HOLD_UNKNOWN};
+        rewind(file);
+        if (fstat(fileno(file), &before) != 0)
+            return false;
+        while (fread(bytes, sizeof bytes, 1, file) == 1)
+            if (record_read(bytes, &record))
+                record_see(ret_memory, &record, id);
+        if (ferror(file) || fstat(fileno(file), &after) != 0)
+            return false;
+    } while (after.st_size < before.st_size);
+    return true;
+}
+
+bool held_recall(const char *dir, struct id id, struct held_memory *ret_memory) {
+    char path[4096];
+    struct held_memory memory;
     snprintf(path, sizeof path, "%s/hold.state", dir);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
     struct flock lock = {.l_type = F_WRLCK};
-    memory.alive = fcntl(fileno(file), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    while (fread(bytes, sizeof bytes, 1, file) == 1)
-        if (record_read(bytes, &record))
-            record_see(&memory, &record, id);
-    bool whole = !ferror(file);
+    bool alive = fcntl(fileno(file), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    bool whole = file_recall(file, id, &memory);
+    memory.alive = alive;
     fclose(file);
     if (memory.written == HOLD_WRITTEN)
         memory.written = HOLD_ALREADY;
+    if (memory.written == HOLD_UNKNOWN && memory.forgot)
+        memory.written = HOLD_MAYBE;
     if (whole)
         *ret_memory = memory;
     return whole;

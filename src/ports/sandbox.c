@@ -302,6 +302,7 @@ bool sandbox_make(const struct sandbox_spec *spec, struct arena *arena, struct s
     number_add(&writer, "cpu", spec->cpu, arena);
     number_add(&writer, "files", spec->files, arena);
     number_add(&writer, "processes", spec->processes, arena);
+    number_add(&writer, "file_size", spec->file_size, arena);
     fits = fits &&
            words_add(ret, arena_cstr(arena, spec->confiner), STR("--confine"), spec->rules) &&
            word_add(ret, STR("--"));

@@ -52,8 +52,8 @@ struct sandbox_spec {
     struct str path; /* the run's PATH; see sandbox_sees_path() */
     struct sandbox_paths writes, sees,
         hidden; /* hidden: sorted; sees and writes also inside of what is hidden */
-    struct sandbox_paths scratch;           /* of what is hidden: empty, and its own to write */
-    uint64_t memory, cpu, files, processes; /* bytes, seconds; 0: as it is */
+    struct sandbox_paths scratch; /* of what is hidden: empty, and its own to write */
+    uint64_t memory, cpu, files, processes, file_size; /* bytes, seconds; 0: as it is */
 };
 
 struct sandbox_made {

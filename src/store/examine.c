@@ -83,6 +83,15 @@ static bool effect_claim(struct audit *audit, uint32_t n) {
     return effect->claimed = true;
 }
 
+/* Its host knows that it never began. */
+static bool effect_return(struct audit *audit, uint32_t n) {
+    struct audit_effect *effect = effect_find(audit, n);
+    if (!effect || !effect->claimed)
+        return false;
+    effect->claimed = false;
+    return true;
+}
+
 static bool effect_close(struct audit *audit, uint32_t n) {
     struct audit_effect *effect = effect_find(audit, n);
     if (!effect)
@@ -97,12 +106,13 @@ static bool effect_doubt(struct audit *audit, uint32_t n) {
     return effect && (effect->command || effect_close(audit, n));
 }
 
-/* P8, as the log tells it: decided, claimed once, ended. */
+/* P8, as the log tells it: decided, claimed, ended. It is claimed again only after it was returned. */
 static bool effect_follow(struct audit *audit, enum record_type type, uint32_t n, struct str rule) {
     switch (type) {
     case RECORD_EFFECT_DECIDED: return effect_open(audit, n, rule);
     case RECORD_EFFECT_UNCONFIRMED: return effect_doubt(audit, n);
     case RECORD_EFFECT_CLAIMED: return effect_claim(audit, n);
+    case RECORD_EFFECT_RETURNED: return effect_return(audit, n);
     case RECORD_EFFECT_ENDED:
     case RECORD_EFFECT_WITHDRAWN: return effect_close(audit, n);
     default: return true;
@@ -172,7 +182,7 @@ void audit_milestone(struct audit *audit, uint64_t from, uint64_t to, const stru
         audit->visitor->record(audit->visitor->with, audit->goal, to, last);
 }
 
-/* A ready effect was never claimed; a running one was. An unconfirmed one is never done by itself, so it
+/* A ready effect was never claimed, or was returned; a running one was. An unconfirmed one is never done by itself, so it
  * needs only to have been decided. */
 static const char *slot_wrong(const struct audit *audit, const struct effect_slot *slot) {
     for (uint32_t i = 0; i < audit->open_count; i++)
@@ -270,6 +280,14 @@ static bool page_next_chains(struct page *page) {
                                                                               : page_failed(page);
 }
 
+static const char *goal_wrong(struct audit_source *source, const struct audit *audit,
+                              const struct goal_loaded *loaded) {
+    const char *wrong = audit_goal(audit, loaded);
+    if (wrong || !loaded->whole || loaded->goal.quarantined || !source->columns)
+        return wrong;
+    return source->columns(source, &loaded->goal, audit);
+}
+
 /* ---- all goals ---- */
 
 struct each {
@@ -277,24 +295,36 @@ struct each {
     void *with;
 };
 
-/* In a store that several share, a goal may move between the two looks at it: so what seems wrong is looked at
- * again. */
+/* It was not written to between two reads of it. */
+static bool goal_stood(const struct goal_loaded *before, const struct goal_loaded *after) {
+    return before->exists == after->exists && before->goal.version == after->goal.version &&
+           before->goal.seq == after->goal.seq;
+}
+
+enum { LOOKS = 16 };
+
+/* Beside a ledger, or in a store that several hosts share, a goal may change while it is examined. So what seems wrong counts only if
+ * the goal did not change meanwhile. One that changes each time is not judged here: the ledger that writes to it has loaded and
+ * checked it. */
 static bool goal_examine(struct page *page, uint32_t place, struct examination *it,
                          const struct each *each) {
     const char *wrong = NULL;
     const struct goal_loaded *loaded = NULL;
     struct audit audit;
-    for (int look = 0; look < 3 && (look == 0 || wrong); look++) {
-        loaded = look == 0 ? &page->loaded[place] : goals_load(page, &page->ids[place], 1);
+    bool stood = false;
+    for (int look = 0; look < LOOKS && !stood; look++) {
+        const struct goal_loaded *before = look == 0 ? &page->loaded[place] : loaded;
         audit_begin(&audit, page->ids[place]);
-        if (!loaded)
-            return false;
         if (!page->source->records(page->source, page->ids[place], &audit))
             return page_failed(page);
-        wrong = audit_goal(&audit, loaded);
-        if (!wrong && loaded->whole && !loaded->goal.quarantined && page->source->columns)
-            wrong = page->source->columns(page->source, &loaded->goal, &audit);
+        wrong = goal_wrong(page->source, &audit, before);
+        loaded = wrong ? goals_load(page, &page->ids[place], 1) : before;
+        if (!loaded)
+            return false;
+        stood = goal_stood(before, loaded);
     }
+    if (!stood)
+        wrong = NULL;
     it->goals++;
     it->records += audit.records;
     it->effects += loaded->goal.open_count;

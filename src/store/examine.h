@@ -8,6 +8,8 @@
 
 #include "store/store.h"
 
+#include <stdatomic.h>
+
 enum examine_verdict {
     EXAMINE_SOUND,
     EXAMINE_DAMAGED,     /* ours, and something in it is not what was written */
@@ -30,14 +32,18 @@ struct examine_options {
     bool was_open; /* SQLite: its last daemon did not get to close it, so its log must be there; */
     bool
         same_boot; /* and the machine has not restarted since, so the log's index tells how long it was */
+    bool
+        unchanged; /* SQLite: the file is as a clean end left it, so only what would be acted on is examined */
+    const atomic_bool
+        *ending; /* SQLite: beside a ledger that writes, until this is true; NULL: nothing writes */
 };
 
 struct examination {
     enum examine_verdict verdict;
-    bool missing; /* there is no file, or there are no tables yet; sound */
-    bool older;   /* its tables have to be brought up to date before its rows can be looked at */
-    bool deep;    /* every chain was followed, not only those of goals with open effects */
-    bool huge;    /* and the engine's own check was left out */
+    bool missing;   /* there is no file, or there are no tables yet; sound */
+    bool older;     /* its tables have to be brought up to date before its rows can be looked at */
+    bool deep;      /* every chain was followed, not only those of goals with open effects */
+    bool unchecked; /* the engine's own check was left out */
     char why[LIMIT_WHY]; /* not sound: in a sentence */
     uint64_t found;      /* findings; the first ones are kept */
     struct finding findings[LIMIT_FINDINGS];

@@ -15,6 +15,9 @@
 struct sqlite_store;
 struct pg_store;
 
+/* How the error begins when an older store stays as it was. */
+#define MIGRATE_FAILED "the tables could not be brought up to date, and are as they were"
+
 struct migration {
     uint32_t to;
     const char *what;

@@ -4,11 +4,8 @@
 
 #include "base/seam.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* ---- parameters ---- */
 
@@ -181,7 +178,7 @@ static Oid letter_oid(char letter) {
 
 static bool prepare(struct pg_store *store, int sql) {
     const struct pg_statement *statement = &PG_STATEMENTS[sql];
-    Oid types[8] = {0};
+    Oid types[12] = {0};
     int count = (int)strlen(statement->types);
     must(count <= (int)count_of(types));
     for (int i = 0; i < count; i++)
@@ -190,8 +187,9 @@ static bool prepare(struct pg_store *store, int sql) {
     snprintf(name, sizeof name, "s%d", sql);
     enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
     arena_reset(&store->scratch);
-    PGresult *result = PQprepare(store->connection, name,
-                                 sql_expand(statement->sql, part, &store->scratch), count, types);
+    int sent = PQsendPrepare(store->connection, name,
+                             sql_expand(statement->sql, part, &store->scratch), count, types);
+    PGresult *result = pg_await(store->connection, sent, store->answer_ms);
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     return ok;
@@ -206,9 +204,10 @@ static bool instance_put(struct pg_store *store) {
 
 /* STORE-21 */
 static bool instance_check(struct pg_store *store) {
-    PGresult *row = PQexecParams(
+    int sent = PQsendQueryParams(
         store->connection, "SELECT instance, (NOT EXISTS (SELECT FROM host))::int::int8 FROM store",
         0, NULL, NULL, NULL, NULL, 1);
+    PGresult *row = pg_await(store->connection, sent, store->answer_ms);
     bool read = PQresultStatus(row) == PGRES_TUPLES_OK && PQntuples(row) == 1;
     enum instance_verdict verdict = INSTANCE_OTHER;
     if (read)
@@ -227,6 +226,7 @@ const char *const PG_SETTINGS =
     "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '5s';"
     "SET lock_timeout = '2s'; SET client_min_messages = warning;"
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off;"
+    "SET max_parallel_workers_per_gather = 0;" /* to start them takes longer than any statement of ours */
     "SET synchronous_commit = on";
 
 /* The tables, then every statement prepared, so that a request is nothing but its pipeline. */
@@ -243,29 +243,34 @@ static bool session_begin(struct pg_store *store) {
 
 static bool connect(struct pg_run *run) {
     struct pg_store *store = run->store;
-    const char *keys[] = {"dbname", "connect_timeout", "tcp_user_timeout",
-                          "fallback_application_name", NULL};
-    const char *values[] = {store->uri, "3", "5000", PG_APPLICATION, NULL};
+    struct pg_trouble trouble;
     store->at_work = true; /* until it is whole: nobody uses one that was left halfway */
     store->why[0] = 0;
-    store->connection = PQconnectdbParams(keys, values, 1);
-    if (PQstatus(store->connection) == CONNECTION_OK && session_begin(store) &&
-        PQenterPipelineMode(store->connection)) {
+    store->too_long = 0;
+    store->several = pg_names_several(store->uri);
+    store->answer_ms = LIMIT_STORE_ANSWER_MS;
+    store->connection = pg_connect(store->uri, PG_APPLICATION, &trouble);
+    store->newer = trouble.for_good;
+    if (store->connection && session_begin(store) && PQenterPipelineMode(store->connection)) {
         store->at_work = false;
         return true;
     }
-    answer_error(run, STORE_FAILED, store->why[0] ? store->why : PQerrorMessage(store->connection));
+    if (!store->connection)
+        memcpy(store->why, trouble.why, sizeof store->why);
+    else if (!store->why[0])
+        pg_trouble(store->connection, store->why, sizeof store->why);
+    answer_error(run, STORE_FAILED, store->why);
     store->at_work = false;
     disconnect(store);
     return false;
 }
 
 /* Records of a day have a partition of their own, made a day ahead. Where that fails, they are kept in
- * the default partition. */
-static void days_ensure(struct pg_store *store, int64_t at) {
+ * the default partition. False: the connection is of no more use. */
+static bool days_ensure(struct pg_store *store, int64_t at) {
     int32_t today = time_day(at);
     if (at <= 0 || store->days_until > today + 1)
-        return; /* who only looks does not say when */
+        return true; /* who only looks does not say when */
     PQexitPipelineMode(store->connection);
     for (int32_t day = today; day < today + 3; day++) {
         char sql[160];
@@ -275,8 +280,10 @@ static void days_ensure(struct pg_store *store, int64_t at) {
             day, day, day + 1);
         pg_execute(store, sql);
     }
+    if (!PQenterPipelineMode(store->connection))
+        return false; /* there was no answer */
     store->days_until = today + 3;
-    PQenterPipelineMode(store->connection);
+    return true;
 }
 
 /* ---- the pipeline ---- */
@@ -318,24 +325,6 @@ void pg_send_text(struct pg_run *run, const char *sql, const struct pg_params *p
     run->sent++;
 }
 
-/* Wait until libpq has a result, but not for ever: a server that is stopped does not close its socket. */
-static bool wait_readable(PGconn *connection) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t deadline = now.tv_sec * 1000 + now.tv_nsec / 1000000 + 8000;
-    while (PQisBusy(connection)) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t left = deadline - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
-        struct pollfd fd = {.fd = PQsocket(connection), .events = POLLIN};
-        int ready = left > 0 ? poll(&fd, 1, (int)left) : 0;
-        if (ready < 0 && errno == EINTR)
-            continue; /* a command of ours ended, say */
-        if (ready <= 0 || !PQconsumeInput(connection))
-            return false;
-    }
-    return true;
-}
-
 /* Certain is only what the server said: an error means that nothing was committed, and its class says
  * whether trying again can help. */
 static enum store_outcome outcome_of(const PGresult *result) {
@@ -353,6 +342,22 @@ bool postgres_says_damaged(const PGresult *result) {
     return state && (strcmp(state, "XX001") == 0 || strcmp(state, "XX002") == 0);
 }
 
+/* The node is a standby, or is being made one: the next connection looks for the one that takes writes. */
+static bool says_read_only(const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state && strcmp(state, "25006") == 0;
+}
+
+/* The server gave the statement up, because it waited too long for a lock or for itself. The first time, another session may hold the
+ * lock for a moment. When it happens again, the node may be an old primary whose commits wait for its standbys: the next connection asks
+ * the other nodes, too. */
+static bool says_too_long(struct pg_store *store, const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (!state || (strcmp(state, "55P03") != 0 && strcmp(state, "57014") != 0))
+        return false;
+    return ++store->too_long >= LIMIT_STORE_TOO_LONG;
+}
+
 static void receive_one(struct pg_run *run, PGresult *result) {
     struct pg_store *store = run->store;
     store->results[store->result_count++] = result;
@@ -362,6 +367,7 @@ static void receive_one(struct pg_run *run, PGresult *result) {
     if (!run->failed)
         answer_error(run, outcome_of(result), PQresultErrorMessage(result));
     run->answer->damaged = run->answer->damaged || postgres_says_damaged(result);
+    run->useless = run->useless || says_read_only(result) || says_too_long(store, result);
 }
 
 bool pg_receive(struct pg_run *run) {
@@ -372,8 +378,9 @@ bool pg_receive(struct pg_run *run) {
         return false;
     }
     seam("sent");
-    for (;;) {                                  /* results, each followed by NULL, until the sync */
-        bool ready = wait_readable(connection); /* false: nothing came in time */
+    for (;;) { /* results, each followed by NULL, until the sync */
+        bool ready =
+            pg_wait_readable(connection, LIMIT_STORE_ANSWER_MS); /* false: nothing came in time */
         PGresult *result = ready ? PQgetResult(connection) : NULL;
         if (!ready || (!result && PQstatus(connection) != CONNECTION_OK)) {
             answer_error(run, STORE_UNKNOWN, PQerrorMessage(connection));
@@ -385,6 +392,8 @@ bool pg_receive(struct pg_run *run) {
             PQclear(result);
             if (run->syncs-- > 0)
                 continue;
+            if (!run->failed)
+                run->store->too_long = 0;
             return !run->failed;
         }
         if (run->store->result_count == PG_MAX_RESULTS) {
@@ -414,7 +423,7 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_ORDER] = {postgres_order, true},      [STORE_FIND] = {postgres_find, false},
     [STORE_TALLY] = {postgres_tally, false},     [STORE_NAMED] = {postgres_named, false},
     [STORE_HOSTS] = {postgres_hosts, false},     [STORE_FOLLOW] = {postgres_follow, false},
-    [STORE_HISTORY] = {postgres_history, false},
+    [STORE_HISTORY] = {postgres_history, false}, [STORE_BRIEF] = {postgres_brief, false},
 };
 
 /* An error in the middle of a pipeline skips its COMMIT too, and the transaction is left open. */
@@ -430,29 +439,45 @@ static void roll_back(struct pg_store *store, struct arena *arena) {
     results_clear(store);
 }
 
-/* P7 wants a new connection for a resolve; so does anything after an answer that did not come. */
+/* One try. True: the connection was lost while something was read. */
+static bool attempt(struct pg_store *store, const struct store_request *request,
+                    struct store_answer *answer, struct arena *arena) {
+    struct pg_run run = {.store = store, .answer = answer, .arena = arena};
+    *answer = (struct store_answer){.outcome = STORE_DONE};
+    if (!store->connection && !connect(&run))
+        return false;
+    store->at_work = true;
+    if (days_ensure(store, request->at))
+        VERBS[request->verb].run(&run, request);
+    else {
+        pg_trouble(store->connection, store->why, sizeof store->why);
+        answer_error(&run, STORE_FAILED, store->why);
+        run.useless = true;
+    }
+    store->at_work = false;
+    results_clear(store);
+    bool lost = answer->outcome == STORE_UNKNOWN, reads = !VERBS[request->verb].writes;
+    if (lost || run.useless)
+        disconnect(store);
+    else
+        roll_back(store, arena);
+    if (lost && reads)
+        answer->outcome = STORE_FAILED;
+    return lost && reads;
+}
+
+/* P7 wants a new connection for a resolve; so does anything after an answer that did not come. What only reads is tried once more
+ * when a connection that had stood before is lost. A poll is not: P3 has to know of every gap. */
 static void perform(struct store *base, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
     struct pg_store *store = (struct pg_store *)base;
-    *answer = (struct store_answer){.outcome = STORE_DONE};
     results_clear(store);
     if (store->connection && (store->at_work || request->verb == STORE_RESOLVE ||
                               PQstatus(store->connection) != CONNECTION_OK))
         disconnect(store);
-    struct pg_run run = {.store = store, .answer = answer, .arena = arena};
-    if (!store->connection && !connect(&run))
-        return;
-    days_ensure(store, request->at);
-    store->at_work = true;
-    VERBS[request->verb].run(&run, request);
-    store->at_work = false;
-    results_clear(store);
-    if (answer->outcome == STORE_UNKNOWN) {
-        disconnect(store);
-        if (!VERBS[request->verb].writes)
-            answer->outcome = STORE_FAILED;
-    } else
-        roll_back(store, arena);
+    bool stood = store->connection != NULL;
+    if (attempt(store, request, answer, arena) && stood && request->verb != STORE_POLL)
+        attempt(store, request, answer, arena);
 }
 
 static void close_store(struct store *base) {
@@ -463,8 +488,12 @@ static void close_store(struct store *base) {
     free(store);
 }
 
+static void rest(struct store *base) {
+    disconnect((struct pg_store *)base);
+}
+
 static const struct store_driver DRIVER = {
-    .name = "postgres", .perform = perform, .close = close_store};
+    .name = "postgres", .perform = perform, .close = close_store, .rest = rest};
 
 struct store *postgres_open(const char *uri, char *error, size_t error_size) {
     struct pg_store *store = calloc(1, sizeof *store);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How does a PostgreSQL store get into a backup, and back? */
 #include "store/backup_state.h"
+#include "store/postgres_state.h"
 
 #include "store/postgres.h"
 #include "store/sqlite.h"
 
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -144,9 +144,10 @@ static bool schema_set_aside(struct backup *backup, PGconn *connection, struct r
 }
 
 static bool place_make(struct backup *backup, struct restore *restore, struct standing *standing) {
-    const char *keys[] = {"dbname", "connect_timeout", "fallback_application_name", NULL};
-    const char *values[] = {backup->where.at, "3", "overseer 2 restore", NULL};
-    PGconn *connection = PQconnectdbParams(keys, values, 1);
+    struct pg_trouble trouble;
+    PGconn *connection = pg_connect(backup->where.at, "overseer 2 restore", &trouble);
+    if (!connection)
+        return backup_failed(backup, "PostgreSQL: %s", trouble.why);
     bool tables = false, filled = false;
     int64_t era = 0;
     bool good = is_filled(backup, connection, &tables, &filled);

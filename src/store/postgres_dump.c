@@ -14,6 +14,7 @@ static const char PATIENT[] = "SET statement_timeout = 0; SET lock_timeout = 0;"
 
 static bool connection_take(struct pg_store *store, char *error, size_t error_size) {
     store->at_work = true;
+    store->answer_ms = LIMIT_STORE_MIGRATE_MS;
     if (store->connection && PQexitPipelineMode(store->connection) && pg_execute(store, PATIENT))
         return true;
     snprintf(error, error_size, "The store is away: %s",

@@ -14,16 +14,18 @@ struct pg_source {
     PGconn *connection;
     uint32_t host;
     PGresult *result; /* the last one */
+    struct pg_trouble trouble;
+    int64_t answer_ms;
 };
 
 /* ---- asking ---- */
 
 static bool ask(struct pg_source *source, const char *sql, int count, const char *const *values) {
     PQclear(source->result);
-    source->result =
-        PQexecParams(source->connection, sql, count, NULL, values, NULL, NULL, 1 /* binary */);
-    ExecStatusType status = PQresultStatus(source->result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+    int sent =
+        PQsendQueryParams(source->connection, sql, count, NULL, values, NULL, NULL, 1 /* binary */);
+    source->result = pg_await(source->connection, sent, source->answer_ms);
+    return pg_succeeded(source->result);
 }
 
 static void uuid_text(struct id id, char text[40]) {
@@ -111,8 +113,10 @@ static bool source_records(struct audit_source *base, struct id goal, struct aud
 /* Class XX: data_corrupted, index_corrupted, internal_error. Anything else says that it is away. */
 static bool source_trouble(struct audit_source *base, char *text, size_t size) {
     struct pg_source *source = (struct pg_source *)base;
-    snprintf(text, size, "%s", PQerrorMessage(source->connection));
-    text[strcspn(text, "\n")] = 0;
+    if (source->connection)
+        pg_trouble(source->connection, text, size);
+    else
+        snprintf(text, size, "%s", source->trouble.why);
     return source->result && postgres_says_damaged(source->result);
 }
 
@@ -121,12 +125,10 @@ static bool source_trouble(struct audit_source *base, char *text, size_t size) {
 static bool source_open(struct pg_source *source, const char *uri, uint32_t host) {
     *source = (struct pg_source){
         .source = {NULL, source_goals, source_chains, source_records, NULL, source_trouble},
-        .host = host};
-    const char *keys[] = {"dbname", "connect_timeout", "fallback_application_name", NULL};
-    const char *values[] = {uri, "3", PG_APPLICATION, NULL};
-    source->connection = PQconnectdbParams(keys, values, 1);
-    return PQstatus(source->connection) == CONNECTION_OK &&
-           ask(source, "SET default_transaction_read_only = on", 0, NULL) &&
+        .host = host,
+        .answer_ms = LIMIT_STORE_ANSWER_MS};
+    source->connection = pg_connect(uri, PG_APPLICATION, &source->trouble);
+    return source->connection && ask(source, "SET default_transaction_read_only = on", 0, NULL) &&
            ask(source,
                "SELECT to_regclass('store') IS NOT NULL AND to_regclass('aside') IS NOT NULL", 0,
                NULL);
@@ -138,6 +140,12 @@ static void source_close(struct pg_source *source) {
     store_close(source->source.store);
 }
 
+static void examine_trouble(struct pg_source *source, struct examination *it) {
+    char error[LIMIT_WHY];
+    bool damaged = source_trouble(&source->source, error, sizeof error);
+    examine_verdict_set(it, damaged ? EXAMINE_DAMAGED : EXAMINE_AWAY, "PostgreSQL: %s", error);
+}
+
 /* A database without our tables is one that we have not made them in yet. */
 static bool version_check(struct pg_source *source, struct examination *it) {
     it->missing = PQgetvalue(source->result, 0, 0)[0] == 0;
@@ -147,8 +155,11 @@ static bool version_check(struct pg_source *source, struct examination *it) {
     if (!ask(source,
              "SELECT version::int8, coalesce((to_jsonb(store)->>'oldest')::int8, 1),"
              " coalesce((to_jsonb(store)->>'level')::int8, 1) FROM store WHERE one = 1",
-             0, NULL) ||
-        PQntuples(source->result) == 0) {
+             0, NULL)) {
+        examine_trouble(source, it);
+        return false;
+    }
+    if (PQntuples(source->result) == 0) {
         examine_found(it, "store", "", "it does not say which version it is");
         return false;
     }
@@ -162,6 +173,7 @@ static bool version_check(struct pg_source *source, struct examination *it) {
                             "it is written by a newer Overseer (tables %u, level %u; this build "
                             "knows %d and %d)",
                             mark.version, mark.level, SCHEMA_VERSION, SCHEMA_LEVEL);
+    source->answer_ms = LIMIT_STORE_EXAMINE_MS;
     return ours && mark.version >= SCHEMA_VERSION;
 }
 
@@ -169,10 +181,9 @@ void postgres_examine(const char *uri, const struct examine_options *options,
                       struct examination *ret) {
     struct pg_source source;
     char error[LIMIT_WHY];
-    if (!source_open(&source, uri, options->host)) {
-        bool damaged = source_trouble(&source.source, error, sizeof error);
-        examine_verdict_set(ret, damaged ? EXAMINE_DAMAGED : EXAMINE_AWAY, "PostgreSQL: %s", error);
-    } else if (version_check(&source, ret)) {
+    if (!source_open(&source, uri, options->host))
+        examine_trouble(&source, ret);
+    else if (version_check(&source, ret)) {
         source.source.store = postgres_open(uri, error, sizeof error);
         if (source.source.store)
             examine_goals(&source.source, true, ret);

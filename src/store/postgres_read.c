@@ -141,16 +141,12 @@ static void level_raise(struct pg_run *run, const struct pg_params *host) {
         run->answer->mark.level = (uint32_t)pg_int(raised, 0, 0);
 }
 
-static void take_hosts(struct pg_run *run, const PGresult *rows) {
-    struct store_answer *answer = run->answer;
-    answer->host_count = (uint32_t)PQntuples(rows);
-    answer->hosts = arena_new(run->arena, struct host_row, answer->host_count);
-    for (int i = 0; i < PQntuples(rows); i++)
-        answer->hosts[i] = (struct host_row){.host = (uint32_t)pg_int(rows, i, 0),
-                                             .epoch = (uint64_t)pg_int(rows, i, 1),
-                                             .beat = (uint64_t)pg_int(rows, i, 2),
-                                             .batch = (uint64_t)pg_int(rows, i, 3),
-                                             .state = (enum host_state)pg_int(rows, i, 4)};
+static struct host_row host_of(const PGresult *rows, int i, int column) {
+    return (struct host_row){.host = (uint32_t)pg_int(rows, i, column),
+                             .epoch = (uint64_t)pg_int(rows, i, column + 1),
+                             .beat = (uint64_t)pg_int(rows, i, column + 2),
+                             .batch = (uint64_t)pg_int(rows, i, column + 3),
+                             .state = (enum host_state)pg_int(rows, i, column + 4)};
 }
 
 void postgres_hosts(struct pg_run *run, const struct store_request *request) {
@@ -161,40 +157,47 @@ void postgres_hosts(struct pg_run *run, const struct store_request *request) {
     if (!pg_receive(run))
         return;
     const PGresult *rows = run->store->results[0];
-    take_hosts(run, rows);
+    run->answer->host_count = (uint32_t)PQntuples(rows);
+    run->answer->hosts = arena_new(run->arena, struct host_row, run->answer->host_count);
     for (int i = 0; i < PQntuples(rows); i++) {
+        run->answer->hosts[i] = host_of(rows, i, 0);
         run->answer->hosts[i].instance = (uint64_t)pg_int(rows, i, 5);
         run->answer->hosts[i].addr = pg_bytes(rows, i, 6, run->arena);
     }
 }
 
-static void take_mail(struct pg_run *run, const PGresult *rows) {
+/* Columns of a poll behind those of the mark. */
+enum { POLL_LEVEL = 8, POLL_HOST = 9, POLL_SOURCE = 14, POLL_GOAL, POLL_BODY };
+
+static void take_poll(struct pg_run *run, const PGresult *rows) {
     struct store_answer *answer = run->answer;
-    answer->inbox_count = (uint32_t)PQntuples(rows);
-    answer->inbox = arena_new(run->arena, struct inbox_row, answer->inbox_count);
-    for (int i = 0; i < PQntuples(rows); i++)
-        answer->inbox[i] = (struct inbox_row){pg_id(rows, i, 0), pg_id(rows, i, 1),
-                                              pg_bytes(rows, i, 2, run->arena)};
+    int count = PQntuples(rows);
+    answer->hosts = arena_new(run->arena, struct host_row, (uint32_t)count);
+    answer->inbox = arena_new(run->arena, struct inbox_row, (uint32_t)count);
+    for (int i = 0; i < count; i++)
+        if (!pg_is_null(rows, i, POLL_HOST))
+            answer->hosts[answer->host_count++] = host_of(rows, i, POLL_HOST);
+        else if (!pg_is_null(rows, i, POLL_SOURCE))
+            answer->inbox[answer->inbox_count++] =
+                (struct inbox_row){.source = pg_id(rows, i, POLL_SOURCE),
+                                   .goal = pg_id(rows, i, POLL_GOAL),
+                                   .body = pg_bytes(rows, i, POLL_BODY, run->arena)};
 }
 
 /* P3: the next neighbours, what came for me, and what the store says of itself. */
 void postgres_poll(struct pg_run *run, const struct store_request *request) {
-    struct pg_params hosts = {.arena = run->arena}, host = {.arena = run->arena};
+    struct pg_params params = {.arena = run->arena}, host = {.arena = run->arena};
     param_int(&host, request->self.host);
-    hosts = host;
-    struct pg_params inbox = host;
-    param_int(&hosts, LIMIT_WATCHED_HOSTS);
-    param_int(&inbox, request->limit);
-    pg_send(run, PG_HOSTS, &hosts);
-    pg_send(run, PG_INBOX, &inbox);
-    pg_send(run, PG_MARK, &host);
+    param_int(&params, request->self.host);
+    param_int(&params, LIMIT_WATCHED_HOSTS);
+    param_int(&params, request->limit);
+    pg_send(run, PG_POLL, &params);
     if (!pg_receive(run))
         return;
-    PGresult **rows = run->store->results;
-    take_hosts(run, rows[0]);
-    take_mail(run, rows[1]);
-    run->answer->mark = pg_mark(rows[2], 0);
-    if (!pg_is_null(rows[2], 0, 7) && pg_int(rows[2], 0, 7))
+    const PGresult *rows = run->store->results[0];
+    take_poll(run, rows);
+    run->answer->mark = pg_mark(rows, 0);
+    if (!pg_is_null(rows, 0, POLL_LEVEL) && pg_int(rows, 0, POLL_LEVEL))
         level_raise(run, &host);
 }
 

@@ -27,14 +27,17 @@ static const char SESSION[] =
 
 static bool ask(struct pg_retain *pg, const char *sql, const struct pg_params *params) {
     PQclear(pg->result);
-    pg->result = params ? PQexecParams(pg->connection, sql, params->count, NULL, params->values,
-                                       params->lengths, params->formats, 1)
-                        : PQexec(pg->connection, sql);
-    ExecStatusType status = PQresultStatus(pg->result);
-    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+    int sent = params ? PQsendQueryParams(pg->connection, sql, params->count, NULL, params->values,
+                                          params->lengths, params->formats, 1)
+                      : PQsendQuery(pg->connection, sql);
+    pg->result = pg_await(pg->connection, sent, LIMIT_STORE_PAGE_MS);
+    if (pg_succeeded(pg->result))
         return true;
-    retain_fail(&pg->retain, "PostgreSQL", PQerrorMessage(pg->connection));
-    PQclear(PQexec(pg->connection, "ROLLBACK"));
+    char why[LIMIT_WHY];
+    pg_trouble(pg->connection, why, sizeof why);
+    retain_fail(&pg->retain, "PostgreSQL", why);
+    if (pg->result)
+        PQclear(PQexec(pg->connection, "ROLLBACK"));
     return false;
 }
 
@@ -494,12 +497,12 @@ bool postgres_retain_open(struct retain **ret, const char *uri, char *error, siz
         snprintf(error, error_size, "There is no memory to open the store.");
         return false;
     }
-    const char *keys[] = {"dbname", "connect_timeout", "tcp_user_timeout",
-                          "fallback_application_name", NULL};
-    const char *values[] = {uri, "3", "5000", "overseer 2 retention", NULL};
+    struct pg_trouble trouble;
     pg->retain.driver = &DRIVER;
-    pg->connection = PQconnectdbParams(keys, values, 1);
-    if (ask(pg, SESSION, NULL) && turn_take(pg)) {
+    pg->connection = pg_connect(uri, "overseer 2 retention", &trouble);
+    if (!pg->connection)
+        retain_fail(&pg->retain, "PostgreSQL", trouble.why);
+    else if (ask(pg, SESSION, NULL) && turn_take(pg)) {
         *ret = &pg->retain;
         return true;
     }

@@ -21,6 +21,7 @@ static const char TABLES[] =
     "CREATE INDEX IF NOT EXISTS goal_owner ON goal (owner, goal_id) WHERE open;"
     "CREATE TABLE IF NOT EXISTS goal_view ({definitions}, words tsvector NOT NULL GENERATED ALWAYS AS"
     "  (to_tsvector('simple', title)) STORED, PRIMARY KEY (goal_id)) WITH (fillfactor = 80);"
+    "ALTER TABLE goal_view ADD IF NOT EXISTS ended_at bigint NOT NULL DEFAULT 0;"
     "CREATE INDEX IF NOT EXISTS goal_view_newest ON goal_view (created_at, goal_id);"
     "CREATE INDEX IF NOT EXISTS goal_view_faces ON goal_view (status, face, created_at, goal_id);"
     "CREATE INDEX IF NOT EXISTS goal_view_words ON goal_view USING gin (words) WITH (fastupdate = off);"
@@ -75,11 +76,15 @@ static const char DISPATCH_TABLES[] =
     "  FOR EACH ROW EXECUTE FUNCTION dispatch_stays();"
     "CREATE INDEX dispatch_instruction ON dispatch (substr(body, octet_length(body) - 67, 64))";
 
+static PGresult *ask_text(struct pg_store *store, const char *sql) {
+    return pg_await(store->connection, PQsendQuery(store->connection, sql), store->answer_ms);
+}
+
 bool pg_execute(struct pg_store *store, const char *sql) {
-    PGresult *result = PQexec(store->connection, sql);
-    ExecStatusType status = PQresultStatus(result);
+    PGresult *result = ask_text(store, sql);
+    bool ok = pg_succeeded(result);
     PQclear(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    return ok;
 }
 
 struct store_mark pg_mark(const PGresult *result, int row) {
@@ -89,7 +94,8 @@ struct store_mark pg_mark(const PGresult *result, int row) {
                                .era = (uint64_t)pg_int(result, row, 3),
                                .instance = pg_id(result, row, 4),
                                .safe = pg_int(result, row, 5),
-                               .stopped = pg_int(result, row, 6)};
+                               .stopped = pg_int(result, row, 6),
+                               .timeline = (uint64_t)pg_int(result, row, 7)};
 }
 
 /* ---- what is there ---- */
@@ -97,14 +103,13 @@ struct store_mark pg_mark(const PGresult *result, int row) {
 /* The tables of the first version did not say who may use them. */
 static bool mark_read(struct pg_store *store, struct schema_mark *ret) {
     *ret = (struct schema_mark){0};
-    PGresult *result = PQexec(store->connection, "SELECT 1 WHERE to_regclass('store') IS NOT NULL");
+    PGresult *result = ask_text(store, "SELECT 1 WHERE to_regclass('store') IS NOT NULL");
     bool ok = PQresultStatus(result) == PGRES_TUPLES_OK, there = ok && PQntuples(result) == 1;
     PQclear(result);
     if (!there)
         return ok;
-    result =
-        PQexec(store->connection, "SELECT version, coalesce((to_jsonb(store)->>'oldest')::int, 1),"
-                                  " coalesce((to_jsonb(store)->>'level')::int, 1) FROM store");
+    result = ask_text(store, "SELECT version, coalesce((to_jsonb(store)->>'oldest')::int, 1),"
+                             " coalesce((to_jsonb(store)->>'level')::int, 1) FROM store");
     ok = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
     if (ok)
         *ret = (struct schema_mark){(uint32_t)atoi(PQgetvalue(result, 0, 0)),
@@ -171,6 +176,13 @@ static bool bring_up(struct pg_store *store) {
     return true;
 }
 
+static bool brought_up(struct pg_store *store) {
+    store->answer_ms = LIMIT_STORE_MIGRATE_MS;
+    bool ok = pg_execute(store, "BEGIN") && bring_up(store) && pg_execute(store, "COMMIT");
+    store->answer_ms = LIMIT_STORE_ANSWER_MS;
+    return ok;
+}
+
 /* In one transaction: the tables are as they were, or as this build wants them. */
 bool schema_ensure(struct pg_store *store) {
     struct schema_mark mark;
@@ -178,10 +190,10 @@ bool schema_ensure(struct pg_store *store) {
     if (!mark_read(store, &mark))
         return false;
     if (mark.version < SCHEMA_VERSION) {
-        if (!pg_execute(store, "BEGIN") || !bring_up(store) || !pg_execute(store, "COMMIT")) {
-            snprintf(store->why, sizeof store->why,
-                     "the tables could not be brought up to date, and are as they were: %s",
-                     PQerrorMessage(store->connection));
+        if (!brought_up(store)) {
+            char why[LIMIT_WHY / 2];
+            pg_trouble(store->connection, why, sizeof why);
+            snprintf(store->why, sizeof store->why, MIGRATE_FAILED ": %s", why);
             return false;
         }
         if (!mark_read(store, &mark))
@@ -229,11 +241,11 @@ static const char END_FROM_1[] =
     "DROP TABLE goal_text; DROP TABLE goal_view_1";
 
 static PGresult *ask(struct pg_store *store, const char *sql, const struct pg_params *params) {
-    PGresult *result = PQexecParams(store->connection, sql, params->count, NULL, params->values,
-                                    params->lengths, params->formats, 1);
+    int sent = PQsendQueryParams(store->connection, sql, params->count, NULL, params->values,
+                                 params->lengths, params->formats, 1);
+    PGresult *result = pg_await(store->connection, sent, store->answer_ms);
     store->results[store->result_count++] = result; /* so that it cannot leak */
-    ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ? result : NULL;
+    return pg_succeeded(result) ? result : NULL;
 }
 
 static void forget_results(struct pg_store *store) {

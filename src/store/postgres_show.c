@@ -6,21 +6,24 @@
 
 /* ---- one goal ---- */
 
+static struct record record_take(const PGresult *rows, int i, struct arena *arena) {
+    struct record record = {.seq = (uint64_t)pg_int(rows, i, 0),
+                            .at = pg_int(rows, i, 1),
+                            .type = (enum record_type)pg_int(rows, i, 2),
+                            .core = (uint32_t)pg_int(rows, i, 3)};
+    if (PQgetlength(rows, i, 4) == 32 && PQgetlength(rows, i, 5) == 32) {
+        memcpy(record.policy.bytes, PQgetvalue(rows, i, 4), 32);
+        memcpy(record.hash.bytes, PQgetvalue(rows, i, 5), 32);
+    }
+    record.body = pg_bytes(rows, i, 6, arena);
+    return record;
+}
+
 static void take_records(struct pg_run *run, const PGresult *rows, struct goal_shown *shown) {
     shown->record_count = (uint32_t)PQntuples(rows);
     shown->records = arena_new(run->arena, struct record, shown->record_count);
-    for (int i = 0; i < PQntuples(rows); i++) {
-        struct record *record = &shown->records[i];
-        record->seq = (uint64_t)pg_int(rows, i, 0);
-        record->at = pg_int(rows, i, 1);
-        record->type = (enum record_type)pg_int(rows, i, 2);
-        record->core = (uint32_t)pg_int(rows, i, 3);
-        if (PQgetlength(rows, i, 4) == 32 && PQgetlength(rows, i, 5) == 32) {
-            memcpy(record->policy.bytes, PQgetvalue(rows, i, 4), 32);
-            memcpy(record->hash.bytes, PQgetvalue(rows, i, 5), 32);
-        }
-        record->body = pg_bytes(rows, i, 6, run->arena);
-    }
+    for (int i = 0; i < PQntuples(rows); i++)
+        shown->records[i] = record_take(rows, i, run->arena);
 }
 
 static void take_tags(struct pg_run *run, const PGresult *rows, struct texts *tags) {
@@ -46,29 +49,41 @@ static void take_shown_parts(struct pg_run *run, struct id goal, enum part_kind 
     }
 }
 
+static struct text_row text_take(const PGresult *rows, int i, struct arena *arena) {
+    struct text_row text = {.body = pg_bytes(rows, i, 1, arena)};
+    if (PQgetlength(rows, i, 0) == sizeof(struct hash))
+        memcpy(text.hash.bytes, PQgetvalue(rows, i, 0), sizeof(struct hash));
+    return text;
+}
+
 static void take_texts(struct pg_run *run, const PGresult *rows, struct goal_shown *shown) {
     shown->text_count = (uint32_t)PQntuples(rows);
     shown->texts = arena_new(run->arena, struct text_row, shown->text_count);
-    for (int i = 0; i < PQntuples(rows); i++) {
-        if (PQgetlength(rows, i, 0) == sizeof(struct hash))
-            memcpy(shown->texts[i].hash.bytes, PQgetvalue(rows, i, 0), sizeof(struct hash));
-        shown->texts[i].body = pg_bytes(rows, i, 1, run->arena);
-    }
+    for (int i = 0; i < PQntuples(rows); i++)
+        shown->texts[i] = text_take(rows, i, run->arena);
 }
 
-/* Which texts are named is known only once what names them has been decoded. The end of the transaction. */
-static void show_texts(struct pg_run *run, struct id goal, struct text_names named) {
-    struct pg_params params = {.arena = run->arena};
+/* Which texts are named is known only once what names them has been decoded, and only a quarantined goal has been set
+ * aside for a reason. The end of the transaction. */
+static void show_texts(struct pg_run *run, struct id goal, struct text_names named, bool aside) {
+    struct pg_params params = {.arena = run->arena}, id = {.arena = run->arena};
+    struct goal_shown *shown = &run->answer->shown;
     struct pg_array hashes = array_open(run->arena, FIELD_BYTES);
     for (uint32_t i = 0; i < named.count; i++)
         array_bytes(&hashes, named.at[i].bytes, sizeof named.at[i].bytes);
     param_id(&params, goal);
     param_array(&params, &hashes);
-    int first = run->store->result_count;
+    param_id(&id, goal);
+    PGresult **next = run->store->results + run->store->result_count;
     pg_send(run, PG_SHOW_TEXTS, &params);
+    if (aside)
+        pg_send(run, PG_SHOW_ASIDE, &id);
     pg_send(run, PG_COMMIT, NULL);
-    if (pg_receive(run))
-        take_texts(run, run->store->results[first], &run->answer->shown);
+    if (!pg_receive(run))
+        return;
+    take_texts(run, next[0], shown);
+    if (aside && PQntuples(next[1]) > 0)
+        shown->why_aside = pg_bytes(next[1], 0, 0, run->arena);
 }
 
 static void send_show(struct pg_run *run, const struct store_request *request) {
@@ -83,7 +98,6 @@ static void send_show(struct pg_run *run, const struct store_request *request) {
     pg_send_goals(run, request);
     pg_send(run, PG_SHOW_TITLE, &id);
     pg_send(run, PG_SHOW_TAGS, &id);
-    pg_send(run, PG_SHOW_ASIDE, &id);
     pg_send(run, PG_SHOW_RECORDS, &records);
     for (enum part_kind kind = 0; kind < PARTS; kind++)
         if (!PART[kind].live)
@@ -100,10 +114,8 @@ void postgres_show(struct pg_run *run, const struct store_request *request) {
     if (PQntuples(next[0]) > 0)
         shown->title = pg_bytes(next[0], 0, 0, run->arena);
     take_tags(run, next[1], &shown->tags);
-    if (PQntuples(next[2]) > 0)
-        shown->why_aside = pg_bytes(next[2], 0, 0, run->arena);
-    take_records(run, next[3], shown);
-    next += 4;
+    take_records(run, next[2], shown);
+    next += 3;
     int count = 0;
     for (PGresult **rows = next; rows < run->store->results + run->store->result_count; rows++)
         count += PQntuples(*rows);
@@ -111,9 +123,10 @@ void postgres_show(struct pg_run *run, const struct store_request *request) {
     for (enum part_kind kind = 0; kind < PARTS; kind++)
         if (!PART[kind].live)
             take_shown_parts(run, request->ids[0], kind, *next++, shown);
-    show_texts(
-        run, request->ids[0],
-        loaded_names(&run->answer->loaded[0], request->texts, request->text_count, run->arena));
+    const struct goal_loaded *loaded = &run->answer->loaded[0];
+    show_texts(run, request->ids[0],
+               loaded_names(loaded, request->texts, request->text_count, run->arena),
+               loaded->goal.quarantined);
 }
 
 /* One record more than asked for tells whether there are more. */
@@ -131,7 +144,109 @@ void postgres_history(struct pg_run *run, const struct store_request *request) {
     run->answer->more = shown->record_count > request->limit;
     if (run->answer->more)
         shown->record_count = request->limit;
-    show_texts(run, request->ids[0], records_name(shown->records, shown->record_count, run->arena));
+    show_texts(run, request->ids[0], records_name(shown->records, shown->record_count, run->arena),
+               false);
+}
+
+/* ---- several goals ---- */
+
+/* Rows of several goals come in the order of their ids, which stand in `column`: which of `ids` is the next one's? -1: none. */
+static int64_t place_of(const struct store_request *request, const PGresult *rows, int row,
+                        int column) {
+    return id_place(request->ids, request->id_count, pg_id(rows, row, column));
+}
+
+/* How many rows from this one on belong to the same goal? */
+static uint32_t run_length(const PGresult *rows, int row, int column) {
+    uint32_t count = 1;
+    while (row + (int)count < PQntuples(rows) &&
+           id_equal(pg_id(rows, row + (int)count, column), pg_id(rows, row, column)))
+        count++;
+    return count;
+}
+
+static void brief_texts(struct pg_run *run, const struct store_request *request,
+                        const PGresult *rows, const PGresult *aside) {
+    struct goal_shown *briefs = run->answer->briefs;
+    for (int row = 0; row < PQntuples(rows); row++) {
+        int64_t place = place_of(request, rows, row, 2);
+        if (place < 0)
+            continue;
+        struct goal_shown *shown = &briefs[place];
+        if (!shown->texts)
+            shown->texts = arena_new(run->arena, struct text_row, run_length(rows, row, 2));
+        shown->texts[shown->text_count++] = text_take(rows, row, run->arena);
+    }
+    for (int row = 0; row < PQntuples(aside); row++) {
+        int64_t place = place_of(request, aside, row, 0);
+        if (place >= 0)
+            briefs[place].why_aside = pg_bytes(aside, row, 1, run->arena);
+    }
+}
+
+/* The end of the transaction, as with one goal. */
+static void brief_name(struct pg_run *run, const struct store_request *request) {
+    struct pg_params params = {.arena = run->arena}, set_aside = {.arena = run->arena};
+    struct pg_array goals = array_open(run->arena, FIELD_ID),
+                    hashes = array_open(run->arena, FIELD_BYTES),
+                    aside = array_open(run->arena, FIELD_ID);
+    for (uint32_t i = 0; i < request->id_count; i++) {
+        const struct goal_loaded *loaded = &run->answer->loaded[i];
+        struct text_names named = loaded_names(loaded, NULL, 0, run->arena);
+        for (uint32_t k = 0; k < named.count; k++) {
+            array_bytes(&goals, request->ids[i].bytes, sizeof(struct id));
+            array_bytes(&hashes, named.at[k].bytes, sizeof named.at[k].bytes);
+        }
+        if (loaded->goal.quarantined)
+            array_bytes(&aside, request->ids[i].bytes, sizeof(struct id));
+    }
+    param_array(&params, &goals);
+    param_array(&params, &hashes);
+    param_array(&set_aside, &aside);
+    PGresult **next = run->store->results + run->store->result_count;
+    pg_send(run, PG_BRIEF_TEXTS, &params);
+    pg_send(run, PG_BRIEF_ASIDE, &set_aside);
+    pg_send(run, PG_COMMIT, NULL);
+    if (pg_receive(run))
+        brief_texts(run, request, next[0], next[1]);
+}
+
+static void brief_rows(struct pg_run *run, const struct store_request *request,
+                       const PGresult *views, const PGresult *records) {
+    struct goal_shown *briefs = run->answer->briefs;
+    for (int row = 0; row < PQntuples(views); row++) {
+        int64_t place = place_of(request, views, row, 0);
+        if (place >= 0)
+            briefs[place].title = pg_bytes(views, row, 1, run->arena);
+    }
+    for (int row = 0; row < PQntuples(records); row++) {
+        int64_t place = place_of(request, records, row, 7);
+        if (place < 0)
+            continue;
+        struct goal_shown *shown = &briefs[place];
+        if (!shown->records)
+            shown->records = arena_new(run->arena, struct record, run_length(records, row, 7));
+        shown->records[shown->record_count++] = record_take(records, row, run->arena);
+    }
+}
+
+void postgres_brief(struct pg_run *run, const struct store_request *request) {
+    struct pg_params ids = {.arena = run->arena};
+    param_ids(&ids, request->ids, request->id_count);
+    struct pg_params records = ids;
+    param_int(&records, request->limit);
+    param_int(&records, request->first_type);
+    param_int(&records, request->last_type ? request->last_type : UINT32_MAX);
+    pg_send(run, PG_BEGIN_READ, NULL);
+    pg_send_goals(run, request);
+    pg_send(run, PG_BRIEF_VIEWS, &ids);
+    pg_send(run, PG_BRIEF_RECORDS, &records);
+    if (!pg_receive(run))
+        return;
+    run->answer->briefs = arena_new(run->arena, struct goal_shown, request->id_count);
+    PGresult **next = pg_take_goals(run, request, run->store->results + 1);
+    brief_rows(run, request, next[0], next[1]);
+    brief_name(run, request);
 }
 
 /* ---- many ---- */
@@ -196,10 +311,41 @@ static enum pg_sql list_sql(const struct list_filter *filter) {
     return search ? PG_SEARCH_ALL : PG_LIST_ALL;
 }
 
+static void views_take(struct pg_run *run, const PGresult *rows, uint32_t count) {
+    struct store_answer *answer = run->answer;
+    answer->view_count = count;
+    answer->views = arena_new(run->arena, struct goal_view, count);
+    for (uint32_t i = 0; i < count; i++)
+        answer->views[i] = view_take(rows, (int)i, run->arena);
+}
+
+/* Along the index over ends, or over what needs a person. */
+static void list_by_time(struct pg_run *run, const struct store_request *request) {
+    struct pg_params since = {.arena = run->arena};
+    bool ended = request->filter.ended_since;
+    if (ended)
+        param_int(&since, request->filter.ended_since);
+    struct pg_params page = since;
+    param_int(&page, request->limit);
+    pg_send(run, PG_BEGIN_READ, NULL);
+    pg_send(run, ended ? PG_ENDED : PG_ASKING, &page);
+    pg_send(run, ended ? PG_ENDED_COUNT : PG_ASKING_COUNT, &since);
+    pg_send(run, PG_COMMIT, NULL);
+    if (!pg_receive(run))
+        return;
+    PGresult **rows = run->store->results + 1;
+    views_take(run, rows[0], (uint32_t)PQntuples(rows[0]));
+    run->answer->list_count = pg_int(rows[1], 0, 0);
+    run->answer->more = run->answer->list_count > run->answer->view_count;
+}
+
 /* One row more than asked for tells whether there are more. */
 void postgres_list(struct pg_run *run, const struct store_request *request) {
     const struct list_filter *filter = &request->filter;
-    struct store_answer *answer = run->answer;
+    if (filter->ended_since || filter->asking) {
+        list_by_time(run, request);
+        return;
+    }
     struct pg_params params = {.arena = run->arena};
     struct id behind = filter->before_id;
     if (filter->before == 0)
@@ -218,11 +364,8 @@ void postgres_list(struct pg_run *run, const struct store_request *request) {
         return;
     const PGresult *rows = run->store->results[0];
     uint32_t count = (uint32_t)PQntuples(rows);
-    answer->more = count > limit;
-    answer->view_count = answer->more ? limit : count;
-    answer->views = arena_new(run->arena, struct goal_view, answer->view_count);
-    for (uint32_t i = 0; i < answer->view_count; i++)
-        answer->views[i] = view_take(rows, (int)i, run->arena);
+    run->answer->more = count > limit;
+    views_take(run, rows, run->answer->more ? limit : count);
 }
 
 static void take_found(struct pg_run *run, const PGresult *rows) {
@@ -252,9 +395,23 @@ void postgres_named(struct pg_run *run, const struct store_request *request) {
         take_found(run, run->store->results[0]);
 }
 
+/* A server of its own has no standbys, and nothing can be lost by a failover. Who reads the list of standbys without more rights sees how many. */
+static const char REPLICATION[] =
+    "SELECT (current_setting('synchronous_standby_names') = '' OR"
+    " current_setting('synchronous_commit') IN ('off', 'local'))::int::int8,"
+    " (SELECT count(*) FROM pg_stat_replication)::int8";
+
+static void replication_take(struct pg_run *run, const PGresult *rows) {
+    bool waits = PQntuples(rows) == 1 && pg_int(rows, 0, 0) == 0;
+    bool standbys = PQntuples(rows) == 1 && pg_int(rows, 0, 1) > 0;
+    run->answer->unguarded = !waits && (standbys || run->store->several);
+}
+
 void postgres_tally(struct pg_run *run, const struct store_request *request) {
     (void)request;
+    struct pg_params none = {.arena = run->arena};
     pg_send(run, PG_TALLY, NULL);
+    pg_send_text(run, REPLICATION, &none);
     if (!pg_receive(run))
         return;
     const PGresult *rows = run->store->results[0];
@@ -263,4 +420,5 @@ void postgres_tally(struct pg_run *run, const struct store_request *request) {
         if (face >= 0 && face < FACES) /* another would be a newer build's */
             run->answer->tally[face] = pg_int(rows, i, 1);
     }
+    replication_take(run, run->store->results[1]);
 }

@@ -90,7 +90,9 @@
 
 /* What the store says of itself, and, of host $1: would raising the level leave nobody behind? */
 #define MARK \
-    "version::int8, oldest::int8, level::int8, era, instance, safe IS NOT NULL, stopped IS NOT NULL"
+    "version::int8, oldest::int8, level::int8, era, instance, safe IS NOT NULL, stopped IS NOT NULL," \
+    " CASE WHEN pg_is_in_recovery() THEN 0 ELSE" \
+    " ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8 END"
 #define LEVEL_MAY_RISE \
     "level < (SELECT speaks FROM host WHERE host_id = $1) AND NOT EXISTS" \
     " (SELECT FROM host h WHERE h.state < 2 AND h.speaks <= store.level)"
@@ -168,31 +170,49 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_BEGIN_READ] = {"", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
     /* Shared with other joins, and not with whoever raises the level. */
     [PG_MARK_SHARED] = {"", "SELECT " MARK " FROM store FOR SHARE"},
+    /* P13: before the store's own row is locked in share. */
+    [PG_JOIN_SEEN] = {"i", "SELECT epoch, beat, batch FROM host WHERE host_id = $1"},
+    [PG_JOIN_BACK] =
+        {"iiiiiiui",
+         "UPDATE store SET era = era + 1 WHERE era = $6 AND instance = $7 AND ($8 <> 0 OR NOT EXISTS"
+         " (SELECT FROM host WHERE host_id = $1 AND epoch >= $3 AND beat >= $4 AND batch >= $5))"
+         " AND ($2 < 0 OR $2 = coalesce((SELECT epoch FROM host WHERE host_id = $1), 0))"},
     [PG_JOIN] =
-        {"iittii",
+        {"iittiiiii",
          "INSERT INTO host (host_id, instance, epoch, beat, batch, state, build, addr, speaks)"
-         " SELECT $1, $2, 1, 1, 0, 0, $3, $4, $5 FROM store WHERE level <= $5"
-         " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = host.epoch + 1,"
-         " beat = host.beat + 1, state = 0, build = $3, addr = $4, speaks = $5"
-         " WHERE $6::int8 < 0 OR host.epoch = $6"
-         " RETURNING epoch, batch, policy"},
-    [PG_BEAT] = {"ii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"},
-    [PG_HOSTS] = {"ii",
-                  "SELECT host_id::int8, epoch, beat, batch, state::int8 FROM host"
-                  " WHERE host_id <> $1 AND state < 2 ORDER BY host_id < $1, host_id LIMIT $2"},
+         " SELECT $1, $2, $7 + 1, $8 + 1, $9, 0, $3, $4, $5 FROM store WHERE level <= $5"
+         " ON CONFLICT (host_id) DO UPDATE SET instance = $2, epoch = greatest(host.epoch, $7) + 1,"
+         " beat = greatest(host.beat, $8) + 1, batch = greatest(host.batch, $9), state = 0,"
+         " build = $3, addr = $4, speaks = $5 WHERE $6::int8 < 0 OR host.epoch = $6"
+         " RETURNING epoch, batch, policy, beat"},
+    [PG_BEAT] = {"iiii", "UPDATE host SET beat = beat + 1 WHERE host_id = $1 AND epoch = $2"
+                         " AND beat >= $3 AND batch >= $4"},
     [PG_HOSTS_ALL] = {"ii", "SELECT host_id::int8, epoch, beat, batch, state::int8, instance, addr"
                             " FROM host WHERE $1::int8 = 0 OR host_id = $1 ORDER BY host_id"
                             " LIMIT $2"},
-    /* What was forwarded to a host that is gone is anybody's: whoever meets it adopts its goal. */
-    [PG_INBOX] =
-        {"ii", "SELECT source, goal_id, body FROM inbox WHERE to_host = ANY(ARRAY[$1::int8] ||"
-               " ARRAY(SELECT host_id::int8 FROM host WHERE state = 2)) ORDER BY source LIMIT $2"},
-    [PG_MARK] = {"i", "SELECT " MARK ", " LEVEL_MAY_RISE " FROM store"},
+    /* One statement, because an idle host makes nothing else: the mark in every row, then the next $2 hosts, then $3 of
+     * what was forwarded to this one. What was forwarded to a host that is gone is for every host: the first one that reads it adopts its goal. */
+    [PG_POLL] =
+        {"iii",
+         "SELECT " MARK ", " LEVEL_MAY_RISE ", p.* FROM store LEFT JOIN ("
+         "(SELECT host_id::int8, epoch, beat, batch, state::int8, NULL::uuid AS source,"
+         " NULL::uuid AS goal_id, NULL::bytea AS body FROM host"
+         " WHERE host_id <> $1 AND state < 2 ORDER BY host_id < $1, host_id LIMIT $2) UNION ALL"
+         " (SELECT NULL, NULL, NULL, NULL, NULL, source, goal_id, body FROM inbox"
+         " WHERE to_host = ANY(ARRAY[$1::int8] ||"
+         " ARRAY(SELECT host_id::int8 FROM host WHERE state = 2)) ORDER BY source LIMIT $3)"
+         ") p ON true ORDER BY p.source NULLS FIRST, p.host_id < $1, p.host_id"},
     [PG_LEVEL_LOCK] = {"", "SELECT FROM store FOR UPDATE"},
     [PG_LEVEL_RAISE] = {"i", "UPDATE store SET level = level + 1 WHERE " LEVEL_MAY_RISE
                              " RETURNING level::int8"},
-    [PG_TAKE] = {"iii", "UPDATE host SET epoch = epoch + 1, state = 1"
-                        " WHERE host_id = $1 AND epoch = $2 AND beat = $3 AND state = 0"},
+    /* P13: only while the row of the taker is what it knows; $8: the victim has not beaten on this timeline of the server. */
+    [PG_TAKE] =
+        {"iiiiiiii",
+         "WITH taken AS (UPDATE host SET epoch = epoch + 1, state = 1"
+         " WHERE host_id = $1 AND epoch = $2 AND beat = $3 AND state = 0 AND ($4 = 0 OR EXISTS"
+         " (SELECT FROM host WHERE host_id = $4 AND epoch = $5 AND beat >= $6 AND batch >= $7))"
+         " RETURNING 1), era AS (UPDATE store SET era = era + 1 WHERE $8 <> 0 AND EXISTS"
+         " (SELECT FROM taken)) SELECT FROM taken"},
     [PG_ADOPT_LOCK] = {"iiii", "SELECT host_id FROM host WHERE (host_id = $1 AND epoch = $2) OR"
                                " (host_id = $3 AND epoch = $4) ORDER BY host_id FOR UPDATE"},
     [PG_ADOPT_PAGE] = {"iiiii",
@@ -287,13 +307,18 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
         {"ii",
          "UPDATE host SET epoch = epoch + 1 WHERE host_id = $1 AND instance = $2 AND state = 0"
          " RETURNING epoch, batch"},
+    /* P9: a host has at most $5 waiting; one that is there already may change hands. */
     [PG_FORWARD] =
-        {"",
-         "WITH f AS (SELECT DISTINCT ON (source) * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[])"
-         " AS f(source, goal_id, body)), g AS (SELECT goal_id, owner FROM goal"
-         " WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR SHARE)"
-         " INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN g USING (goal_id)"
-         " ORDER BY f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host"},
+        {"", "WITH f AS (SELECT DISTINCT ON (source) * FROM unnest($1::uuid[], $2::uuid[],"
+             " $3::bytea[], $4::int8[]) AS f(source, goal_id, body, may_wait)), g AS (SELECT"
+             " goal_id, owner FROM goal WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR"
+             " SHARE), o AS (SELECT DISTINCT owner FROM g), r AS (SELECT owner FROM o WHERE (SELECT"
+             " count(*) FROM (SELECT FROM inbox i WHERE i.to_host = o.owner LIMIT $5::int8) x) <"
+             " $5::int8) INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN"
+             " g USING (goal_id) WHERE f.may_wait = 0 OR g.owner IN (SELECT owner FROM r) OR"
+             " f.source IN (SELECT i.source FROM inbox i WHERE i.source = ANY($1::uuid[])) ORDER BY"
+             " f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host RETURNING"
+             " source"},
     [PG_SHOW_TITLE] = {"u", "SELECT title FROM goal_view WHERE goal_id = $1"},
     [PG_SHOW_TAGS] = {"u",
                       "SELECT tag FROM goal_tag WHERE goal_id = $1 ORDER BY tag COLLATE \"C\""},
@@ -304,6 +329,19 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_SHOW_RECORDS] =
         {"uiii", "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
                  " WHERE goal_id = $1 AND type BETWEEN $3 AND $4 ORDER BY seq DESC LIMIT $2"},
+    [PG_BRIEF_VIEWS] = {"v", "SELECT goal_id, title FROM goal_view WHERE goal_id = ANY ($1)"},
+    [PG_BRIEF_ASIDE] = {"v", "SELECT DISTINCT ON (goal_id) goal_id, why FROM aside"
+                             " WHERE goal_id = ANY ($1) ORDER BY goal_id, at, source"},
+    [PG_BRIEF_RECORDS] =
+        {"viii",
+         "SELECT r.seq, r.at, r.type::int8, r.core::int8, r.policy, r.hash, r.body, r.goal_id"
+         " FROM unnest($1) AS g(goal_id), LATERAL (SELECT * FROM record WHERE goal_id = g.goal_id"
+         " AND type BETWEEN $3 AND $4 ORDER BY seq DESC LIMIT $2) r"
+         " ORDER BY r.goal_id, r.seq DESC"},
+    [PG_BRIEF_TEXTS] =
+        {"v",
+         "SELECT t.hash, t.body, t.goal_id FROM unnest($1, $2::bytea[]) AS k(goal_id, hash)"
+         " JOIN text t ON t.goal_id = k.goal_id AND t.hash = k.hash ORDER BY t.goal_id, t.hash"},
     [PG_HISTORY] = {"uii", "SELECT seq, at, type::int8, core::int8, policy, hash, body FROM record"
                            " WHERE goal_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"},
     [PG_FIND_INSTRUCTION] =
@@ -320,6 +358,15 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
     [PG_SEARCH_TAG] = {LIST_TYPES,
                        SEARCH(WITH_WORDS(KEYS_TAG(SEARCHED_APART)),
                               ALL_SEEN(KEYS_TAG(SEARCHED_APART), SEARCHED_APART), OF_TAG)},
+    /* 3 is FACE_DONE, as in the index. */
+    [PG_ENDED] = {"ii",
+                  "SELECT v.{columns:, v.} FROM goal_view v WHERE v.face = 3 AND v.ended_at >= $1"
+                  " ORDER BY v.ended_at DESC, v.goal_id DESC LIMIT $2"},
+    [PG_ENDED_COUNT] = {"i", "SELECT count(*) FROM goal_view WHERE face = 3 AND ended_at >= $1"},
+    /* 2 is FACE_NEEDS_YOU, as in the index. */
+    [PG_ASKING] = {"i", "SELECT v.{columns:, v.} FROM goal_view v WHERE v.face = 2"
+                        " ORDER BY v.asked_at, v.goal_id LIMIT $1"},
+    [PG_ASKING_COUNT] = {"", "SELECT coalesce(sum(n), 0)::int8 FROM tally WHERE face = 2"},
     [PG_TALLY] = {"", "SELECT face::int8, sum(n)::int8 FROM tally GROUP BY face ORDER BY face"},
     [PG_NAMED] = {"uui", "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN $1 AND $2"
                          " ORDER BY goal_id LIMIT $3"},
@@ -394,6 +441,9 @@ static struct str view_word(struct str word, size_t i, struct arena *arena) {
     return arena_format(arena, "%s = excluded.%s", field->name, field->name);
 }
 
+/* The columns that goal_view was made with; those that came later are added behind the one of words. */
+enum { VIEW_FIELDS_2 = 8 };
+
 /* {columns:, v.} has what is behind the colon between the columns, instead of a comma. */
 static void view_words(struct writer *writer, struct str word) {
     struct str between = STR(", ");
@@ -402,7 +452,8 @@ static void view_words(struct writer *writer, struct str word) {
         between = (struct str){colon + 1, word.len - (size_t)(colon + 1 - word.at)};
         word.len = (size_t)(colon - word.at);
     }
-    for (size_t i = 0; i < GOAL_VIEW.count; i++) {
+    size_t count = str_equal(word, STR("definitions")) ? VIEW_FIELDS_2 : GOAL_VIEW.count;
+    for (size_t i = 0; i < count; i++) {
         if (i > 0)
             write_raw(writer, between);
         write_raw(writer, view_word(word, i, writer->arena));

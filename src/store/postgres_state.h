@@ -14,12 +14,12 @@ enum pg_sql {
     PG_ROLLBACK,
     PG_BEGIN_READ,
     PG_MARK_SHARED,
+    PG_JOIN_SEEN,
+    PG_JOIN_BACK,
     PG_JOIN,
     PG_BEAT,
-    PG_HOSTS,
     PG_HOSTS_ALL,
-    PG_INBOX,
-    PG_MARK,
+    PG_POLL,
     PG_LEVEL_LOCK,
     PG_LEVEL_RAISE,
     PG_TAKE,
@@ -59,12 +59,20 @@ enum pg_sql {
     PG_HISTORY,
     PG_FIND_INSTRUCTION,
     PG_SHOW_TEXTS,
+    PG_BRIEF_VIEWS,
+    PG_BRIEF_ASIDE,
+    PG_BRIEF_RECORDS,
+    PG_BRIEF_TEXTS,
     PG_LIST_ALL,
     PG_LIST_FACES,
     PG_LIST_TAG,
     PG_SEARCH_ALL,
     PG_SEARCH_FACES,
     PG_SEARCH_TAG,
+    PG_ENDED,
+    PG_ENDED_COUNT,
+    PG_ASKING,
+    PG_ASKING_COUNT,
     PG_TALLY,
     PG_NAMED,
     PG_FOLLOW_MARK,
@@ -98,7 +106,10 @@ struct pg_store {
     bool
         at_work; /* still set at the next request: the last one was abandoned, its pipeline half sent */
     struct instance_watch instance;
-    bool newer;          /* the store is not for this build: */
+    bool several;        /* the URI names more than one host */
+    int too_long;        /* requests in a row that the server gave up, because something was held */
+    int64_t answer_ms;   /* how long a statement outside of a pipeline may take */
+    bool newer;          /* the store is not for this build, or not to be reached this way: */
     char why[LIMIT_WHY]; /* in a sentence */
 };
 
@@ -123,6 +134,7 @@ struct pg_run {
     struct store_answer *answer;
     struct arena *arena;
     bool failed;
+    bool useless; /* the connection: its node takes no writes (any more), or was silent */
     int sent;
     int syncs; /* midway, still to be answered */
 };
@@ -137,6 +149,39 @@ struct pg_statement {
 };
 extern const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT];
 const char *sql_expand(const char *sql, enum part_kind part, struct arena *arena);
+
+/* postgres_connect.c. The URI names everything that it wants to; else a connection is for writing, and is tried for 3 s at each
+ * host. NULL: `ret` says why. */
+struct pg_trouble {
+    char why[LIMIT_WHY];
+    bool for_good; /* trying again does not help */
+};
+/* One of several hosts that the URI names; empty members: as the URI says. */
+struct pg_place {
+    char host[256], address[64], port[16];
+};
+PGconn *pg_link_start(const char *uri, const char *application, const struct pg_place *place);
+PGconn *pg_link_make(const char *uri, const char *application, const struct pg_place *place,
+                     bool any);
+
+/* postgres_nodes.c */
+struct pg_link {
+    PGconn *connection; /* NULL: why */
+    int pid;            /* of the server's process; 0: it did not answer */
+    int64_t timeline;   /* 0: it is read-only */
+    char why[LIMIT_WHY];
+};
+/* `ret_place` is the node that was chosen. */
+bool pg_names_several(const char *uri);
+void pg_link_find(const char *uri, const char *application, struct pg_link *ret,
+                  struct pg_place *ret_place);
+PGconn *pg_connect(const char *uri, const char *application, struct pg_trouble *ret);
+int64_t pg_now_ms(void);
+bool pg_wait_readable(PGconn *connection, int64_t within_ms); /* false: nothing came in time */
+/* What came of a statement that was `sent`; NULL: nothing in time, and the connection is of no more use. */
+PGresult *pg_await(PGconn *connection, int sent, int64_t within_ms);
+bool pg_succeeded(const PGresult *result);
+void pg_trouble(PGconn *connection, char *why, size_t size); /* why nothing came, in one line */
 
 /* postgres_schema.c: the tables made or brought up to date, on a connection that is not in a pipeline.
  * False: store->newer, or the connection says why. */
@@ -192,6 +237,7 @@ void postgres_tally(struct pg_run *, const struct store_request *);
 void postgres_order(struct pg_run *, const struct store_request *); /* postgres_order.c */
 void postgres_named(struct pg_run *, const struct store_request *);
 void postgres_history(struct pg_run *, const struct store_request *);
+void postgres_brief(struct pg_run *, const struct store_request *);
 void postgres_follow(struct pg_run *, const struct store_request *); /* postgres_follow.c */
 void postgres_join(struct pg_run *, const struct store_request *);
 void postgres_beat(struct pg_run *, const struct store_request *);

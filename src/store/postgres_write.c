@@ -16,8 +16,36 @@ static void take_epoch(struct pg_run *run, const PGresult *result) {
         return;
     run->answer->epoch = (uint64_t)pg_int(result, 0, 0);
     run->answer->batch = (uint64_t)pg_int(result, 0, 1);
+    if (PQnfields(result) > 3)
+        run->answer->beat = (uint64_t)pg_int(result, 0, 3);
     if (PQnfields(result) > 2 && PQgetlength(result, 0, 2) == sizeof run->answer->policy)
         memcpy(&run->answer->policy, PQgetvalue(result, 0, 2), sizeof run->answer->policy);
+}
+
+/* P13: the row as it was found is compared with what its host knows. */
+static void take_seen(struct pg_run *run, const struct store_known *known, const PGresult *seen) {
+    bool there = PQntuples(seen) == 1;
+    run->answer->batch_was = there ? (uint64_t)pg_int(seen, 0, 2) : 0;
+    run->answer->back =
+        known->epoch > 0 &&
+        (known->back || !there || (uint64_t)pg_int(seen, 0, 0) < known->epoch ||
+         (uint64_t)pg_int(seen, 0, 1) < known->beat || run->answer->batch_was < known->batch);
+}
+
+static void send_back(struct pg_run *run, const struct store_request *request) {
+    const struct store_known *known = &request->known;
+    struct pg_params seen = {.arena = run->arena}, back = {.arena = run->arena};
+    param_int(&seen, request->self.host);
+    param_int(&back, request->self.host);
+    param_int(&back, request->claims ? (int64_t)request->victim.epoch : -1);
+    param_int(&back, (int64_t)known->epoch);
+    param_int(&back, (int64_t)known->beat);
+    param_int(&back, (int64_t)known->batch);
+    param_int(&back, known->epoch > 0 ? (int64_t)known->era : -1);
+    param_id(&back, known->instance);
+    param_int(&back, known->back);
+    pg_send(run, PG_JOIN_SEEN, &seen);
+    pg_send(run, PG_JOIN_BACK, &back);
 }
 
 /* The store's own row is locked first, in share: the level stays what it is until this host has joined. */
@@ -30,16 +58,21 @@ void postgres_join(struct pg_run *run, const struct store_request *request) {
     param_text(&params, request->addr);
     param_int(&params, speaks);
     param_int(&params, request->claims ? (int64_t)request->victim.epoch : -1);
+    param_int(&params, (int64_t)request->known.epoch);
+    param_int(&params, (int64_t)request->known.beat);
+    param_int(&params, (int64_t)request->known.batch);
     pg_send(run, PG_BEGIN, NULL);
+    send_back(run, request);
     pg_send(run, PG_MARK_SHARED, NULL);
     pg_send(run, PG_JOIN, &params);
     pg_send(run, PG_COMMIT, NULL);
     if (!pg_receive(run))
         return;
-    run->answer->mark = pg_mark(run->store->results[1], 0);
+    run->answer->mark = pg_mark(run->store->results[3], 0);
+    take_seen(run, &request->known, run->store->results[1]);
     char why[LIMIT_WHY];
     if (schema_may_join(run->answer->mark.level, speaks, why, sizeof why))
-        take_epoch(run, run->store->results[2]);
+        take_epoch(run, run->store->results[4]);
     else
         pg_answer_refused(run, why);
 }
@@ -48,6 +81,8 @@ void postgres_beat(struct pg_run *run, const struct store_request *request) {
     struct pg_params params = {.arena = run->arena};
     param_int(&params, request->self.host);
     param_int(&params, (int64_t)request->self.epoch);
+    param_int(&params, (int64_t)request->known.beat);
+    param_int(&params, (int64_t)request->known.batch);
     pg_send(run, PG_BEAT, &params);
     if (pg_receive(run))
         run->answer->held = changed(run->store->results[0]);
@@ -67,9 +102,14 @@ void postgres_take(struct pg_run *run, const struct store_request *request) {
     param_int(&params, request->victim.host);
     param_int(&params, (int64_t)request->victim.epoch);
     param_int(&params, (int64_t)request->victim.beat);
+    param_int(&params, request->known.epoch ? request->self.host : 0);
+    param_int(&params, (int64_t)request->self.epoch);
+    param_int(&params, (int64_t)request->known.beat);
+    param_int(&params, (int64_t)request->known.batch);
+    param_int(&params, request->known.back);
     pg_send(run, PG_TAKE, &params);
     if (pg_receive(run))
-        run->answer->held = changed(run->store->results[0]);
+        run->answer->held = PQntuples(run->store->results[0]) > 0;
 }
 
 /* ---- adopting ---- */
@@ -120,12 +160,22 @@ void postgres_adopt(struct pg_run *run, const struct store_request *request) {
     run->answer->more = request->only_count == 0 && run->answer->owned_count == request->limit;
 }
 
+static void take_forwarded(struct pg_run *run, const PGresult *rows) {
+    struct store_answer *answer = run->answer;
+    answer->inbox_count = (uint32_t)PQntuples(rows);
+    answer->inbox = arena_new(run->arena, struct inbox_row, answer->inbox_count);
+    for (int i = 0; i < PQntuples(rows); i++)
+        answer->inbox[i] = (struct inbox_row){.source = pg_id(rows, i, 0)};
+}
+
 void postgres_forward(struct pg_run *run, const struct store_request *request) {
     struct pg_params params = {.arena = run->arena};
     struct pg_array sources = array_open(run->arena, FIELD_ID),
                     goals = array_open(run->arena, FIELD_ID),
-                    bodies = array_open(run->arena, FIELD_BYTES);
+                    bodies = array_open(run->arena, FIELD_BYTES),
+                    waits = array_open(run->arena, FIELD_INT);
     for (uint32_t i = 0; i < request->row_count; i++) {
+        array_int(&waits, request->rows[i].may_wait);
         array_bytes(&sources, request->rows[i].source.bytes, sizeof(struct id));
         array_bytes(&goals, request->rows[i].goal.bytes, sizeof(struct id));
         array_bytes(&bodies, request->rows[i].body.at, request->rows[i].body.len);
@@ -133,8 +183,11 @@ void postgres_forward(struct pg_run *run, const struct store_request *request) {
     param_array(&params, &sources);
     param_array(&params, &goals);
     param_array(&params, &bodies);
+    param_array(&params, &waits);
+    param_int(&params, LIMIT_INBOX);
     pg_send(run, PG_FORWARD, &params);
-    pg_receive(run);
+    if (pg_receive(run))
+        take_forwarded(run, run->store->results[0]);
 }
 
 /* ---- committing: rows become columns ---- */

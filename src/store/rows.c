@@ -174,7 +174,8 @@ struct goal_view view_of(const struct goal_commit *commit) {
                               .percent = goal->percent,
                               .created_at = goal->created_at,
                               .updated_at = goal->updated_at,
-                              .title = commit->title};
+                              .title = commit->title,
+                              .ended_at = goal->ended_at};
 }
 
 struct goal_view view_shown(struct goal_view view) {
@@ -190,6 +191,15 @@ struct goal_view view_shown(struct goal_view view) {
     if (wrong)
         view.face = FACE_NEEDS_YOU;
     return view;
+}
+
+static int by_id(const void *a, const void *b) {
+    return id_compare(*(const struct id *)a, *(const struct id *)b);
+}
+
+void ids_sort(struct id *ids, uint32_t count) {
+    if (count > 1)
+        qsort(ids, count, sizeof *ids, by_id);
 }
 
 int64_t id_place(const struct id *ids, uint32_t count, struct id id) {

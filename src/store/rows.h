@@ -7,9 +7,9 @@
 /* The tables as this build makes them, and the oldest build that may still work on them. A change of the
  * tables is a new row in MIGRATIONS (see migrate.h), never an edit of an old one. */
 #ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
-enum { SCHEMA_VERSION = 5, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 6 };
+enum { SCHEMA_VERSION = 7, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 7 };
 #else
-enum { SCHEMA_VERSION = 4, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 5 };
+enum { SCHEMA_VERSION = 6, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 6 };
 #endif
 
 /* Every encoded body in goal, effect and the part tables ends in four bytes that say whether these are the
@@ -51,4 +51,5 @@ struct goal_view view_of(const struct goal_commit *commit);
 struct goal_view view_shown(struct goal_view view);
 
 /* Index of an id among sorted ones, or -1. */
+void ids_sort(struct id *ids, uint32_t count); /* in key order */
 int64_t id_place(const struct id *ids, uint32_t count, struct id id);

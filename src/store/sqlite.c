@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- statements ---- */
@@ -227,6 +228,7 @@ static const struct verb_row VERBS[STORE_VERBS] = {
     [STORE_TALLY] = {sqlite_tally, SQL_BEGIN_READ},
     [STORE_NAMED] = {sqlite_named, SQL_BEGIN_READ},
     [STORE_HISTORY] = {sqlite_history, SQL_BEGIN_READ},
+    [STORE_BRIEF] = {sqlite_brief, SQL_BEGIN_READ},
     [STORE_FOLLOW] = {sqlite_follow, SQL_BEGIN_READ},
 };
 
@@ -310,14 +312,31 @@ static void close_store(struct store *base) {
 static const struct store_driver DRIVER = {
     .name = "sqlite", .perform = perform, .close = close_store};
 
+static bool log_is_long(const struct sqlite_store *store) {
+    const char *path = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
+    struct stat it;
+    return path && stat(path, &it) == 0 && it.st_size > LIMIT_STORE_LOG_BYTES;
+}
+
+/* A passive checkpoint never makes the file shorter, and while a reader is at work the log grows behind what it had. This checkpoint
+ * empties the log and makes writers wait meanwhile, so it is done only when the log is too long, and given up after a short time if a
+ * reader is still at work. It is tried again a second later. */
+static void log_cut(struct sqlite_store *store) {
+    sqlite3_busy_timeout(store->db, LIMIT_STORE_LOG_CUT_MS);
+    sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(store->db, store->busy_ms);
+}
+
 bool sqlite_checkpoint(struct store *base) {
     struct sqlite_store *store = (struct sqlite_store *)base;
     if (!store->db && connect(store)) {
         disconnect(store);
         return false;
     }
-    return sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
-           SQLITE_OK;
+    int code = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (code == SQLITE_OK && log_is_long(store))
+        log_cut(store);
+    return code == SQLITE_OK;
 }
 
 struct store *sqlite_open(const struct sqlite_options *options, char *error, size_t error_size) {

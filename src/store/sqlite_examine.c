@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- the engine ---- */
 
@@ -11,6 +12,7 @@ struct looking {
     sqlite3 *db, *fresh; /* what is examined, and a new store to compare it with */
     struct store *made;  /* the new one */
     struct examination *it;
+    const atomic_bool *ending; /* beside a ledger; NULL: nothing writes */
 };
 
 /* What an error of the engine says about the store. */
@@ -47,7 +49,7 @@ static void query_end(struct looking *l, const char *table, sqlite3_stmt *statem
 /* Beyond its bound a file gets the check that does not compare each index with its table; and beyond another one
  * none, because it would keep everybody waiting for minutes. */
 static void engine_check(struct looking *l) {
-    if (l->it->huge)
+    if (l->it->unchecked)
         return;
     sqlite3_stmt *rows =
         query(l, "file", l->it->deep ? "PRAGMA integrity_check(8)" : "PRAGMA quick_check(8)");
@@ -423,13 +425,24 @@ static void goals_check(struct looking *l, const char *path) {
 
 /* ---- all of it ---- */
 
+enum { PACE_OPS = 20000, PACE_US = 1000 }; /* steps of the engine, and the pause after them */
+
+/* Beside a ledger each statement sees a moment of its own, and leaves time to those who are at work. */
+static int pace(void *with) {
+    struct looking *l = with;
+    usleep(PACE_US);
+    return atomic_load(l->ending);
+}
+
 static bool looking_open(struct looking *l, const char *path) {
     int code = sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_extended_result_codes(l->db, 1);
     if (code == SQLITE_OK)
         code = sqlite3_busy_timeout(l->db, 2000);
-    if (code == SQLITE_OK)
+    if (l->ending)
+        sqlite3_progress_handler(l->db, PACE_OPS, pace, l);
+    else if (code == SQLITE_OK)
         code = sqlite3_exec(l->db, "BEGIN", NULL, NULL,
                             NULL); /* one look, and one lock for all of it */
     if (code != SQLITE_OK)
@@ -460,7 +473,7 @@ static void looking_run(struct looking *l, const char *path) {
 
 void sqlite_examine(const char *path, const struct examine_options *options,
                     struct examination *ret) {
-    struct looking looking = {.it = ret};
+    struct looking looking = {.it = ret, .ending = options->ending};
     *ret = (struct examination){.verdict = EXAMINE_SOUND};
     if (sqlite_file_check(path, options, ret) && looking_open(&looking, path))
         looking_run(&looking, path);

@@ -37,7 +37,8 @@ static void file_missing(const char *wal, struct examination *it) {
 }
 
 /* True: it is a file of SQLite's, in the mode that we gave it. */
-static bool header_check(const char *path, const char *wal, struct examination *it) {
+static bool header_check(const char *path, const char *wal, const struct examine_options *options,
+                         struct examination *it) {
     struct stat info;
     uint8_t header[HEADER];
     if (stat(path, &info) != 0) {
@@ -56,8 +57,8 @@ static bool header_check(const char *path, const char *wal, struct examination *
                             strerror(errno));
         return false;
     }
-    it->deep = info.st_size <= EXAMINE_DEEP_BYTES;
-    it->huge = info.st_size > EXAMINE_QUICK_BYTES;
+    it->deep = !options->unchanged && info.st_size <= EXAMINE_DEEP_BYTES;
+    it->unchecked = options->unchanged || info.st_size > EXAMINE_QUICK_BYTES;
     if (!file_starts(path, header, sizeof header) || memcmp(header, MAGIC, sizeof MAGIC) != 0) {
         examine_verdict_set(it, EXAMINE_NOT_A_STORE, "%s does not begin as a database does", path);
         return false;
@@ -156,7 +157,7 @@ bool sqlite_file_check(const char *path, const struct examine_options *options,
     char wal[PATH_MAX + 8], shm[PATH_MAX + 8];
     snprintf(wal, sizeof wal, "%s-wal", path);
     snprintf(shm, sizeof shm, "%s-shm", path);
-    if (!header_check(path, wal, it))
+    if (!header_check(path, wal, options, it))
         return false;
     log_check(wal, shm, options, it);
     return it->verdict == EXAMINE_SOUND;

@@ -183,6 +183,30 @@ static void list_tag(struct listing *list, enum face face) {
     run_end(run);
 }
 
+/* Along the index over ends, or over what needs a person; how many there are is counted in that index alone,
+ * or known from the tally: thousands may wait. */
+static void list_by_time(struct sqlite_run *run, const struct store_request *request,
+                         struct store_answer *answer, struct arena *arena) {
+    struct listing list = {.run = run, .arena = arena};
+    int64_t since = request->filter.ended_since;
+    run_begin(run, since ? SQL_ENDED : SQL_ASKING);
+    if (since)
+        run_int(run, since);
+    run_int(run, request->limit);
+    while (run_row(run))
+        listing_add(&list);
+    run_end(run);
+    run_begin(run, since ? SQL_ENDED_COUNT : SQL_ASKING_COUNT);
+    if (since)
+        run_int(run, since);
+    if (run_row(run))
+        answer->list_count = row_int(run);
+    run_end(run);
+    answer->views = list.views;
+    answer->view_count = list.count;
+    answer->more = answer->list_count > list.count;
+}
+
 void sqlite_list(struct sqlite_run *run, const struct store_request *request,
                  struct store_answer *answer, struct arena *arena) {
     const struct list_filter *filter = &request->filter;
@@ -192,6 +216,10 @@ void sqlite_list(struct sqlite_run *run, const struct store_request *request,
                            .limit = request->limit + 1,
                            .before = filter->before ? filter->before : INT64_MAX,
                            .before_id = filter->before_id};
+    if (filter->ended_since || filter->asking) {
+        list_by_time(run, request, answer, arena);
+        return;
+    }
     if (filter->search.len > 0 || !(filter->by_face || filter->by_status || filter->tag.len > 0))
         list_drawers(&list);
     else

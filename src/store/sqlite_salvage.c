@@ -344,9 +344,10 @@ static void lost_add(struct salvage *s, struct id goal, const char *wrong) {
 /* What lists show follows from the goal, and its title from the records. So it can be made again. */
 static void view_make(struct salvage *s, const struct audit *audit, const struct goal *goal) {
     static const char MAKE[] =
-        "INSERT INTO goal_view (row, goal_id, status, face, priority, percent, created_at, updated_at, title)"
+        "INSERT INTO goal_view (row, goal_id, status, face, priority, percent, created_at, updated_at, title,"
+        " ended_at)"
         " VALUES (coalesce((SELECT max(row) + 1 FROM goal_view WHERE row BETWEEN ?1 AND ?1 + 2097151), ?1),"
-        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     const int64_t numbers[] = {goal->status,  goal_face(goal),  goal->priority,
                                goal->percent, goal->created_at, goal->updated_at};
     struct str title = {audit->title, audit->title_length};
@@ -359,6 +360,7 @@ static void view_make(struct salvage *s, const struct audit *audit, const struct
     for (int i = 0; i < (int)count_of(numbers); i++)
         sqlite3_bind_int64(put, 3 + i, numbers[i]);
     sqlite3_bind_text(put, 9, title.at, (int)title.len, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 10, goal->ended_at);
     s->failed = s->failed || sqlite3_step(put) != SQLITE_DONE;
     sqlite3_finalize(put);
 }

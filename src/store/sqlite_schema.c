@@ -46,7 +46,7 @@ static const char *const TABLES[] = {
     " n INTEGER NOT NULL, at INTEGER NOT NULL, last_hash BLOB NOT NULL, body BLOB,"
     " PRIMARY KEY (goal_id, from_seq)) WITHOUT ROWID",
 
-    "CREATE TABLE goal_view (row INTEGER PRIMARY KEY, @columns)",
+    "CREATE TABLE goal_view (row INTEGER PRIMARY KEY, @columns, asked_at INTEGER NOT NULL DEFAULT 0)",
     "CREATE UNIQUE INDEX goal_view_goal ON goal_view (goal_id)",
     "CREATE INDEX goal_view_face ON goal_view (face, status, created_at, goal_id)",
     "CREATE TABLE goal_tag (tag TEXT NOT NULL, face INTEGER NOT NULL, created_at INTEGER NOT NULL,"
@@ -85,6 +85,27 @@ static const char *const DISPATCH_TABLES[] = {
     "CREATE INDEX dispatch_instruction ON dispatch (substr(body, -68, 64))",
 };
 
+/* Goals that are done, by their end. 3 is FACE_DONE. The triggers are for builds and exports that do not know the
+ * column: the time of the last change stands for the end. */
+static const char *const ENDED_TABLES[] = {
+    "CREATE INDEX goal_view_ended ON goal_view (ended_at, goal_id, face) WHERE face = 3",
+    "CREATE TRIGGER goal_view_ends_new AFTER INSERT ON goal_view WHEN new.face = 3 AND new.ended_at = 0"
+    " BEGIN UPDATE goal_view SET ended_at = updated_at WHERE row = new.row; END",
+    "CREATE TRIGGER goal_view_ends AFTER UPDATE OF face ON goal_view WHEN new.face = 3 AND new.ended_at = 0"
+    " BEGIN UPDATE goal_view SET ended_at = updated_at WHERE row = new.row; END",
+};
+_Static_assert(FACE_DONE == 3, "3 above");
+
+/* Goals that need a person, by the time since when they do. 2 is FACE_NEEDS_YOU. The triggers alone write the column. */
+static const char *const ASKING_TABLES[] = {
+    "CREATE INDEX goal_view_asking ON goal_view (asked_at, goal_id, face) WHERE face = 2",
+    "CREATE TRIGGER goal_view_asks_new AFTER INSERT ON goal_view WHEN new.face = 2 AND new.asked_at = 0"
+    " BEGIN UPDATE goal_view SET asked_at = updated_at WHERE row = new.row; END",
+    "CREATE TRIGGER goal_view_asks AFTER UPDATE OF face ON goal_view WHEN new.face = 2 AND old.face <> 2"
+    " BEGIN UPDATE goal_view SET asked_at = updated_at WHERE row = new.row; END",
+};
+_Static_assert(FACE_NEEDS_YOU == 2, "2 above");
+
 int64_t sqlite_drawer(int64_t created_at) {
     static const int64_t LAST = ((int64_t)1 << (63 - DRAWER_BITS)) - 1;
     int64_t drawer = created_at < 0 ? 0 : created_at / 1000;
@@ -104,21 +125,47 @@ static int parts_make(struct sqlite_store *store, uint32_t first, uint32_t end) 
     return code;
 }
 
-static int dispatch_make(struct sqlite_store *store) {
+static int all_make(struct sqlite_store *store, const char *const *forms, size_t count) {
     int code = SQLITE_OK;
-    for (size_t i = 0; i < count_of(DISPATCH_TABLES) && !code; i++)
-        code = make(store, DISPATCH_TABLES[i], NULL);
+    for (size_t i = 0; i < count && !code; i++)
+        code = make(store, forms[i], NULL);
     return code;
+}
+
+static int dispatch_make(struct sqlite_store *store) {
+    return all_make(store, DISPATCH_TABLES, count_of(DISPATCH_TABLES));
 }
 
 /* Those that have not changed since version 1 may be there already. */
 static int tables_make(struct sqlite_store *store) {
-    int code = SQLITE_OK;
-    for (size_t i = 0; i < count_of(TABLES) && !code; i++)
-        code = make(store, TABLES[i], NULL);
+    int code = all_make(store, TABLES, count_of(TABLES));
     if (!code)
         code = parts_make(store, 0, PARTS);
-    return code ? code : dispatch_make(store);
+    if (!code)
+        code = dispatch_make(store);
+    if (!code)
+        code = all_make(store, ENDED_TABLES, count_of(ENDED_TABLES));
+    return code ? code : all_make(store, ASKING_TABLES, count_of(ASKING_TABLES));
+}
+
+/* ---- version 5 ---- */
+
+int sqlite_from_5(struct sqlite_store *store) {
+    int code = sqlite3_exec(store->db,
+                            "ALTER TABLE goal_view ADD asked_at INTEGER NOT NULL DEFAULT 0;"
+                            "UPDATE goal_view SET asked_at = updated_at WHERE face = 2",
+                            NULL, NULL, NULL);
+    return code ? code : all_make(store, ASKING_TABLES, count_of(ASKING_TABLES));
+}
+
+/* ---- version 4 ---- */
+
+int sqlite_from_4(struct sqlite_store *store) {
+    int code = sqlite3_exec(store->db,
+                            "ALTER TABLE goal_view ADD ended_at INTEGER NOT NULL DEFAULT 0;"
+                            "UPDATE goal_view SET ended_at = updated_at WHERE face = 3",
+                            NULL, NULL, NULL);
+    return code ? code : all_make(store, ENDED_TABLES, count_of(ENDED_TABLES));
 }
 
 /* ---- version 3 ---- */
@@ -324,11 +371,11 @@ int sqlite_schema_look(struct sqlite_store *store) {
     return schema_check(store, &mark);
 }
 
-/* Looked at again under the lock: of several who come at once, one makes the tables. */
+/* Looked at again under the lock: of several who come at once, one makes the tables. A backup of an earlier build is read as it is. */
 int sqlite_schema(struct sqlite_store *store) {
     struct schema_mark mark;
     int code = schema_check(store, &mark);
-    if (code || mark.version >= SCHEMA_VERSION)
+    if (code || mark.version >= SCHEMA_VERSION || store->read_only)
         return code;
     code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (!code)

@@ -37,10 +37,10 @@ static struct record row_record(struct sqlite_run *run, struct arena *arena) {
 }
 
 static void show_records(struct sqlite_run *run, const struct store_request *request,
-                         struct goal_shown *shown, struct arena *arena) {
+                         struct id goal, struct goal_shown *shown, struct arena *arena) {
     shown->records = arena_new(arena, struct record, request->limit);
     run_begin(run, SQL_SHOW_RECORDS);
-    run_id(run, request->ids[0]);
+    run_id(run, goal);
     run_int(run, request->limit);
     run_int(run, request->first_type);
     run_int(run, request->last_type ? request->last_type : UINT32_MAX);
@@ -108,13 +108,31 @@ void sqlite_show(struct sqlite_run *run, const struct store_request *request,
     answer->loaded = arena_new(arena, struct goal_loaded, 1);
     sqlite_load_goal(run, goal, &answer->loaded[0], arena);
     shown->title = show_one(run, SQL_SHOW_TITLE, goal, arena);
-    shown->why_aside = show_one(run, SQL_SHOW_ASIDE, goal, arena);
+    if (answer->loaded[0].goal.quarantined)
+        shown->why_aside = show_one(run, SQL_SHOW_ASIDE, goal, arena);
     show_tags(run, goal, shown, arena);
     struct text_names named =
         loaded_names(&answer->loaded[0], request->texts, request->text_count, arena);
     show_texts(run, goal, named, shown, arena);
     show_parts(run, &answer->loaded[0], shown, arena);
-    show_records(run, request, shown, arena);
+    show_records(run, request, goal, shown, arena);
+}
+
+void sqlite_brief(struct sqlite_run *run, const struct store_request *request,
+                  struct store_answer *answer, struct arena *arena) {
+    answer->loaded = arena_new(arena, struct goal_loaded, request->id_count);
+    answer->briefs = arena_new(arena, struct goal_shown, request->id_count);
+    for (uint32_t i = 0; i < request->id_count; i++) {
+        struct id goal = request->ids[i];
+        struct goal_loaded *loaded = &answer->loaded[i];
+        struct goal_shown *shown = &answer->briefs[i];
+        sqlite_load_goal(run, goal, loaded, arena);
+        shown->title = show_one(run, SQL_SHOW_TITLE, goal, arena);
+        if (loaded->goal.quarantined)
+            shown->why_aside = show_one(run, SQL_SHOW_ASIDE, goal, arena);
+        show_texts(run, goal, loaded_names(loaded, NULL, 0, arena), shown, arena);
+        show_records(run, request, goal, shown, arena);
+    }
 }
 
 /* One record more than asked for tells whether there are more. */

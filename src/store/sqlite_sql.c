@@ -126,6 +126,8 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         " RETURNING epoch, batch",
     [SQL_FORWARD] =
         "INSERT INTO inbox (source, to_host, goal_id, body) SELECT ?1, owner, goal_id, ?3 FROM goal WHERE goal_id = ?2"
+        " AND (?5 = 0 OR (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE to_host = owner LIMIT ?4)) < ?4"
+        " OR EXISTS (SELECT 1 FROM inbox WHERE source = ?1))"
         " ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host",
 
     [SQL_SHOW_TITLE] = "SELECT title FROM goal_view WHERE goal_id = ?1",
@@ -157,6 +159,17 @@ static const char *const STATEMENTS[SQL_COUNT] = {
         " AND (?5 < 0 OR v.face = ?5) AND (?6 < 0 OR v.status = ?6)"
         " AND (?7 = '' OR EXISTS (SELECT 1 FROM goal_tag t WHERE t.goal_id = v.goal_id AND t.tag = ?7))"
         " ORDER BY f.rowid DESC",
+    /* 3 is FACE_DONE, as in the index, which SQLite would not choose by itself: it knows no frequencies. */
+    [SQL_ENDED] =
+        "SELECT @view FROM goal_view v INDEXED BY goal_view_ended WHERE v.face = 3 AND v.ended_at >= ?1"
+        " ORDER BY v.ended_at DESC, v.goal_id DESC LIMIT ?2",
+    [SQL_ENDED_COUNT] = "SELECT count(*) FROM goal_view INDEXED BY goal_view_ended"
+                        " WHERE face = 3 AND ended_at >= ?1",
+    /* 2 is FACE_NEEDS_YOU, the same. */
+    [SQL_ASKING] = "SELECT @view FROM goal_view v INDEXED BY goal_view_asking WHERE v.face = 2"
+                   " AND v.asked_at >= 0"
+                   " ORDER BY v.asked_at, v.goal_id LIMIT ?1",
+    [SQL_ASKING_COUNT] = "SELECT coalesce(sum(n), 0) FROM tally WHERE face = 2",
     [SQL_TALLY] = "SELECT face, sum(n) FROM tally GROUP BY face",
     [SQL_NAMED] =
         "SELECT goal_id FROM goal_view WHERE goal_id BETWEEN ?1 AND ?2 ORDER BY goal_id LIMIT ?3",

@@ -72,6 +72,10 @@ enum sql {
     SQL_LIST_FACE,
     SQL_LIST_TAG,
     SQL_LIST_SEARCH,
+    SQL_ENDED,
+    SQL_ENDED_COUNT,
+    SQL_ASKING,
+    SQL_ASKING_COUNT,
     SQL_TALLY,
     SQL_NAMED,
     SQL_FOLLOW_MARK,
@@ -160,7 +164,7 @@ typedef void sqlite_verb(struct sqlite_run *run, const struct store_request *req
 sqlite_verb sqlite_load, sqlite_poll, sqlite_hosts, sqlite_owned; /* sqlite_read.c */
 sqlite_verb sqlite_show, sqlite_list, sqlite_find, sqlite_tally;  /* sqlite_show.c, sqlite_list.c */
 sqlite_verb sqlite_named;                                         /* sqlite_list.c */
-sqlite_verb sqlite_history;                                       /* sqlite_show.c */
+sqlite_verb sqlite_history, sqlite_brief;                         /* sqlite_show.c */
 sqlite_verb sqlite_follow;                                        /* sqlite_follow.c */
 sqlite_verb sqlite_join, sqlite_beat, sqlite_take, sqlite_adopt;  /* sqlite_write.c */
 sqlite_verb sqlite_resolve, sqlite_forward;

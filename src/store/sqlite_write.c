@@ -143,12 +143,16 @@ void sqlite_resolve(struct sqlite_run *run, const struct store_request *request,
 
 void sqlite_forward(struct sqlite_run *run, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena) {
-    (void)answer, (void)arena;
+    answer->inbox = arena_new(arena, struct inbox_row, request->row_count);
     for (uint32_t i = 0; i < request->row_count; i++) {
         run_begin(run, SQL_FORWARD);
         run_id(run, request->rows[i].source);
         run_id(run, request->rows[i].goal);
         run_blob(run, request->rows[i].body.at, request->rows[i].body.len);
-        run_change(run);
+        run_int(run, LIMIT_INBOX);
+        run_int(run, request->rows[i].may_wait);
+        if (run_change(run))
+            answer->inbox[answer->inbox_count++] =
+                (struct inbox_row){.source = request->rows[i].source};
     }
 }

@@ -14,7 +14,7 @@ const char *const STORE_VERB_NAMES[STORE_VERBS] = {
     [STORE_RESOLVE] = "resolve", [STORE_FORWARD] = "forward", [STORE_SHOW] = "show",
     [STORE_LIST] = "list",       [STORE_FIND] = "find",       [STORE_TALLY] = "tally",
     [STORE_FOLLOW] = "follow",   [STORE_NAMED] = "named",     [STORE_ORDER] = "order",
-    [STORE_HISTORY] = "history", [STORE_HOSTS] = "hosts",
+    [STORE_HISTORY] = "history", [STORE_HOSTS] = "hosts",     [STORE_BRIEF] = "brief",
 };
 
 static bool starts_with(struct str text, struct str with) {

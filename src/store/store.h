@@ -52,6 +52,8 @@ struct inbox_row {
     struct id source;
     struct id goal;
     struct str body; /* an encoded signal */
+    bool
+        may_wait; /* forward: its caller can come back, so it is not taken when the owner has LIMIT_INBOX */
 };
 
 struct aside_row { /* a signal kept while its goal is quarantined */
@@ -126,7 +128,11 @@ struct list_filter {
     enum face face;
     struct str tag;    /* empty: any */
     struct str search; /* words that the title has all of; empty: any */
-    int64_t before;    /* the page begins behind (before, before_id); 0: at the newest */
+    int64_t
+        ended_since; /* those that are done and ended since then, the newest end first, whatever else is set */
+    bool
+        asking; /* those that need a person, the one that has for longest first, whatever else is set */
+    int64_t before; /* the page begins behind (before, before_id); 0: at the newest */
     struct id before_id;
 };
 
@@ -165,7 +171,15 @@ struct store_mark {     /* what the store says of itself */
     uint64_t era;       /* raised by each restore */
     struct id instance; /* STORE-21: made with the store */
     bool safe;          /* STORE-10: nothing is written until an operator says so */
+    uint64_t timeline;  /* of the server: raised when a standby is promoted; 0: it has none */
     bool stopped;       /* an operator stopped the fleet: nothing new is claimed */
+};
+
+/* P13: what a host knows of its own row, at least. A row that is behind this is that of an earlier time. All 0: nothing. */
+struct store_known {
+    struct id instance; /* of the store */
+    uint64_t era, epoch, beat, batch;
+    bool back; /* the row was found behind it already */
 };
 
 struct record_mark { /* a record that would stand there if a commit had gone through */
@@ -201,6 +215,7 @@ enum store_verb {
     STORE_ORDER,   /* an operator's order to the whole fleet; fenced as a commit is */
     STORE_HOSTS,   /* the rows of all hosts, or of self.host */
     STORE_HISTORY, /* a page of one goal's records in order, with the signals that are kept apart */
+    STORE_BRIEF, /* several goals at once: titles, newest records, texts; no tags, no closed parts */
     STORE_VERBS
 };
 
@@ -210,14 +225,15 @@ struct store_request {
     int64_t at; /* wall clock, for partitions and host rows */
 
     struct str build, addr; /* join */
-    bool claims;     /* join: only while the row is as in `victim`; epoch 0: there was none */
-    uint32_t speaks; /* join: the highest level that this build knows */
-    struct id after; /* owned: the page begins behind this id */
-    uint32_t limit;  /* owned, adopt, poll, show, history: rows in a page */
-    struct host_row victim; /* take: as last polled; adopt: its host and epoch now */
-    const struct id *only;  /* adopt, owned: just these goals (else a page of all open ones) */
+    bool claims; /* join: only while the row is as in `victim`; epoch 0: there was none */
+    struct store_known known; /* join, beat, take; take: with `back`, a new era begins */
+    uint32_t speaks;          /* join: the highest level that this build knows */
+    struct id after;          /* owned: the page begins behind this id */
+    uint32_t limit;           /* owned, adopt, poll, show, brief, history: rows in a page */
+    struct host_row victim;   /* take: as last polled; adopt: its host and epoch now */
+    const struct id *only;    /* adopt, owned: just these goals (else a page of all open ones) */
     uint32_t only_count;
-    const struct id *ids; /* load, show, history: in key order */
+    const struct id *ids; /* load, show, brief, history: in key order */
     uint32_t id_count;
     const struct source_key *keys; /* load: have these sources been applied? in key order */
     uint32_t key_count;
@@ -229,7 +245,7 @@ struct store_request {
     const struct inbox_row *rows; /* forward */
     uint32_t row_count;
     struct list_filter filter;      /* list */
-    uint32_t first_type, last_type; /* show: only records of these types; 0: all */
+    uint32_t first_type, last_type; /* show, brief: only records of these types; 0: all */
     const struct hash *texts;       /* show: these texts of the goal too, whoever names them */
     uint32_t text_count;
     uint64_t after_seq;  /* history: the page begins behind this record */
@@ -249,11 +265,14 @@ struct store_answer {
     struct str error; /* what the engine said, when not done */
     bool damaged;     /* and it said that what is stored is damaged: STORE-09 */
 
-    bool held;              /* join, beat, commit, resolve: the host row is ours; take: taken */
-    uint64_t epoch, batch;  /* join, resolve */
+    bool held;             /* join, beat, commit, resolve: the host row is ours; take: taken */
+    uint64_t epoch, batch; /* join, resolve */
+    uint64_t beat;         /* join */
+    bool back; /* join: the row was behind what is known; a new era has begun, if none has since */
+    uint64_t batch_was;     /* then: its batch */
     struct host_row *hosts; /* poll: neighbours first to last; hosts: by number */
     uint32_t host_count;
-    struct inbox_row *inbox; /* poll */
+    struct inbox_row *inbox; /* poll; forward: what was taken, only its source, in any order */
     uint32_t inbox_count;
     struct due_row *owned; /* owned, adopt */
     uint32_t owned_count;
@@ -267,11 +286,15 @@ struct store_answer {
         shown; /* show: beside loaded[0]; history: records, oldest first, texts, and `more` */
     struct goal_view *views; /* list */
     uint32_t view_count;     /* and `more` */
-    struct id *found;        /* find, named: in order, at most `limit` */
+    int64_t list_count;      /* list by ended_since, or asking: all of them, on this page or not */
+    struct goal_shown *briefs; /* brief: one for each id, beside `loaded` */
+    struct id *found;          /* find, named: in order, at most `limit` */
     uint32_t found_count;
     int64_t tally[FACES]; /* tally */
-    struct logged *log;   /* follow: in order */
-    uint32_t log_count;   /* and `more` */
+    bool
+        unguarded; /* tally: there are standbys, and a commit waits for none of them: a failover loses commits */
+    struct logged *log; /* follow: in order */
+    uint32_t log_count; /* and `more` */
     struct cursor
         reached; /* follow: up to here everything has been given; never further than what is settled */
     int64_t
@@ -295,6 +318,7 @@ struct store_driver {
     void (*perform)(struct store *store, const struct store_request *request,
                     struct store_answer *answer, struct arena *arena);
     void (*close)(struct store *store);
+    void (*rest)(struct store *store); /* NULL: it holds nothing that another could use */
 };
 
 struct store {
@@ -315,6 +339,12 @@ void store_belongs_to(const char *instance);
 static inline void store_perform(struct store *store, const struct store_request *request,
                                  struct store_answer *answer, struct arena *arena) {
     store->driver->perform(store, request, answer, arena);
+}
+
+/* Nothing is asked for some time: the connection is given back, and made again by the next request. */
+static inline void store_rest(struct store *store) {
+    if (store->driver->rest)
+        store->driver->rest(store);
 }
 
 static inline void store_close(struct store *store) {

@@ -33,7 +33,7 @@ def no_tools_of_ours(house):
 
 # ---- from the task to the branch ----
 
-@scene("ASSIGN-06 ASSIGN-09 ASSIGN-14 ASSIGN-16 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
+@scene("ASSIGN-06 ASSIGN-09 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
 def file_report_land(house):
     """A task that writes a file, reports through MCP, is verified and landed."""
     goal = house.task(f"{house.agent.work} ;; {REPORT}")
@@ -52,7 +52,7 @@ def mcp_over_http(house):
     expect(house.landed() == "hello", "it is not on the branch")
 
 
-@scene("REPORT-01 REPORT-06 REPORT-07 PROGRESS-01")
+@scene("REPORT-06 REPORT-07 PROGRESS-01")
 def progress_then_completion(house):
     """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
     no_tools_of_ours(house)
@@ -70,7 +70,7 @@ def progress_then_completion(house):
 
 # ---- what goes wrong ----
 
-@scene("ASSIGN-12 ASSIGN-14")
+@scene("ASSIGN-12")
 def daemon_killed(house):
     """The daemon is killed in mid-turn and started again: the run goes on, and nothing is said or done twice."""
     goal = house.task(f"{house.agent.work} ;; think 4 && {REPORT}")
@@ -83,7 +83,7 @@ def daemon_killed(house):
     expect(house.told(goal, "task") == 1, f"it was told {house.told(goal, 'task')} times")
 
 
-@scene("AUTO-26 AUTO-27 RECOVER-09 TICK-08")
+@scene("FAIL-05 RECOVER-09 TICK-08")
 def agent_killed(house):
     """The agent dies in mid-turn: recognised as that, counted once, and gone on with in the same session."""
     goal = house.task(f"{house.agent.work} ;; think 8 && say late ;; {REPORT}")
@@ -182,7 +182,7 @@ def asks_a_person(house):
     expect(house.landed() == house.agent.made, "it is not on the branch")
 
 
-@scene("RECOVER-10 RECOVER-13 ASSIGN-14", asks=True)
+@scene("RECOVER-10 RECOVER-13", asks=True)
 def answer_outlives_the_daemon(house):
     """A person says yes, and the daemon is killed while the answer is on its way: it arrives, and nobody is asked again."""
     for delay in (0.0, 0.02, 0.1):
@@ -231,7 +231,7 @@ def policy_allows(house):
 
 # ---- the driver's contract ----
 
-@scene("ASSIGN-12 ASSIGN-13 ASSIGN-14 ASSIGN-16 TICK-05")
+@scene("ASSIGN-12 TICK-05")
 def receipt_and_tokens(house):
     """A dispatch has a receipt, its session a name, and what it used is counted."""
     goal = house.task(f"say so far && finish 1200 80 ;; {house.agent.work} ;; {REPORT}")  # most tell at the end of a turn

@@ -5,6 +5,8 @@
  *       reports through the daemon at SOCKET, against the same rows written by the bare engine
  *   door reads SOCKET STORED CONNECTIONS ROUNDS SECONDS
  *       goal.show through the daemon, against a handler of libmicrohttpd that answers with as many bytes
+ *   door send SOCKET IDS CONNECTIONS COUNT
+ *       COUNT reports about the goals whose ids are the lines of the file IDS; prints how many seconds that took, and how many were refused
  *
  * Each connection is kept alive and has one request under way: the next one goes out when its answer has come. */
 #include "bench/bench.h"
@@ -38,13 +40,17 @@ struct crowd {
     uint64_t random;
     bool reads;
     size_t answer_bytes; /* of the last one */
+    struct id *goals;    /* instead of those that fill.c makes */
+    uint32_t most;       /* requests in a run */
+    uint32_t refused;    /* as E_BUSY, where that may be */
 };
 
 /* ---- one request ---- */
 
 static size_t request_make(struct crowd *crowd, char *to, size_t size) {
     char id[ID_TEXT + 1], body[512];
-    struct id goal = goal_at((uint32_t)(bench_random(&crowd->random) % crowd->stored));
+    uint32_t place = (uint32_t)(bench_random(&crowd->random) % crowd->stored);
+    struct id goal = crowd->goals ? crowd->goals[place] : goal_at(place);
     id_format(goal, id);
     int length =
         crowd->reads
@@ -71,13 +77,21 @@ static void line_send(struct crowd *crowd, struct line *line) {
         bench_fail("door", "a request could not be sent");
 }
 
-static void head_look(struct line *line) {
+/* 202: it is kept for the host that has the goal; 503: that host has too many. */
+static bool head_is_expected(struct crowd *crowd, const char *answer) {
+    bool refused = crowd->goals && strncmp(answer, "HTTP/1.1 503", 12) == 0;
+    crowd->refused += refused;
+    return refused || strncmp(answer, "HTTP/1.1 200", 12) == 0 ||
+           (crowd->goals && strncmp(answer, "HTTP/1.1 202", 12) == 0);
+}
+
+static void head_look(struct crowd *crowd, struct line *line) {
     line->answer[line->got] = 0;
     char *end = strstr(line->answer, "\r\n\r\n");
     if (!end)
         return;
     char *length = strcasestr(line->answer, "content-length:");
-    if (strncmp(line->answer, "HTTP/1.1 200", 12) != 0 || !length || length > end)
+    if (!head_is_expected(crowd, line->answer) || !length || length > end)
         bench_fail("door", line->answer);
     line->wanted = (size_t)(end + 4 - line->answer) + strtoul(length + 15, NULL, 10);
 }
@@ -89,7 +103,7 @@ static bool line_read(struct crowd *crowd, struct line *line) {
         bench_fail("door", "the daemon hung up");
     line->got += (size_t)more;
     if (line->wanted == 0)
-        head_look(line);
+        head_look(crowd, line);
     if (line->wanted == 0 || line->got < line->wanted)
         return false;
     crowd->answer_bytes = line->got;
@@ -113,6 +127,7 @@ static struct crowd crowd_open(const char *socket, uint32_t count, uint32_t stor
                           .count = count,
                           .stored = stored,
                           .random = 7,
+                          .most = AT_ONCE,
                           .reads = reads};
     crowd.lines = calloc(count, sizeof *crowd.lines);
     if (!crowd.lines || count > MOST_CONNECTIONS)
@@ -128,9 +143,9 @@ static struct crowd crowd_open(const char *socket, uint32_t count, uint32_t stor
 static void crowd_run(void *with) {
     struct crowd *crowd = with;
     uint32_t sent = 0, answered = 0;
-    for (; sent < crowd->count && sent < AT_ONCE; sent++)
+    for (; sent < crowd->count && sent < crowd->most; sent++)
         line_send(crowd, &crowd->lines[sent]);
-    while (answered < AT_ONCE) {
+    while (answered < crowd->most) {
         struct epoll_event events[EVENTS];
         int count = epoll_wait(crowd->poll, events, EVENTS, 10000);
         if (count <= 0)
@@ -140,7 +155,7 @@ static void crowd_run(void *with) {
             if (!line_read(crowd, line))
                 continue;
             answered++;
-            if (sent < AT_ONCE && ++sent)
+            if (sent < crowd->most && ++sent)
                 line_send(crowd, line);
         }
     }
@@ -289,7 +304,42 @@ static void reads(char **argv) {
     kill(child, SIGTERM);
 }
 
+/* ---- sending, for tests/bench/hosts.py ---- */
+
+static struct id *ids_read(const char *path, uint32_t *ret_count) {
+    FILE *file = fopen(path, "re");
+    char line[64];
+    uint32_t most = 1 << 20;
+    struct id *ids = calloc(most, sizeof *ids);
+    if (!file || !ids)
+        bench_fail(path, strerror(errno));
+    while (*ret_count < most && fgets(line, sizeof line, file))
+        if (id_parse((struct str){line, strcspn(line, "\n")}, &ids[*ret_count]))
+            ++*ret_count;
+    fclose(file);
+    if (*ret_count == 0)
+        bench_fail(path, "it has no ids");
+    return ids;
+}
+
+static void send_all(char **argv) {
+    uint32_t count = 0;
+    struct id *ids = ids_read(argv[1], &count);
+    struct crowd crowd = crowd_open(argv[0], (uint32_t)atoi(argv[2]), count, false);
+    crowd.goals = ids;
+    crowd.most = (uint32_t)atoi(argv[3]);
+    double from = bench_seconds();
+    crowd_run(&crowd);
+    printf("%.6f %u\n", bench_seconds() - from, crowd.refused);
+    crowd_close(&crowd);
+    free(ids);
+}
+
 int main(int argc, char **argv) {
+    if (argc == 6 && strcmp(argv[1], "send") == 0) {
+        send_all(argv + 2);
+        return 0;
+    }
     if (argc == 9 && strcmp(argv[1], "ingest") == 0)
         ingest(argv + 2);
     else if (argc == 7 && strcmp(argv[1], "reads") == 0)

@@ -269,12 +269,13 @@ static void agent_kill(void) {
     }
 }
 
-/* As after a restart: the state comes from a copy, and the half frame from the log. */
+/* As after a restart: the state is read as it was saved, and the half frame from the log. */
 static void state_forget(void) {
-    void *copy = malloc(run.driver->size);
-    memcpy(copy, run.state, run.driver->size);
+    struct str saved = shape_encode(run.driver->shape, run.state, &run.arena);
     free(run.state);
-    run.state = copy;
+    run.state = calloc(1, run.driver->size);
+    must(run.state && shape_decode_in(run.driver->shape, saved, &run.arena, run.state));
+    must(!run.driver->quirk_set || run.driver->quirk_set(run.state, run.spec.quirk));
     drive_pour_free(&run.pour);
     uint64_t from = run.driver->resume_at(run.state);
     struct drive_out out = {.arena = &run.arena};

@@ -75,14 +75,17 @@ static void out_take(struct play *play, const struct drive_out *out) {
     }
 }
 
-/* As after a restart: nothing is left but the state and the log. */
+/* As after a restart: nothing is left but the state as it is saved, and the log. */
 static void restart(struct play *play) {
-    void *copy = malloc(play->driver->size);
-    assert_non_null(copy);
-    memcpy(copy, play->state, play->driver->size);
-    memset(play->state, 0xA5, play->driver->size);
+    const struct driver *driver = play->driver;
+    struct str saved = shape_encode(driver->shape, play->state, play->arena);
+    memset(play->state, 0xA5, driver->size);
     free(play->state);
-    play->state = copy;
+    play->state = calloc(1, driver->size);
+    assert_non_null(play->state);
+    assert_true(shape_decode_in(driver->shape, saved, play->arena, play->state));
+    assert_true(!driver->quirk_set || play->spec.quirk.len == 0 ||
+                driver->quirk_set(play->state, play->spec.quirk));
     drive_pour_free(&play->pour);
     uint64_t from = play->driver->resume_at(play->state);
     struct drive_out out = {.arena = play->arena};

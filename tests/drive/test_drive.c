@@ -100,7 +100,7 @@ static const struct scene SCENES[] = {
     {.name = "a turn with a tool and a receipt",
      .driver = "acp",
      .quirk = "claude-agent-acp",
-     .rows = "ASSIGN-14 TICK-08 REPORT-04",
+     .rows = "TICK-08 REPORT-04",
      .ask = true,
      .acts =
          {{"begin", ACP_OPEN},
@@ -289,7 +289,7 @@ static const struct scene SCENES[] = {
     {.name = "claude: a receipt, a question, a result",
      .driver = "claude",
      .quirk = "claude",
-     .rows = "ASSIGN-14 REPORT-04",
+     .rows = "REPORT-04",
      .ask = true,
      .acts =
          {{"begin", CLAUDE_HELLO},
@@ -366,7 +366,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: a receipt, a tool, and an end under one id",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14 TICK-08 REPORT-04",
+     .rows = "ASSIGN-14.a TICK-08 REPORT-04",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"send",
                CLAW_TAKEN("1.3") CLAW_EVENT(ULID, "lifecycle", "'phase':'start'")
@@ -445,7 +445,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: the connection is lost in mid-turn, and the end is asked for",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"send", CLAW_TAKEN("1.3") CLAW_LOST CLAW_HELLO(2) CLAW_DONE("1.3")
                            CLAW_OK("2.3", "'status':'timeout'")
@@ -459,7 +459,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: a gateway that was started again goes on under another name",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"send",
                CLAW_TAKEN("1.3") CLAW_HEIR("not yet", "'phase':'start'") CLAW_LOST CLAW_HELLO(
@@ -474,7 +474,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: a timeout of agent.wait is no sign of life",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"send",
                CLAW_TAKEN("1.3") CLAW_LOST CLAW_HELLO(2) CLAW_OK("2.3", "'status':'timeout'")
@@ -488,7 +488,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: what never arrived may be said again",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"send", CLAW_LOST CLAW_HELLO(2) CLAW_OK("2.3", "'status':'timeout'")
                            CLAW_OK("2.4", "'session':{}") CLAW_OK("2.5", "'status':'timeout'")
@@ -500,7 +500,7 @@ static const struct scene SCENES[] = {
     {.name = "openclaw: the history says what arrived",
      .driver = "openclaw",
      .quirk = "openclaw",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {{"begin", CLAW_HELLO(1)},
               {"look",
                CLAW_OK("1.3", "'messages':[{'role':'user','content':'x','idempotencyKey':'" ULID
@@ -556,7 +556,7 @@ static const struct scene SCENES[] = {
     {.name = "tmux: pasted once, entered, taken, done",
      .driver = "tmux",
      .quirk = "claude",
-     .rows = "ASSIGN-14",
+     .rows = "",
      .acts = {TMUX_BOOT,
               {"send", NULL},
               {"tick 1",
@@ -590,7 +590,7 @@ static const struct scene SCENES[] = {
     {.name = "tmux: one more Enter, then doubt, and never a second paste",
      .driver = "tmux",
      .quirk = "claude",
-     .rows = "ASSIGN-13",
+     .rows = "",
      .acts = {TMUX_BOOT,
               {"send", NULL},
               {"tick 1", NULL},
@@ -1023,14 +1023,16 @@ static void test_scope(void **state) {
             for (size_t j = 0; j < count_of(ROWS[i].seen) && ROWS[i].seen[j]; j++)
                 check(launch_has(&launch, ROWS[i].seen[j]), "%s: %s", ROWS[i].quirk,
                       ROWS[i].seen[j]);
+            proof_passed("unit", "drive: the program is started with the list", "SCOPE-08.a");
             assert_int_equal(launch.scope_enforced, ROWS[i].enforced);
+            proof_passed("unit", "drive: it is known who keeps to the list", "SCOPE-08.b");
         }
         spec.allow = &none;
         check(ROWS[i].enforced != ROWS[i].driver->launch(&spec, &arena, &launch, &why),
               "%s: a tool that it does not have", ROWS[i].quirk);
         arena_free(&arena);
     }
-    proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-08");
+    proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 TEST-15");
 }
 
 /* Where a launch has its denied tools. */
@@ -1095,7 +1097,7 @@ static void test_long_scope(void **state) {
         json_decref(all);
         arena_free(&arena);
     }
-    proof_passed("unit", "drive: long scope", "SCOPE-02 SCOPE-08");
+    proof_passed("unit", "drive: long scope", "SCOPE-02");
 }
 
 /* Keys come from the operator, and what the operator says stands. */

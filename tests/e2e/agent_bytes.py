@@ -173,7 +173,7 @@ def an_answer_outlives_the_daemon():
             it.killed_at_seam()
             it.answered_once()
     at_once(one, PLACES * TIMES)
-    proof.passed("e2e", "bytes.answer-outlives", "RECOVER-10 ASSIGN-14")
+    proof.passed("e2e", "bytes.answer-outlives", "RECOVER-10")
 
 
 @check
@@ -188,7 +188,7 @@ def an_answer_is_sent_again():
             it.answered_once()
             assert it.house.daemon.pid == pid
     at_once(one, ("write-refused", "held-half") * TIMES)
-    proof.passed("e2e", "bytes.answer-sent-again", "RECOVER-10 ASSIGN-14")
+    proof.passed("e2e", "bytes.answer-sent-again", "RECOVER-10 ASSIGN-14.b")
 
 
 def agent_pid(it):
@@ -226,7 +226,7 @@ def full_one(driver, name):
 def an_answer_waits_for_a_full_hold():
     """A4: the hold's queue is full (HOLD_FULL): the answer comes when there is room, once."""
     at_once(full_one, ["full"] * TIMES)
-    proof.passed("e2e", "bytes.answer-full", "RECOVER-10 ASSIGN-14")
+    proof.passed("e2e", "bytes.answer-full", "RECOVER-10")
 
 
 def tree_of(pid):
@@ -248,7 +248,7 @@ def one_that_reads_nothing_is_broken_off():
         with Bytes(driver, name, before=DEAF, seams=False) as it:
             it.house.wait("people are told", lambda: "does not read what it is told" in json.dumps(it.house.do("why.show", of=it.goal, limit=100)))
             sizes = [path.stat().st_size for path in it.state().glob("runs/*/drive.state")]
-            assert max(sizes) < 3 << 20, sizes
+            assert max(sizes) < 2 * 3 << 20, sizes  # it has two slots
             it.house.do("goal.cancel", goal=it.goal)
             it.house.wait("nothing of it is left", lambda: not holds_of(it.house), 20)
             it.house.daemon.alive()

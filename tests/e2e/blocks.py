@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does anything slow keep others waiting? git for one reader, a remote that does not answer.
+"""Does anything slow keep others waiting? git for one reader, a remote that does not answer, many agents that begin.
 
 blocks.py [--only NAME]: the daemon, real worktrees and locks, an agent that is a program, servers on loopback.
 OVERSEER_FULL=1: 20 agents for each remote. The test runs in mount namespace of its own, in which git trusts the test's certificate.
@@ -23,7 +23,7 @@ from pathlib import Path
 import proof
 from care import house_make, main, state_of, tree_of
 from pulls import git
-from world import OVERSEER, Broken, Client
+from world import MANY_COMMANDS, OVERSEER, Broken, Client, Daemon, folder_make, wait_until
 
 CHECKS = []
 
@@ -422,6 +422,69 @@ def without_the_brake_it_fails():
     except Broken:
         return
     raise AssertionError("the test does not see that the brake is gone")
+
+
+# ---- many agents ----
+
+CROWD = "[supervision]\nenabled = true\n" + MANY_COMMANDS
+CROWDED = 270  # more than were started at once when stops waited behind starts
+
+
+def crowd_make(folder):
+    script, config = folder / "agent.sh", folder / "overseer.toml"
+    script.write_text("#!/bin/sh\ncat >/dev/null\nexec sleep 1000\n")
+    script.chmod(0o755)
+    config.write_text(CROWD.replace("{script}", str(script)))
+    daemon = Daemon(folder, f"sqlite:{folder}/overseer.db", environment={"OVERSEER_CONFIG": str(config)})
+    daemon.start()
+    daemon.wait_joined()
+    return daemon
+
+
+def crowd_call(client, method, **params):
+    _, result, error = client.call(method, params)
+    if error:
+        raise Broken(f"{method}: {error}")
+    return result
+
+
+def crowd_goal(client):
+    goal = crowd_call(client, "goal.create", title="work without an end")["goalId"]
+    crowd_call(client, "plan.apply", goal=goal, nodes=[
+        {"id": "P1", "tier": "phase", "name": "P1", "acceptanceCriteria": ["seen"]},
+        {"id": "T1", "tier": "task", "parentId": "P1", "name": "T1", "acceptanceCriteria": ["seen"], "suggestedAgentId": "coder"}])
+    return goal
+
+
+def agents_at_work(folder):
+    """The goals whose agent works."""
+    found = set()
+    for place in (folder / "overseerd.state" / "runs").glob("*/run.json"):
+        run = json.loads(place.read_text())
+        if Path(f"/proc/{run.get('agent', 0)}").exists() or (place.parent / "hold.sock").exists():
+            found.add(run["goal"])
+    return found
+
+
+@check
+def many_starts_keep_no_stop_waiting():
+    """A command says nothing until it ends, so its start is under way for two minutes. With hundreds of them, all begin, and one is stopped at once."""
+    folder = folder_make("crowd")
+    daemon = crowd_make(folder)
+    client = Client(daemon.socket)
+    goals = [crowd_goal(client) for _ in range(CROWDED)]
+    try:
+        wait_until("most agents work", lambda: len(agents_at_work(folder)) >= CROWDED - 20, 100, 0.5)
+        first = goals[0]
+        crowd_call(client, "goal.cancel", goal=first, reason="not wanted any more")
+        wait_until("one is stopped", lambda: first.removeprefix("goal_") not in " ".join(agents_at_work(folder)), 20, 0.2)
+        wait_until("every other agent works", lambda: len(agents_at_work(folder)) == CROWDED - 1, 60, 0.5)
+    finally:
+        for goal in goals[1:]:
+            client.call("goal.cancel", {"goal": goal, "reason": "the test is over"})
+        wait_until("all are stopped", lambda: not agents_at_work(folder), 300, 0.5)
+        client.close()
+        daemon.stop(60)
 
 
 def in_namespace():

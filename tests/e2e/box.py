@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
-box.py [hostile|alone|cut|required|unboxed|unchecked|scope|again|home|share|orphan|limits|confined] …
+box.py [hostile|alone|crowd|slow|cut|required|unboxed|unchecked|scope|again|home|share|orphan|limits|defaults|hooks|leftovers|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
+doors without any sandbox. crowd: as many connections as one run can get. slow: requests that do not end. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
 to have no sandbox. unchecked: checks that are to have one, and cannot. scope: tools of ours that were denied. again: one that
 begins again has what it began with. home: links that
-it leaves in its HOME. share: what it finds there of the operator's. orphan: who is left. limits: one that takes all it can get of the machine. confined: the limit on processes, for somebody who is not root.
+it leaves in its HOME. share: what it finds there of the operator's. orphan: processes that are left behind. limits: an agent that uses as much of the machine as it can. defaults: limits without any setting. hooks: those of the repository. confined: the limit on processes, for a user other than root.
 """
+import http.client
 import json
 import os
 import shutil
@@ -22,12 +23,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import proof
+import secrets  # ours
 from world import BUILD, OVERSEER, OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
+RUN_CONNECTIONS = 64  # of one run at one door
 HOLD = BUILD / "overseer-hold"
 ENDED_WITHIN = 20  # seconds from the end of a goal to the end of its agents; the daemon asks first, and waits 5 s
 
@@ -281,6 +284,81 @@ def alone(folder):
     proof.passed("e2e", "box.alone", "")
 
 
+def mcp_greeted(house, token):
+    connection = http.client.HTTPConnection("overseer", timeout=5)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(5)
+    connection.sock.connect(str(house.state / "door/sock"))
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+                       {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"})
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def crowd(folder):
+    """One run with as many connections as it can get keeps no other run, and no person, from coming in."""
+    house = House(folder, HERE / "attack/crowd.py", sandbox={"mode": "off"})
+    try:
+        goal, other = house.goal(), house.goal()
+        token = house.do("token.create", role="run", actor="actor:agent:other", goal=other, run="R_1")["token"]
+        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "door": str(house.state / "door/sock")}))
+        house.plan(goal, "Come in as a crowd.")
+        tree = house.wait("there is a crowd", lambda: (tree := house.tree(goal)) and (tree / "crowd.json").exists() and tree)
+        slowest, count = 0.0, 0
+        while not (tree / "crowded.json").exists():
+            begin = time.monotonic()
+            try:
+                status = mcp_greeted(house, token)
+                person = Client(house.daemon.socket, 5)
+                check(person.call("goal.list", {})[2] is None and status == 200, f"answered {status}")
+                person.close()
+            except (OSError, Unreachable) as error:
+                raise Broken(f"kept out by {json.loads((tree / 'crowd.json').read_text())}: {error}") from error
+            slowest, count = max(slowest, time.monotonic() - begin), count + 1
+            time.sleep(0.25)  # a run has a pace of its own, too
+        crowded = json.loads((tree / "crowded.json").read_text())
+        check(crowded["tried"] >= 2000 and count >= 20, f"{crowded}, {count} answers")
+        check(max(crowded["open"]) <= RUN_CONNECTIONS, f"one run has {crowded['open']} connections at a door")
+        print(f"ok: {crowded['tried']} connections of one run, {count} answers for others, the slowest {slowest:.2f} s")
+    finally:
+        house.close()
+    proof.passed("e2e", "box.crowd", "")
+
+
+def slow(folder):
+    """A request that does not come whole within 10 s is broken off, however slowly it goes on; also the second one of a connection."""
+    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "off"})
+    try:
+        token = house.do("token.create", role="run", actor="actor:agent:other", goal=house.goal(), run="R_1")["token"]
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        head = f"POST /mcp HTTP/1.1\r\nHost: overseer\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n" \
+               "Content-Type: application/json\r\nContent-Length: "
+        for first in (False, True):
+            sock = socket.socket(socket.AF_UNIX)
+            sock.settimeout(0.5)
+            sock.connect(str(house.state / "door/sock"))
+            if first:
+                sock.sendall(f"{head}{len(body)}\r\n\r\n{body}".encode())
+                check(sock.recv(4096).startswith(b"HTTP/1.1 4"), "a session is asked for")
+            begin = time.monotonic()
+            sock.sendall(f"{head}4000\r\n\r\n".encode())
+            with suppress(OSError):
+                while time.monotonic() - begin < 20:
+                    sock.sendall(b" ")
+                    with suppress(TimeoutError):
+                        if sock.recv(1) == b"":
+                            break
+            spent = time.monotonic() - begin
+            check(9 <= spent < 13, f"broken off after {spent:.1f} s")
+            sock.close()
+        print("ok: a request that does not end is broken off after 10 s")
+    finally:
+        house.close()
+    proof.passed("e2e", "box.slow", "")
+
+
 def cut(folder):
     """network = "none": not even the loopback of the machine."""
     with socket.socket() as server:
@@ -434,7 +512,7 @@ def scope(folder):
         print("ok: what is denied is in no list, cannot be called, and stays denied")
     finally:
         house.close()
-    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05")
+    proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05 TEST-10")
 
 
 def same(started):
@@ -578,7 +656,7 @@ def again(folder):
         typed(house)
     finally:
         house.close()
-    proof.passed("e2e", "box.again", "ASSIGN-19 SCOPE-01 SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-07")
+    proof.passed("e2e", "box.again", "TEST-12 ASSIGN-19 SCOPE-01 SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-07")
 
 
 def home(folder):
@@ -691,7 +769,7 @@ def limits(folder):
         check(f"its limits: {shown}" in house.log(), "the log does not say what it may use")
         said = doctor(house)
         check(all(word in said["text"] for word in how.values()), f"doctor says {said}, the assignment {shown}")
-        check((said["verdict"] == "ok") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
+        check((said["verdict"] == "good") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
         memory_is_bounded(answer, how["memory"])
         others_are_well(house, other)
         if how["cpu"] == "cgroup":
@@ -712,6 +790,124 @@ def limits(folder):
         house.close()
     if set(how.values()) == {"cgroup"}:  # the others are a part of it
         proof.passed("e2e", "box.limits", "G-22")
+
+
+def defaults(folder):
+    """Without a word in the settings a run has limits, and goes before the daemon when memory runs out."""
+    for mode in ("prefer", "off"):
+        (folder / mode).mkdir()
+        house = House(folder / mode, HERE / "attack/defaults.py", sandbox={"mode": mode})
+        try:
+            goal = house.goal()
+            house.plan(goal, "Say what you have.")
+            path = house.wait("it has said it", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+            have = json.loads(path.read_text())
+            ours = int(Path(f"/proc/{house.daemon.pid}/oom_score_adj").read_text())
+            check(have["oom"] == min(1000, ours + 500), f"its score is {have['oom']}, ours {ours}")
+            check(0 < have["RLIMIT_FSIZE"] <= 16384 << 20, f"its files may have {have['RLIMIT_FSIZE']} bytes")
+            shown = house.wait("what it may use is shown", lambda: house.assignment(goal).get("limits"))
+            check("memory 16384 MiB (" in shown and "processes 4096 (" in shown, f"its limits are {shown!r}")
+            if "memory 16384 MiB (each process)" in shown:
+                check(0 < have["RLIMIT_DATA"] <= 16384 << 20, f"its processes may have {have['RLIMIT_DATA']} bytes")
+            line = next(json.loads(line) for line in house.log().splitlines() if "a run of coder is held by" in line or "its limits:" in line)
+            check(line.get("task") == "T1" and line.get("goal") == goal and len(line.get("run", "")) == 26, f"a line about a run says {line}")
+            said = doctor(house)
+            check((said["verdict"] == "good") == ("each process" not in shown and "not held" not in shown), f"doctor says {said}, the run {shown}")
+        finally:
+            house.close()
+    print(f"ok: limits by default: {shown}, files {have['RLIMIT_FSIZE'] >> 20} MiB, score {have['oom']}")
+    proof.passed("e2e", "box.defaults", "")
+
+
+def leftovers(folder):
+    """An agent prints every kind of secret; when its run is over, none of them is kept as it was printed."""
+    told = secrets.corpus(1)
+    house = House(folder, HERE / "attack/secrets.py", sandbox={"mode": "off"})
+    try:
+        (house.attack / "printed").write_text(json.dumps([text for _, text, _ in told]))
+        goal = house.goal()
+        house.plan(goal, "Print them.")
+        house.wait("it has landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
+        house.do("goal.cancel", goal=goal, reason="it is over") if house.do("goal.show", goal=goal)["status"] != "completed" else None
+        house.wait("its run is over", lambda: list(house.state.glob("runs/*/run.over")), 40)
+        over = next(iter(house.state.glob("runs/*/run.over"))).parent
+        check((over / "said.log").stat().st_size > 1000, "what people read is gone")
+    finally:
+        house.close()
+    kept = [path for path in folder.rglob("*") if path.is_file() and path.name not in ("printed", "program.py")]
+    found = secrets.search(kept, [needle for _, _, needle in told])
+    check(not found, f"{len(found)} of {len(told)} are kept: {dict(list(found.items())[:3])}")
+    print(f"ok: {len(told)} secrets of {len({shape for shape, _, _ in told})} kinds were printed; {len(kept)} files have none of them")
+    proof.passed("e2e", "box.leftovers", "")
+
+
+def halves(folder):
+    """The daemon is restarted while an agent is in the middle of a secret: none of the rest is kept."""
+    key = [text for shape, text, _ in secrets.corpus(1) if shape == "private-key" and text.startswith("-----BEGIN RSA")][0].split("\n")
+    middle = key[2][20:44]
+    printed = [["\n".join(key[:2]) + "\n", "\n".join(f"{n}: {line}" for n, line in enumerate(key[2:], 3))],
+               ["machine api.example.org\n  login bob\n", "  password swordfish"],
+               ["text " * 203 + "aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzEXAMPLEKEY"]]
+    needles = [middle, "swordfish", "K7MDENG"]
+    house = House(folder, HERE / "attack/halves.py", sandbox={"mode": "off"})
+    try:
+        (house.attack / "printed").write_text(json.dumps(printed))
+        goal = house.goal()
+        house.plan(goal, "Print them.")
+        said = lambda: b"".join(path.read_bytes() for path in house.state.glob("runs/*/out.log"))  # noqa: E731
+        for i, (first, _) in enumerate(printed):
+            house.wait("it is in the middle", lambda i=i: (house.attack / f"half{i}").exists(), 30)
+            house.wait("its words are here", lambda first=first: first.encode()[-20:] in said(), 10)
+            time.sleep(1)
+            house.daemon.stop()
+            house.daemon.start()
+            house.daemon.wait_joined()
+            (house.attack / f"rest{i}").touch()
+        house.wait("it has landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
+        told = b"".join(path.read_bytes() for path in house.state.glob("runs/*/said.log")).decode()
+        check("machine api.example.org" in told and told.count("[redacted:") >= 3, f"what people read is gone: {told[-400:]}")
+        found = [needle for needle in needles if needle in told]
+        check(not found, f"{found} of {needles} are kept")
+    finally:
+        house.close()
+    print("ok: secrets that were printed half before a restart and half after it are not kept")
+    proof.passed("e2e", "box.halves", "")
+
+
+HOOK = "#!/bin/sh\necho 'main is protected' >&2\nexit 1\n"
+
+
+def check_of(house, name):
+    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(house.daemon.socket)], capture_output=True, text=True,
+                         env={**os.environ, "OVERSEER_CONFIG": str(house.config)}, check=False).stdout
+    return next(row for row in json.loads(out)["checks"] if row["check"] == name)
+
+
+def hooks(folder):
+    """A landing runs the hooks of the repository if landing.hooks says so; else doctor says that they are not run."""
+    for runs in (False, True):
+        place = folder / str(runs)
+        place.mkdir()
+        house = House(place, HERE / "attack/defaults.py")
+        try:
+            if runs:
+                house.config.write_text(house.config.read_text().replace("[landing]\n", "[landing]\nhooks = true\n"))
+                house.do("config.reload")
+            (house.repo / ".git/hooks/pre-receive").write_text(HOOK)
+            (house.repo / ".git/hooks/pre-receive").chmod(0o755)
+            said = check_of(house, "hooks")
+            check(said["verdict"] == ("good" if runs else "look") and "pre-receive" in said["text"], f"doctor says {said}")
+            goal = house.goal()
+            house.plan(goal, "Land.")
+            if runs:
+                house.wait("the hook's refusal is said", lambda: "pre-receive hook declined" in json.dumps(house.do("events.list", goal=goal)), 60)
+                check(git(house.repo, "rev-parse", "main") == house.begin, "it landed past the hook")
+            else:
+                house.wait("it landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
+        finally:
+            house.close()
+    print("ok: the hooks of a repository are run by landings if they are to be, and doctor says if they are not")
+    proof.passed("e2e", "box.hooks", "")
 
 
 def ran_out(house, know):
@@ -763,8 +959,9 @@ def confined(folder):
     print(f"ok: processes (rlimit): {done.stdout.strip()} of {LIMITS['processes']}")
 
 
-TESTS = {"hostile": hostile, "alone": alone, "cut": cut, "required": required, "unboxed": unboxed, "unchecked": unchecked, "scope": scope,
-         "again": again, "home": home, "share": share, "orphan": orphan, "limits": limits, "confined": confined}
+TESTS = {"hostile": hostile, "alone": alone, "crowd": crowd, "slow": slow, "cut": cut, "required": required, "unboxed": unboxed, "unchecked": unchecked, "scope": scope,
+         "again": again, "home": home, "share": share, "orphan": orphan, "limits": limits, "defaults": defaults,
+         "hooks": hooks, "leftovers": leftovers, "halves": halves, "confined": confined}
 
 
 def main():

@@ -156,7 +156,7 @@ def once_more_and_no_more():
         assert "it has 2 bytes" in task_of(house, goal)["blockedReason"]["text"], task_of(house, goal)
     finally:
         house.close()
-    proof.passed("e2e", "contract.once", "VERIFY-18 VERIFY-19")
+    proof.passed("e2e", "contract.once", "VERIFY-18 VERIFY-19 TEST-08")
 
 
 @check
@@ -192,7 +192,7 @@ def too_slow_has_failed():
         house.wait("with the usual time it is done", lambda: task_of(house, goal)["status"] == "done")
     finally:
         house.close()
-    proof.passed("e2e", "contract.slow", "VERIFY-02 VERIFY-15")
+    proof.passed("e2e", "contract.slow", "VERIFY-02 VERIFY-15 TEST-06")
 
 
 @check

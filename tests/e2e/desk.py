@@ -18,7 +18,7 @@ from world import BUILD, Broken, folder_make, wait_until
 
 GOAL = "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN"    # that help texts and man pages name
 CLOSED = "goal_01JB5D3X0M2K8W3R6VYHNC7Q4T"  # another one, completed
-FAILED = "5EDSRH14WJ"                       # what the key "example" names: its command failed
+FAILED = "39FCW6H04A"                       # what the key "example" names: its command failed
 
 
 def node(kind, name, text, **more):

@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -831,6 +832,47 @@ def one_key_is_one_write_at_any_door(house):
     assert [one["type"] for one in house.do("goal.show", goal=goal)["records"]].count("goal.reported") == 1
 
 
+def a_key_is_one_request_of_one_caller(house):
+    """The same key with another body is a conflict through every interface, whichever of them was used first; another caller's key is another key."""
+    create, report, table = house.table["goal.create"], house.table["goal.report"], house.table
+    for n, door in enumerate(house.doors):
+        key = f"one-{n}"
+        goal = door.call(create, {"title": "staging", "key": key})[1]["goalId"]
+        assert door.call(report, {"goal": goal, "text": "half", "key": key})[0] is None, door.name
+        for other in house.doors:
+            assert other.call(create, {"title": "production", "key": key})[0] == "E_CONFLICT", (door.name, other.name)
+            assert other.call(create, {"title": "staging", "tags": ["x"], "key": key})[0] == "E_CONFLICT", (door.name, other.name)
+            assert other.call(create, {"title": "staging", "key": key})[1]["goalId"] == goal, (door.name, other.name)
+            assert other.call(report, {"goal": goal, "text": "whole", "key": key})[0] == "E_CONFLICT", (door.name, other.name)
+            assert other.call(report, {"goal": goal[:-3], "text": "half", "key": key})[0] is None, (door.name, other.name)
+        theirs = door.call(create, {"title": "staging", "key": key}, "overseer")
+        assert theirs[0] is None and theirs[1]["goalId"] != goal, (door.name, theirs)
+        assert door.call(report, {"goal": goal, "text": "of another", "key": key}, "overseer")[0] is None, door.name
+        said = [one for one in house.do("goal.show", goal=goal)["records"] if one["type"] == "goal.reported"]
+        assert len(said) == 2, said
+        assert door.call(table["goal.update"], {"goal": goal, "priority": "low", "key": key})[0] is None, door.name
+        assert door.call(table["goal.update"], {"goal": goal, "priority": "high", "key": key})[0] == "E_CONFLICT", door.name
+        assert house.do("goal.show", goal=goal)["priority"] == "low"
+
+
+def a_key_at_once_is_one_request(house):
+    """Thirty at the same moment, with two bodies: one of the bodies is applied, and the other one refused each time."""
+    answers = []
+
+    def go(title):
+        answers.append((title, house.doors[0].call(house.table["goal.create"], {"title": title, "key": "at-once"})))
+    threads = [threading.Thread(target=go, args=(("one", "two")[i % 2],)) for i in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    goals = {result["goalId"] for _, (code, result) in answers if code is None}
+    assert len(answers) == 30 and len(goals) == 1, goals
+    title = house.do("goal.show", goal=goals.pop())["title"]
+    for asked, (code, _) in answers:
+        assert code == (None if asked == title else "E_CONFLICT"), (title, asked, code)
+
+
 def the_beginning_of_an_id_is_enough(house):
     goal = house.goal()
     for door in house.doors:
@@ -869,8 +911,9 @@ def no_door_opens_the_store(house):
 
 CHECKS = [(no_door_opens_the_store, ""), (roles_are_as_agreed, "POLICY-04 POLICY-05"), (a_run_reaches_only_its_own, "POLICY-03"), (a_run_does_not_plan, "POLICY-04 POLICY-05 PLAN-28 PLAN-23"),
           (the_four_codes_of_plans, "API-03 API-05 PLAN-23 PLAN-24 PLAN-25 PLAN-26"),
-          (methods_have_the_names_that_were_asked_for, "API-01 API-02 API-03 API-04 GOAL-12"),
-          (one_key_is_one_write_at_any_door, ""), (the_beginning_of_an_id_is_enough, ""),
+          (methods_have_the_names_that_were_asked_for, "API-01 API-02 API-03 API-04"),
+          (one_key_is_one_write_at_any_door, ""), (a_key_is_one_request_of_one_caller, ""), (a_key_at_once_is_one_request, ""),
+          (the_beginning_of_an_id_is_enough, ""),
           (the_daemon_stops_through_each_door, "")]
 WALKED = "API-02 API-03 API-05 POLICY-04 POLICY-05"
 

@@ -25,7 +25,7 @@ import traceback
 from pathlib import Path
 
 import proof
-from world import BUILD, OVERSEER, OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import BUILD, OVERSEER, OVERSEERD, SUPERVISION, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
 
 LEASE, ORPHAN = 2, 2
 TASKS = 2
@@ -109,17 +109,7 @@ class Pair:
         script = self.folder / "agent.py"
         script.write_text(AGENT)
         config = self.folder / "overseer.toml"
-        config.write_text(f"""[supervision]
-enabled = true
-tick_every = "1s"
-idle_after = "60s"
-min_resend_interval = "0s"
-verify_by_person = false
-backoff.base = "1s"
-backoff.max = "1s"
-max_attempts = 100
-max_restarts = 50
-[fleet]
+        config.write_text(SUPERVISION + f"""[fleet]
 orphan_after = "{ORPHAN}s"
 [caps]
 blast_least = 100

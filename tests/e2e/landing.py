@@ -122,6 +122,30 @@ def what_is_shown_is_what_lands():
 
 
 @check
+def bytes_that_are_no_text_hide_nothing():
+    """M3: one Latin-1 byte in a file's name and text, in a commit's message and author, in what the agent prints and in what the check prints."""
+    act = r"""e=$(printf '\351'); echo "fix caf$e" >"caf$e.txt"; git add -A
+git -c "user.name=Ren$e" -c user.email=r@example.org commit -q -m "caf$e is made"; echo more >>"caf$e.txt"; echo "said caf$e"; echo "erred caf$e" >&2"""
+    house = place_make("latin", act, check_text=r"printf 'checked caf\351\n'; exit 1",
+                       **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
+    try:
+        goal = house.goal()
+        question = house.wait("a person hears that it fails", lambda: question_of(house, goal))
+        shown = house.do("goal.show", goal=goal)
+        assert "checked caf?" in json.dumps(shown["records"]) and "checked caf?" in question["text"], (shown["records"], question)
+        diff = house.do("work.diff", goal=goal, worktree=True)["diff"]
+        assert "+fix caf\ufffd" in diff and ("caf\ufffd.txt" in diff or "caf\\351.txt" in diff), diff
+        log = json.dumps(house.do("work.log", goal=goal), ensure_ascii=False)
+        assert "said caf\ufffd" in log or "said caf?" in log, log
+        for method, params in (("why.show", {"of": goal}), ("plan.show", {"goal": goal}), ("status.show", {}), ("inbox.list", {}), ("goal.list", {}),
+                               ("events.list", {"goal": goal})):
+            assert house.do(method, **params), method
+    finally:
+        house.close()
+    proof.passed("e2e", "landing.latin", "VERIFY-22")
+
+
+@check
 def a_moved_target_is_checked_again():
     """H2: what passes alone and fails together with what others pushed does not land."""
     house = place_make("moved", "echo a >a", check_text="! { test -f a && test -f b; }", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
@@ -321,7 +345,7 @@ def land_names_the_commit_that_diff_showed():
         landed(house, goal)
     finally:
         house.close()
-    proof.passed("e2e", "landing.cli", "VERIFY-22 CLI-05")
+    proof.passed("e2e", "landing.cli", "VERIFY-22")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ import proof
 from blocks import certificate_make
 from hosts import Proxy, beside_its_hold
 from pulls import git
-from world import OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import OVERSEERD, SUPERVISION, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
 
 LEASE, ORPHAN = 2, 1
 GOES_ON = LEASE + 8  # seconds from the loss of the holder until the lane grants the slot to the next one
@@ -199,17 +199,7 @@ class Hosts:
         self.checked.touch()
         (self.folder / "check.sh").write_text(CHECK.replace("{log}", str(self.checked)))
         config = self.folder / "overseer.toml"
-        config.write_text(f"""[supervision]
-enabled = true
-tick_every = "1s"
-idle_after = "60s"
-min_resend_interval = "0s"
-verify_by_person = false
-backoff.base = "1s"
-backoff.max = "1s"
-max_attempts = 100
-max_restarts = 50
-[fleet]
+        config.write_text(SUPERVISION + f"""[fleet]
 orphan_after = "{ORPHAN}s"
 [caps]
 blast_least = 100

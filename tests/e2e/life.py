@@ -6,11 +6,13 @@
   life.py --engine postgres     the spool with a server that is stopped
 """
 import argparse
+import itertools
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,7 +21,7 @@ from pathlib import Path
 
 import proof
 from away import Outage
-from world import OVERSEERD, Broken, Client, Daemon, Sqlite, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import OVERSEERD, OVERSEERD_SEAMS, Broken, Client, Daemon, Sqlite, Unreachable, folder_make, seam_arm, store_make, under_postgres, wait_until
 
 
 def expect(holds, what):
@@ -65,6 +67,7 @@ def registration(folder):
         expect(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", entry["instance_id"]),
                f"{entry['instance_id']} is no random UUID")
         expect("log_file" in entry, "the registration names no log")
+        proof.passed("e2e", "life: the registration is there when the daemon can be asked", "WATCH-01.a")
         names.add(entry["instance_id"])
         beat = wait_until("there is a heartbeat", lambda: read_json(state_of(daemon) / "auto.heartbeat"), 8, bound=True)
         expect(beat["instance_id"] == entry["instance_id"], "the heartbeat is somebody else's")
@@ -72,7 +75,7 @@ def registration(folder):
         daemon.stop()
         expect(not (state_of(daemon) / "daemon.json").exists(), "the registration stays after the end")
     expect(len(names) == 2, "two starts have one name")
-    proof.passed("e2e", "life registration", "WATCH-01")
+    proof.passed("e2e", "life: another UUID at each start", "WATCH-01.b")
 
 
 class Silted:
@@ -249,7 +252,8 @@ def spool(folder, engine):
     daemon.start()
     daemon.wait_joined()
     goal = call(daemon, "goal.create", title="reports")[1]["goalId"]
-    spooled = 0
+    call(daemon, "goal.report", goal=goal, text="before", key="again")
+    spooled = 1
     with Outage(store):
         def away():
             health = daemon.health()
@@ -261,6 +265,10 @@ def spool(folder, engine):
             status, result, error = call(daemon, "goal.report", goal=goal, text=f"report {i}")
             expect(status == 202 and result.get("spooled") is True, f"report {i}: {status} {result} {error}")
             spooled += 1
+        for text in ("other words", "other words", "before"):  # M1: a key that was used can only be looked up in the store
+            status, result, error = call(daemon, "goal.report", goal=goal, text=text, key="again")
+            expect(status == 202, f"a key again: {status} {result} {error}")
+        spooled += 1
         status, _, error = call(daemon, "goal.report", goal=goal)
         expect(error and error["data"]["code"] == "E_INVALID", "what is not valid is spooled")
         if engine == "postgres":
@@ -274,6 +282,8 @@ def spool(folder, engine):
     wait_until("every report has arrived", lambda: reports_of(daemon, goal) >= spooled, 30)
     time.sleep(1.5)
     expect(reports_of(daemon, goal) == spooled, f"{reports_of(daemon, goal)} of {spooled} reports are there")
+    status, _, error = call(daemon, "goal.report", goal=goal, text="third words", key="again")
+    expect(error and error["data"]["code"] == "E_CONFLICT", f"a key that was used: {error}")
     wait_until("the spool is empty", lambda: (state_of(daemon) / "spool").stat().st_size == 0, 10)
     daemon.stop()
     if engine == "postgres":
@@ -326,6 +336,7 @@ def one_store(folder):
         refused(folder, folder / name, "in use")
     os.link(folder / "store.db", folder / "hard.db")
     refused(folder, folder / "hard.db", "in use")
+    proof.passed("e2e", "life: the lock of a daemon that lives holds, by any name of the store", "STORE-07.b")
     first.kill()
     for name in ("hard.db", "store.db"):
         refused(folder, folder / name, "hard link")
@@ -335,7 +346,7 @@ def one_store(folder):
     second.wait_joined()
     expect(len(call(second, "goal.list")[1]["goals"]) == 1, "a goal is missing")
     second.stop()
-    proof.passed("e2e", "life one daemon for one store", "STORE-07")
+    proof.passed("e2e", "life: the lock of a daemon that was killed is taken over", "STORE-07.a")
 
 
 def refused(folder, path, words):
@@ -349,6 +360,121 @@ def refused(folder, path, words):
         return
     daemon.kill()
     raise Broken(f"a second daemon began on {path}")
+
+
+def checkpoints(folder):
+    """A store that cannot be opened for checkpoints is tried again, and said: its log does not grow for ever."""
+    seams = folder / "seams"
+    seams.write_text("always checkpoint-open 1\n")
+    daemon = Daemon(folder, f"sqlite:{folder}/store.db", program=OVERSEERD_SEAMS, environment={"OVERSEER_SEAM_FILE": str(seams)})
+    daemon.start()
+    daemon.wait_joined()
+    for i in range(40):
+        call(daemon, "goal.create", title=f"{i} " + "x" * 150)
+    wait_until("it is said", lambda: "cannot be opened for checkpoints" in daemon.log.read_text(), 10)
+    time.sleep(2.5)
+    expect(daemon.log.read_text().count("cannot be opened for checkpoints") == 1, "it is said more than once")
+    main_file, wal = folder / "store.db", folder / "store.db-wal"
+    before = main_file.stat().st_size
+    expect(wal.stat().st_size > 100000, f"the log has {wal.stat().st_size} bytes")
+    seam_arm(seams, "")
+    wait_until("the log is brought into the store", lambda: main_file.stat().st_size > before, 15)
+    expect("open for checkpoints again" in daemon.log.read_text(), "that it is open again is not said")
+    daemon.stop()
+    proof.passed("e2e", "life checkpoints", "")
+
+
+def log_bounded(folder):
+    """While a reader keeps a transaction open, the write-ahead log grows; after its end, the log is cut within seconds, beside writers."""
+    most = 64 << 20
+    daemon = Daemon(folder, f"sqlite:{folder}/store.db")
+    daemon.start()
+    daemon.wait_joined()
+    wal = folder / "store.db-wal"
+    reader = sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM goal").fetchone()
+    ending, errors = threading.Event(), []
+
+    def write(n):
+        client = Client(daemon.socket, 30)
+        goal = client.call("goal.create", {"title": f"goal {n}"})[1]["goalId"]
+        while not ending.is_set():
+            _, _, error = client.call("goal.report", {"goal": goal, "text": "x" * 1000})
+            if error:
+                errors.append(error)
+                break
+        client.close()
+
+    writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    try:
+        wait_until("the log grows", lambda: wal.stat().st_size > most + (4 << 20) or errors, 60)
+        reader.close()
+        wait_until("the log is cut", lambda: wal.stat().st_size < most // 4 or errors, 15)
+    finally:
+        ending.set()
+        for writer in writers:
+            writer.join()
+    expect(not errors, errors[:1])
+    daemon.stop()
+    proof.passed("e2e", "life log_bounded", "")
+
+
+def examined(folder):
+    """After a clean end the store is examined beside the work, also while the same goals are written to all the time; after another end
+    before it."""
+    store, said = folder / "store.db", "was examined and is sound"
+    daemon = Daemon(folder, f"sqlite:{store}")
+
+    def begin(change=lambda: None):
+        if daemon.process and daemon.process.poll() is None:
+            daemon.stop()
+        change()
+        daemon.log.write_text("")
+        daemon.start()
+        daemon.wait_joined()
+        return json.loads(Path(f"{store}.lock").read_text())
+
+    lock = begin()
+    expect("left" not in lock, "a store that is open is called left")
+    goals = [call(daemon, "goal.create", title=f"goal {i}")[1]["goalId"] for i in range(1500)]
+    begin()
+    ending, errors = threading.Event(), []
+
+    def write(n):
+        client = Client(daemon.socket)
+        for i in itertools.count():
+            if ending.is_set():
+                break
+            _, _, error = client.call("goal.report", {"goal": goals[i % 20], "text": f"{n} {i}"})
+            if error:
+                errors.append(error)
+                break
+        client.close()
+
+    writers = [threading.Thread(target=write, args=(n,)) for n in range(6)]
+    for writer in writers:
+        writer.start()
+    try:
+        wait_until("the store is examined", lambda: said in daemon.log.read_text() or daemon.health().get("safeMode"), 30)
+    finally:
+        ending.set()
+        for writer in writers:
+            writer.join()
+    expect(not errors and not daemon.health()["safeMode"], f"beside writers: {errors[:1]} {daemon.log_tail()}")
+    begin(lambda: os.utime(store))  # the file was changed: it is examined first, and not again
+    time.sleep(1.6)
+    expect(said not in daemon.log.read_text(), "a store that was changed is examined beside the work")
+    daemon.kill()
+    begin()
+    time.sleep(1.6)
+    expect(said not in daemon.log.read_text(), "a store whose daemon was killed is examined beside the work")
+    begin()
+    wait_until("after a clean end it is beside the work again", lambda: said in daemon.log.read_text(), 15)
+    daemon.stop()
+    proof.passed("e2e", "life examined", "")
 
 
 def quietly(daemon, method, **params):
@@ -365,7 +491,7 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere, one_store] if options.engine == "sqlite" else []
+    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere, one_store, checkpoints, log_bounded, examined] if options.engine == "sqlite" else []
     failed = 0
     for part in [*parts, lambda folder: spool(folder, options.engine)]:
         name = getattr(part, "__name__", "")

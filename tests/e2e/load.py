@@ -2,6 +2,7 @@
 """Who writes while things break, and what was acknowledged? Clients that repeat what was not answered, with its key."""
 import hashlib
 import json
+import os
 import random
 import subprocess
 import threading
@@ -18,6 +19,18 @@ def derive(space, key):
     return hashlib.sha256(space + b"\0" + key).digest()[:16]
 
 
+def key_derive(kind, key, goal, actor=None, run=b""):
+    """What a key names: of its caller, its operation and its goal. Of a create that is the goal. The daemon's own user has no number here."""
+    actor = actor or "human"
+    of_both = derive(derive(actor.encode(), run), derive(kind.encode(), key.encode()))
+    return derive(derive(b"key", goal), of_both)
+
+
+def source_derive(key, params):
+    body = {name: value for name, value in params.items() if name not in ("key", "goal", "traceId")}
+    return derive(key, json.dumps(body, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode())
+
+
 class Op:
     """One write that somebody wants once, however often it is asked for."""
     __slots__ = ("kind", "key", "goal", "source", "text", "command", "keyed", "acked", "forwarded", "seq", "tries",
@@ -25,8 +38,9 @@ class Op:
 
     def __init__(self, kind, key, goal=None, text="", command=None, keyed=True):
         self.kind, self.key, self.text, self.command, self.keyed = kind, key, text, command, keyed
-        self.source = derive(goal or bytes(16), derive(kind.encode(), key.encode()))
-        self.goal = goal or self.source
+        named = key_derive(kind, key, goal or bytes(16))
+        self.goal = goal or named
+        self.source = source_derive(named, self.params())
         self.acked = self.forwarded = False
         self.seq, self.tries, self.refused, self.why = 0, 0, None, ""
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 
-from load import Load, Op, derive
+from load import Load, Op, key_derive
 from verify import CLAIMED, COMPLETED, DESK_OPENED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
 from world import (OVERSEERD_SEAMS, PATIENCE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
                    wait_until)
@@ -175,7 +175,7 @@ class Pair:
         out = []
         for line in self.acts.read_text().splitlines()[acts_before:]:
             effect, fence, key = line.split()
-            goal = derive(bytes(16), derive(b"goal.create", key.encode()))
+            goal = key_derive("goal.create", key, bytes(16))
             (now,), = self.ask(f"SELECT fence FROM goal WHERE goal_id = {self.store.id(goal)}")
             if int(fence) < int(now):
                 out.append(effect)

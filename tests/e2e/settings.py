@@ -311,7 +311,7 @@ def bounds_hold(world):
     world.do("config.reload")
 
 
-@check("CONFIG-12")
+@check("")
 def flags_win(world):
     """Over the environment, which wins over the file."""
     world.write('[supervision]\nmax_attempts = 4\nmax_restarts = 4\n[verify]\ncommand = "./file"\n')

@@ -48,8 +48,8 @@ def client(path, number, failures):
         door = Door(path)
         for i in range(25):
             key = f"{number}-{i}"
-            made = door.call("goal.create", title=f"goal {key}", command="echo done" if i % 3 == 0 else "true", key=key)
-            again = door.call("goal.create", title=f"goal {key}", key=key)
+            wanted = {"title": f"goal {key}", "command": "echo done" if i % 3 == 0 else "true", "key": key}
+            made, again = door.call("goal.create", **wanted), door.call("goal.create", **wanted)
             goal = made["result"]["goalId"]
             assert again["result"]["goalId"] == goal, again
             door.call("goal.report", goal=goal, text="half", key="half")

@@ -9,7 +9,7 @@ from world import goal_text, id_text
 CREATED, REPORTED, COMPLETED, NEEDS_PERSON, QUARANTINED, DECIDED, CLAIMED, ENDED, UNCONFIRMED = range(1, 10)
 TYPE_NAMES = ["none", "goal.created", "goal.reported", "goal.completed", "goal.needs_person", "goal.quarantined",
               "effect.decided", "effect.claimed", "effect.ended", "effect.unconfirmed"]
-DESK_OPENED = 83
+DESK_OPENED, RETURNED = 83, 98
 READY, RUNNING, IN_DOUBT = range(3)
 ACTIVE, DONE = 0, 2                                  # of a goal
 NEED_NOTHING, NEED_FAILED, NEED_UNCONFIRMED = range(3)
@@ -84,7 +84,7 @@ class Replay:
 
     def __init__(self):
         self.status, self.need, self.reports, self.made, self.last_exit = ACTIVE, NEED_NOTHING, 0, 0, 0
-        self.open, self.claims, self.ended, self.doubts = {}, {}, {}, Counter()
+        self.open, self.claims, self.ended, self.doubts, self.returned = {}, {}, {}, Counter(), Counter()
         self.sources, self.writes, self.created, self.quarantined = [], [], None, False
 
     def apply(self, kind, seq, evidence):
@@ -106,6 +106,10 @@ class Replay:
             wrong = self.open.get(n) != READY
             self.open[n] = RUNNING
             self.claims[n] = (evidence["host"], evidence["fence"])
+        elif kind == RETURNED:
+            wrong = self.open.get(n) != RUNNING or self.claims[n][0] != evidence["host"]
+            self.open[n] = READY
+            self.returned[n] += 1
         elif kind == UNCONFIRMED:
             wrong = self.open.get(n) not in (RUNNING, IN_DOUBT) or self.doubts[n]
             self.open[n], self.need = IN_DOUBT, NEED_UNCONFIRMED
@@ -283,6 +287,7 @@ class Verification:
     def check_command(self, op, replay, acted):
         name = f"{op.key} ({goal_text(op.goal)})"
         self.stats["commands"] += 1
+        self.stats["returned"] += replay.returned[0]
         if replay.quarantined:
             return
         if 0 in replay.ended:
@@ -308,4 +313,5 @@ class Verification:
                 f" {found['lost']} lost, {found['doubled']} doubled, {found['half-applied']} half-applied,"
                 f" {found['broken chain']} broken chains; {stats['commands']} commands: {stats['ended']} ended,"
                 f" {stats['unconfirmed']} unconfirmed ({share:.1f} %, {stats['silent']} of them not acted on),"
+                f" {stats['returned']} returned,"
                 f" {found['acted twice']} acted on twice, {found['acted unclaimed']} unclaimed, {found['stuck']} stuck")

@@ -24,11 +24,16 @@ TWO = [{"id": "P1", "tier": "phase"}, {"id": "T1", "tier": "task", "parentId": "
 NODES = [{**node, "name": node["id"], "objective": f"make {node['id']}", "acceptanceCriteria": ["it can be seen"]} for node in TWO]
 
 
-def begin(house):
+def shows(house, what, rows):
+    """What was expected has held: it shows these clauses of rows."""
+    proof.passed("e2e", f"{what} [{house.store.engine}]", rows)
+
+
+def begin(house, nodes=NODES, agents=AGENTS):
     """A goal with three pieces of work, and an agent at each."""
     goal = house.do("goal.create", title="tokens")["goalId"]
-    settle(house, AGENTS)
-    house.do("plan.apply", goal=goal, nodes=NODES)
+    settle(house, agents)
+    house.do("plan.apply", goal=goal, nodes=nodes)
     wait_until("all of them were told", lambda: len([one for one in house.do("assignment.list", goal=goal)["assignments"]
                                                       if one["delivery"] == "accepted"]) == 3, 30)
     return goal
@@ -69,7 +74,7 @@ def handoffs_stand_at_every_level(house):
     said = {"summary": "tokens work", "currentState": "on a branch", "decisions": ["SHA-256: they are random"], "nextActions": ["mail", "tests", "docs"],
             "openQuestions": ["which relay?"], "knownBlockers": ["no password"], "filesTouched": ["a.c", "b.c"],
             "commandsRun": [f"curl -H 'Authorization: token {SECRET}' x"], "testsRun": ["make check: 412 passed"], "commits": ["3fa2"],
-            "externalRefs": ["PR 7", "issue 8"], "sessionKey": "agent:auto-1:1", "sessionId": "s-1"}
+            "prs": ["PR 7"], "issues": ["issue 8"], "externalRefs": ["https://example.org/design"], "sessionKey": "agent:auto-1:1", "sessionId": "s-1"}
     for node in ("S1", "T1", "P1", None):
         house.do("handoff.add", goal=goal, **said, **({"node": node} if node else {}))
         kept = house.do("handoff.show", goal=goal)
@@ -78,6 +83,10 @@ def handoffs_stand_at_every_level(house):
             if name != "commandsRun":
                 assert kept[name] == value, (name, kept[name])
         assert SECRET not in json.dumps(kept) and kept["commandsRun"][0].startswith("curl"), kept["commandsRun"]
+    shows(house, "what a handoff says comes back", "CRYSTAL-02.a CRYSTAL-03.a")
+    assert kept["nextActions"] == ["mail", "tests", "docs"], kept["nextActions"]
+    shows(house, "next actions stay in order", "CRYSTAL-02.b")
+    shows(house, "a token in a command is redacted", "CRYSTAL-03.b")
     listed = house.do("handoff.list", goal=goal)["handoffs"]
     assert [one["workNodeId"] for one in listed] == ["", "P1", "T1", "S1"], listed
     assert len(house.do("handoff.list", goal=goal, node="T1")["handoffs"]) == 1
@@ -165,7 +174,9 @@ def a_report_of_the_end_is_kept(house):
             "artifacts": [{"path": "docs/token.md", "description": "how they expire"}, {"path": "token.c", "description": ""}]}
     assert tool(house, role, "report_completion", **{**said, "confidence": "certain"}) == "E_INVALID"
     assert tool(house, role, "report_completion", **{**said, "artifacts": [{"description": "of nothing"}]}) == "E_INVALID"
+    shows(house, "words and artifacts that there are not are refused", "REPORT-01.a")
     assert tool(house, role, "report_completion", status="complete") == "E_INVALID", "a summary is wanted"
+    shows(house, "a report without a summary is refused", "REPORT-01.b")
     assert house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"] is None
     assert tool(house, role, "report_completion", **said)["goalId"] == goal
     kept = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"]
@@ -233,7 +244,7 @@ def progress_never_waits(house):
     for role in roles:
         house.mcp.session(role)
     with Held(house.store):
-        took = []
+        took, held = [], time.monotonic()
         for role in roles:
             begun = time.monotonic()
             said = tool(house, role, "report_progress", phase=f"of {role}")
@@ -241,8 +252,12 @@ def progress_never_waits(house):
             assert not isinstance(said, str), (said, took)
             assert said["spooled"] and said["goalId"] == goal, said
         assert tool(house, roles[0], "report_progress", phase="too soon")["spooled"]
-        time.sleep(1)
-    assert statistics.median(took) < 0.1, took
+        while time.monotonic() < held + 10:  # and as fast when it has hung for long
+            time.sleep(0.5)
+            begun = time.monotonic()
+            assert tool(house, roles[0], "report_progress", phase="too soon")["spooled"]
+            took.append(time.monotonic() - begun)
+    assert statistics.median(took) < 0.1 and len(took) > 10, took
     wait_until("they are kept", lambda: len(records(house, goal, "agent.progress")) == 3, 30)
     time.sleep(1)
     assert sorted(one["text"] for one in records(house, goal, "agent.progress")) == sorted(f"of {role}" for role in roles)
@@ -283,6 +298,13 @@ def an_assignment_is_shown_and_survives(house):
         again = house.do("assignment.show", goal=goal, assignment=one["assignmentId"])
         for name in ("instructionHash", "lastInstructionText", "createdAt", "lastDispatchAt", "sessionKey", "agentId", "workNodeId"):
             assert again[name] == one[name], (node, name, again[name], one[name])
+    shows(house, "the same text has the same hash after a restart", "ASSIGN-08.a")
+    settle(house, "")
+    prose = {name: "é" * 4000 for name in ("objective", "expectedOutcome", "definitionOfDone")}  # 24 KB
+    goal = begin(house, [{**one, **prose} if one["id"] == "S1" else one for one in NODES])
+    long = house.do("assignment.show", goal=goal, assignment=assignment(house, goal, "S1")["assignmentId"])["lastInstructionText"]
+    assert 4096 < len(long.encode()) <= 12288 and "> […]\n" in long, len(long.encode())
+    shows(house, "a long instruction is cut at its cap", "ASSIGN-08.b STORE-12")
     settle(house, "")
 
 
@@ -296,10 +318,12 @@ def a_request_blocks_its_agent(house):
     asked = tool(house, role, "request_orchestrator", title="which relay?")
     assert isinstance(asked, dict), asked
     assert seen() == ("blocked", 1), seen()
+    shows(house, "with an open request it is blocked", "REQUEST-07.a")
     waiting = house.do("request.list", goal=goal)["requests"]
     assert len(waiting) == 1, waiting
     house.do("request.respond", goal=goal, question=waiting[0]["questionId"], text="the staging one")
     wait_until("it goes on", lambda: seen() == ("running", 0), 45)
+    shows(house, "with an answer it runs", "REQUEST-07.b")
     settle(house, "")
 
 
@@ -332,6 +356,22 @@ def why_answers_from_the_log_alone(house):
     settle(house, "")
 
 
+def four_questions_are_answered(house):
+    """OBSERVE-05: why it counts as stalled, what was last sent and taken, how long it is left alone, what it has shown."""
+    goal = begin(house, agents=AGENTS.replace("enabled = true", 'enabled = true\nidle_after = "8s"\nturn_most = "8s"\nidle_in_tool = "8s"\ntick_every = "1s"'))
+    mine = assignment(house, goal, "S1")["assignmentId"]
+    house.do("agent.update", goal=goal, assignment=mine, summary="half of it", commits=["3fa2"])
+    shown = lambda: house.do("assignment.show", goal=goal, assignment=mine)
+    wait_until("it is nudged", lambda: shown()["retryCount"] >= 1 and shown()["delivery"] == "accepted", 45)
+    one, why = shown(), house.do("why.show", of=mine, goal=goal, limit=200)
+    lines = {line["type"]: line for line in why["lines"]}
+    assert lines["assignment.stalled"]["rule"] == "agent.silent" and lines["assignment.stalled"]["what"], lines["assignment.stalled"]
+    assert one["lastDispatchAt"] and one["delivery"] == "accepted" and "What changed" in one["lastInstructionText"], one
+    assert one["backoffUntil"] > one["lastDispatchAt"], one
+    assert one["lastObservedActivityAt"] < one["lastDispatchAt"] and lines["update.taken"]["kind"] == "said", one
+    settle(house, "")
+
+
 def what_was_decided_is_decided_again(house):
     """TICK-28, G-29: also after a kill, under three policies; and another policy differs where it decides."""
     goal = begin(house)
@@ -360,17 +400,18 @@ def what_was_decided_is_decided_again(house):
 
 
 CHECKS = [
-    (handoffs_stand_at_every_level, "CRYSTAL-01 CRYSTAL-02 CRYSTAL-03 CRYSTAL-04 CRYSTAL-05"),
+    (handoffs_stand_at_every_level, "CRYSTAL-01 CRYSTAL-05"),
     (an_agent_says_how_it_goes, "UPDATE-03 UPDATE-05 UPDATE-09 UPDATE-10 UPDATE-11 CRYSTAL-07 REQUEST-06"),
     (an_update_of_nobody_is_held, "UPDATE-06"),
     (a_completion_is_an_update, ""),
-    (a_report_of_the_end_is_kept, "REPORT-01 REPORT-06 REPORT-07 REPORT-08"),
-    (progress_is_shown_and_bounded, "PROGRESS-01 PROGRESS-03 PROGRESS-05 PROGRESS-06"),
+    (a_report_of_the_end_is_kept, "REPORT-06 REPORT-07 REPORT-08 TEST-13"),
+    (progress_is_shown_and_bounded, "PROGRESS-01 PROGRESS-03 PROGRESS-05 PROGRESS-06 TEST-14"),
     (progress_never_waits, "PROGRESS-02"),
     (a_question_that_is_not_there_is_refused, ""),
-    (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-08 ASSIGN-10 ASSIGN-16"),
-    (a_request_blocks_its_agent, "REQUEST-06 REQUEST-07"),
+    (an_assignment_is_shown_and_survives, "ASSIGN-02 ASSIGN-10"),
+    (a_request_blocks_its_agent, "REQUEST-06"),
     (why_answers_from_the_log_alone, "EVENT-05"),
+    (four_questions_are_answered, "OBSERVE-05"),
     (what_was_decided_is_decided_again, "TICK-28"),
 ]
 

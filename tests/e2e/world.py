@@ -104,6 +104,33 @@ class Client:
 
 # ---- the daemon ----
 
+# Agents that fail often are begun again at once.
+SUPERVISION = """[supervision]
+enabled = true
+tick_every = "1s"
+idle_after = "60s"
+min_resend_interval = "0s"
+verify_by_person = false
+backoff.base = "1s"
+backoff.max = "1s"
+max_attempts = 100
+max_restarts = 50
+"""
+
+# As many runs of one program as there are tasks, without a sandbox. {script}: the program.
+MANY_COMMANDS = """[escalation]
+desktop = false
+[caps]
+at_once = 0
+actions_per_minute = 100000
+[sandbox]
+mode = "off"
+[[agents]]
+id = "coder"
+driver = "command"
+program = "{script}"
+"""
+
 STARTED = []
 
 

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does the daemon do with a damaged store? It never crashes, never dispatches from it, and gives back what can be read.
 
-  corrupt.py [--stores N] [--seed S] [--only CLASS] [--verbose]
+  corrupt.py [--stores N] [--seed S] [--only CLASS] [--rot] [--verbose]
 
 A real daemon fills a store with open effects in every state and is killed. Copies of it are then damaged in one way each.
 Every command appends a line to a file, so a dispatch is seen from outside. For each copy: the daemon starts; it either finds the
-damage and goes into safe mode, or the store is the same as before in everything that it means. Then it is rebuilt. OVERSEER_BUILD
-names the folder with the programs; OVERSEER_KEEP=1 leaves the stores in place.
+damage and goes into safe mode, or the store is the same as before in everything that it means. Then it is rebuilt.
+
+--rot: the disk changes what was left by a clean end, and nothing tells the start (inode, size and times are as they were noted). Then
+the start looks only at what would be acted on, and damage is found beside the work, within seconds. Meanwhile nothing may be dispatched but what
+was ready, once. OVERSEER_BUILD names the folder with the programs; OVERSEER_KEEP=1 leaves the stores in place.
 """
 import argparse
 import json
@@ -135,6 +138,16 @@ class Healthy:
                     os.kill(int(pid), signal.SIGKILL)
             except OSError:
                 pass
+
+    def build_left(self):
+        """How this build signs what it leaves at a clean end."""
+        folder = self.folder / "clean"
+        folder.mkdir()
+        daemon = Daemon(folder, f"sqlite:{folder}/overseer.db")
+        daemon.start()
+        daemon.wait_joined()
+        daemon.stop()
+        return re.search(r'"left": "(\S+) ', (folder / "overseer.db.lock").read_text()).group(1)
 
     def copy_to(self, folder, whole):
         """whole: everything in the file, closed cleanly; else as the killed daemon left it."""
@@ -381,15 +394,26 @@ class Violation(Exception):
 
 
 class Case:
-    def __init__(self, healthy, folder, name, number, seed):
+    def __init__(self, healthy, folder, name, number, options):
         self.healthy, self.folder, self.name, self.number = healthy, folder, name, number
-        self.rng = random.Random(f"{seed} {name} {number}")
+        self.rng = random.Random(f"{options.seed} {name} {number}")
         self.path = folder / "overseer.db"
         _, whole, damage = CLASSES[name]
         healthy.copy_to(folder, whole)
         self.what = damage(self.path, self.rng)
+        self.rot = options.rot and whole
+        if self.rot:
+            self.sign()
+        self.lines_before = healthy.lines
         self.environment = {"ACTS": str(folder / "acts"), "PIDS": str(folder / "pids")}
         self.daemon = Daemon(folder, f"sqlite:{self.path}", environment=self.environment)
+
+    def sign(self):
+        """As if the damaged file were the one that a clean end left."""
+        it, lock = self.path.stat(), self.folder / "overseer.db.lock"
+        times = " ".join(f"{ns // 10**9}.{ns % 10**9:09d}" for ns in (it.st_mtime_ns, it.st_ctime_ns))
+        left = f'"left": "{self.healthy.left} {it.st_ino} {it.st_size} {times}"'
+        lock.write_text(lock.read_text().replace("}", f", {left}}}"))
 
     def insist(self, holds, what):
         if not holds:
@@ -419,6 +443,10 @@ class Case:
         """"harmless", "repaired" or "empty"; Violation."""
         self.before = dump(self.path, self.folder) if self.path.is_file() else None
         health = self.start()
+        if self.rot and not health["safeMode"]:
+            health = self.examined()
+        if self.rot and health["safeMode"] and not self.aside():
+            self.set_aside_next()
         if not health["safeMode"]:
             self.harmless()
             return "harmless"
@@ -427,8 +455,28 @@ class Case:
         if self.number % 3 == 0:  # it outlives the daemon
             self.insist(self.start()["safeMode"], "a second start left safe mode by itself")
             self.stop()
-        self.insist(self.lines() == self.healthy.lines, "something was dispatched from a damaged store")
+        self.insist(self.lines() == self.lines_before, "something was dispatched from a damaged store")
         return self.rebuild()
+
+    # found beside the work
+
+    def examined(self):
+        def over():
+            self.daemon.alive()
+            health = self.daemon.health()
+            sound = "was examined and is sound" in self.daemon.log.read_text(errors="replace")
+            return health if health and (health["safeMode"] or sound) else None
+        return wait_until("the store is examined", over, 30)
+
+    def set_aside_next(self):
+        """Found while the daemon ran: what was ready may have been done, once; the next start sets the store aside."""
+        self.late = True
+        time.sleep(0.2)  # what was dispatched just before has time to show
+        self.stop()
+        self.lines_before = self.lines()
+        added = self.lines_before - self.healthy.lines
+        self.insist(set(added) <= self.healthy.ready and max(self.lines_before.values()) == 1, f"dispatched: {added}")
+        self.insist(self.start()["safeMode"], "the next start left safe mode by itself")
 
     # not found: then it must be as if nothing had happened
 
@@ -543,10 +591,10 @@ class Case:
         for raw in self.rng.sample(sorted(kept), min(3, len(kept))):
             status, result, error = self.call("goal.show", goal=goal_text(raw))
             self.insist(result, f"goal.show after the rebuild: {status} {error}")
-        wait_until("the new command is run", lambda: sum(self.lines().values()) > sum(self.healthy.lines.values()), 15)
+        wait_until("the new command is run", lambda: sum(self.lines().values()) > sum(self.lines_before.values()), 15)
         time.sleep(0.2)
         self.stop()
-        added = self.lines() - self.healthy.lines
+        added = self.lines() - self.lines_before
         self.insist(sum(added.values()) == 1 and max(self.lines().values()) == 1, f"dispatched after the rebuild: {added}")
 
     def accept_empty(self):
@@ -559,9 +607,10 @@ class Case:
 
 # ---- all of them ----
 
-def plan(stores, only):
+def plan(options):
     """(class, number) of each store: every class in its share, and at least once when there is room."""
-    names = [only] if only else list(CLASSES)
+    stores = options.stores
+    names = [options.only] if options.only else [name for name in CLASSES if CLASSES[name][1] or not options.rot]
     shares = sum(CLASSES[name][0] for name in names)
     counts = {name: CLASSES[name][0] * stores // shares for name in names}
     for name in sorted(names, key=lambda n: (counts[n], -CLASSES[n][0])):
@@ -583,7 +632,7 @@ def proven(rows, name):
 def case_run(healthy, top, name, number, options):
     folder = top / f"{name.replace(' ', '-')}-{number}"
     folder.mkdir()
-    case = Case(healthy, folder, name, number, options.seed)
+    case = Case(healthy, folder, name, number, options)
     try:
         result, why = case.run(), ""
     except (Violation, Broken) as error:
@@ -595,7 +644,7 @@ def case_run(healthy, top, name, number, options):
         print(f"    {name} {number} ({case.what}): {result}{f', {lost} lost' if lost else ''} {why}", flush=True)
     if not why and not os.environ.get("OVERSEER_KEEP"):
         shutil.rmtree(folder)
-    return result, lost
+    return result, lost, getattr(case, "late", False)
 
 
 def main():
@@ -603,15 +652,18 @@ def main():
     parser.add_argument("--stores", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(CLASSES))
+    parser.add_argument("--rot", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     top = folder_make("corrupt")
     (top / "healthy").mkdir()
     healthy = Healthy(top / "healthy")
-    total, by_class, lost_by_class = Counter(), {}, Counter()
-    for name, number in plan(options.stores, options.only):
-        result, lost = case_run(healthy, top, name, number, options)
+    healthy.left = healthy.build_left()
+    total, by_class, lost_by_class, late = Counter(), {}, Counter(), 0
+    for name, number in plan(options):
+        result, lost, was_late = case_run(healthy, top, name, number, options)
         total[result] += 1
+        late += was_late
         by_class.setdefault(name, Counter())[result] += 1
         lost_by_class[name] += lost
     for name, results in by_class.items():
@@ -620,7 +672,10 @@ def main():
               f" {lost_by_class[name]} of {sum(results.values()) * len(healthy.goals)} goals lost", flush=True)
     repaired = total["repaired"] + total["empty"]
     print(f"corrupt: {sum(total.values())} stores, {repaired} safe mode, {total['repaired']} repaired,"
-          f" {total['harmless']} harmless, {total['violation']} violations")
+          f" {total['harmless']} harmless, {total['violation']} violations{f', {late} found beside the work' if options.rot else ''}")
+    if options.rot and not options.only and options.stores >= 12 and late == 0:
+        print("corrupt: no damage was found beside the work: these stores show nothing")
+        return 1
     if total["violation"] == 0 and not options.only and repaired > 0:
         proven(("STORE-05", "STORE-09", "STORE-10", "STORE-11", "FAIL-21"), "corrupt")
     return 1 if total["violation"] else 0

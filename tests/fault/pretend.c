@@ -138,6 +138,7 @@ struct MHD_Daemon {
     void *with;
     MHD_RequestCompletedCallback completed;
     MHD_NotifyConnectionCallback notify;
+    void *notify_with;
     int fd;
 };
 
@@ -168,7 +169,8 @@ struct MHD_Daemon *MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPol
         else if (item->option == MHD_OPTION_NOTIFY_COMPLETED)
             server->completed = (MHD_RequestCompletedCallback)item->value;
         else if (item->option == MHD_OPTION_NOTIFY_CONNECTION)
-            server->notify = (MHD_NotifyConnectionCallback)item->value;
+            server->notify = (MHD_NotifyConnectionCallback)item->value,
+            server->notify_with = item->ptr_value;
     va_end(options);
     return server;
 }
@@ -181,10 +183,20 @@ static void connection_end(struct MHD_Connection *connection) {
     server->completed(NULL, connection, &connection->state, MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
+/* Once; a daemon that has stopped has closed all of them. */
+static void connection_close(struct MHD_Connection *connection) {
+    if (server && connection->context)
+        server->notify(server->notify_with, connection, &connection->context,
+                       MHD_CONNECTION_NOTIFY_CLOSED);
+    connection->context = NULL;
+}
+
 void MHD_stop_daemon(struct MHD_Daemon *daemon) {
     must(daemon == server);
-    for (struct MHD_Connection *c = connections; c; c = c->next)
+    for (struct MHD_Connection *c = connections; c; c = c->next) {
         connection_end(c);
+        connection_close(c);
+    }
     close(daemon->fd);
     free(daemon);
     server = NULL;
@@ -213,7 +225,8 @@ struct MHD_Connection *http_post(const char *body) {
     connection->next = connections;
     connections = connection;
     size_t half = strlen(body) / 2;
-    server->notify(NULL, connection, &connection->context, MHD_CONNECTION_NOTIFY_STARTED);
+    server->notify(server->notify_with, connection, &connection->context,
+                   MHD_CONNECTION_NOTIFY_STARTED);
     call_handler(connection, NULL, 0);
     if (!connection->done)
         call_handler(connection, connection->body, half);
@@ -231,6 +244,7 @@ void http_free(struct MHD_Connection *connection) {
         link = &(*link)->next;
     *link = connection->next;
     must(connection->done);
+    connection_close(connection);
     free(connection->body);
     free(connection->text);
     free(connection);

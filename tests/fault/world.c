@@ -65,7 +65,8 @@ static void watched_close(struct store *base) {
     free(base);
 }
 
-static const struct store_driver WATCHED = {"watched", watched_perform, watched_close};
+static const struct store_driver WATCHED = {
+    .name = "watched", .perform = watched_perform, .close = watched_close};
 
 /* No guard is around an opening: where an arena has no room, the process ends and is started again. */
 static struct store *server_open(const char *uri, char *error, size_t error_size) {
@@ -256,24 +257,39 @@ bool world_is_quiet(struct world *world) {
 
 /* ---- clients ---- */
 
-/* As the door names what has a key: see docs/decisions/0002-keys-name-things.md. */
-static struct id source_of(const char *method, struct id goal, const char *key) {
+/* As the door names what has a key: see docs/decisions/0002-keys-name-things.md. The caller is the daemon's own user. */
+static struct str id_text(const struct id *id) {
+    return (struct str){(const char *)id->bytes, sizeof id->bytes};
+}
+
+static struct id key_of(const char *method, struct id goal, const char *key) {
     struct id of_key = id_derive(str_of(method), str_of(key));
-    return id_derive((struct str){(const char *)goal.bytes, sizeof goal.bytes},
-                     (struct str){(const char *)of_key.bytes, sizeof of_key.bytes});
+    struct id of_caller = id_derive(STR("human"), STR(""));
+    struct id of_both = id_derive(id_text(&of_caller), id_text(&of_key));
+    struct id named = id_derive(STR("key"), id_text(&goal));
+    return id_derive(id_text(&named), id_text(&of_both));
+}
+
+/* Of one request: `body` has its other parameters, in the order of their names. */
+static struct id source_of(struct id key, const char *body) {
+    return id_derive(id_text(&key), str_of(body));
 }
 
 struct ask ask_create(const char *key, bool with_command) {
     struct ask ask = {.kind = ASK_CREATE, .with_command = with_command};
     snprintf(ask.key, sizeof ask.key, "%s", key);
-    ask.source = ask.goal = source_of("goal.create", (struct id){0}, key);
+    char body[256];
+    snprintf(body, sizeof body, "{%s\"title\":\"" ASK_TITLE " %s\"}",
+             with_command ? "\"command\":\"" ASK_COMMAND "\"," : "", key);
+    ask.goal = key_of("goal.create", (struct id){0}, key);
+    ask.source = source_of(ask.goal, body);
     return ask;
 }
 
 struct ask ask_report(const char *key, struct id goal) {
     struct ask ask = {.kind = ASK_REPORT, .goal = goal};
     snprintf(ask.key, sizeof ask.key, "%s", key);
-    ask.source = source_of("goal.report", goal, key);
+    ask.source = source_of(key_of("goal.report", goal, key), "{\"text\":\"" ASK_TEXT "\"}");
     return ask;
 }
 

@@ -148,10 +148,13 @@ bool peer_run(int fd, char ret_run[PEER_RUN]) {
     ret_run[0] = 0;
     return true;
 }
-enum peer peer_look(int fd, uid_t *ret_uid) {
-    (void)fd;
+enum peer guest_peer(struct MHD_Connection *connection, uid_t *ret_uid) {
+    (void)connection;
     *ret_uid = 1000;
     return PEER_FREE;
+}
+void guest_moves(struct MHD_Connection *connection, enum guest_state to) {
+    (void)connection, (void)to;
 }
 const char *door_host(const struct door *door) {
     (void)door;
@@ -189,10 +192,9 @@ const struct route ROUTES[] = {
 const size_t ROUTE_COUNT = count_of(ROUTES);
 
 static struct MHD_Daemon *server(struct door *door) {
-    struct MHD_Daemon *http =
-        MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-                         visit_handle, door, MHD_OPTION_NOTIFY_COMPLETED, visit_completed, NULL,
-                         MHD_OPTION_NOTIFY_CONNECTION, peer_notify, NULL, MHD_OPTION_END);
+    struct MHD_Daemon *http = MHD_start_daemon(
+        MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, visit_handle, door,
+        MHD_OPTION_NOTIFY_COMPLETED, visit_completed, NULL, MHD_OPTION_END);
     must(http != NULL);
     return http;
 }

@@ -375,8 +375,10 @@ static void table_print(void) {
     for (unsigned i = 0; i < GIT_ENVIRONMENT_COUNT; i++)
         printf("| `%s` | `%s` | %s |\n", GIT_ENVIRONMENT[i].name, GIT_ENVIRONMENT[i].value,
                GIT_ENVIRONMENT[i].why);
-    printf("\n| for a local path | is |\n|---|---|\n| `$upload` | `%s` |\n| `$receive` | `%s` |\n",
-           GIT_UPLOAD, GIT_RECEIVE);
+    printf(
+        "\n| for a local path | is |\n|---|---|\n| `$upload` | `%s` |\n| `$receive`, `$lands` | `%s` |\n"
+        "| `$lands` with `landing.hooks` | `%s` |\n",
+        GIT_UPLOAD, GIT_RECEIVE, GIT_RECEIVE_HOOKED);
     printf("\n`$boxed` is `%.*s` and so on: the words of the sandbox, then `git", 52, GIT_BOXED);
     for (unsigned i = 0; i < GIT_BOXED_PROGRAM_COUNT; i++)
         printf(" %s", GIT_BOXED_PROGRAM[i]);

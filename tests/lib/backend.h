@@ -33,6 +33,10 @@ struct backend {
     /* A copy of everything, and going back to it: nobody may be connected then, and it is a new era. */
     void (*back_up)(struct backend *); /* NULL: cannot */
     void (*restore)(struct backend *);
+    /* P13: the store is that of so many commits ago, as if an asynchronous standby had been promoted; hosts are not told. False: it does not
+     * reach that far. The model only. */
+    void (*keep_past)(struct backend *);
+    bool (*go_back)(struct backend *, uint32_t commits);
     void (*free)(struct backend *);
     bool single_statements; /* sessions can interleave inside a transaction */
 };

@@ -283,7 +283,9 @@ static enum delivery spawn(struct cast *cast, const struct effect *effect, uint3
         return DELIVERY_ERROR;
     if (fault != FAULT_SWALLOWED)
         run_begin(cast, effect, host, now);
-    return fault == FAULT_NONE ? DELIVERY_ACCEPTED : DELIVERY_TIMEOUT;
+    enum delivery receipt = cast->at_once ? DELIVERY_OK : DELIVERY_ACCEPTED;
+    cast->at_once = false;
+    return fault == FAULT_NONE ? receipt : DELIVERY_TIMEOUT;
 }
 
 /* The run that an effect means, as far as that host has it. */
@@ -671,6 +673,7 @@ struct str cast_see(struct cast *cast, struct id goal, const struct charges *cha
             *row = (struct sighting){.charge = charge->n, .at = now};
         cast->counts.samples++;
     }
+    cast->counts.listings += all.rows.count > 0;
     return shape_encode(&SIGHTINGS, &all, arena);
 }
 

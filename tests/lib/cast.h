@@ -50,8 +50,8 @@ struct note { /* a message to a person */
 };
 
 struct cast_counts {
-    uint64_t events, samples, looks, spawns, sends, nudges, vain, stops, says, doubts, ghosts,
-        deaths, stalls;
+    uint64_t events, listings, samples, looks, spawns, sends, nudges, vain, stops, says, doubts,
+        ghosts, deaths, stalls;
 };
 
 struct cast {
@@ -66,9 +66,10 @@ struct cast {
     uint32_t checked, landed; /* what checks and landings say from now on, from 1; 0: the truth */
     uint32_t landed_next;     /* the same for the next landing only */
     bool differs;             /* each candidate looks different to a person; otherwise some do */
-    uint32_t commits;         /* made so far, by agents and people: names the next one */
-    uint32_t tip;             /* of the target branch; a candidate has to be built on it */
-    struct cast_verdict {     /* a candidate that passed */
+    bool at_once;     /* the turn of the next run that begins has ended well before the receipt */
+    uint32_t commits; /* made so far, by agents and people: names the next one */
+    uint32_t tip;     /* of the target branch; a candidate has to be built on it */
+    struct cast_verdict { /* a candidate that passed */
         uint32_t commit, onto;
         bool landed;
         uint32_t host; /* P10: in whose clone it is */

@@ -63,11 +63,12 @@ static uint32_t life_lost(const struct dump_life *life) {
 }
 
 static bool life_in_order(const struct dump_life *life) {
-    bool begun = life->claimed + life->restored > 0;
+    bool begun = life->claimed + life->restored > life->returned;
     uint32_t lost = life_lost(life);
     if (EFFECTS[life->kind].promise == PROMISE_REPEAT) /* without a claim */
         return life->decided == 1 && life->claimed == 0 && life->ended + life->withdrawn <= 1;
-    return life->decided == 1 && life->claimed <= 1 && life->ended + life->withdrawn + lost <= 1 &&
+    return life->decided == 1 && life->claimed <= 1 + life->returned &&
+           life->returned <= life->claimed && life->ended + life->withdrawn + lost <= 1 &&
            (begun || (life->ended == 0 && life->unconfirmed == lost)) &&
            (!begun || life->withdrawn == 0);
 }
@@ -84,6 +85,7 @@ static const char *effect_next(struct replay *replay, const struct record *recor
     life->ended += record->type == RECORD_EFFECT_ENDED;
     life->unconfirmed += record->type == RECORD_EFFECT_UNCONFIRMED;
     life->withdrawn += record->type == RECORD_EFFECT_WITHDRAWN;
+    life->returned += record->type == RECORD_EFFECT_RETURNED;
     life->restored += str_equal(evidence->rule, STR("store.restored"));
     if (record->type == RECORD_EFFECT_CLAIMED && (replay->status == GOAL_PAUSED || life->restored))
         return SAY(replay->arena, "effect %u was claimed while its goal is paused or in doubt",
@@ -202,7 +204,7 @@ static const char *effects_against(const struct replay *replay, const struct goa
         const struct dump_life *life = &replay->lives[i];
         const struct effect_slot *slot = goal_effect((struct goal *)(uintptr_t)goal, life->n);
         bool over = life->ended + life->withdrawn + life_lost(life) > 0;
-        bool begun = life->claimed + life->restored > 0;
+        bool begun = life->claimed + life->restored > life->returned;
         if (over == (slot != NULL) || life->n >= goal->effects_made)
             return SAY(replay->arena, "effect %u is open and has ended, or neither", life->n);
         if (slot && begun != (slot->state != EFFECT_READY))

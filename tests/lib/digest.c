@@ -76,6 +76,10 @@ static uint64_t mix_leases(uint64_t d, const struct ledger *l, int64_t now) {
 
 static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     d = mix(mix(mix(d, l->joined), l->self.epoch), l->batch_number);
+    d = mix(mix(mix(d, l->row_known.beat), l->row_known.era), l->row_known.back);
+    d = mix(mix(mix(d, l->timeline), l->timeline_changed), l->first_count);
+    for (uint32_t i = 0; i < l->first_count; i++)
+        d = mix_host_row(d, &l->first[i]);
     d = mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting);
     for (uint32_t lane = 0; lane < LANES; lane++)
         d = mix_inputs(d, &l->claims[lane]);
@@ -172,11 +176,22 @@ static uint64_t mix_player(uint64_t d, const struct player *run, int64_t now) {
     return mix(mix(d, (uint64_t)(run->renewed_until - now)), run->settled);
 }
 
+static uint64_t mix_notes(uint64_t d, struct act_log *log) {
+    struct act_row rows[8];
+    uint32_t count = act_log_behind(log, 0, rows, count_of(rows));
+    const struct act_head *head = act_log_head(log);
+    d = mix(mix(mix(mix(d, head->batch), head->epoch), head->whole), count);
+    for (uint32_t i = 0; i < count && i < count_of(rows); i++)
+        d = mix(mix_id(d, rows[i].goal), rows[i].n * 2 + rows[i].ended);
+    return d;
+}
+
 uint64_t fleet_digest(struct fleet *fleet) {
     uint64_t d = mix_sessions(mix_store(1, fleet->backend), fleet);
     for (uint32_t i = 0; i < fleet->host_count; i++) {
         const struct fleet_host *host = &fleet->hosts[i];
         d = mix(mix(d, host->up), host->lives);
+        d = mix_notes(d, host->state);
         if (!host->up)
             continue;
         d = mix_ledger(d, host->ledger, fleet->clock);

@@ -50,6 +50,7 @@ static const struct dump_column VIEW[] = {
     INT(goal_view, "created_at", created_at),
     INT(goal_view, "updated_at", updated_at),
     BYTES(goal_view, "title", title),
+    INT(goal_view, "ended_at", ended_at),
 };
 static const struct dump_column TAG[] = {
     ID(dump_tag, "goal_id", goal),
@@ -342,6 +343,7 @@ struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) 
         life.ended += record->type == RECORD_EFFECT_ENDED;
         life.unconfirmed += record->type == RECORD_EFFECT_UNCONFIRMED;
         life.withdrawn += record->type == RECORD_EFFECT_WITHDRAWN;
+        life.returned += record->type == RECORD_EFFECT_RETURNED;
         life.restored += str_equal(evidence.rule, STR("store.restored"));
     }
     return life;

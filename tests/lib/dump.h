@@ -179,7 +179,7 @@ bool dump_refused(const struct dump *dump, struct id goal, struct id source);
 /* Of an effect, by its records. */
 struct dump_life {
     uint32_t n;
-    uint32_t decided, claimed, ended, unconfirmed, withdrawn;
+    uint32_t decided, claimed, ended, unconfirmed, withdrawn, returned;
     uint32_t restored; /* doubted because the store was put back: it may have been claimed since */
     uint32_t kind;     /* as its first record says */
 };

@@ -27,6 +27,7 @@ static const char *const ATOM_NAMES[ATOM_KINDS] = {
     [ATOM_CRASH] = "CRASHES",
     [ATOM_RESTART] = "starts again",
     [ATOM_PUSH] = "(a person pushes to the target)",
+    [ATOM_BACK] = "(THE STORE GOES BACK)",
 };
 
 /* ---- telling ---- */
@@ -135,6 +136,7 @@ struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
                                   .policy = fleet->policy,
                                   .see = fleet->cast ? host_sees : NULL,
                                   .see_with = (void *)(uintptr_t)host,
+                                  .acts = host->state,
                                   .build = STR("test"),
                                   .addr = STR("")};
 }
@@ -142,6 +144,7 @@ struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
 static void host_start(struct fleet *fleet, uint32_t index) {
     struct fleet_host *host = &fleet->hosts[index];
     host->lives++;
+    must(act_log_begin(host->state, host->boot));
     struct ledger_config config = fleet_config(fleet, index);
     host->ledger = ledger_create(&config);
     must(host->ledger != NULL);
@@ -201,6 +204,9 @@ struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t leas
     for (uint32_t i = 0; i < hosts; i++) {
         fleet->hosts[i].id = i + 1;
         fleet->hosts[i].fleet = fleet;
+        fleet->hosts[i].state = act_log_make(8);
+        must(fleet->hosts[i].state != NULL);
+        fleet->hosts[i].boot = 1;
         host_start(fleet, i);
     }
     return fleet;
@@ -220,6 +226,7 @@ void fleet_free(struct fleet *fleet) {
         if (fleet->hosts[i].up)
             host_stop(fleet, &fleet->hosts[i]);
         arena_free(&fleet->hosts[i].answer_arena);
+        act_log_free(fleet->hosts[i].state);
     }
     while (fleet->sessions)
         session_free(fleet, fleet->sessions);
@@ -406,10 +413,17 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
     fleet->backend->dump(fleet->backend, &dump, &arena);
     struct acted *acted = acted_find(fleet, act->effect.goal, act->effect.n);
     struct dump_life life = dump_life(&dump, act->effect.goal, act->effect.n);
+    must(act_log_start(host->state, act->effect.goal, act->effect.n) ||
+         planted(ACT_WITHOUT_CLAIM) || planted(ACT_BEFORE_COMMIT));
     if (++acted->times > 1)
         violated(fleet, "effect %u of a goal was acted on twice, by host %u and by host %u",
                  act->effect.n, acted->host, host->id);
-    if (life.claimed == 0)
+    for (uint32_t i = 0; i < fleet->acted_count; i++)
+        if (&fleet->acted[i] != acted && fleet->acted[i].host == host->id &&
+            id_equal(fleet->acted[i].goal, act->effect.goal))
+            violated(fleet, "host %u ran the command of a goal twice, as effects %u and %u",
+                     host->id, fleet->acted[i].n, acted->n);
+    if (life.claimed == 0 && fleet->backs == 0) /* P13: the claim may have been lost since */
         violated(fleet, "host %u acted on effect %u without a committed claim", host->id,
                  act->effect.n);
     acted->host = host->id;
@@ -822,6 +836,40 @@ static void meddle(struct fleet *fleet, uint32_t which) {
     arena_free(&arena);
 }
 
+/* What its state folder had not brought to the disk is gone: here all notes, but not what is known of its row. */
+void fleet_machine_off(struct fleet *fleet, uint32_t index) {
+    struct fleet_host *host = &fleet->hosts[index];
+    struct act_head head = *act_log_head(host->state), other = {0};
+    act_log_confirm(host->state, &other); /* of another store */
+    act_log_confirm(host->state, &head);
+    host->boot++;
+}
+
+void fleet_may_go_back(struct fleet *fleet) {
+    fleet->backend->keep_past(fleet->backend);
+}
+
+/* P13: an asynchronous standby was promoted. What was acknowledged since may be lost: that is excused, doing something twice is not. */
+static void store_goes_back(struct fleet *fleet, uint32_t commits) {
+    for (uint32_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].session && !fleet->hosts[i].session->done) {
+            fleet->backend->abort(fleet->backend, fleet->hosts[i].session);
+            host_loses(fleet, &fleet->hosts[i]);
+            fleet->faults--;
+        }
+    for (struct session *s = fleet->sessions, *next; s; s = next) {
+        next = s->next;
+        if (s->ghost) {
+            fleet->backend->abort(fleet->backend, s);
+            session_free(fleet, s);
+        }
+    }
+    if (!fleet->backend->go_back(fleet->backend, commits))
+        return;
+    fleet->backs++;
+    fleet->restores++;
+}
+
 void fleet_do(struct fleet *fleet, const struct atom *atom) {
     struct fleet_host *host = &fleet->hosts[atom->host];
     fleet->steps++;
@@ -860,6 +908,7 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
         cast_push(fleet->cast);
         fleet->meddled++;
         break;
+    case ATOM_BACK: store_goes_back(fleet, atom->arg); break;
     case ATOM_KINDS: break;
     }
     if (fleet->cast) {
@@ -1030,7 +1079,7 @@ static void check_asked(struct fleet *fleet, const struct dump *dump, const stru
     }
     /* what was forwarded is decided by the owner, later: a refusal is on the record then */
     bool refused = asked->forwarded && dump_refused(dump, asked->goal, asked->source);
-    if (asked_left_a_record(fleet, asked) && applied == 0 && !refused &&
+    if (fleet->backs == 0 && asked_left_a_record(fleet, asked) && applied == 0 && !refused &&
         !inbox_has(dump, asked->source))
         violated(fleet, "an acknowledged %s is lost", what);
     if (asked->sent > 0 && asked->sent == asked->refused && applied > 0)

@@ -29,6 +29,7 @@ enum atom_kind {
     ATOM_CRASH,     /* a host dies */
     ATOM_RESTART,
     ATOM_PUSH, /* a person pushes to the target branch */
+    ATOM_BACK, /* P13: the store is that of some commits ago, and everybody loses their connection */
     ATOM_KINDS
 };
 
@@ -93,7 +94,9 @@ struct fleet_host {
         checked_under; /* P10: its lease when the oldest of `checked` was looked at */
     struct fleet *fleet;
     uint64_t pulse;
-    bool frozen; /* the simulator does not let it run */
+    bool frozen;           /* the simulator does not let it run */
+    struct act_log *state; /* P13, P14: its state folder */
+    uint64_t boot;         /* of its machine */
 };
 
 struct fleet {
@@ -122,6 +125,7 @@ struct fleet {
     FILE *story; /* every atom in words, when wanted */
     uint64_t steps;
     uint32_t crashes, faults, meddled;
+    uint32_t backs; /* P13: how often the store has gone back */
 
     struct cast *cast;   /* who plays the agents; NULL: there are none */
     struct told *senses; /* shown, and not yet acknowledged by a ledger */
@@ -145,6 +149,10 @@ void fleet_tell(struct fleet *fleet, const struct signal *signal);
 
 /* P10: each run lives on its own host, whose lease keeps it from being frozen. Before any agent is started. */
 void fleet_hosts_matter(struct fleet *fleet);
+
+/* P13: hosts keep what they have acted on, and the store may go back. */
+void fleet_machine_off(struct fleet *fleet, uint32_t index); /* after its process ended */
+void fleet_may_go_back(struct fleet *fleet);
 
 /* The machines sleep: nothing happens to anybody until then. */
 void fleet_sleep(struct fleet *fleet, int64_t span);

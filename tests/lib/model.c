@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
+enum { MODEL_PAST = 3, MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
 
 /* Who waits for whom? A key that is inserted and not committed is locked too. */
 enum lock_kind { LOCK_HOST, LOCK_GOAL, LOCK_NEW_GOAL, LOCK_INBOX };
@@ -29,6 +29,9 @@ struct model {
     struct lock locks[MAX_LOCKS];
     uint32_t lock_count;
     bool backed_up;
+    bool keeps; /* what stood before each commit */
+    struct dump past[MODEL_PAST];
+    uint32_t past_count;
 };
 
 /* What a transaction has done and not committed. */
@@ -155,6 +158,26 @@ static uint32_t speaks_of(const struct store_request *request) {
     return request->speaks ? request->speaks : SCHEMA_LEVEL;
 }
 
+/* P13 */
+static bool row_is_behind(const struct dump_host *host, const struct store_known *known) {
+    return known->back || !host || host->row.epoch < known->epoch || host->row.beat < known->beat ||
+           host->row.batch < known->batch;
+}
+
+static uint64_t at_least(uint64_t value, uint64_t least) {
+    return value > least ? value : least;
+}
+
+static void join_known(struct model *model, const struct session *session,
+                       struct store_answer *answer) {
+    const struct store_known *known = &session->request->known;
+    const struct dump_host *host = host_find(model, session->request->self.host);
+    answer->back = known->epoch > 0 && row_is_behind(host, known);
+    answer->batch_was = host ? host->row.batch : 0;
+    if (answer->back && model->now.marks->era == known->era)
+        model->now.marks->era++;
+}
+
 static enum session_state join(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct store_answer *answer = &session->answer;
@@ -165,17 +188,20 @@ static enum session_state join(struct model *model, struct session *session) {
     }
     if (host && host_locked(model, request->self.host, session))
         return SESSION_BLOCKED;
+    join_known(model, session, answer);
     if (!host) {
         host = row_add(model, DUMP_HOSTS);
         host->row.host = request->self.host;
     }
-    host->row.epoch++;
-    host->row.beat++;
+    host->row.epoch = at_least(host->row.epoch, request->known.epoch) + 1;
+    host->row.beat = at_least(host->row.beat, request->known.beat) + 1;
+    host->row.batch = at_least(host->row.batch, request->known.batch);
     host->row.state = HOST_LIVE;
     host->instance = request->self.instance;
     host->speaks = speaks_of(request);
     answer->held = true;
     answer->epoch = host->row.epoch;
+    answer->beat = host->row.beat;
     answer->batch = host->row.batch;
     answer->policy = host->policy;
     answer->mark = *model->now.marks;
@@ -184,7 +210,9 @@ static enum session_state join(struct model *model, struct session *session) {
 
 static enum session_state beat(struct model *model, struct session *session) {
     struct dump_host *host = host_find(model, session->request->self.host);
-    if (host && host->row.epoch == session->request->self.epoch) {
+    const struct store_known *known = &session->request->known;
+    if (host && host->row.epoch == session->request->self.epoch && host->row.beat >= known->beat &&
+        host->row.batch >= known->batch) {
         if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
         host->row.beat++;
@@ -196,10 +224,16 @@ static enum session_state beat(struct model *model, struct session *session) {
 static enum session_state take(struct model *model, struct session *session) {
     const struct host_row *victim = &session->request->victim;
     struct dump_host *host = host_find(model, victim->host);
-    if (host && host->row.epoch == victim->epoch && host->row.beat == victim->beat &&
+    const struct store_known *known = &session->request->known;
+    const struct dump_host *self = host_find(model, session->request->self.host);
+    bool sure =
+        known->epoch == 0 || (self && self->row.epoch == session->request->self.epoch &&
+                              self->row.beat >= known->beat && self->row.batch >= known->batch);
+    if (sure && host && host->row.epoch == victim->epoch && host->row.beat == victim->beat &&
         host->row.state == HOST_LIVE) {
         if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
+        model->now.marks->era += known->back;
         host->row.epoch++;
         host->row.state = HOST_LOST;
         session->answer.held = true;
@@ -326,7 +360,7 @@ static enum session_state poll_all(struct model *model, struct session *session)
         const struct dump_inbox *row = &model->now.inbox[i];
         if (inbox_is_for(model, row, self))
             answer->inbox[answer->inbox_count++] =
-                (struct inbox_row){row->source, row->goal, row->body};
+                (struct inbox_row){.source = row->source, .goal = row->goal, .body = row->body};
     }
     if (answer->inbox_count > 0)
         qsort(answer->inbox, answer->inbox_count, sizeof *answer->inbox, by_source);
@@ -639,6 +673,8 @@ static void view_apply(struct model *model, const struct goal_commit *commit, ui
     view.title = view.title.len > 0 ? arena_copy(&model->arena, view.title)
                  : row              ? row->title
                                     : view.title;
+    if (view.face == FACE_DONE && view.ended_at == 0)
+        view.ended_at = view.updated_at; /* a trigger, for builds that do not write it */
     if (!row || row->face != view.face) {
         if (row)
             tally_add(model, host, row->face, -1);
@@ -687,9 +723,22 @@ static void goal_apply(struct model *model, const struct goal_commit *commit, ui
     children_apply(model, commit, host);
 }
 
+/* P13: the store as it was before each of its last commits. */
+static void history_keep(struct model *model) {
+    if (!model->keeps)
+        return;
+    if (model->past_count == MODEL_PAST)
+        memmove(model->past, model->past + 1, (MODEL_PAST - 1) * sizeof model->past[0]);
+    else
+        model->past_count++;
+    dump_copy(&model->past[model->past_count - 1], &model->now, &model->arena);
+}
+
 static enum session_state commit_end(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     session->answer.held = pending_of(session)->batched;
+    if (session->answer.held)
+        history_keep(model);
     if (session->answer.held) {
         host_find(model, request->self.host)->row.batch = request->batch;
         for (uint32_t i = 0; i < request->commit_count; i++)
@@ -833,6 +882,13 @@ static enum session_state adopt(struct model *model, struct session *session) {
 
 /* ---- forwarding: the goal rows are read FOR SHARE, so that they do not change hands meanwhile ---- */
 
+static bool inbox_is_full(const struct model *model, uint32_t host) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->now.inbox_count; i++)
+        count += model->now.inbox[i].to_host == host;
+    return count >= LIMIT_INBOX;
+}
+
 static enum session_state forward(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     for (uint32_t i = 0; i < request->row_count; i++) {
@@ -841,12 +897,15 @@ static enum session_state forward(struct model *model, struct session *session) 
             (inbox_find(model, row->source) && locked(model, LOCK_INBOX, row->source, session)))
             return SESSION_BLOCKED;
     }
+    struct inbox_row *taken = arena_new(&session->arena, struct inbox_row, request->row_count);
+    session->answer.inbox = taken;
     for (uint32_t i = 0; i < request->row_count; i++) {
         const struct inbox_row *from = &request->rows[i];
         const struct dump_goal *goal = goal_find(model, from->goal);
         struct dump_inbox *row = inbox_find(model, from->source);
-        if (!goal)
+        if (!goal || (!row && from->may_wait && inbox_is_full(model, goal->owner)))
             continue;
+        taken[session->answer.inbox_count++].source = from->source;
         if (!row) {
             row = row_add(model, DUMP_INBOX);
             *row = (struct dump_inbox){.source = from->source,
@@ -855,6 +914,7 @@ static enum session_state forward(struct model *model, struct session *session) 
         }
         row->to_host = goal->owner;
     }
+    qsort(taken, session->answer.inbox_count, sizeof *taken, by_source); /* as the statement does */
     return SESSION_DONE;
 }
 
@@ -1012,6 +1072,25 @@ static void restore(struct backend *backend) {
     model->now.marks->era = model->then.marks->era = era;
 }
 
+static void keep_past(struct backend *backend) {
+    ((struct model *)backend)->keeps = true;
+}
+
+/* No session is open, and hosts are not told. */
+static bool go_back(struct backend *backend, uint32_t commits) {
+    struct model *model = (struct model *)backend;
+    must(model->lock_count == 0);
+    if (commits > model->past_count)
+        return false;
+    model->past_count -= commits;
+    uint64_t timeline = model->now.marks->timeline + 1;
+    dump_copy(&model->now, &model->past[model->past_count], &model->arena);
+    model->now.marks->timeline = timeline;
+    for (uint32_t i = 0; i < DUMP_TABLE_COUNT; i++)
+        model->caps[i] = *dump_count(&DUMP_TABLES[i], &model->now);
+    return true;
+}
+
 static void model_free(struct backend *backend) {
     struct model *model = (struct model *)backend;
     arena_free(&model->arena);
@@ -1029,9 +1108,11 @@ struct backend *model_backend(void) {
                                       .meddle = meddle,
                                       .back_up = back_up,
                                       .restore = restore,
+                                      .keep_past = keep_past,
+                                      .go_back = go_back,
                                       .free = model_free,
                                       .single_statements = true};
     *(struct store_mark *)row_add(model, DUMP_MARKS) = (struct store_mark){
-        .version = SCHEMA_VERSION, .oldest = SCHEMA_OLDEST, .level = SCHEMA_LEVEL};
+        .version = SCHEMA_VERSION, .oldest = SCHEMA_OLDEST, .level = SCHEMA_LEVEL, .timeline = 1};
     return &model->backend;
 }

@@ -92,6 +92,27 @@ static void status_set(struct goal *goal, uint64_t *random) {
     goal->priority = (enum priority)(bench_random(random) % PRIORITIES);
 }
 
+/* ---- those that ended last ---- */
+
+int64_t crowd_ended_since(const struct crowd *crowd) {
+    return BEGAN + (crowd->count + 1) * APART;
+}
+
+uint32_t crowd_ended_count(const struct crowd *crowd) {
+    return crowd->count < QUERY_ENDED ? crowd->count : QUERY_ENDED;
+}
+
+/* One in so many of all ages; 7919 is prime, so each has another second. */
+static void ended_late(const struct crowd *crowd, uint32_t i, struct goal *goal) {
+    uint32_t count = crowd_ended_count(crowd), step = crowd->count / count;
+    if (i % step != 0 || i / step >= count)
+        return;
+    goal->status = GOAL_COMPLETED;
+    goal->need = NEED_NOTHING;
+    goal->ended_at = goal->updated_at =
+        crowd_ended_since(crowd) + SECONDS(i / step * 7919 % QUERY_ENDED);
+}
+
 static struct hash text_add(struct member *member, struct str body) {
     struct text_row *row = &member->texts[member->text_count++];
     *row = (struct text_row){sha256(body), body};
@@ -149,6 +170,7 @@ void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, str
         chance[k] = (uint8_t)bench_random(&random);
     goal->id = id_make(goal->created_at / 1000, chance);
     status_set(goal, &random);
+    ended_late(crowd, i, goal);
     ret->view.title = title_of(crowd, &random, arena);
     tags_add(crowd, ret, &random, arena);
     if (bench_random(&random) % 10 == 0)

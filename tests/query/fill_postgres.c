@@ -13,7 +13,8 @@ enum { GOAL, RECORD, VIEW, TAG, NODES, TEXTS };
 static const char *const COPIES[TABLES] = {
     [GOAL] = "goal",
     [RECORD] = "record",
-    [VIEW] = "goal_view (goal_id, status, face, priority, percent, created_at, updated_at, title)",
+    [VIEW] = "goal_view (goal_id, status, face, priority, percent, created_at, updated_at, title,"
+             " ended_at)",
     [TAG] = "goal_tag (tag, face, created_at, goal_id)",
     [NODES] = "node (goal_id, n, name, body)",
     [TEXTS] = "text (goal_id, hash, body)",
@@ -96,7 +97,7 @@ static void record_put(struct writer *to, const struct member *member, uint32_t 
 static void view_put(struct filling *filling, const struct member *member) {
     const struct goal_view *view = &member->view;
     struct writer *to = &filling->rows[VIEW], *tags = &filling->rows[TAG];
-    row_begin(to, 8);
+    row_begin(to, 9);
     put_bytes(to, view->id.bytes, 16);
     put_int(to, view->status);
     put_int(to, view->face);
@@ -105,6 +106,7 @@ static void view_put(struct filling *filling, const struct member *member) {
     put_long(to, view->created_at);
     put_long(to, view->updated_at);
     put_run(to, view->title);
+    put_long(to, view->ended_at);
     for (uint32_t i = 0; i < member->tag_count; i++) {
         row_begin(tags, 4);
         put_run(tags, member->tags[i]);

@@ -14,6 +14,8 @@ enum {
     QUERY_GOAL_TAGS = 4,
     QUERY_NODES = 12, /* in a plan, which one goal in ten has */
     QUERY_TEXTS = QUERY_NODES + 1,
+    QUERY_ENDED =
+        500, /* ended after the newest was created, in another order than they were created */
 };
 
 struct crowd { /* the first of `count` goals is the oldest */
@@ -33,6 +35,10 @@ struct member {
     struct text_row texts[QUERY_TEXTS];
     uint32_t text_count;
 };
+
+/* When the first of QUERY_ENDED ended: everything else ended before. */
+int64_t crowd_ended_since(const struct crowd *crowd);
+uint32_t crowd_ended_count(const struct crowd *crowd);
 
 void crowd_make(struct crowd *crowd, uint32_t count);
 void crowd_word(uint32_t rank, char word[24]); /* 0 is the most frequent */

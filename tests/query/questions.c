@@ -126,6 +126,50 @@ static void ask_show(struct asking *asking) {
     asking->request.limit = LIMIT_SHOWN_RECORDS;
 }
 
+/* All are counted, and the newest shown. */
+static void ask_ended(struct asking *asking) {
+    list(asking)->ended_since = crowd_ended_since(asking->crowd);
+}
+
+static void ended_check(const struct asking *asking) {
+    const struct store_answer *answer = &asking->answer;
+    uint32_t count = crowd_ended_count(asking->crowd), page = count < PAGE ? count : PAGE;
+    int64_t last = crowd_ended_since(asking->crowd) + SECONDS(count - 1);
+    if (answer->list_count != count || answer->view_count != page)
+        bench_fail("ended", "not all that ended were counted");
+    for (uint32_t i = 0; i < page && count == QUERY_ENDED; i++)
+        if (answer->views[i].ended_at != last - SECONDS(i))
+            bench_fail("ended", "it is not the newest end");
+}
+
+static void ask_asking(struct asking *asking) {
+    list(asking)->asking = true;
+}
+
+static void asking_check(const struct asking *asking) {
+    const struct store_answer *answer = &asking->answer;
+    for (uint32_t i = 0; i < answer->view_count; i++)
+        if (answer->views[i].face != FACE_NEEDS_YOU ||
+            (i > 0 && answer->views[i].updated_at < answer->views[i - 1].updated_at))
+            bench_fail("asking", "it is not the one that has waited longest");
+    if (answer->list_count < answer->view_count)
+        bench_fail("asking", "not all were counted");
+}
+
+static void ask_briefs(struct asking *asking) {
+    struct id *ids = arena_new(&asking->arena, struct id, LIMIT_BRIEF);
+    uint32_t count = asking->crowd->count / LIMIT_BRIEF;
+    for (uint32_t i = 0; i < LIMIT_BRIEF; i++) { /* older ones have smaller ids */
+        struct member member;
+        crowd_member(asking->crowd, i * count + below(asking, count), &member, &asking->arena);
+        ids[i] = member.goal.id;
+    }
+    asking->request.verb = STORE_BRIEF;
+    asking->request.ids = ids;
+    asking->request.id_count = LIMIT_BRIEF;
+    asking->request.limit = 1;
+}
+
 static void ask_tally(struct asking *asking) {
     asking->request.verb = STORE_TALLY;
 }
@@ -141,23 +185,27 @@ static void ask_find(struct asking *asking) {
 static const struct query_row {
     const char *name;
     prepare *prepare;
+    void (*check)(const struct asking *asking);
 } QUESTIONS[] = {
-    {"list-first", ask_first},
-    {"list-deep", ask_deep},
-    {"by-face", ask_face},
-    {"by-status", ask_status},
-    {"by-tag", ask_tag},
-    {"by-face-tag", ask_face_tag},
-    {"by-status-tag", ask_status_tag},
-    {"search-rare", ask_rare},
-    {"search-common", ask_common},
-    {"search-common-deep", ask_common_deep},
-    {"search-two", ask_two},
-    {"search-two-common", ask_two_common},
-    {"search-common-face", ask_search_face},
-    {"show", ask_show},
-    {"tally", ask_tally},
-    {"find-node", ask_find},
+    {"list-first", ask_first, NULL},
+    {"list-deep", ask_deep, NULL},
+    {"by-face", ask_face, NULL},
+    {"by-status", ask_status, NULL},
+    {"by-tag", ask_tag, NULL},
+    {"by-face-tag", ask_face_tag, NULL},
+    {"by-status-tag", ask_status_tag, NULL},
+    {"search-rare", ask_rare, NULL},
+    {"search-common", ask_common, NULL},
+    {"search-common-deep", ask_common_deep, NULL},
+    {"search-two", ask_two, NULL},
+    {"search-two-common", ask_two_common, NULL},
+    {"search-common-face", ask_search_face, NULL},
+    {"show", ask_show, NULL},
+    {"ended", ask_ended, ended_check},
+    {"asking", ask_asking, asking_check},
+    {"briefs", ask_briefs, NULL},
+    {"tally", ask_tally, NULL},
+    {"find-node", ask_find, NULL},
 };
 
 /* ---- how long ---- */
@@ -184,6 +232,8 @@ static double ask(struct asking *asking, const struct query_row *question, int64
     double spent = bench_seconds() - begin;
     if (asking->answer.outcome != STORE_DONE)
         bench_fail(question->name, asking->answer.error.at);
+    if (question->check)
+        question->check(asking);
     *ret_found += found(&asking->answer);
     return spent * 1000;
 }

@@ -35,7 +35,7 @@ void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena) {
     for (uint32_t i = 0; i < MAX_SOURCES; i++)
         asker->sources[i] =
             (struct inbox_row){random_id(asker), asker->goals[ask_pick(asker, MAX_GOALS)],
-                               arena_format(arena, "signal %u", i)};
+                               arena_format(arena, "signal %u", i), false};
 }
 
 /* ---- what is known ---- */

@@ -35,6 +35,8 @@ struct statement {
  * come between the two here. */
 static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
     [STORE_JOIN] = {{"BEGIN", 0, true},
+                    {"JOIN_SEEN", 0, true},
+                    {"JOIN_BACK", 0, true},
                     {"MARK_SHARED", 0, true},
                     {"JOIN", 1, true},
                     {"COMMIT", 0, false}},
@@ -42,7 +44,7 @@ static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
     [STORE_TAKE] = {{"TAKE", 1, false}},
     [STORE_RESOLVE] = {{"RESOLVE", 1, false}},
     [STORE_FORWARD] = {{"FORWARD", 1, false}},
-    [STORE_POLL] = {{"HOSTS", 0, true}, {"INBOX", 0, true}, {"MARK", 1, false}},
+    [STORE_POLL] = {{"POLL", 1, false}},
     [STORE_OWNED] = {{"OWNED", 0, true}, {"OWNED_EFFECTS", 1, false}},
     [STORE_ADOPT] = {{"BEGIN", 0, true},
                      {"ADOPT_LOCK", 1, false},

@@ -641,6 +641,30 @@ static void test_fixture(void **state) {
     free(document.at);
 }
 
+/* An export of tables 4 does not know when a goal ended: the time of its last change stands for that. */
+static void test_without_ends(void **state) {
+    (void)state;
+    struct import_report report;
+    struct arena arena = {0};
+    char *text = file_read("golden/export-4.json"), error[256];
+    const char *where = fresh("home", server());
+    struct document document = document_of(text);
+    import_well(where, document, MOVE, &report);
+    free(document.at);
+    struct store *store = store_open(str_of(where), error, sizeof error);
+    check(store, "%s", error);
+    struct store_request request = {.verb = STORE_LIST, .limit = 10, .filter = {.ended_since = 1}};
+    struct store_answer answer;
+    store_perform(store, &request, &answer, &arena);
+    check(answer.outcome == STORE_DONE && answer.list_count == 2 && answer.view_count == 2,
+          "%lld ended", (long long)answer.list_count);
+    for (uint32_t i = 0; i < answer.view_count; i++)
+        check(answer.views[i].ended_at == answer.views[i].updated_at, "another end");
+    store_close(store);
+    arena_free(&arena);
+    free(text);
+}
+
 /* ---- plain documents ---- */
 
 /* What a reader of the seed's shape sees: without hashes, numbers and the log, which other tests look at. */
@@ -688,6 +712,28 @@ static void plain_case(const char *name, int flags, const char *golden) {
     free(text);
 }
 
+/* EVENT-02: what each has, what it is about where it is about something, and no more than a little of the rest. */
+static void events_have_shape(const json_t *events) {
+    size_t i, nodes = 0;
+    json_t *event;
+    json_array_foreach(events, i, event) {
+        const json_t *data = json_object_get(event, "data");
+        const char *type = json_string_value(json_object_get(event, "type"));
+        char *text = json_dumps(data ? data : event, JSON_COMPACT);
+        check(json_is_integer(json_object_get(event, "ts")) && type && strchr(type, '.') &&
+                  json_is_string(json_object_get(event, "goalId")),
+              "event %zu", i);
+        check(text && strlen(text) <= 3 * LIMIT_RECORD_BODY, "event %zu is long", i);
+        free(text);
+        nodes += json_is_string(json_object_get(event, "workNodeId"));
+    }
+    check(i > 10 && nodes > 0, "%zu events, %zu of nodes", i, nodes);
+    proof_passed("unit",
+                 server() ? "events have their fields [postgres]"
+                          : "events have their fields [sqlite]",
+                 "EVENT-02");
+}
+
 /* STORE-03: the root of the seed, and ids that say what they name. */
 static void root_has_shape(void) {
     static const char *const COLLECTIONS[][2] = {{"goals", "goal_"},
@@ -715,9 +761,11 @@ static void root_has_shape(void) {
               json_is_string(json_object_get(event, "goalId")) &&
               json_is_object(json_object_get(event, "data")),
           "an event");
+    events_have_shape(json_object_get(root, "events"));
     json_decref(root);
     free(document.at);
-    proof_passed("unit", "export_root", "STORE-03");
+    proof_passed("unit", server() ? "export_root [postgres]" : "export_root [sqlite]",
+                 "STORE-03.b");
 }
 
 static void test_seed(void **state) {
@@ -1021,10 +1069,11 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worlds),      cmocka_unit_test(test_unknown_bytes),
         cmocka_unit_test(test_effects),     cmocka_unit_test(test_adopt),
         cmocka_unit_test(test_only_empty),  cmocka_unit_test(test_half_filled),
-        cmocka_unit_test(test_fixture),     cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_tasks),       cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_broken),      cmocka_unit_test(test_altered),
-        cmocka_unit_test(test_forget),      cmocka_unit_test(test_described),
+        cmocka_unit_test(test_fixture),     cmocka_unit_test(test_without_ends),
+        cmocka_unit_test(test_seed),        cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_secrets),     cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_altered),     cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_described),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];

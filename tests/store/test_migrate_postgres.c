@@ -158,7 +158,7 @@ static char *store_in_words(void) {
         {"store", "SELECT one, version, oldest, level, era, safe IS NULL AS sound FROM store"},
         {"host", "SELECT * FROM host ORDER BY host_id"},
         {"view",
-         "SELECT goal_id, status, face, priority, percent, created_at, updated_at, title, words"
+         "SELECT goal_id, status, face, priority, percent, created_at, updated_at, title, words, ended_at"
          " FROM goal_view ORDER BY goal_id"},
         {"tally", "SELECT * FROM tally ORDER BY host_id, face"},
         {"seen", "SELECT * FROM seen ORDER BY goal_id, source"},
@@ -183,7 +183,7 @@ static void the_fixture_becomes_a_store_of_today(void **state) {
     fixture_load();
     store_close(opened());
     char *words = store_in_words();
-    golden_check("store-4.from-1.postgres.txt", str_of(words));
+    golden_check("store-6.from-1.postgres.txt", str_of(words));
     free(words);
 }
 
@@ -222,7 +222,10 @@ static void upgraded_and_new_tables_are_the_same(void **state) {
 static void version_3_keeps_what_it_has(void **state) {
     (void)state;
     fixture_of(3);
-    sql("UPDATE store SET version = 4");
+    sql("ALTER TABLE goal_view ADD ended_at bigint NOT NULL DEFAULT 0");
+    sql("UPDATE goal_view SET ended_at = updated_at WHERE face = 3;"
+        "ALTER TABLE goal_view ADD asked_at bigint NOT NULL DEFAULT 0;"
+        "UPDATE goal_view SET asked_at = updated_at WHERE face = 2; UPDATE store SET version = 6");
     char *before = dump("--inserts --data-only");
     fixture_of(3);
     store_close(opened());
@@ -396,6 +399,6 @@ int main(void) {
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (failed == 0)
-        proof_passed("store", "migrate [postgres]", "STORE-04 STORE-18");
+        proof_passed("store", "migrate [postgres]", "STORE-04 STORE-18 TEST-01");
     return failed;
 }

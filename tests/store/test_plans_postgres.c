@@ -19,7 +19,8 @@ static PGresult *ask(PGconn *connection, const char *sql) {
 static const char FILL[] =
     "INSERT INTO goal SELECT md5(i::text)::uuid, 1 + i % 3, 1, 1, 1, '\\x00', 9, i % 10 < 2, false, '\\x00'"
     "  FROM generate_series(1, 20000) i;"
-    "INSERT INTO goal_view SELECT goal_id, i % 5, i % 7, 0, 0, 1700000000000000 + i, 0, 'word' || i % 200"
+    "INSERT INTO goal_view (goal_id, status, face, priority, percent, created_at, updated_at, title, ended_at)"
+    "  SELECT goal_id, i % 5, i % 7, 0, 0, 1700000000000000 + i, 0, 'word' || i % 200, 1700000000000000 + i"
     "  FROM (SELECT goal_id, row_number() OVER () AS i FROM goal) g;"
     "INSERT INTO goal_tag SELECT 'tag' || created_at % 50, face, created_at, goal_id FROM goal_view;"
     "INSERT INTO node SELECT goal_id, n, 'S' || n, '\\x00' FROM goal, generate_series(0, 2) n;"

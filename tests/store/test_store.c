@@ -17,6 +17,11 @@ struct wares {
     struct ware of[GOALS];
 };
 
+/* In no order of creation, and several at the same moment. */
+static int64_t ended_at(enum goal_status status, struct chance *chance) {
+    return status >= GOAL_COMPLETED ? BEGAN + 1 + chance_below(chance, 50) : 0;
+}
+
 /* Many share a microsecond, more a millisecond, and ids are not in order of age. */
 static void ware_make(struct ware *ware, struct chance *chance) {
     struct goal *goal = &ware->goal;
@@ -24,6 +29,7 @@ static void ware_make(struct ware *ware, struct chance *chance) {
     chance_fill(chance, goal->id.bytes, sizeof goal->id.bytes);
     goal->created_at = goal->updated_at = BEGAN + chance_below(chance, 40) * 250;
     goal->status = (enum goal_status)chance_below(chance, GOAL_STATUSES);
+    goal->ended_at = ended_at(goal->status, chance);
     goal->quarantined = chance_in(chance, 7);
     goal->priority = (enum priority)chance_below(chance, PRIORITIES);
     goal->percent = chance_below(chance, 101);
@@ -76,8 +82,10 @@ static void wares_move(struct shop *shop, struct wares *wares, struct chance *ch
         uint32_t what = chance_below(chance, 4);
         ware->goal.version++;
         ware->goal.updated_at += 5;
-        if (what == 0)
+        if (what == 0) {
             ware->goal.status = (enum goal_status)chance_below(chance, GOAL_STATUSES);
+            ware->goal.ended_at = ended_at(ware->goal.status, chance);
+        }
         if (what == 1)
             snprintf(ware->title, sizeof ware->title, "%s renamed",
                      WORDS[chance_below(chance, count_of(WORDS))]);
@@ -208,6 +216,65 @@ static uint64_t lists_check(struct shop *shop, const struct wares *wares) {
     return found;
 }
 
+/* ---- what ended since ---- */
+
+static int newest_end_first(const void *a, const void *b) {
+    const struct goal *left = &(*(const struct ware *const *)a)->goal,
+                      *right = &(*(const struct ware *const *)b)->goal;
+    if (left->ended_at != right->ended_at)
+        return left->ended_at < right->ended_at ? 1 : -1;
+    return id_compare(right->id, left->id);
+}
+
+/* All are counted, and the newest ends are shown, in order. */
+static uint32_t ended_check(struct shop *shop, const struct wares *wares, int64_t since) {
+    const struct ware *ended[GOALS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < GOALS; i++)
+        if (goal_face(&wares->of[i].goal) == FACE_DONE && wares->of[i].goal.ended_at >= since)
+            ended[count++] = &wares->of[i];
+    qsort(ended, count, sizeof *ended, newest_end_first);
+    arena_reset(&shop->arena);
+    shop->request.filter = (struct list_filter){.ended_since = since};
+    shop->request.limit = PAGE;
+    shop_ask(shop, STORE_LIST);
+    uint32_t page = count < PAGE ? count : PAGE;
+    check(shop->answer.list_count == count && shop->answer.view_count == page,
+          "%lld ended, %u shown, expected %u and %u", (long long)shop->answer.list_count,
+          shop->answer.view_count, count, page);
+    for (uint32_t i = 0; i < page; i++)
+        check(id_equal(shop->answer.views[i].id, ended[i]->goal.id) &&
+                  shop->answer.views[i].ended_at == ended[i]->goal.ended_at,
+              "since %lld: another goal at %u", (long long)(since - BEGAN), i);
+    return count;
+}
+
+static void ends_check(struct shop *shop, const struct wares *wares) {
+    uint32_t found = 0;
+    for (int64_t since = BEGAN - 1; since < BEGAN + 55; since++)
+        found += ended_check(shop, wares, since);
+    check(found > GOALS, "hardly anything ended");
+}
+
+/* All that need a person are counted, and each is shown once. */
+static void asking_check(struct shop *shop, const struct wares *wares) {
+    uint32_t count = 0, found = 0;
+    shop->request.filter = (struct list_filter){.asking = true};
+    shop->request.limit = GOALS;
+    shop_ask(shop, STORE_LIST);
+    for (uint32_t i = 0; i < GOALS; i++) {
+        uint32_t times = 0;
+        for (uint32_t k = 0; k < shop->answer.view_count; k++)
+            times += id_equal(shop->answer.views[k].id, wares->of[i].goal.id);
+        bool asks = goal_face(&wares->of[i].goal) == FACE_NEEDS_YOU;
+        check(times == asks, "goal %u is shown %u times", i, times);
+        count += asks;
+        found += times;
+    }
+    check(count > 0 && shop->answer.list_count == count && shop->answer.view_count == found,
+          "%lld need a person, expected %u", (long long)shop->answer.list_count, count);
+}
+
 static void tally_check(struct shop *shop, const struct wares *wares) {
     int64_t expected[FACES] = {0};
     for (uint32_t i = 0; i < GOALS; i++)
@@ -247,9 +314,13 @@ static void lists_fit(void **state) {
         wares_write(&shop, wares, &chance);
         tally_check(&shop, wares);
         check(lists_check(&shop, wares) > 10000, "hardly anything was found");
+        ends_check(&shop, wares);
+        asking_check(&shop, wares);
         wares_move(&shop, wares, &chance);
         tally_check(&shop, wares);
         check(lists_check(&shop, wares) > 5000, "hardly anything was found");
+        ends_check(&shop, wares);
+        asking_check(&shop, wares);
         shop_close(&shop);
         free(wares);
     }
@@ -374,6 +445,89 @@ static void one_is_shown(void **state) {
         shop.request.name = STR("S1.2");
         shop_ask(&shop, STORE_FIND);
         check(shop.answer.found_count == 0, "found what is not there");
+        shop_close(&shop);
+    }
+}
+
+/* ---- several goals at once ---- */
+
+static bool shown_alike(const struct goal_shown *left, const struct goal_shown *right) {
+    bool same = str_equal(left->title, right->title) &&
+                str_equal(left->why_aside, right->why_aside) &&
+                left->record_count == right->record_count && left->text_count == right->text_count;
+    for (uint32_t i = 0; same && i < left->record_count; i++)
+        same = left->records[i].seq == right->records[i].seq &&
+               hash_equal(&left->records[i].hash, &right->records[i].hash) &&
+               str_equal(left->records[i].body, right->records[i].body);
+    for (uint32_t i = 0; same && i < left->text_count; i++)
+        same = hash_equal(&left->texts[i].hash, &right->texts[i].hash) &&
+               str_equal(left->texts[i].body, right->texts[i].body);
+    return same;
+}
+
+/* Five of some age, and one that is not there. */
+static void some_write(struct shop *shop, struct ware *wares, uint32_t count) {
+    struct arena *arena = &shop->arena;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ware *ware = &wares[i];
+        struct aside_row aside = {{{7, (uint8_t)i}}, 5, STR("it broke a promise"), STR("a signal")};
+        *ware = ware_one();
+        ware->goal.id.bytes[2] = (uint8_t)(i + 1);
+        ware->goal.quarantined = i == 2;
+        snprintf(ware->title, sizeof ware->title, "goal %u", i);
+        one_write(shop, ware);
+        for (uint32_t n = 0; n < i + 1; n++) {
+            struct goal_commit commit;
+            struct record *record =
+                ware_record(ware, n % 2 ? RECORD_GOAL_REPORTED : RECORD_GOAL_COMPLETED, arena);
+            ware->goal.version++;
+            commit = ware_commit(ware, arena);
+            commit.records = record;
+            commit.record_count = 1;
+            commit.aside = &aside;
+            commit.aside_count = n == 0 && i == 2;
+            shop_commit(shop, &commit, 1);
+        }
+    }
+}
+
+static void several_are_shown_as_one_is(void **state) {
+    (void)state;
+    enum { SEVERAL = 5 };
+    for (size_t i = 0; i < engine_count; i++) {
+        struct shop shop;
+        struct ware wares[SEVERAL];
+        struct id ids[SEVERAL + 1] = {{{0}}};
+        struct arena arena = {0};
+        shop_open(&shop, place_new(engines[i]));
+        some_write(&shop, wares, SEVERAL);
+        for (uint32_t n = 0; n < SEVERAL; n++)
+            ids[n] = wares[n].goal.id;
+        memset(&ids[SEVERAL], 0xee, sizeof ids[SEVERAL]);
+        struct store_request several = {.verb = STORE_BRIEF,
+                                        .ids = ids,
+                                        .id_count = SEVERAL + 1,
+                                        .limit = 2,
+                                        .first_type = RECORD_GOAL_COMPLETED,
+                                        .last_type = RECORD_GOAL_COMPLETED};
+        struct store_answer answer;
+        store_perform(shop.store, &several, &answer, &arena);
+        check(answer.outcome == STORE_DONE, "%.*s", STR_ARG(answer.error));
+        for (uint32_t n = 0; n <= SEVERAL; n++) {
+            shop.request = several;
+            shop.request.ids = &ids[n];
+            shop.request.id_count = 1;
+            shop_ask(&shop, STORE_SHOW);
+            check(answer.loaded[n].exists == shop.answer.loaded[0].exists &&
+                      answer.loaded[n].exists == (n < SEVERAL) &&
+                      answer.loaded[n].plan.count == shop.answer.loaded[0].plan.count,
+                  "goal %u is loaded otherwise", n);
+            check(shown_alike(&answer.briefs[n], &shop.answer.shown), "goal %u looks otherwise", n);
+        }
+        check(answer.briefs[0].record_count == 1 && answer.briefs[4].record_count == 2, "records");
+        check(answer.briefs[2].why_aside.len > 0 && !answer.briefs[1].why_aside.len, "why aside");
+        check(answer.briefs[3].text_count == 3, "texts");
+        arena_free(&arena);
         shop_close(&shop);
     }
 }
@@ -532,9 +686,13 @@ int main(void) {
     snprintf(file, sizeof file, "sqlite:/tmp/overseer-store-%d.db", (int)getpid());
     engines[engine_count++] = file;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_fit),      cmocka_unit_test(one_is_shown),
-        cmocka_unit_test(damage_is_seen), cmocka_unit_test(records_stay),
-        cmocka_unit_test(level_follows),  cmocka_unit_test(columns_of_tomorrow),
+        cmocka_unit_test(lists_fit),
+        cmocka_unit_test(one_is_shown),
+        cmocka_unit_test(several_are_shown_as_one_is),
+        cmocka_unit_test(damage_is_seen),
+        cmocka_unit_test(records_stay),
+        cmocka_unit_test(level_follows),
+        cmocka_unit_test(columns_of_tomorrow),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     place_new(file);

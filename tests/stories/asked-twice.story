@@ -1,4 +1,4 @@
-story "Asking twice with one key makes one goal and runs its command once" proves ASSIGN-14
+story "Asking twice with one key makes one goal and runs its command once"
 fleet 2 hosts, lease 4s
 goal g1 with command
 g1 is asked for again at host 1

@@ -1,4 +1,4 @@
-story "Sent is not at work: without progress it stays dispatched" proves ASSIGN-06 ASSIGN-04
+story "Sent is not at work: without progress it stays dispatched" proves ASSIGN-06
 fleet 1 hosts, lease 4m
 policy idle-after 60m
 goal g1 with task T1, assigned to auto-1

@@ -1,9 +1,9 @@
-story "A crash between the claim and the act leaves the effect unconfirmed, never repeated" proves STORE-02
+story "A machine that goes off between the claim and the act leaves the effect unconfirmed, never repeated" proves STORE-02
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command
 expect g1 is working
-crash host 1
+the machine of host 1 goes off
 hands work
 start host 1
 wait 2m

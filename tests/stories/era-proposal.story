@@ -1,4 +1,4 @@
-story "A plan that was approved after the backup waits for approval again when the store is put back" proves PLAN-33
+story "A plan that was approved after the backup waits for approval again when the store is put back"
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1

@@ -1,4 +1,4 @@
-story "The ladder is climbed rung by rung, and what does not apply is skipped with a reason" proves RECOVER-01 RECOVER-03 RECOVER-04 RECOVER-05
+story "The ladder is climbed rung by rung, and what does not apply is skipped with a reason" proves RECOVER-01 RECOVER-03 RECOVER-05
 fleet 1 hosts, lease 4m
 agents auto-1, auto-2
 policy idle-after 15m, max-retries 2, planner none, reassign allowed

@@ -1,4 +1,4 @@
-story "Every start and every send has an id of its own, also when a person wants it once more" proves RECOVER-11 ASSIGN-12 ASSIGN-14
+story "Every start and every send has an id of its own, also when a person wants it once more" proves RECOVER-11 ASSIGN-12
 fleet 1 hosts, lease 4m
 goal g1 with task T1, assigned to auto-1
 at 5m   T1 of g1 is wanted once more because "I changed the input"

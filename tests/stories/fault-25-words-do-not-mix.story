@@ -1,4 +1,4 @@
-story "Two agents that are started together hear each their own words" proves ASSIGN-17 ASSIGN-20
+story "Two agents that are started together hear each their own words" proves ASSIGN-20
 fleet 1 hosts, lease 4m
 agents auto-1, auto-2
 goal g1 with task T1, assigned to auto-1

@@ -1,9 +1,9 @@
-story "A cancelled goal whose command is lost in a crash says so, and does not run it again"
+story "A cancelled goal whose command is lost with its machine says so, and does not run it again"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command
 g1 is cancelled because "wrong branch"
-crash host 1
+the machine of host 1 goes off
 hands work
 start host 1
 wait 1m

@@ -1,4 +1,4 @@
-story "A plan that is finished while its goal is paused completes it when it goes on" proves PLAN-12
+story "A plan that is finished while its goal is paused completes it when it goes on"
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1)"

@@ -1,4 +1,4 @@
-story "A paused goal begins nothing at the host that takes it over either" proves GOAL-11
+story "A paused goal begins nothing at the host that takes it over either"
 fleet 2 hosts, lease 4s
 freeze host 1
 goal g1 with command

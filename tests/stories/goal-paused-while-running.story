@@ -1,4 +1,4 @@
-story "What runs when a goal is paused goes on to its outcome, which counts once it is resumed" proves GOAL-11
+story "What runs when a goal is paused goes on to its outcome, which counts once it is resumed"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command

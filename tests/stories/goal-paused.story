@@ -1,4 +1,4 @@
-story "A paused goal begins nothing; when it goes on, what it had to do is done once" proves GOAL-11
+story "A paused goal begins nothing; when it goes on, what it had to do is done once"
 fleet 1 hosts, lease 4s
 freeze host 1
 goal g1 with command

@@ -1,4 +1,4 @@
-story "A goal with a plan and a command is completed when both are done" proves PLAN-12
+story "A goal with a plan and a command is completed when both are done"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command

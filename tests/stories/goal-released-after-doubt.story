@@ -2,7 +2,7 @@ story "What nobody can know is ended by a person, once, and is not done again"
 fleet 1 hosts, lease 4s
 hands are idle
 goal g1 with command
-crash host 1
+the machine of host 1 goes off
 hands work
 start host 1
 wait 1m

@@ -1,4 +1,4 @@
-story "A silent worker is nudged twice, then a person is asked" proves TICK-11 TICK-23 RECOVER-07 RECOVER-08
+story "A silent worker is nudged twice, then a person is asked" proves TICK-11 TICK-23 RECOVER-07 RECOVER-08 TEST-02
 fleet 1 hosts, lease 4m
 policy idle-after 15m, max-retries 2, backoff 2m..30m, min-resend 5m, planner none, reassign forbidden
 goal g1 with task T1, assigned to auto-1

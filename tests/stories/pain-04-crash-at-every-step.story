@@ -1,4 +1,4 @@
-story "Whatever crashes after whichever request, each dispatch is made once" proves TICK-17 ASSIGN-14
+story "Whatever crashes after whichever request, each dispatch is made once" proves TICK-17
 fleet 1 hosts, lease 4m
 everybody crashes and starts again after each request
 policy verify-by-person yes, undo-for 0s

@@ -1,4 +1,4 @@
-story "A receipt that was lost is found by looking: nothing is sent a second time" proves RECOVER-10 ASSIGN-13
+story "A receipt that was lost is found by looking: nothing is sent a second time" proves RECOVER-10
 fleet 1 hosts, lease 4m
 the receipt of the next words is lost
 goal g1 with task T1, assigned to auto-1

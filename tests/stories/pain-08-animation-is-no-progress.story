@@ -1,4 +1,4 @@
-story "Animation defeats activity checks: a dialog behind a spinner is found by reading what stands there" proves TICK-07 RECOVER-13
+story "Animation defeats activity checks: a dialog behind a spinner is found by reading what stands there" proves RECOVER-13
 fleet 1 hosts, lease 4m
 policy idle-after 15m, chatter-most 15m
 goal g1 with task T1, assigned to auto-1

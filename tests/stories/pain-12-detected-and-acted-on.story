@@ -1,4 +1,4 @@
-story "Stall detected, never acted on: every stall leads to something within a sweep, or to a reason on the record" proves TICK-21 RECOVER-02
+story "Stall detected, never acted on: every stall leads to something within a sweep, or to a reason on the record" proves TICK-21
 fleet 1 hosts, lease 4m
 agents auto-1
 policy idle-after 15m, most-per-goal 8

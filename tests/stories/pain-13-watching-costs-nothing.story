@@ -1,4 +1,4 @@
-story "Supervisor itself burns tokens: with nothing to do it does nothing and writes nothing" proves TICK-02 TICK-04 TICK-20
+story "Supervisor itself burns tokens: with nothing to do it does nothing and writes nothing" proves TICK-20
 fleet 1 hosts, lease 20m
 agents auto-1
 goal g1

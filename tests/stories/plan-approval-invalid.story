@@ -1,4 +1,4 @@
-story "A plan that could never be applied is refused at once, not when somebody approves it" proves PLAN-24 PLAN-33
+story "A plan that could never be applied is refused at once, not at its approval" proves PLAN-24
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1

@@ -1,4 +1,4 @@
-story "A proposal is approved for the plan that it was made for, and for no later one" proves PLAN-33 PLAN-25
+story "A proposal is approved for the plan that it was made for, and for no later one" proves PLAN-25
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1

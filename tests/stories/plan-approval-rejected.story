@@ -1,4 +1,4 @@
-story "A proposed plan that is declined leaves the old one as it is" proves PLAN-33
+story "A proposed plan that is declined leaves the old one as it is"
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1

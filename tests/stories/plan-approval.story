@@ -1,10 +1,10 @@
-story "With approval on, what the overseer plans waits for a person; a better proposal takes its place" proves PLAN-33
+story "With approval on, what the overseer plans waits for a person; a better proposal takes its place"
 fleet 1 hosts, lease 4s
 plans need approval
 goal g1
 g1 is planned as "P1(T1)" by the overseer
 expect the answer about g1 is OK
-expect the plan of g1 to be nothing
+expect the plan of g1 to be nothing shows PLAN-33.a
 expect the plan of g1 has version 0
 expect g1 is "needs you"
 the proposed plan of g1 is approved by the overseer
@@ -20,8 +20,8 @@ the proposed plan of g1 is approved
 start host 1
 expect the plan of g1 to be nothing
 g1 is asked for again
-expect the plan of g1 to be "P1 queued, T1 queued, T2 queued"
+expect the plan of g1 to be "P1 queued, T1 queued, T2 queued" shows PLAN-33.b
 expect the plan of g1 has version 1
 expect g1 is queued
-expect g1 has 2 plan.review_needed records
+expect g1 has 2 plan.review_needed records shows PLAN-33.c
 expect g1 has 1 plan.approved records

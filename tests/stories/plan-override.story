@@ -1,4 +1,4 @@
-story "Whoever overrides a status says why, and both the reason and the name are kept" proves PLAN-14 EVENT-08
+story "An override of a status needs a reason; the reason and the name of the person are kept" proves EVENT-08
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1(S1 S2) T2)"

@@ -1,4 +1,4 @@
-story "A plan that waits for approval waits at the host that takes over, too" proves PLAN-33
+story "A plan that waits for approval waits at the host that takes over, too"
 fleet 2 hosts, lease 4s
 plans need approval
 goal g1

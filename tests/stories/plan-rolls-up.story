@@ -1,4 +1,4 @@
-story "The last subtask takes its task, its phase and the goal with it, all at once" proves PLAN-10 PLAN-11 PLAN-12
+story "The last subtask takes its task, its phase and the goal with it, all at once" proves PLAN-10 PLAN-11
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1(S1 S2))"

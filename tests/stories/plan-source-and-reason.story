@@ -1,4 +1,4 @@
-story "Each version of a plan says who made it and why, in words and as a code" proves PLAN-21
+story "Each version of a plan says who made it and why, in words and as a code"
 fleet 1 hosts, lease 4s
 agent ci may plan
 goal g1

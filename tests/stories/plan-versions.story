@@ -1,4 +1,4 @@
-story "Versions of a plan go up by one, whoever makes them and whichever host decides; its id stays" proves PLAN-17 PLAN-18
+story "Versions of a plan go up by one, for each author and on each host; its id stays" proves PLAN-17
 fleet 2 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2 T3)"

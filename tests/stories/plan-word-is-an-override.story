@@ -1,4 +1,4 @@
-story "A person's word in place of evidence is on the record as an override" proves PLAN-15 PLAN-14 EVENT-08
+story "A person's word in place of evidence is on the record as an override" proves PLAN-15 EVENT-08
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1(S1 S2))"

@@ -1,4 +1,4 @@
-story "An agent that says every ten minutes how far it is has not fallen silent for forty hours, and its newest word is shown" proves PROGRESS-04 PROGRESS-05 PROGRESS-09 TICK-13
+story "An agent that says every ten minutes how far it is has not fallen silent for forty hours, and its newest word is shown" proves PROGRESS-05 PROGRESS-09 TICK-13
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

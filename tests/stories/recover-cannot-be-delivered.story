@@ -1,4 +1,4 @@
-story "What certainly was not delivered is an error on the record, and is tried again after a pause" proves RECOVER-12 ASSIGN-13
+story "What certainly was not delivered is an error on the record, and is tried again after a pause" proves RECOVER-12
 fleet 1 hosts, lease 4m
 the next words cannot be delivered
 goal g1 with task T1, assigned to auto-1

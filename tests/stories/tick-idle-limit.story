@@ -1,4 +1,4 @@
-story "Fourteen minutes of silence are none, fifteen are" proves TICK-11 TICK-01
+story "Fourteen minutes of silence are none, fifteen are" proves TICK-11
 fleet 1 hosts, lease 4m
 policy idle-after 15m, tick-every 2m
 goal g1 with task T1, assigned to auto-1

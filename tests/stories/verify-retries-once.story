@@ -1,4 +1,4 @@
-story "Work that fails its checks is begun anew once, whoever crashes meanwhile, and then has failed" proves VERIFY-18 VERIFY-19
+story "Work that fails its checks is begun anew once, also when hosts crash meanwhile, and then has failed" proves VERIFY-18 VERIFY-19 TEST-08
 fleet 1 hosts, lease 4m
 policy idle-after 15m, checks yes, lands no
 goal g1 with task T1*retry_once, assigned to auto-1

@@ -1,4 +1,4 @@
-story "The last piece of work is called off while its agent works: the agent is stopped, and then the goal is over" proves PLAN-12 TICK-08
+story "The last piece of work is called off while its agent works: the agent is stopped, and then the goal is over" proves TICK-08
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

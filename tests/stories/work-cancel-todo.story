@@ -1,4 +1,4 @@
-story "What is not ready yet is cancelled only by somebody who says why" proves PLAN-08 PLAN-14
+story "What is not ready yet is cancelled only with a reason" proves PLAN-08
 fleet 1 hosts, lease 4s
 agent ci may plan
 goal g1

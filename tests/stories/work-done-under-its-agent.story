@@ -1,4 +1,4 @@
-story "A person calls the last piece of work done while its agent works: the agent is stopped, and then the goal is over" proves PLAN-12 TICK-08
+story "A person calls the last piece of work done while its agent works: the agent is stopped, and then the goal is over" proves TICK-08
 fleet 1 hosts, lease 4m
 policy idle-after 15m
 goal g1 with task T1, assigned to auto-1

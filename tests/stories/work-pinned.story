@@ -1,4 +1,4 @@
-story "A task that somebody set stays as it was set, whatever its parts do, until it follows them again" proves PLAN-10 PLAN-14
+story "A task whose status a person set keeps it, whatever its parts do, until it follows them again" proves PLAN-10
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1(S1 S2) T2)"

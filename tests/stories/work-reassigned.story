@@ -1,4 +1,4 @@
-story "Work is given to somebody else by setting it back to queued, with a reason; when it began stays" proves PLAN-08 PLAN-14
+story "Work is given to another agent by setting it back to queued, with a reason; when it began stays" proves PLAN-08
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1)"

@@ -1,4 +1,4 @@
-story "An override begins work early; queued means ready, so nothing is queued against what it waits for" proves PLAN-14 PLAN-35
+story "An override begins work early; queued means ready, so nothing is queued against what it waits for" proves PLAN-35
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2<T1)"

@@ -1,4 +1,4 @@
-story "Done by mistake is taken back with a reason, and what waited for it waits again" proves PLAN-14 PLAN-17
+story "Done by mistake is taken back with a reason, and what waited for it waits again" proves PLAN-17
 fleet 1 hosts, lease 4s
 goal g1
 g1 is planned as "P1(T1 T2<T1)"

@@ -40,7 +40,7 @@ static void test_policy(void **state) {
         bool decided = ask_by_policy(&spec, &event, &answer);
         assert_int_equal(decided ? (int)answer : PERSON, ROWS[i].answer);
     }
-    proof_passed("unit", "ask policy", "SCOPE-02");
+    proof_passed("unit", "ask policy", "SCOPE-02 TEST-15");
 }
 
 static void test_in_order(void **state) {

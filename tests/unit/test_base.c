@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/due.h"
 #include "base/map.h"
+#include "base/recent.h"
 #include "base/time.h"
 
 /* A malloc that has not enough says so, under the address sanitizer too. */
@@ -38,6 +39,16 @@ static bool is_filled(const unsigned char *at, size_t len, unsigned char with) {
         if (at[i] != with)
             return false;
     return true;
+}
+
+static void test_recent_keeps_the_last_ones(void **state) {
+    (void)state;
+    static struct recent recent;
+    for (uint32_t i = 1; i <= 3 * RECENT; i++)
+        recent_add(&recent, (struct id){{(uint8_t)i, (uint8_t)(i >> 8), 1}});
+    assert_true(recent_has(&recent, (struct id){{0, (uint8_t)(3 * RECENT >> 8), 1}}));
+    assert_true(recent_has(&recent, (struct id){{1, (uint8_t)((2 * RECENT + 1) >> 8), 1}}));
+    assert_false(recent_has(&recent, (struct id){{0, (uint8_t)(2 * RECENT >> 8), 1}}));
 }
 
 static void test_arena_memory_is_aligned_for_every_type(void **state) {
@@ -849,6 +860,7 @@ static void test_time_after_goes_back_or_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recent_keeps_the_last_ones),
         cmocka_unit_test(test_arena_memory_is_aligned_for_every_type),
         cmocka_unit_test(test_arena_honours_large_alignments_or_refuses),
         cmocka_unit_test(test_arena_grows_and_no_two_blocks_overlap),

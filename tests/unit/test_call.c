@@ -348,12 +348,16 @@ static void roles(void **state) {
     done(&other);
 }
 
-static struct id keyed_source(const struct caller *caller) {
-    struct asking asking = ask_as(caller, "goal.report", "{\"text\": \"half\", \"key\": \"1\"}");
-    struct id source = world.queued->signal.source;
+static struct signal keyed_signal(const struct caller *caller, const char *params) {
+    struct asking asking = ask_as(caller, "goal.report", params);
+    struct signal signal = world.queued->signal;
     call_written(world.queued);
     done(&asking);
-    return source;
+    return signal;
+}
+
+static struct id keyed_source(const struct caller *caller) {
+    return keyed_signal(caller, "{\"text\": \"half\", \"key\": \"1\"}").source;
 }
 
 /* Two runs of one goal count their reports, each for itself. */
@@ -365,6 +369,33 @@ static void keys_of_runs(void **state) {
     snprintf(other.run, sizeof other.run, "R_2");
     assert_true(id_equal(keyed_source(&one), keyed_source(&one)));
     assert_false(id_equal(keyed_source(&one), keyed_source(&other)));
+}
+
+/* The key names the request: its caller, operation and goal; the source is that of key and body. The source of before is the one
+ * that older builds have stored. */
+static void keys_and_bodies(void **state) {
+    (void)state;
+    struct caller ann = {.role = ROLE_HUMAN, .actor = "human:ann"};
+    struct caller bob = {.role = ROLE_HUMAN, .actor = "human:bob"};
+    struct signal half = keyed_signal(
+        &ann,
+        "{\"goal\": \"goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN\", \"text\": \"half\", \"key\": \"1\"}");
+    struct signal same = keyed_signal(
+        &ann,
+        "{\"key\": \"1\", \"text\": \"half\", \"traceId\": \"t\", \"goal\": \"goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN\"}");
+    struct signal whole = keyed_signal(
+        &ann,
+        "{\"goal\": \"goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN\", \"text\": \"whole\", \"key\": \"1\"}");
+    struct signal bobs = keyed_signal(
+        &bob,
+        "{\"goal\": \"goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN\", \"text\": \"half\", \"key\": \"1\"}");
+    char before[ID_TEXT + 1];
+    assert_true(id_equal(half.source, same.source) && id_equal(half.key, same.key));
+    assert_true(!id_equal(half.source, whole.source) && id_equal(half.key, whole.key));
+    assert_true(!id_equal(half.source, bobs.source) && !id_equal(half.key, bobs.key));
+    assert_true(id_equal(half.before, whole.before) && id_equal(half.before, bobs.before));
+    id_format(half.before, before);
+    assert_string_equal(before, "172QH6N8H132EH23G3XCBWAEC4");
 }
 
 static void refusals(void **state) {
@@ -467,6 +498,48 @@ static void folder_forget(const char *folder) {
     rmdir(folder);
 }
 
+/* As many as there may be: each line is the first with another hash. */
+static void tokens_fill(const char *path) {
+    FILE *file = fopen(path, "r+");
+    char line[1024];
+    assert_true(file && fgets(line, sizeof line, file));
+    char *hash = strstr(line, "\"sha256\":\"");
+    assert_non_null(hash);
+    fseek(file, 0, SEEK_END);
+    for (uint32_t i = tokens_count(house.tokens); i < LIMIT_TOKENS; i++) {
+        char digits[9];
+        snprintf(digits, sizeof digits, "%08x", i);
+        memcpy(hash + strlen("\"sha256\":\""), digits, 8);
+        fputs(line, file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void tokens_at_the_limit(void **state) {
+    (void)state;
+    char folder[] = "/tmp/overseer-tokens.XXXXXX", error[256], path[256], params[256];
+    struct caller caller;
+    assert_non_null(mkdtemp(folder));
+    house.tokens = tokens_open(folder, error, sizeof error);
+    json_t *made =
+        token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_NONE);
+    snprintf(path, sizeof path, "%s/tokens", folder);
+    tokens_fill(path);
+    tokens_close(house.tokens);
+    house.tokens = tokens_open(folder, error, sizeof error);
+    assert_int_equal(tokens_count(house.tokens), LIMIT_TOKENS);
+    token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_BUSY);
+    snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
+             json_string_value(json_object_get(made, "tokenId")));
+    json_t *next = token_ask(token_rotate_tell, &OP_TOKEN_ROTATE, params, ERROR_NONE);
+    assert_true(!token_opens(made, &caller) && token_opens(next, &caller));
+    assert_int_equal(tokens_count(house.tokens), LIMIT_TOKENS);
+    tokens_close(house.tokens);
+    json_decref(made);
+    json_decref(next);
+    folder_forget(folder);
+}
+
 static void tokens(void **state) {
     (void)state;
     char folder[] = "/tmp/overseer-tokens.XXXXXX", error[256], path[256], params[256];
@@ -518,12 +591,14 @@ int main(void) {
         cmocka_unit_test(spools),
         cmocka_unit_test(roles),
         cmocka_unit_test(keys_of_runs),
+        cmocka_unit_test(keys_and_bodies),
         cmocka_unit_test(beginnings),
         cmocka_unit_test(beginnings_too_late),
         cmocka_unit_test(beginnings_are_not_spooled),
         cmocka_unit_test(refusals),
         cmocka_unit_test(addresses),
         cmocka_unit_test(tokens),
+        cmocka_unit_test(tokens_at_the_limit),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)

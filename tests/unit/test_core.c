@@ -103,7 +103,7 @@ static const struct row {
     const char *goal, *records, *effects; /* afterwards */
     enum goal_status status;
     enum need need;
-    bool seen;
+    bool seen, key_used;
 } ROWS[] = {
     {"create",
      NO_GOAL,
@@ -148,6 +148,22 @@ static const struct row {
      CHANGES("active/nothing due never", "goal.reported:report.said", "")},
     {"report, applied before", "R", {REPORT, .keyed = 1}, NOTHING, .seen = true},
     {"report about no goal, applied before", NO_GOAL, {REPORT}, NOTHING, .seen = true},
+    {"report with a key of another",
+     "R",
+     {REPORT, .keyed = 1},
+     REFUSES(CONFLICT),
+     .key_used = true},
+    {"report, applied before, with its key",
+     "R",
+     {REPORT, .keyed = 1},
+     NOTHING,
+     .seen = true,
+     .key_used = true},
+    {"create with a key of another",
+     "R",
+     {CREATE, .keyed = 1},
+     REFUSES(CONFLICT),
+     .key_used = true},
 
     {"claim for no goal", NO_GOAL, {CLAIM 1}, REFUSES(NOT_FOUND)},
     {"claim",
@@ -311,11 +327,12 @@ static void scene_set(struct scene *scene, const struct row *row) {
     scene->signal.goal = (struct id){{1, 2, 3}};
     scene->signal.actor = STR("agnes");
     scene->signal.host = row->signal.host ? row->signal.host : HOST;
-    scene->stepping =
-        (struct stepping){.world = {.goal = row->open ? &scene->goal : NULL, .seen = row->seen},
-                          .signal = &scene->signal,
-                          .policy = policy_of(WITHIN),
-                          .arena = &scratch};
+    scene->stepping = (struct stepping){.world = {.goal = row->open ? &scene->goal : NULL,
+                                                  .seen = row->seen,
+                                                  .key_used = row->key_used},
+                                        .signal = &scene->signal,
+                                        .policy = policy_of(WITHIN),
+                                        .arena = &scratch};
 }
 
 static void verdict_is(const struct row *row, enum verdict verdict,

@@ -342,10 +342,8 @@ static void test_a_risk_without_mitigation_is_refused(void **state) {
             arena_format(&p->arena, "the definition's %s is missing or too long", FIELDS[i]).at);
         assert_false(p->exists);
     }
-    proof_passed(
-        "unit",
-        "constraints, assumptions and risks come back as given; a risk lacking a part is refused",
-        "GOAL-09");
+    proof_passed("unit", "constraints, assumptions and risks come back as given", "GOAL-09.a");
+    proof_passed("unit", "a risk that lacks a part is refused", "GOAL-09.b");
 }
 
 /* Each text and list at its cap, and one past it. */

@@ -213,7 +213,7 @@ static void tools_follow_from_the_table(void **state) {
     }
     assert_ptr_equal(tool_find(str_of("report_progress")), op_find(str_of("agent.progress")));
     assert_null(tool_find(str_of("goal")));
-    proof_passed("unit", "tools_follow_from_the_table", "REPORT-03 API-10");
+    proof_passed("unit", "tools_follow_from_the_table", "REPORT-03 API-10 TEST-11");
 }
 
 static void a_run_need_not_name_its_goal(void **state) {

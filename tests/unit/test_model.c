@@ -2,6 +2,7 @@
 /* Do the nouns keep their stored bytes, their tables and their promises? */
 #include "chain.h"
 
+#include "lib/proof.h"
 #include "model/decision.h"
 #include "model/update.h"
 #include "model/verification.h"
@@ -365,13 +366,13 @@ static bool signal_words_same(const struct signal *a, const struct signal *b) {
 
 static bool signal_same(const struct signal *a, const struct signal *b) {
     return a->kind == b->kind && id_equal(a->source, b->source) && id_equal(a->goal, b->goal) &&
-           a->at == b->at && a->keyed == b->keyed && a->by == b->by && a->effect == b->effect &&
-           a->host == b->host && a->exit == b->exit && hash_equal(&a->base, &b->base) &&
-           a->why == b->why && a->blocked == b->blocked && a->priority == b->priority &&
-           a->to == b->to && a->override == b->override && a->expected == b->expected &&
-           a->charge == b->charge && a->question == b->question && a->desk == b->desk &&
-           a->until == b->until && a->cost == b->cost && a->tokens == b->tokens &&
-           signal_words_same(a, b);
+           id_equal(a->key, b->key) && id_equal(a->before, b->before) && a->at == b->at &&
+           a->keyed == b->keyed && a->by == b->by && a->effect == b->effect && a->host == b->host &&
+           a->exit == b->exit && hash_equal(&a->base, &b->base) && a->why == b->why &&
+           a->blocked == b->blocked && a->priority == b->priority && a->to == b->to &&
+           a->override == b->override && a->expected == b->expected && a->charge == b->charge &&
+           a->question == b->question && a->desk == b->desk && a->until == b->until &&
+           a->cost == b->cost && a->tokens == b->tokens && signal_words_same(a, b);
 }
 
 static bool thing_same(const struct coding *coding, const union thing *a, const union thing *b) {
@@ -574,6 +575,9 @@ static const struct golden {
     {"signal.goal.report", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_REPORT)},
     {"signal.goal.report", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"))},
+    {"signal.goal.report", "every, with its key", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_GOAL_REPORT, .text = STR("half"), .key = {{0xB0, 0xB1}},
+                  .before = {{0xC0, 0xC1}})},
     {"signal.goal.due", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_GOAL_DUE, .exit = 0)},
     {"signal.goal.due", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_GOAL_DUE)},
     {"signal.goal.due", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_GOAL_DUE, .exit = 0)},
@@ -606,6 +610,8 @@ static const struct golden {
     {"signal.effect.lost", "full", &OF_SIGNAL, SIGNAL_SAMPLE(SIGNAL_EFFECT_LOST, .effect = 127)},
     {"signal.effect.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_EFFECT_LOST)},
     {"signal.effect.lost", "every", &OF_SIGNAL, EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3)},
+    {"signal.effect.lost", "every.2", &OF_SIGNAL,
+     EVERY_SIGNAL(SIGNAL_EFFECT_LOST, .effect = 3, .host = 7)},
     {"signal.goal.update", "every", &OF_SIGNAL,
      EVERY_SIGNAL(SIGNAL_GOAL_UPDATE, .to = 1, .title = STR("new"), .body = STR("\x01\x03\x01p"),
                   .tags = STR("\x01"), .priority = PRIORITY_LOW, .base = HASH_BYTES,
@@ -1383,6 +1389,27 @@ static const struct golden {
                   .tests = {LINES, 1},
                   .commits = {LINES, 1},
                   .refs = {LINES, 1},
+                  .prs = {LINES, 1},
+                  .issues = {LINES, 1},
+                  .session = STR("main"),
+                  .session_id = STR("s-7"),
+                  .at = AT}}},
+    {"crystallization",
+     "before",
+     &OF_CRYSTAL,
+     {.crystal = {.id = STR("C_1"),
+                  .node = STR("S1.1.1"),
+                  .summary = STR("what happened"),
+                  .state = STR("what there is"),
+                  .decisions = {LINES, 1},
+                  .next_actions = {LINES, 2},
+                  .open_questions = {LINES, 1},
+                  .blockers = {LINES, 1},
+                  .files = {LINES, 1},
+                  .commands = {LINES, 1},
+                  .tests = {LINES, 1},
+                  .commits = {LINES, 1},
+                  .refs = {LINES, 1},
                   .session = STR("main"),
                   .session_id = STR("s-7"),
                   .at = AT}}},
@@ -1961,9 +1988,11 @@ static size_t fields_declared(const struct shape *shape) {
     return count;
 }
 
+/* A report has the key and the older source, too, which came later and are common to all signals. */
 static size_t fields_expected(const struct golden *golden) {
+    enum signal_kind kind = golden->thing.signal.kind;
     if (golden->coding == &OF_SIGNAL)
-        return SIGNAL_COMMON.count + SIGNALS[golden->thing.signal.kind].count;
+        return SIGNAL_COMMON.count + SIGNALS[kind].count - (kind == SIGNAL_GOAL_REPORT ? 0 : 2);
     return fields_declared(golden->coding->shape);
 }
 
@@ -2060,7 +2089,7 @@ static void test_signals_take_no_field_of_another_kind(void **state) {
     (void)state;
     struct signal signal;
     memset(&signal, 0xFF, sizeof signal);
-    struct str bytes = hex_bytes("010620052207230161");
+    struct str bytes = hex_bytes("010620053c073d0161");
     assert_true(signal_decode(bytes, &signal));
     struct signal expected = {.kind = SIGNAL_EFFECT_LOST, .effect = 5};
     assert_true(signal_same(&expected, &signal));
@@ -2374,7 +2403,7 @@ static const struct machine_row GOALS[GOAL_STATUSES] = {
 static const struct machine_row EFFECT_ROWS[EFFECT_STATES] = {
     /* to: ready running unconfirmed ended */
     [EFFECT_READY] = {"ready", "-xxx"},
-    [EFFECT_RUNNING] = {"running", "--xx"},
+    [EFFECT_RUNNING] = {"running", "x-xx"},
     [EFFECT_UNCONFIRMED] = {"unconfirmed", "---x"},
     [EFFECT_ENDED] = {"ended", "----"},
 };
@@ -2432,6 +2461,7 @@ static void test_states_follow_each_other_as_drawn(void **state) {
         for (uint32_t to = 0; to < CHARGE_STATUSES; to++)
             check(charge_status_may_become(from, to) == (CHARGES[from].next[to] == 'x'), "%s to %s",
                   CHARGES[from].name, CHARGES[to].name);
+    proof_passed("unit", "all 49 pairs of assignment statuses", "ASSIGN-05");
     for (uint32_t from = 0; from < NODE_STATUSES; from++)
         for (uint32_t to = 0; to < NODE_STATUSES; to++) {
             check(node_status_may_become(from, to) == (NODES[from].next[to] == 'x'), "%s to %s",
@@ -2461,6 +2491,33 @@ static void test_states_have_one_name_everywhere(void **state) {
     assert_int_equal(FACE_NAMES.count, FACES);
     assert_string_equal(name_of(&FACE_NAMES, FACE_NEEDS_YOU), "needs you");
     assert_string_equal(name_of(&NEED_NAMES, NEED_UNCONFIRMED), "unconfirmed");
+}
+
+static void names_are(const struct names *names, const char *const *expected, uint32_t count) {
+    uint32_t value;
+    assert_int_equal(names->count, count);
+    for (uint32_t i = 0; i < count; i++)
+        check(names_find(names, str_of(expected[i]), &value) && value == i, "%s", expected[i]);
+    assert_false(names_find(names, STR("running"), &value));
+    assert_false(names_find(names, STR(""), &value));
+}
+
+/* ASSIGN-04, ASSIGN-13: these words and no other. */
+static void test_words_of_assignments(void **state) {
+    (void)state;
+    static const char *const STATUSES[] = {"queued",  "dispatched", "active",   "stalled",
+                                           "blocked", "done",       "cancelled"};
+    static const char *const RESULTS[] = {"none", "accepted", "ok", "timeout", "error"};
+    struct arena arena = {0};
+    struct charge wrong = {.n = 1, .status = CHARGE_STATUSES}, back;
+    names_are(&CHARGE_STATUS_NAMES, STATUSES, count_of(STATUSES));
+    assert_false(shape_decode(&CHARGE, shape_encode(&CHARGE, &wrong, &arena), &back));
+    proof_passed("unit", "an assignment has one of seven statuses", "ASSIGN-04");
+    names_are(&DELIVERY_NAMES, RESULTS, count_of(RESULTS));
+    wrong = (struct charge){.n = 1, .delivery = DELIVERIES};
+    assert_false(shape_decode(&CHARGE, shape_encode(&CHARGE, &wrong, &arena), &back));
+    proof_passed("unit", "a dispatch has one of four results, or none yet", "ASSIGN-13.a");
+    arena_free(&arena);
 }
 
 /* Each value has a name, and no two have the same. */
@@ -2871,6 +2928,7 @@ int main(void) {
         cmocka_unit_test(test_names_are_found_whole),
         cmocka_unit_test(test_states_follow_each_other_as_drawn),
         cmocka_unit_test(test_states_have_one_name_everywhere),
+        cmocka_unit_test(test_words_of_assignments),
         cmocka_unit_test(test_names_are_whole_and_differ),
         cmocka_unit_test(test_errors_say_what_happened_and_what_to_do_next),
         cmocka_unit_test(test_error_codes_on_the_wire_are_stable),

@@ -75,7 +75,7 @@ static void test_agents_are_known(void **state) {
     snprintf(text, sizeof text, AGENTS, "false", "false", "");
     policy = policy_from(text);
     assert_int_equal(policy.agent_count, 0);
-    proof_passed("unit", "policy: agents", "CONFIG-01 CONFIG-17 POLICY-02");
+    proof_passed("unit", "policy: agents", "CONFIG-01 POLICY-02");
 }
 
 static void test_budgets_are_known(void **state) {

@@ -3,6 +3,7 @@
  * innocent.txt; both say at their top how they are written. */
 #include "unit.h"
 
+#include "model/key_block.h"
 #include "model/secret.h"
 #include "model/secret_shapes.h"
 
@@ -645,8 +646,43 @@ static void test_custom_patterns_end_at_their_limit(void **state) {
     arena_reset(&world.scratch);
 }
 
+/* 'K': a line of the key, which is not kept. */
+static void check_lines(const char *const *lines, const char *expected) {
+    bool open = false;
+    for (size_t i = 0; lines[i]; i++)
+        if (key_block_line(&open, str_of(lines[i])) != (expected[i] == 'K'))
+            fail_msg("line %zu: %s", i, lines[i]);
+}
+
+static void test_a_key_is_known_line_by_line(void **state) {
+    (void)state;
+    check_lines(
+        (const char *const[]){"see -----BEGIN RSA PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED", "",
+                              "  12\t5Qzpp8sbnAUPokwjWmalC0lAZIy4BT",
+                              "+rdJHmGVQbuStKP3DANtYffvaq0eQv5dy",
+                              "Nr==", "-----END RSA PRIVATE KEY-----", "Now it is done.", NULL},
+        "-KKKKKK-");
+    check_lines((const char *const[]){"PuTTY-User-Key-File-3: ssh-ed25519", "Encryption: none",
+                                      "Private-Lines: 1", "AAAAIDwpJmnPGWrnkhnSHs9m",
+                                      "Private-MAC: 0f0f", "over", NULL},
+                "-KKKK-");
+    check_lines(
+        (const char *const[]){"7mpz8tWrDZErI8w5q4mcMHdUJxVHJXJ0x1rkmKjXJ9sZMAyskN07uhvY",
+                              "052b4ef00a4be4ee3b3d4a0c6f2f6f1d052b4ef00a4be4ee3b3d4a0c6f2f6f1d",
+                              NULL},
+        "K-");
+    check_lines((const char *const[]){"it has a -----BEGIN PRIVATE KEY----- in it",
+                                      "we do not read it", "5Qzpp8sbnAUPokwjWmalC0lAZIy4BT", NULL},
+                "---");
+    check_lines((const char *const[]){"-----BEGIN CERTIFICATE-----",
+                                      "5Qzpp8sbnAUPokwjWmalC0lAZIy4BT", "-----END CERTIFICATE-----",
+                                      NULL},
+                "---");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_key_is_known_line_by_line),
         cmocka_unit_test(test_every_row_is_whole),
         cmocka_unit_test(test_every_row_is_in_the_documentation),
         cmocka_unit_test(test_every_secret_is_taken_out),

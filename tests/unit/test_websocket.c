@@ -56,6 +56,14 @@ static void test_handshake(void **state) {
         {HEAD "UPGRADE:WebSocket\r\nconnection: upgrade \r\nsec-websocket-accept:" RFC_ACCEPT
               "\r\n\r\n",
          true},
+        {HEAD
+         "Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: " RFC_ACCEPT
+         "\r\n\r\n",
+         true},
+        {HEAD
+         "Upgrade: websocket\r\nConnection: keep-alive, Upgraded\r\nSec-WebSocket-Accept: " RFC_ACCEPT
+         "\r\n\r\n",
+         false},
         {"HTTP/1.1 401 Unauthorized\r\n\r\n", false},
         {"HTTP/1.1 1012 x\r\n" UPGRADE "Sec-WebSocket-Accept: " RFC_ACCEPT "\r\n\r\n", false},
         {HEAD "Connection: Upgrade\r\nSec-WebSocket-Accept: " RFC_ACCEPT "\r\n\r\n", false},

@@ -246,7 +246,7 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
         }
         arena_reset(&arena);
     }
-    proof_passed("words", "an instruction is bounded", "ASSIGN-08");
+    proof_passed("words", "an instruction is bounded", "ASSIGN-08.b");
 }
 
 /* The example is valid JSON with the names that are agreed on; and sent back, it says nothing. */
@@ -391,7 +391,7 @@ static void test_a_report_of_the_end_is_read_from_words(void **state) {
         check(!there || str_equal(update.summary, str_of(REPORTS[i].summary)), "%.*s",
               STR_ARG(update.summary));
     }
-    proof_passed("words", "a report of the end is read from words", "REPORT-05");
+    proof_passed("words", "a report of the end is read from words", "REPORT-05 TEST-13");
 }
 
 static void test_a_report_of_the_end_is_whole(void **state) {

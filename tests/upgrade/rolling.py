@@ -21,6 +21,7 @@ from world import (BUILD, OVERSEERD, STARTED, TOP, Broken, Daemon, folder_make, 
                    wait_until)
 
 TOMORROW = BUILD / "tests" / "upgrade" / "overseerd-tomorrow"
+TABLES, LEVEL = 6, 6  # of today: of the tables, and of what hosts say to each other
 HOSTS = 3
 LEASE = 2
 NAMES = {**HOT, 100: "tomorrow"}
@@ -85,7 +86,7 @@ class Fleet:
 
     def refuse_today(self, host, name):
         """Started, it stops by itself with the sentence, or stays without a ledger; it does not join."""
-        hosts = self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 5 OR host_id > 3")
+        hosts = self.store.run(f"SELECT host_id, epoch, instance FROM host WHERE speaks < {LEVEL} OR host_id > 3")
         late = daemon_of(self.folder, self.store, host, OVERSEERD, name)
         late.start()
 
@@ -103,7 +104,7 @@ class Fleet:
         elif late.process.returncode <= 0:
             raise Broken(f"it ended with {late.process.returncode}: {late.log_tail()}")
         STARTED.remove(late.process)
-        if hosts != self.store.run("SELECT host_id, epoch, instance FROM host WHERE speaks < 5 OR host_id > 3"):
+        if hosts != self.store.run(f"SELECT host_id, epoch, instance FROM host WHERE speaks < {LEVEL} OR host_id > 3"):
             raise Broken("today's build has written to a store of tomorrow")
 
     def field_is_kept(self):
@@ -141,21 +142,21 @@ class Fleet:
             daemon.wait_joined()
         self.load.start()
         self.work()
-        self.expect(4, 5)
+        self.expect(TABLES, LEVEL)
         self.replace(1, TOMORROW)
         self.work()
-        self.expect(5, 5)
+        self.expect(TABLES + 1, LEVEL)
         self.replace(1, OVERSEERD)  # and back
         self.work()
-        self.expect(5, 5)
+        self.expect(TABLES + 1, LEVEL)
         self.replace(1, TOMORROW)
         self.work()
         self.replace(2, TOMORROW, kill=True)
         self.work()
-        self.expect(5, 5)
+        self.expect(TABLES + 1, LEVEL)
         self.nothing_of_tomorrow()
         self.replace(3, TOMORROW)
-        wait_until("the level is raised", lambda: self.level() == (5, 6), 15, 0.1)
+        wait_until("the level is raised", lambda: self.level() == (TABLES + 1, LEVEL + 1), 15, 0.1)
         self.work()
         self.refuse_today(4, "late")
         counted = self.field_is_kept()
@@ -188,7 +189,7 @@ def migrate_at_once():
         thread.join()
     for daemon in daemons:
         daemon.wait_joined()
-    wait_until("the level is raised", lambda: store.run("SELECT version, level FROM store") == [["5", "6"]], 15, 0.1)
+    wait_until("the level is raised", lambda: store.run("SELECT version, level FROM store") == [[str(TABLES + 1), str(LEVEL + 1)]], 15, 0.1)
     if store.count("goal") != 6 or store.count("goal_view") != 6:
         raise Broken("goals were lost on the way")
     wait_until("what ran when the first version was killed is unconfirmed",

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is everything that asks the same settled with one command? */
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/task.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 100 }; /* at once: as many as the inbox shows */
+
+/* The words of a question without the name of its task. To be freed. */
+static char *words_of(const json_t *item) {
+    const char *said = text_of(item, "question"), *node = text_of(item, "node"), *at;
+    size_t length = strlen(node), kept = 0;
+    char *words = malloc(strlen(said) + 1);
+    while (words && length > 0 && (at = strstr(said, node))) {
+        memcpy(words + kept, said, (size_t)(at - said));
+        kept += (size_t)(at - said);
+        said = at + length;
+    }
+    if (words)
+        strcpy(words + kept, said);
+    return words;
+}
+
+/* The same rule asks the same, with the same answers to choose from. */
+static bool is_alike(const json_t *one, const json_t *other) {
+    static const char *const SAME[] = {"kind", "why"};
+    for (size_t i = 0; i < count_of(SAME); i++)
+        if (strcmp(text_of(one, SAME[i]), text_of(other, SAME[i])) != 0)
+            return false;
+    if (!json_equal(json_object_get(one, "options"), json_object_get(other, "options")) &&
+        (json_object_get(one, "options") || json_object_get(other, "options")))
+        return false;
+    char *said = words_of(one), *also = words_of(other);
+    bool alike = said && also && strcmp(said, also) == 0;
+    free(said);
+    free(also);
+    return alike;
+}
+
+/* A question that may be answered so, or a goal that may be released. */
+static bool is_open(const json_t *item, bool questions) {
+    if (questions)
+        return strcmp(text_of(item, "kind"), "decide") == 0 && !json_object_get(item, "answer");
+    return !*text_of(item, "questionId");
+}
+
+static bool is_meant(const struct typed *typed, const json_t *item, bool questions) {
+    const char *goal = typed_text(typed, "goal");
+    struct str id = str_of(text_of(item, "goalId")), with = str_of(goal ? goal : "");
+    bool whole = str_begins(id, STR("goal_"));
+    struct str bare = whole ? (struct str){id.at + 5, id.len - 5} : id;
+    bool there = str_begins(id, with) || str_begins(bare, with);
+    if (!questions)
+        return there;
+    return strcmp(text_of(item, "questionId"), typed_text(typed, "question")) == 0 &&
+           (!goal || there);
+}
+
+/* The one that was named; NULL: it does not wait. */
+static const json_t *meant_find(const struct typed *typed, const json_t *items, bool questions) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item) if (is_open(item, questions) &&
+                                           is_meant(typed, item, questions)) return item;
+    return NULL;
+}
+
+static bool item_settle(struct typed *typed, const json_t *item, bool questions) {
+    json_t *params = json_deep_copy(typed->params);
+    const char *key = typed_text(typed, "key"), *goal = text_of(item, "goalId");
+    json_object_del(params, "same");
+    json_object_set_new(params, "goal", json_string(goal));
+    if (questions)
+        json_object_set_new(params, "question", json_string(text_of(item, "questionId")));
+    if (key) /* each is a request of its own */
+        json_object_set_new(params, "key",
+                            json_sprintf("%s-%s%s", key, goal, text_of(item, "questionId")));
+    json_t *result = typed_ask(typed, typed->command->op->name, params);
+    json_decref(result);
+    return result != NULL;
+}
+
+static void settled_say(const struct typed *typed, const json_t *settled) {
+    size_t i;
+    json_t *item;
+    if (typed->as_json) {
+        json_t *said = json_pack("{s:O}", "settled", settled);
+        json_dumpf(said, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(said);
+        return;
+    }
+    json_array_foreach(settled, i, item) printf("%-4s %s  %s\n", text_of(item, "questionId"),
+                                                text_of(item, "goalId"), text_of(item, "title"));
+    printf("%zu %s.\n", json_array_size(settled), typed->dry_run ? "would be settled" : "settled");
+}
+
+static json_t *short_of(const json_t *item) {
+    return json_pack("{s:s, s:s, s:s}", "goalId", text_of(item, "goalId"), "questionId",
+                     text_of(item, "questionId"), "title", text_of(item, "title"));
+}
+
+/* What was settled before one failed is said. */
+static bool all_settle(struct typed *typed, const json_t *items, const json_t *meant,
+                       bool questions) {
+    json_t *settled = json_array(), *item;
+    bool good = true;
+    size_t i;
+    json_array_foreach(items, i, item) {
+        if (!good || !is_open(item, questions) || !is_alike(item, meant))
+            continue;
+        good = typed->dry_run || item_settle(typed, item, questions);
+        if (good)
+            json_array_append_new(settled, short_of(item));
+    }
+    if (good || json_array_size(settled) > 0)
+        settled_say(typed, settled);
+    json_decref(settled);
+    return good;
+}
+
+int alike_run(struct typed *typed) {
+    bool questions = strcmp(typed->command->op->name, "question.answer") == 0, good = false;
+    if (!typed_text(typed, questions ? "question" : "goal") ||
+        !typed_text(typed, questions ? "answer" : "reason"))
+        return op_run(typed); /* which says what is missing */
+    if (!task_goal_settle(typed, "goal"))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    json_t *inbox = typed_ask(typed, "inbox.list", json_pack("{s:i}", "limit", MOST));
+    const json_t *items = json_object_get(inbox, "items");
+    const json_t *meant = inbox ? meant_find(typed, items, questions) : NULL;
+    if (meant)
+        good = all_settle(typed, items, meant, questions);
+    else if (inbox) {
+        if (json_is_true(json_object_get(inbox, "more")))
+            trouble_make(&typed->trouble, ERROR_NOT_FOUND,
+                         "It is not among the %d that have waited longest.", MOST);
+        else
+            trouble_make(&typed->trouble, ERROR_NOT_FOUND, "Nothing like that waits for you.");
+        trouble_next(&typed->trouble, "See what waits: overseer inbox");
+    }
+    bool more = good && json_is_true(json_object_get(inbox, "more"));
+    json_decref(inbox);
+    if (more && !typed->as_json)
+        printf("More than %d wait. Type it again for the rest.\n", MOST);
+    return good ? 0 : trouble_tell(&typed->trouble, typed->as_json);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* P14: when do the notes of an earlier process say that something was not begun? */
+#include "unit.h"
+
+#include "daemon/act_log.h"
+#include "model/effect.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ROWS = 8, BOOT = 7, EPOCH = 3, BATCH = 40 };
+
+static struct id id_of(uint8_t n) {
+    struct id id = {{0}};
+    id.bytes[0] = n;
+    return id;
+}
+
+static struct act_row command_of(uint8_t goal, uint32_t n) {
+    return (struct act_row){.goal = id_of(goal), .n = n, .kind = EFFECT_COMMAND, .batch = BATCH};
+}
+
+static bool note(struct act_log *log, uint8_t goal) {
+    struct act_row row = command_of(goal, 0);
+    return act_log_note(log, &row, true) && act_log_start(log, row.goal, row.n);
+}
+
+static bool had(struct act_log *log, uint8_t goal) {
+    struct act_row row = command_of(goal, 0);
+    return act_log_had(log, &row);
+}
+
+static void confirm(struct act_log *log) {
+    act_log_confirm(log, &(struct act_head){.instance = id_of(1), .epoch = EPOCH, .batch = BATCH});
+}
+
+/* A process that has looked at everything of before, and ends. */
+static struct act_log *left(void) {
+    struct act_log *log = act_log_make(ROWS);
+    assert_non_null(log);
+    assert_true(act_log_begin(log, BOOT));
+    confirm(log);
+    act_log_settle(log);
+    return log;
+}
+
+static bool whole(struct act_log *log) {
+    return act_log_begin(log, BOOT) && act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH);
+}
+
+static void notes_count_for_the_next_process(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    assert_true(note(log, 5));
+    assert_true(whole(log));
+    assert_true(had(log, 5));
+    assert_false(had(log, 6));
+    assert_true(
+        act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH + 1)); /* its answer was not heard */
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH + 2));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH - 1));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 2, BATCH)); /* another process was there */
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH, BATCH));
+    assert_false(act_log_is_whole(log, id_of(2), EPOCH + 1, BATCH)); /* another store */
+    assert_true(act_log_begin(log, BOOT + 1));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH));
+    assert_true(act_log_begin(log, 0));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH));
+    act_log_free(log);
+}
+
+/* A process that could not rely on its notes, and ends before it has looked at everything of before, leaves none to rely on. */
+static void doubt_lasts_until_it_is_settled(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    assert_true(act_log_begin(log, BOOT + 1));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH));
+    act_log_doubt(log);
+    act_log_confirm(log,
+                    &(struct act_head){.instance = id_of(1), .epoch = EPOCH + 1, .batch = BATCH});
+    assert_true(act_log_begin(log, BOOT + 1));
+    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 2, BATCH));
+    act_log_settle(log);
+    assert_true(act_log_begin(log, BOOT + 1));
+    assert_true(act_log_is_whole(log, id_of(1), EPOCH + 2, BATCH));
+    act_log_free(log);
+}
+
+/* Before everything of earlier processes was looked at, a note may be missing. */
+static void nothing_counts_before_it_is_settled(void **state) {
+    (void)state;
+    struct act_log *log = act_log_make(ROWS);
+    assert_true(act_log_begin(log, BOOT));
+    confirm(log);
+    assert_false(whole(log));
+    act_log_free(log);
+}
+
+static void a_note_that_is_needed_is_not_lost_silently(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    for (uint8_t i = 0; i < ROWS; i++)
+        assert_true(note(log, i));
+    assert_true(whole(log));
+    confirm(log);
+    act_log_settle(log);
+    for (uint8_t i = 0; i < ROWS; i++) { /* those of before were looked at */
+        assert_true(note(log, (uint8_t)(50 + i)));
+        act_log_end(log, id_of((uint8_t)(50 + i)), 0);
+    }
+    assert_true(note(log, 70)); /* in place of one that has ended */
+    assert_true(act_log_head(log)->whole);
+    for (uint8_t i = 0; i < ROWS; i++)
+        assert_true(note(log, (uint8_t)(80 + i)));
+    assert_false(act_log_head(log)->whole); /* 70 runs still, and its row is gone */
+    act_log_settle(log);
+    assert_false(whole(log));
+    act_log_free(log);
+}
+
+/* Those of before are known until the end of the process, however much is noted since. */
+static void rows_of_before_stay_known(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    assert_true(note(log, 5));
+    assert_true(whole(log));
+    for (uint8_t i = 0; i < 3 * ROWS; i++)
+        assert_true(note(log, (uint8_t)(50 + i)));
+    assert_true(had(log, 5));
+    act_log_free(log);
+}
+
+static void a_command_is_noted_once(void **state) {
+    (void)state;
+    struct act_log *log = left();
+    struct act_row again = command_of(5, 9), send = {.goal = id_of(5), .n = 4, .kind = EFFECT_SEND};
+    assert_true(note(log, 5));
+    assert_false(note(log, 5));
+    assert_false(act_log_note(log, &again, true)); /* the goal has one, whatever its number */
+    assert_true(act_log_note(log, &send, true));
+    assert_false(act_log_note(log, &send, true));
+    assert_true(act_log_note(log, &send, false));
+    act_log_free(log);
+}
+
+/* From the file, as after a SIGKILL. */
+static void notes_are_left(bool syncs) {
+    char folder[] = "/tmp/overseer-acts-XXXXXX", path[64], error[256];
+    assert_non_null(mkdtemp(folder));
+    struct act_log *log = act_log_open(folder, syncs, BOOT, error, sizeof error);
+    assert_non_null(log);
+    confirm(log);
+    act_log_settle(log);
+    assert_true(act_log_is_due(log));
+    assert_true(act_log_write(log));
+    assert_false(act_log_is_due(log));
+    assert_true(note(log, 5));
+    struct act_row noted = command_of(6, 0);
+    assert_true(act_log_note(log, &noted, true));
+    assert_true(act_log_sync(log));
+    struct act_log *next = act_log_open(folder, syncs, BOOT, error, sizeof error);
+    assert_non_null(next);
+    assert_true(act_log_is_whole(next, id_of(1), EPOCH + 1, BATCH));
+    assert_true(had(next, 5));
+    assert_int_equal(had(next, 6), !syncs); /* noted and not begun: known where these are two */
+    assert_int_equal(note(next, 6), syncs);
+    act_log_free(next);
+    next =
+        act_log_open(folder, syncs, BOOT + 1, error, sizeof error); /* what was begun may be lost */
+    assert_true(had(next, 5) && had(next, 6));
+    act_log_free(log);
+    act_log_free(next);
+    snprintf(path, sizeof path, "%s/acts", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void a_process_that_was_killed_left_its_notes(void **state) {
+    (void)state;
+    notes_are_left(false);
+    notes_are_left(true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notes_count_for_the_next_process),
+        cmocka_unit_test(doubt_lasts_until_it_is_settled),
+        cmocka_unit_test(nothing_counts_before_it_is_settled),
+        cmocka_unit_test(a_note_that_is_needed_is_not_lost_silently),
+        cmocka_unit_test(rows_of_before_stay_known),
+        cmocka_unit_test(a_command_is_noted_once),
+        cmocka_unit_test(a_process_that_was_killed_left_its_notes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
