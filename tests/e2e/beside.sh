@@ -14,6 +14,7 @@ once() { # SCRIPT ARGUMENT…
         flock 9
         cat "$output"
         echo "$verdict $* ($((SECONDS - from)) s)"
+        [ "$verdict" = ok ] || tail -n 8 "$output" | sed 's/^/FAILED |/'
     ) 9<"$failures"
     rm -f "$output"
 }

@@ -101,20 +101,9 @@ if __name__ == "__main__":
     sys.exit(0)
 
 from servers import AS_SERVER, BIN  # noqa: E402
-from world import STARTED, Broken, Postgres, wait_until  # noqa: E402
+from world import STARTED, Broken, Postgres, ports_free, wait_until  # noqa: E402
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's patroni has its modules for
-
-
-def ports_free(count):
-    """All of them at once, so that none is given twice."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def start(words, log, **more):
@@ -143,9 +132,9 @@ def below(pid):
 
 
 class Etcd:
-    def __init__(self, folder):
+    def __init__(self, folder, ports):
         self.folder, self.process = folder, None
-        self.port, self.peer = ports_free(2)
+        self.port, self.peer = ports
 
     def start(self):
         client, peer = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.peer}"
@@ -168,12 +157,12 @@ class Etcd:
 class Node:
     """A server, its patroni and its pgbouncer."""
 
-    def __init__(self, cluster, number):
+    def __init__(self, cluster, number, ports):
         self.cluster, self.name = cluster, f"node{number}"
         self.folder = cluster.folder / self.name
         self.folder.mkdir()
         self.data = self.folder / "data"
-        (self.postgres, self.rest, self.bouncer, self.for_clients, self.for_peers, self.for_rest, self.for_etcd, self.for_pool) = ports_free(8)
+        (self.postgres, self.rest, self.bouncer, self.for_clients, self.for_peers, self.for_rest, self.for_etcd, self.for_pool) = ports
         self.patroni = self.pool = None
 
     def relayed(self):
@@ -275,40 +264,61 @@ server_fast_close = 1
 
 class Cluster:
     def __init__(self, synchronous=True, count=3):
-        self.synchronous = synchronous
+        self.synchronous, self.count = synchronous, count
+        self.etcd = self.relay = None
+        self.nodes, self.made_anew = [], []
+        atexit.register(self.end)
+
+    def prepare(self):
         self.folder = Path(tempfile.mkdtemp(prefix="overseer-patroni.", dir="/dev/shm"))
         os.chmod(self.folder, 0o755)
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
         if not os.environ.get("OVERSEER_KEEP"):
             atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
-        atexit.register(self.end)
-        self.etcd = Etcd(self.folder)
-        self.nodes = [Node(self, i + 1) for i in range(count)]
-        self.relay = None
-        self.made_anew = []
-
-    def start(self):
+        ports = ports_free(2 + 8 * self.count)
+        self.etcd = Etcd(self.folder, ports[:2])
+        self.nodes = [Node(self, i + 1, ports[2 + 8 * i:10 + 8 * i]) for i in range(self.count)]
         for node in self.nodes:
             node.prepare()
+
+    def start(self, times=3):
+        """Patroni gives up a bootstrap that is disturbed, and leaves nothing to go on with: then it is begun anew, in another folder and on other ports."""
+        for left in reversed(range(times)):
+            self.prepare()
+            try:
+                return self.bootstrap()
+            except Broken as error:
+                print(f"    the cluster does not start: {error}\n{self.said(20)}", flush=True)
+                self.end()
+                if not left:
+                    raise
+
+    def bootstrap(self):
         self.etcd.start()
         pairs = [f"{listen}:{target}" for node in self.nodes for listen, target in node.relayed()]
         self.relay = start([sys.executable, __file__, *pairs], self.folder / "relay.log", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.nodes[0].start()
-        wait_until("the first node is the primary", self.leader, 60, 0.2)
+        wait_until("the first node is the primary", self.leads, 20, 0.2)
         for node in self.nodes[1:]:
             node.start()
-        wait_until("the cluster is whole", self.whole, 90, 0.3)
+        wait_until("the cluster is whole", self.whole, 45, 0.3)
         leader = self.leader()
         for sql in ("CREATE ROLE overseer LOGIN", "CREATE DATABASE fleet OWNER overseer"):
             if leader.ask(sql) is None:
                 raise Broken(f"not done: {sql}")
 
+    def leads(self):
+        if self.nodes[0].patroni.poll() is not None:
+            raise Broken("patroni of the first node has ended")
+        return self.leader()
+
     def end(self):
         for node in self.nodes:
             node.signal(signal.SIGCONT)
             node.kill()
-        self.etcd.kill()
+        if self.etcd:
+            self.etcd.kill()
         end(self.relay)
 
     def tell_relay(self, verb, *ports):
@@ -362,8 +372,9 @@ class Cluster:
 
     def said(self, lines=6):
         """The last lines of each patroni, for the search for a cause."""
-        return "\n".join(f"    {node.name}: {line}" for node in self.nodes
-                         for line in (self.folder / f"{node.name}.log").read_text(errors="replace").splitlines()[-lines:])
+        logs = [(node.name, self.folder / f"{node.name}.log") for node in self.nodes]
+        return "\n".join(f"    {name}: {line}" for name, log in logs if log.exists()
+                         for line in log.read_text(errors="replace").splitlines()[-lines:])
 
 
 class ClusterStore(Postgres):

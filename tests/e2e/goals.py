@@ -567,7 +567,7 @@ def what_ended_since_is_counted(shop, quick):
         shop.again()
 
 
-@check([])
+@check("")
 def what_asks_the_same_is_answered_together(shop, quick):
     """`--same`: as many as ask the same, and nothing else; with --dry-run nothing."""
     def typed(*words, status=0):

@@ -22,7 +22,7 @@ import warnings
 from pathlib import Path
 
 import proof
-from world import TOP, Broken, Client, Daemon, folder_make, wait_until
+from world import TOP, Broken, Client, Daemon, folder_make, port_free, wait_until
 
 HALF_OPEN = 10000
 MIB = 1 << 20
@@ -31,12 +31,6 @@ MIB = 1 << 20
 def check(holds, what):
     if not holds:
         raise Broken(what)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Net:
@@ -68,7 +62,7 @@ class Net:
 
 class World:
     def __init__(self, folder, *options):
-        self.port = free_port()
+        self.port = port_free()
         self.daemon = Daemon(folder, f"sqlite:{folder}/store.db",
                              options=["--listen", f"127.0.0.1:{self.port}", *options])
         self.daemon.start()
@@ -317,11 +311,11 @@ def tls(folder):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2",
                     "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
                    check=True, capture_output=True)
-    said = refuses_to_start(folder, "--listen", f"0.0.0.0:{free_port()}")
+    said = refuses_to_start(folder, "--listen", f"0.0.0.0:{port_free()}")
     check("server.tls_cert" in said and "insecure" in said, said)
-    check("server.tls_key" in refuses_to_start(folder, "--listen", f"127.0.0.1:{free_port()}", "--set",
+    check("server.tls_key" in refuses_to_start(folder, "--listen", f"127.0.0.1:{port_free()}", "--set",
                                                 f"server.tls_cert={cert}"), "half of it")
-    check("not usable" in refuses_to_start(folder, "--listen", f"127.0.0.1:{free_port()}", "--set",
+    check("not usable" in refuses_to_start(folder, "--listen", f"127.0.0.1:{port_free()}", "--set",
                                            f"server.tls_cert={key}", "--set", f"server.tls_key={cert}"), "mixed up")
     check("ADDRESS:PORT" in refuses_to_start(folder, "--listen", "7070"), "no address")
     world = World(folder, "--set", f"server.tls_cert={cert}", "--set", f"server.tls_key={key}")

@@ -4,6 +4,7 @@ import atexit
 import http.client
 import json
 import os
+import random
 import shutil
 import socket
 import sqlite3
@@ -393,11 +394,24 @@ def under_postgres(arguments):
     os.execv(program, [program, *arguments])
 
 
+def ports_free(count):
+    """TCP ports that nothing listens on, each another one. The kernel gives them to no connection meanwhile: they are below its range."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    ports = set()
+    for port in random.sample(range(10000, first if first > 20000 else 60000), 1000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                ports.add(port)
+            except OSError:
+                continue
+        if len(ports) == count:
+            return sorted(ports)
+    raise Broken(f"no {count} free TCP ports")
+
+
 def port_free():
-    """A TCP port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return ports_free(1)[0]
 
 
 def seam_arm(path, line):
