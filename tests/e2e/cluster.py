@@ -173,7 +173,8 @@ class Node:
         dcs = {"ttl": TTL, "loop_wait": LOOP, "retry_timeout": RETRY, "maximum_lag_on_failover": 1 << 30, "synchronous_mode": self.cluster.synchronous,
                "postgresql": {"use_pg_rewind": True, "use_slots": False,
                               "parameters": {"max_connections": 100, "shared_buffers": "16MB", "wal_keep_size": "512MB", "max_wal_senders": 10,
-                                             "wal_log_hints": "on", "autovacuum_naptime": "10s"}}}
+                                             "wal_log_hints": "on", "autovacuum_naptime": "10s",
+                                             "dynamic_shared_memory_type": "mmap"}}}
         account = {"username": "postgres", "password": "postgres"}
         return {"scope": "fleet", "name": self.name, "etcd": {"hosts": [f"127.0.0.1:{self.for_etcd}"], "use_proxies": True},
                 "restapi": {"listen": f"127.0.0.1:{self.rest}", "connect_address": f"127.0.0.1:{self.for_rest}"},
@@ -270,7 +271,7 @@ class Cluster:
         atexit.register(self.end)
 
     def prepare(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="overseer-patroni.", dir="/dev/shm"))
+        self.folder = Path(tempfile.mkdtemp(prefix="overseer-patroni.", dir="/dev/shm" if shutil.disk_usage("/dev/shm").free > 2 << 30 else None))
         os.chmod(self.folder, 0o755)
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")

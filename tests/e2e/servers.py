@@ -26,6 +26,7 @@ wal_keep_size = 256MB
 wal_log_hints = on
 autovacuum_naptime = 10s
 log_min_messages = fatal
+dynamic_shared_memory_type = mmap
 """
 
 
