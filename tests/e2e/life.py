@@ -294,6 +294,31 @@ def spool(folder, engine):
     expect(not daemon.promises_broken(), f"{daemon.promises_broken()}")
 
 
+def forwarded(folder):
+    """Reports for a goal of another host are acknowledged while that host does not run, one key with two bodies among them: both arrive,
+    each once. The host of the goal alone can look the key up."""
+    store = store_make("postgres", folder, "forwarded")
+    owner, other = (Daemon(folder, store.uri, name, options=["--host", str(i)]) for i, name in ((1, "owner"), (2, "other")))
+    for daemon in (owner, other):
+        daemon.start()
+        daemon.wait_joined()
+    goal = call(owner, "goal.create", title="reports")[1]["goalId"]
+    os.kill(owner.process.pid, signal.SIGSTOP)
+    try:
+        for text in ("some words", "other words", "other words"):
+            status, result, error = call(other, "goal.report", goal=goal, text=text, key="again")
+            expect(status == 202 and result.get("forwarded") is True, f"forwarded: {status} {result} {error}")
+        waiting = int(store.run("SELECT count(*) FROM inbox")[0][0])
+    finally:
+        os.kill(owner.process.pid, signal.SIGCONT)
+    expect(waiting == 2, f"{waiting} reports are forwarded, not 2")
+    wait_until("what was forwarded is applied", lambda: int(store.run("SELECT count(*) FROM inbox")[0][0]) == 0, 30)
+    expect(reports_of(owner, goal) == 2, f"{reports_of(owner, goal)} of 2 reports are there")
+    for daemon in (owner, other):
+        daemon.stop()
+        expect(not daemon.promises_broken(), f"{daemon.promises_broken()}")
+
+
 def beside(folder):
     """A daemon is killed, and a verb that works beside daemons reads its store: at the next start that is not taken for damage."""
     store = Sqlite(folder)
@@ -491,7 +516,7 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere, one_store, checkpoints, log_bounded, examined] if options.engine == "sqlite" else []
+    parts = [registration, heartbeat, manager, activation, logs, log_file, beside, elsewhere, one_store, checkpoints, log_bounded, examined] if options.engine == "sqlite" else [forwarded]
     failed = 0
     for part in [*parts, lambda folder: spool(folder, options.engine)]:
         name = getattr(part, "__name__", "")
