@@ -307,18 +307,19 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
         {"ii",
          "UPDATE host SET epoch = epoch + 1 WHERE host_id = $1 AND instance = $2 AND state = 0"
          " RETURNING epoch, batch"},
-    /* P9: a host has at most $5 waiting; one that is there already may change hands. */
+    /* P9: a host has at most $5 waiting, 0: it is not counted; one that is there already may change hands. */
     [PG_FORWARD] =
-        {"", "WITH f AS (SELECT DISTINCT ON (source) * FROM unnest($1::uuid[], $2::uuid[],"
-             " $3::bytea[], $4::int8[]) AS f(source, goal_id, body, may_wait)), g AS (SELECT"
-             " goal_id, owner FROM goal WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR"
-             " SHARE), o AS (SELECT DISTINCT owner FROM g), r AS (SELECT owner FROM o WHERE (SELECT"
-             " count(*) FROM (SELECT FROM inbox i WHERE i.to_host = o.owner LIMIT $5::int8) x) <"
-             " $5::int8) INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN"
-             " g USING (goal_id) WHERE f.may_wait = 0 OR g.owner IN (SELECT owner FROM r) OR"
-             " f.source IN (SELECT i.source FROM inbox i WHERE i.source = ANY($1::uuid[])) ORDER BY"
-             " f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host RETURNING"
-             " source"},
+        {"",
+         "WITH f AS (SELECT DISTINCT ON (source) * FROM unnest($1::uuid[], $2::uuid[],"
+         " $3::bytea[], $4::int8[]) AS f(source, goal_id, body, may_wait)), g AS (SELECT"
+         " goal_id, owner FROM goal WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR"
+         " SHARE), o AS (SELECT DISTINCT owner FROM g), r AS (SELECT owner FROM o WHERE (SELECT"
+         " count(*) FROM (SELECT FROM inbox i WHERE i.to_host = o.owner LIMIT $5::int8) x) <"
+         " greatest($5::int8, 1)) INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN"
+         " g USING (goal_id) WHERE f.may_wait = 0 OR g.owner IN (SELECT owner FROM r) OR"
+         " f.source IN (SELECT i.source FROM inbox i WHERE i.source = ANY($1::uuid[])) ORDER BY"
+         " f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host RETURNING"
+         " source"},
     [PG_SHOW_TITLE] = {"u", "SELECT title FROM goal_view WHERE goal_id = $1"},
     [PG_SHOW_TAGS] = {"u",
                       "SELECT tag FROM goal_tag WHERE goal_id = $1 ORDER BY tag COLLATE \"C\""},

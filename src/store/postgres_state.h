@@ -106,6 +106,7 @@ struct pg_store {
     bool
         at_work; /* still set at the next request: the last one was abandoned, its pipeline half sent */
     struct instance_watch instance;
+    uint32_t uncounted;  /* rows that may be forwarded before what waits is counted again */
     bool several;        /* the URI names more than one host */
     int too_long;        /* requests in a row that the server gave up, because something was held */
     int64_t answer_ms;   /* how long a statement outside of a pipeline may take */

@@ -160,6 +160,15 @@ void postgres_adopt(struct pg_run *run, const struct store_request *request) {
     run->answer->more = request->only_count == 0 && run->answer->owned_count == request->limit;
 }
 
+/* Counting what waits costs as much as adding to it. So the next rows go without, after a count that had room for all. */
+enum { FORWARD_UNCOUNTED = 64 };
+
+static bool forward_counts(struct pg_store *store, uint32_t rows) {
+    bool counts = rows > store->uncounted;
+    store->uncounted = counts ? 0 : store->uncounted - rows;
+    return counts;
+}
+
 static void take_forwarded(struct pg_run *run, const PGresult *rows) {
     struct store_answer *answer = run->answer;
     answer->inbox_count = (uint32_t)PQntuples(rows);
@@ -184,10 +193,14 @@ void postgres_forward(struct pg_run *run, const struct store_request *request) {
     param_array(&params, &goals);
     param_array(&params, &bodies);
     param_array(&params, &waits);
-    param_int(&params, LIMIT_INBOX);
+    bool counts = forward_counts(run->store, request->row_count);
+    param_int(&params, counts ? LIMIT_INBOX : 0);
     pg_send(run, PG_FORWARD, &params);
-    if (pg_receive(run))
-        take_forwarded(run, run->store->results[0]);
+    if (!pg_receive(run))
+        return;
+    take_forwarded(run, run->store->results[0]);
+    if (counts && run->answer->inbox_count == request->row_count)
+        run->store->uncounted = FORWARD_UNCOUNTED;
 }
 
 /* ---- committing: rows become columns ---- */

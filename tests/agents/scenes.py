@@ -33,7 +33,7 @@ def no_tools_of_ours(house):
 
 # ---- from the task to the branch ----
 
-@scene("ASSIGN-06 ASSIGN-09 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
+@scene("ASSIGN-06 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
 def file_report_land(house):
     """A task that writes a file, reports through MCP, is verified and landed."""
     goal = house.task(f"{house.agent.work} ;; {REPORT}")

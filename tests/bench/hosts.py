@@ -21,7 +21,7 @@ sys.path[:0] = [str(TOP / "tests/e2e")]
 from world import BUILD, Broken, Client, Daemon, folder_make, store_make, under_postgres, wait_until  # noqa: E402
 
 DOOR = BUILD / "tests/bench/bench-door"
-CONNECTIONS, GOALS, IDLE, INBOX = 64, 400, 30, 16384
+CONNECTIONS, GOALS, IDLE, INBOX, UNCOUNTED = 64, 400, 30, 16384, 64
 MISSED = []
 
 
@@ -126,8 +126,11 @@ def bounded(fleet):
     """Rows that the first host cannot read fill its inbox: what the second would forward is refused, and taken again when there is room."""
     fleet.store.run(f"INSERT INTO inbox SELECT gen_random_uuid(), 1, (SELECT goal_id FROM goal WHERE owner = 1 LIMIT 1), '\\x00'::bytea FROM generate_series(1, {INBOX})")
     _, refused = fleet.send([(1, fleet.ids[0], 8, 200)])
-    if refused != 200:
+    if refused < 200 - UNCOUNTED:
         raise Broken(f"an inbox with {INBOX} rows took {200 - refused} of 200 more")
+    _, refused = fleet.send([(1, fleet.ids[0], 8, 200)])
+    if refused != 200:
+        raise Broken(f"an inbox that was found full took {200 - refused} of 200 more")
     fleet.store.run("DELETE FROM inbox WHERE body = '\\x00'::bytea")
     _, refused = fleet.send([(1, fleet.ids[0], 8, 200)])
     if refused:
