@@ -315,8 +315,8 @@ const struct pg_statement PG_STATEMENTS[PG_SQL_COUNT] = {
          " goal_id, owner FROM goal WHERE goal_id = ANY($2::uuid[]) ORDER BY goal_id FOR"
          " SHARE), o AS (SELECT DISTINCT owner FROM g), r AS (SELECT owner FROM o WHERE (SELECT"
          " count(*) FROM (SELECT FROM inbox i WHERE i.to_host = o.owner LIMIT $5::int8) x) <"
-         " greatest($5::int8, 1)) INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body FROM f JOIN"
-         " g USING (goal_id) WHERE f.may_wait = 0 OR g.owner IN (SELECT owner FROM r) OR"
+         " greatest($5::int8, 1)) INSERT INTO inbox SELECT f.source, g.owner, f.goal_id, f.body"
+         " FROM f JOIN g USING (goal_id) WHERE f.may_wait = 0 OR g.owner IN (SELECT owner FROM r) OR"
          " f.source IN (SELECT i.source FROM inbox i WHERE i.source = ANY($1::uuid[])) ORDER BY"
          " f.source ON CONFLICT (source) DO UPDATE SET to_host = excluded.to_host RETURNING"
          " source"},
