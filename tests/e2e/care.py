@@ -946,9 +946,9 @@ def transcript_is_not_stored(kind):
 @check
 def no_transcript_is_stored():
     """An agent says a great deal: the store has its report, and none of the rest; that is in a file of the run's."""
-    transcript_is_not_stored(House)
-    transcript_is_not_stored(OnPostgres)
-    proof.passed("e2e", "care.transcript", "STORE-13 CRYSTAL-04")
+    for kind, engine in ((House, "sqlite"), (OnPostgres, "postgres")):
+        transcript_is_not_stored(kind)
+        proof.passed("e2e", f"care.transcript [{engine}]", "STORE-13 CRYSTAL-04")
 
 
 @check
