@@ -25,7 +25,7 @@ import traceback
 from pathlib import Path
 
 import proof
-from world import BUILD, OVERSEER, OVERSEERD, SUPERVISION, Broken, Client, Daemon, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import BUILD, OVERSEER, OVERSEERD, SUPERVISION, Broken, Client, Daemon, Unreachable, folder_make, goal_text, store_make, under_postgres, wait_until
 
 LEASE, ORPHAN = 2, 2
 TASKS = 2
@@ -162,6 +162,10 @@ args = ["{script}", "{self.live}"]
                 out.append((beats[0], beats[-1], int(path.suffix[1:])))
         return sorted(out)
 
+    def owned_by(self, index, goals):
+        rows = self.store.read("goal", f"owner = {self.numbers[index]}")
+        return {goal_text(row["goal_id"]) for row in rows} >= set(goals)
+
     def is_live(self, goal, count):
         runs = self.runs(goal)
         return len(runs) >= count and time.monotonic() - runs[-1][1] < 0.5
@@ -241,8 +245,10 @@ def trial(pair, number, mode, chance, findings, stats):
             (pair.live / f"{goal}.done").write_text(str(pair.runs(goal)[0][2]))
     if looks:
         told(pair, victim, other)
-    if returns_early:
-        time.sleep(LEASE + 0.5 + chance.random() * (ORPHAN + 2))
+    if returns_early:  # but after the take-over: a host that is back before it goes on as if nothing had been
+        until = time.monotonic() + LEASE + 0.5 + chance.random() * (ORPHAN + 2)
+        wait_until("the other host has taken over", lambda: pair.owned_by(other, goals), 30, 0.05)
+        time.sleep(max(0, until - time.monotonic()))
         pair.back(victim, mode)
     for goal in goals:
         wait_until(f"the other host has started it again ({mode}, early {returns_early}, done {says_done})",
