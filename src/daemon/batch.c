@@ -596,7 +596,7 @@ static bool input_is_forwarded(const struct batch *batch, uint32_t i) {
     }
 }
 
-/* Only a caller sends again what was not taken. */
+/* A signal with a caller may be refused, because the caller repeats it; an outcome may not. */
 static bool input_may_wait(const struct input *input) {
     return input->waiter && !input->done;
 }

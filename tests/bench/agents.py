@@ -45,20 +45,10 @@ class Writer(threading.Thread):
     def run(self):
         try:
             for i in range(self.number, self.count, WRITERS):
-                made = self.ask("goal.create", {"title": f"goal {i}", "key": f"g{i}"})
-                self.ask("plan.apply", {"goal": made["goalId"], "nodes": plan_of(self.roles[i % len(self.roles)]), "key": f"p{i}"})
+                made = self.client.result_of("goal.create", {"title": f"goal {i}", "key": f"g{i}"})
+                self.client.result_of("plan.apply", {"goal": made["goalId"], "nodes": plan_of(self.roles[i % len(self.roles)]), "key": f"p{i}"})
         except Exception as error:  # told by whoever waits for us
             self.error = error
-
-    def ask(self, method, parameters):
-        for _ in range(200):
-            _, result, error = self.client.call(method, parameters)
-            if result is not None:
-                return result
-            if error["data"]["class"] != "transient":
-                raise Broken(f"{method}: {error}")
-            time.sleep(0.05)
-        raise Broken(f"{method} is never answered")
 
 
 def cpu_seconds(pid):

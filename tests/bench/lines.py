@@ -83,19 +83,8 @@ def plan(agent):
 
 
 def goal_make(client, number, agent):
-    made = ask(client, "goal.create", {"title": f"goal {number}", "key": f"g{number}"})
-    ask(client, "plan.apply", {"goal": made["goalId"], "nodes": plan(agent), "key": f"p{number}"})
-
-
-def ask(client, method, parameters):
-    for _ in range(200):
-        _, result, error = client.call(method, parameters)
-        if result is not None:
-            return result
-        if error["data"]["class"] != "transient":
-            raise Broken(f"{method}: {error}")
-        time.sleep(0.05)
-    raise Broken(f"{method} is never answered")
+    made = client.result_of("goal.create", {"title": f"goal {number}", "key": f"g{number}"})
+    client.result_of("plan.apply", {"goal": made["goalId"], "nodes": plan(agent), "key": f"p{number}"})
 
 
 def holds(state):

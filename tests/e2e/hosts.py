@@ -245,7 +245,7 @@ def trial(pair, number, mode, chance, findings, stats):
             (pair.live / f"{goal}.done").write_text(str(pair.runs(goal)[0][2]))
     if looks:
         told(pair, victim, other)
-    if returns_early:  # but after the take-over: a host that is back before it goes on as if nothing had been
+    if returns_early:  # but after the take-over: a host that returns before it stays the owner
         until = time.monotonic() + LEASE + 0.5 + chance.random() * (ORPHAN + 2)
         wait_until("the other host has taken over", lambda: pair.owned_by(other, goals), 30, 0.05)
         time.sleep(max(0, until - time.monotonic()))
