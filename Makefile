@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door. Everything is built by meson; each target says what it shows.
+# Everything is built by meson; each target says what it shows.
 
 SEED ?= 1
 RUNS ?= 10000
@@ -10,9 +10,14 @@ JOBS ?= $(shell nproc)
 PROOFS = $(CURDIR)/build/proofs.txt
 export OVERSEER_PROOFS = $(PROOFS)
 PG = tests/lib/with-postgres
+PROGRAMS = overseerd overseer overseer-hold overseer.bash _overseer overseer.fish
 PLANTED = act-before-commit no-version-check no-epoch-check step-again act-without-claim
 
+# The three programs; tests are built by the targets that run them.
 all: build/build.ninja
+	@ninja -C build -j $(JOBS) $(PROGRAMS)
+
+tests: build/build.ninja
 	@ninja -C build -j $(JOBS)
 
 build/build.ninja:
@@ -38,47 +43,50 @@ tsan: build/tsan/build.ninja
 	@$(PG) sh -c 'tests/e2e/smoke.py build/tsan/overseerd "$$OVERSEER_TEST_PG"'
 
 # The store's tests on PostgreSQL, and the plans of its queries.
-store: all
+store: tests
 	@meson test -C build --no-rebuild --suite slow --print-errorlogs
 
 # Random operations on a real store.
-property: all
+property: tests
 	@build/tests/property --engine sqlite --ops $(OPS) --seed $(SEED)
 	@$(PG) build/tests/property --engine postgres --ops $(OPS) --seed $(SEED)
 
-story: all
+story: build/build.ninja
+	@ninja -C build -j $(JOBS) tests/story
 	@$(PG) build/tests/story tests/stories/*.story
 
 # Every interleaving within the budgets, and each planted bug found.
-explore: all
+explore: tests
 	@tests/prove/explore
 
-sim: all
+sim: build/build.ninja
+	@ninja -C build -j $(JOBS) tests/sim
 	@build/tests/sim --seed $(SEED) --runs $(RUNS)
 
-watchful: all
+watchful: build/build.ninja
+	@ninja -C build -j $(JOBS) tests/watchful
 	@build/tests/watchful --seed $(SEED) --runs $(RUNS)
 
 # Every face, and every agent program that is installed, in every scenario: an hour and more. Writes docs/agents.md.
-e2e: all
+e2e: tests
 	@$(PG) tests/e2e/quick
-	@$(PG) tests/e2e/faces
+	@$(PG) tests/e2e/displays
 	@timeout 1800 tools/agents install || echo "some agent programs cannot be had; those are skipped"
 	@tests/agents/whole.py --write; code=$$?; [ $$code = 77 ] && echo "skipped: no agent program is installed" || exit $$code
 	@tests/agents/adopted.py; code=$$?; [ $$code = 77 ] || exit $$code
 	@tests/bench/throughput.py goose claude-acp; code=$$?; [ $$code = 77 ] || exit $$code
 
 # What holds an agent; tests/hold/run --full for all of it.
-hold: all
+hold: tests
 	@tests/hold/run
 
-fault: all
+fault: tests
 	@tests/fault/run
 
 fuzz: all
 	@tests/fuzz/run $(SECONDS)
 
-bench: all
+bench: tests
 	@tests/bench/run
 
 tidy:
@@ -88,7 +96,7 @@ cover:
 	@tests/prove/cover
 
 # Everything in full, resumable; writes docs/proof.md.
-prove: all
+prove: tests
 	@tests/prove/prove
 
 trace:
@@ -100,4 +108,4 @@ install: all
 clean:
 	@rm -rf build
 
-.PHONY: all check tsan store property story explore sim watchful e2e hold fault fuzz bench tidy cover prove trace install clean
+.PHONY: all tests check tsan store property story explore sim watchful e2e hold fault fuzz bench tidy cover prove trace install clean

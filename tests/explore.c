@@ -201,7 +201,7 @@ static struct signal lane_signal(const struct policy *policy, uint32_t hold) {
                            .goal = workspace_id(policy, 1),
                            .source = id_derive(STR("explore"), hold ? STR("hold") : STR("release")),
                            .keyed = 1,
-                           .desk = 1,
+                           .admission = 1,
                            .to = hold,
                            .actor = STR("client"),
                            .by = WHO_HUMAN,
@@ -228,7 +228,7 @@ static void lane_begin(struct explorer *e) {
     policy.verify_by_person = 0;
     run_fleet(e, policy);
     e->fleet->one_lane = true;
-    e->fleet->cast->pushes_when_told = e->fleet->cast->lands_once = true;
+    e->fleet->cast->pushes_when_asked = e->fleet->cast->lands_once = true;
     e->fleet->cast->checked = CHECKED_PASSED + 1;
     e->fleet->cast->blind = e->fleet->cast->faults = 0;
     cast_push(e->fleet->cast); /* commit 1 */

@@ -10,7 +10,7 @@
 #include "lib/gen.h"
 #include "lib/proof.h"
 
-#include "daemon/ledger.h"
+#include "ledger/ledger.h"
 #include "lib/backend.h"
 
 #include <getopt.h>
@@ -29,7 +29,7 @@ enum {
     DEEP_EVERY = 200000
 };
 
-struct told { /* one operation, for the story of a failure */
+struct operation { /* one operation, for the story of a failure */
     enum signal_kind kind;
     enum who by;
     uint32_t to, override;
@@ -50,7 +50,7 @@ struct slot {
     uint32_t ops, acts;
     enum priority priority; /* as the shadow has it */
     char title[64];
-    struct told tail[TAIL];
+    struct operation tail[TAIL];
 };
 
 struct property {
@@ -76,11 +76,12 @@ static void tail_print(const struct slot *slot) {
     uint32_t count = slot->ops < TAIL ? slot->ops : TAIL;
     printf("its last %u operations of %u, oldest first:\n", count, slot->ops);
     for (uint32_t i = slot->ops - count; i < slot->ops; i++) {
-        const struct told *told = &slot->tail[i % TAIL];
+        const struct operation *operation = &slot->tail[i % TAIL];
         printf("  %-14s by %-8s node %-10s to %u%s, expects version %llu: %s (%s was due)\n",
-               SIGNALS[told->kind].name, name_of(&WHO_NAMES, told->by), told->node, told->to,
-               told->override ? " (override)" : "", (unsigned long long)told->expected,
-               ERRORS[told->answer].code, ERRORS[told->expect].code);
+               SIGNALS[operation->kind].name, name_of(&WHO_NAMES, operation->by), operation->node,
+               operation->to, operation->override ? " (override)" : "",
+               (unsigned long long)operation->expected, ERRORS[operation->answer].code,
+               ERRORS[operation->expect].code);
     }
 }
 
@@ -101,14 +102,14 @@ static _Noreturn void fail(const struct property *p, const struct slot *slot, co
 
 static void tell(struct slot *slot) {
     const struct signal *signal = &slot->op.signal;
-    struct told *told = &slot->tail[slot->ops++ % TAIL];
-    *told = (struct told){.kind = signal->kind,
-                          .by = signal->by,
-                          .to = signal->to,
-                          .override = signal->override,
-                          .expected = signal->expected,
-                          .expect = slot->op.expect};
-    snprintf(told->node, sizeof told->node, "%.*s", STR_ARG(signal->node));
+    struct operation *operation = &slot->tail[slot->ops++ % TAIL];
+    *operation = (struct operation){.kind = signal->kind,
+                                    .by = signal->by,
+                                    .to = signal->to,
+                                    .override = signal->override,
+                                    .expected = signal->expected,
+                                    .expect = slot->op.expect};
+    snprintf(operation->node, sizeof operation->node, "%.*s", STR_ARG(signal->node));
 }
 
 static void slot_begin(struct property *p, struct slot *slot) {

@@ -15,14 +15,14 @@
 
 enum { DAYS = 4, GOALS = 8, SEATS = 4096 };
 
-struct watched { /* one aggregate */
+struct neighbour { /* one aggregate */
     struct id goal;
     struct replay same, other;
     bool broken;
 };
 
-static struct watched *watched[SEATS];
-static uint32_t watched_count;
+static struct neighbour *neighbour[SEATS];
+static uint32_t neighbour_count;
 static bool replaying;
 static struct policy in_force, otherwise;
 static struct newest { /* texts of the newest decision */
@@ -50,23 +50,23 @@ static bool text_find(void *with, const struct hash *hash, struct str *ret) {
     return false;
 }
 
-static struct watched *watched_of(struct id goal) {
-    for (uint32_t i = 0; i < watched_count; i++)
-        if (id_equal(watched[i]->goal, goal))
-            return watched[i];
-    must(watched_count < SEATS);
-    struct watched *new = calloc(1, sizeof *new);
+static struct neighbour *watched_of(struct id goal) {
+    for (uint32_t i = 0; i < neighbour_count; i++)
+        if (id_equal(neighbour[i]->goal, goal))
+            return neighbour[i];
+    must(neighbour_count < SEATS);
+    struct neighbour *new = calloc(1, sizeof *new);
     must(new != NULL);
     new->goal = goal;
     new->same.from = new->other.from = (struct replay_sources){policy_find, text_find, NULL};
     replay_begin(&new->same, goal);
     replay_begin(&new->other, goal);
     new->other.other = &otherwise;
-    watched[watched_count++] = new;
+    neighbour[neighbour_count++] = new;
     return new;
 }
 
-static void tell(const struct watched *it, const struct record *record) {
+static void tell(const struct neighbour *it, const struct record *record) {
     char id[ID_TEXT + 1];
     id_format(it->goal, id);
     printf("goal %s, record %llu (%s): %s\n", id, (unsigned long long)record->seq,
@@ -74,7 +74,7 @@ static void tell(const struct watched *it, const struct record *record) {
 }
 
 static void decision_replay(const struct decision *decision) {
-    struct watched *it = watched_of(decision->goal.id);
+    struct neighbour *it = watched_of(decision->goal.id);
     newest = (struct newest){decision->texts, decision->text_count};
     for (uint32_t i = 0; i < decision->record_count && !it->broken; i++) {
         it->broken = !replay_take(&it->same, &decision->records[i]) ||
@@ -104,7 +104,7 @@ struct decision __wrap_step(const struct world *world, const struct signal *sign
 
 /* ---- runs ---- */
 
-static void watched_count_up(struct watched *it) {
+static void watched_count_up(struct neighbour *it) {
     bool same = !it->broken && replay_conclude(&it->same) == REPLAYED_SAME;
     total.goals++;
     total.failed += !same;
@@ -126,9 +126,9 @@ static void run(uint64_t seed) {
         printf("seed %llu: %s\n", (unsigned long long)seed, alone->violation);
     total.failed += replaying;
     replaying = false;
-    for (uint32_t i = 0; i < watched_count; i++)
-        watched_count_up(watched[i]);
-    watched_count = 0;
+    for (uint32_t i = 0; i < neighbour_count; i++)
+        watched_count_up(neighbour[i]);
+    neighbour_count = 0;
     alone_free(alone);
 }
 

@@ -59,7 +59,7 @@ static bool atom_runs(struct story *story, const struct atom *atom) {
     case ATOM_OUTCOME:
     case ATOM_SENSE: return true;
     case ATOM_CHECK:
-    case ATOM_ACT: return !story->hands_idle;
+    case ATOM_ACT: return !story->executor_idle;
     default: return false;
     }
 }
@@ -200,7 +200,7 @@ static int words_of(char *line, char **words) {
     return count;
 }
 
-static bool pattern_takes(const char *pattern, char **words, int count, char **said) {
+static bool pattern_takes(const char *pattern, char **words, int count, char **args) {
     char copy[128];
     char *parts[MAX_WORDS];
     snprintf(copy, sizeof copy, "%s", pattern);
@@ -208,7 +208,7 @@ static bool pattern_takes(const char *pattern, char **words, int count, char **s
         return false;
     for (int i = 0, taken = 0; i < count; i++) {
         if (strcmp(parts[i], "$") == 0)
-            said[taken++] = words[i];
+            args[taken++] = words[i];
         else if (strcmp(parts[i], words[i]) != 0)
             return false;
     }
@@ -218,26 +218,26 @@ static bool pattern_takes(const char *pattern, char **words, int count, char **s
 /* ---- clauses ---- */
 
 static void c_because(struct story *story, char *word) {
-    story->said.reason = arena_copy(&story->arena, str_of(word));
+    story->args.reason = arena_copy(&story->arena, str_of(word));
 }
 static void c_evidence(struct story *story, char *word) {
-    story->said.evidence = arena_copy(&story->arena, str_of(word));
+    story->args.evidence = arena_copy(&story->arena, str_of(word));
 }
 static void c_version(struct story *story, char *word) {
-    story->said.versioned = true;
-    story->said.version = number_of(story, word);
+    story->args.versioned = true;
+    story->args.version = number_of(story, word);
 }
 static void c_overseer(struct story *story, char *word) {
     (void)word;
-    story->said.by = WHO_OVERSEER;
-    story->said.actor = STR("overseer");
+    story->args.by = WHO_OVERSEER;
+    story->args.actor = STR("overseer");
 }
 static void c_agent(struct story *story, char *word) {
-    story->said.by = WHO_AGENT;
-    story->said.actor = arena_copy(&story->arena, str_of(word));
+    story->args.by = WHO_AGENT;
+    story->args.actor = arena_copy(&story->arena, str_of(word));
 }
 static void c_host(struct story *story, char *word) {
-    story->said.host = arena_cstr(&story->arena, str_of(word));
+    story->args.host = arena_cstr(&story->arena, str_of(word));
 }
 
 static const struct clause_row {
@@ -250,11 +250,11 @@ static const struct clause_row {
 
 /* How many words the clause at the end takes; 0: there is none. */
 static int clause_take(struct story *story, char **words, int count) {
-    char *said[MAX_WORDS];
+    char *args[MAX_WORDS];
     for (int from = count - 1; from > 0; from--)
         for (size_t i = 0; i < count_of(CLAUSES); i++)
-            if (pattern_takes(CLAUSES[i].pattern, words + from, count - from, said)) {
-                CLAUSES[i].take(story, said[0]);
+            if (pattern_takes(CLAUSES[i].pattern, words + from, count - from, args)) {
+                CLAUSES[i].take(story, args[0]);
                 return count - from;
             }
     return 0;
@@ -279,10 +279,10 @@ static void sentences_print(void) {
         printf("    … %s\n", CLAUSES[i].pattern);
 }
 
-static const struct sentence_row *sentence_find(char **words, int count, char **said) {
+static const struct sentence_row *sentence_find(char **words, int count, char **args) {
     for (size_t k = 0; k < count_of(ALL); k++)
         for (size_t i = 0; i < ALL[k]->count; i++)
-            if (pattern_takes(ALL[k]->rows[i].pattern, words, count, said))
+            if (pattern_takes(ALL[k]->rows[i].pattern, words, count, args))
                 return &ALL[k]->rows[i];
     return NULL;
 }
@@ -301,23 +301,23 @@ static void sentence_settle(struct story *story, const struct sentence_row *row)
 }
 
 static void sentence_carry_out(struct story *story, char **words, int count) {
-    char *said[MAX_WORDS] = {0};
-    const struct sentence_row *row = sentence_find(words, count, said);
+    char *args[MAX_WORDS] = {0};
+    const struct sentence_row *row = sentence_find(words, count, args);
     bool clauses = false;
-    if (no_said(story, words, count))
+    if (no_clause(story, words, count))
         return;
-    if (policy_said(story, words, count)) {
+    if (policy_clause(story, words, count)) {
         settle(story);
         return;
     }
-    story->said = (struct clauses){.by = WHO_HUMAN, .actor = STR("ada"), .host = "1"};
+    story->args = (struct clauses){.by = WHO_HUMAN, .actor = STR("ada"), .host = "1"};
     for (int taken; !row && (taken = clause_take(story, words, count)) > 0; clauses = true)
-        row = sentence_find(words, count -= taken, said);
+        row = sentence_find(words, count -= taken, args);
     if (!row || (clauses && row->kind != SENTENCE_ASKS)) {
         fails(story, "nobody understands this sentence");
         return;
     }
-    row->run(story, said);
+    row->run(story, args);
     if (row->kind != SENTENCE_LOOKS && !story->failure[0])
         sentence_settle(story, row);
 }

@@ -47,8 +47,8 @@ struct story {
     struct named goals[MAX_GOALS];
     uint32_t goal_count, asked;
     int64_t begin;
-    struct clauses said; /* of the sentence in hand */
-    bool hands_idle;
+    struct clauses args; /* of the sentence in hand */
+    bool executor_idle;
     uint32_t losing; /* host index + 1 whose next commit loses its answer */
     enum lost how;
     bool dying;         /* and it crashes with it */
@@ -109,7 +109,7 @@ enum sentence_kind {
 
 struct sentence_row {
     const char *pattern;
-    void (*run)(struct story *story, char **said);
+    void (*run)(struct story *story, char **args);
     enum sentence_kind kind;
 };
 
@@ -128,12 +128,12 @@ extern const struct sentences
 extern const struct sentences STORY_PEOPLE; /* story_people.c: questions, answers, messages */
 
 /* One field of a row, in words. */
-struct str field_told(const struct field *field, const void *from, struct arena *arena);
+struct str field_text(const struct field *field, const void *from, struct arena *arena);
 
 /* ---- story_policy.c ---- */
 
 /* "policy idle-after 15m, max-retries 2, …", "agents auto-1 as coder on acme, auto-2": false: it is neither. */
-bool policy_said(struct story *story, char **words, int count);
+bool policy_clause(struct story *story, char **words, int count);
 void puppets(struct story *story);
 void policy_apply(struct story *story, struct policy policy);
 
@@ -146,7 +146,7 @@ uint64_t acts_of(const struct story *story);
 /* ---- story_no.c ---- */
 
 /* "expect no stall, nudge of g1 until 40h": false: it is something else. */
-bool no_said(struct story *story, char **words, int count);
+bool no_clause(struct story *story, char **words, int count);
 
 /* Was anything to be done outside: to an agent, a person, a repository, or as a command? */
 bool any_act(struct story *story);
@@ -162,7 +162,7 @@ struct str plan_of(struct story *story, const char *text);
 struct str node_of(struct story *story, const char *text, const char *parent, enum tier tier);
 
 /* The plan as it stands, in the same order: "P1 in_progress, T1 done"; "nothing" without one. */
-struct str plan_told(const struct plan *plan, struct arena *arena);
+struct str plan_text(const struct plan *plan, struct arena *arena);
 
 /* ---- story_backup.c ---- */
 

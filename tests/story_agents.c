@@ -4,7 +4,7 @@
 #include "story.h"
 
 #include "core/words.h"
-#include "ops/update.h"
+#include "runs/words/agent_words.h"
 
 #include <stdlib.h>
 
@@ -40,79 +40,79 @@ static void is(struct player *player, enum pretend_state state, int64_t now) {
 
 /* ---- what they do ---- */
 
-static void s_works(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_works(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     is(player, PRETEND_BUSY, story->fleet->clock);
     player->agent.active_at = story->fleet->clock;
     player->agent.pace = MINUTES(1);
 }
-static void s_silent(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_silent(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     if (player->agent.state == PRETEND_BUSY)
         player->agent.active_at = story->fleet->clock;
     is(player, PRETEND_IDLE, story->fleet->clock);
 }
-static void s_hangs(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_hangs(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         is(player, PRETEND_STUCK, story->fleet->clock);
 }
-static void s_opens_tool(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_opens_tool(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     is(player, PRETEND_BUSY, story->fleet->clock);
     player->agent.active_at = story->fleet->clock;
     player->agent.tool = 1;
 }
-static void s_chatters(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_chatters(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     is(player, PRETEND_IDLE, story->fleet->clock);
     player->agent.chatter_since = story->fleet->clock;
 }
-static void s_gone(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_gone(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         is(player, PRETEND_GONE, story->fleet->clock);
 }
-static void s_dies(struct story *story, char **said) {
-    s_gone(story, said);
+static void s_dies(struct story *story, char **args) {
+    s_gone(story, args);
     if (!story->failure[0])
-        shows(story, player_of(story, said[0], 0),
+        shows(story, player_of(story, args[0], 0),
               (struct pretend_event){.event = AGENT_EXITED, .exit = 139});
 }
 /* With its exit status and what it wrote to standard error, as the daemon words them. */
-static void s_dies_saying(struct story *story, char **said) {
-    s_gone(story, said);
+static void s_dies_saying(struct story *story, char **args) {
+    s_gone(story, args);
     if (story->failure[0])
         return;
     struct fleet *fleet = story->fleet;
-    struct signal signal = cast_shows(fleet->cast, player_of(story, said[0], 0),
+    struct signal signal = cast_shows(fleet->cast, player_of(story, args[0], 0),
                                       (struct pretend_event){.event = AGENT_EXITED, .exit = 1},
                                       fleet->clock, &fleet->cast_arena);
-    signal.reason = str_of(said[1]);
+    signal.reason = str_of(args[1]);
     fleet_tell(fleet, &signal);
 }
-static void s_ends(struct story *story, char **said) {
-    s_gone(story, said);
+static void s_ends(struct story *story, char **args) {
+    s_gone(story, args);
     if (!story->failure[0])
-        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_EXITED});
+        shows(story, player_of(story, args[0], 0), (struct pretend_event){.event = AGENT_EXITED});
 }
-static void s_fails(struct story *story, char **said) {
-    s_silent(story, said);
+static void s_fails(struct story *story, char **args) {
+    s_silent(story, args);
     if (!story->failure[0])
-        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_FAILED});
+        shows(story, player_of(story, args[0], 0), (struct pretend_event){.event = AGENT_FAILED});
 }
-static void s_ends_turn(struct story *story, char **said) {
-    s_silent(story, said);
+static void s_ends_turn(struct story *story, char **args) {
+    s_silent(story, args);
     if (!story->failure[0])
-        shows(story, player_of(story, said[0], 0), (struct pretend_event){.event = AGENT_ENDED});
+        shows(story, player_of(story, args[0], 0), (struct pretend_event){.event = AGENT_ENDED});
 }
 static void limited(struct story *story, const char *name, int64_t until) {
     struct player *player = player_of(story, name, 0);
@@ -124,64 +124,64 @@ static void limited(struct story *story, const char *name, int64_t until) {
     shows(story, player, (struct pretend_event){.event = AGENT_LIMITED, .limited_until = until});
     player->agent.kind = PRETEND_PUPPET;
 }
-static void s_limited(struct story *story, char **said) {
-    limited(story, said[0], 0);
+static void s_limited(struct story *story, char **args) {
+    limited(story, args[0], 0);
 }
-static void s_limited_for(struct story *story, char **said) {
-    limited(story, said[0], story->fleet->clock + duration_of(story, said[1]));
+static void s_limited_for(struct story *story, char **args) {
+    limited(story, args[0], story->fleet->clock + duration_of(story, args[1]));
 }
-static void s_dialog_unseen(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_dialog_unseen(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         is(player, PRETEND_WAITING, story->fleet->clock);
 }
-static void s_dialog(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_dialog(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     is(player, PRETEND_WAITING, story->fleet->clock);
     shows(story, player, (struct pretend_event){.event = AGENT_ASKS});
 }
-static void s_attached(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_attached(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         shows(story, player, (struct pretend_event){.event = AGENT_ATTACHED});
 }
-static void s_detached(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_detached(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         shows(story, player, (struct pretend_event){.event = AGENT_DETACHED});
 }
-static void s_window(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_window(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
-        player->agent.context = number_of(story, said[1]) * 100;
+        player->agent.context = number_of(story, args[1]) * 100;
 }
-static void s_spends(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_spends(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
-    player->agent.tokens += number_of(story, said[1]) / 3;
+    player->agent.tokens += number_of(story, args[1]) / 3;
     shows(story, player, (struct pretend_event){.event = AGENT_SEEN});
 }
-static void s_blind_all(struct story *story, char **said) {
-    (void)said;
+static void s_blind_all(struct story *story, char **args) {
+    (void)args;
     if (!story->fleet->cast)
         puppets(story);
     story->fleet->cast->blind = 1000;
 }
-static void s_blind(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_blind(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         player->blind = true;
 }
-static void s_unsampled(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_unsampled(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         player->unsampled = true;
 }
-static void s_seen_again(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_seen_again(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
         player->blind = player->unsampled = false;
 }
@@ -203,27 +203,27 @@ static void says(struct story *story, struct player *player, struct update updat
     player->agent.fingerprint++;
     fleet_tell(fleet, &signal);
 }
-static void s_reports(struct story *story, char **said) {
-    says(story, player_of(story, said[0], 0),
-         (struct update){.status = STR("in_progress"), .summary = str_of(said[1])}, WHO_AGENT);
+static void s_reports(struct story *story, char **args) {
+    says(story, player_of(story, args[0], 0),
+         (struct update){.status = STR("in_progress"), .summary = str_of(args[1])}, WHO_AGENT);
 }
 /* TICK-12: it promises when it will be heard of again. */
-static void s_reports_until(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
-    story->until = story->fleet->clock + duration_of(story, said[2]);
-    says(story, player, (struct update){.status = STR("in_progress"), .summary = str_of(said[1])},
+static void s_reports_until(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
+    story->until = story->fleet->clock + duration_of(story, args[2]);
+    says(story, player, (struct update){.status = STR("in_progress"), .summary = str_of(args[1])},
          WHO_AGENT);
     story->until = 0;
 }
 /* PROGRESS-01: how far it says it is. Without a body: in a form that nobody reads; without a charge: of nobody's work. */
 static void progress_tell(struct story *story, struct player *player, struct str body,
-                          uint32_t charge) {
+                          uint32_t assignment) {
     struct fleet *fleet = story->fleet;
     struct signal signal =
         cast_says(fleet->cast, player, REPLY_PROGRESS, fleet->clock, &fleet->cast_arena);
     signal.kind = SIGNAL_AGENT_PROGRESS;
     signal.body = body.len ? body : STR("\x01\xff");
-    signal.charge = charge;
+    signal.assignment = assignment;
     signal.by = WHO_AGENT;
     signal.actor = str_of(player->name);
     fleet_tell(fleet, &signal);
@@ -231,50 +231,50 @@ static void progress_tell(struct story *story, struct player *player, struct str
 static struct str progress_body(struct story *story, struct progress progress) {
     return shape_encode(&PROGRESS, &progress, &story->fleet->cast_arena);
 }
-static void s_progress(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
-    struct progress progress = {.phase = str_of(said[2]), .percent = number_of(story, said[1]) + 1};
+static void s_progress(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
+    struct progress progress = {.phase = str_of(args[2]), .percent = number_of(story, args[1]) + 1};
     if (player)
-        progress_tell(story, player, progress_body(story, progress), player->charge + 1);
+        progress_tell(story, player, progress_body(story, progress), player->assignment + 1);
 }
-static void s_counts(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
-    struct str counted[] = {str_of(said[2]), str_of(said[3])};
-    struct progress progress = {.phase = str_of(said[1]), .metrics = {counted, 2}};
+static void s_counts(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
+    struct str counted[] = {str_of(args[2]), str_of(args[3])};
+    struct progress progress = {.phase = str_of(args[1]), .metrics = {counted, 2}};
     if (player)
-        progress_tell(story, player, progress_body(story, progress), player->charge + 1);
+        progress_tell(story, player, progress_body(story, progress), player->assignment + 1);
 }
-static void s_progress_broken(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_progress_broken(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     if (player)
-        progress_tell(story, player, (struct str){0}, player->charge + 1);
+        progress_tell(story, player, (struct str){0}, player->assignment + 1);
 }
-static void s_progress_of_nobody(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_progress_of_nobody(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     struct progress progress = {.phase = STR("something")};
     if (player)
         progress_tell(story, player, progress_body(story, progress), 0);
 }
-static void s_progress_over(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
+static void s_progress_over(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
     struct progress progress = {.phase = STR("something")};
     if (player)
-        progress_tell(story, player, progress_body(story, progress), player->charge + 1001);
+        progress_tell(story, player, progress_body(story, progress), player->assignment + 1001);
 }
-static void s_progress_often(struct story *story, char **said) {
-    int64_t apart = duration_of(story, said[3]), until = story->begin + time_of(story, said[4]);
+static void s_progress_often(struct story *story, char **args) {
+    int64_t apart = duration_of(story, args[3]), until = story->begin + time_of(story, args[4]);
     while (story->fleet->clock + apart <= until && !story->failure[0]) {
         pass_time(story, story->fleet->clock + apart);
-        s_progress(story, said);
+        s_progress(story, args);
     }
 }
-static void s_summary(struct story *story, char **said) {
-    says(story, player_of(story, said[0], 0), (struct update){.summary = str_of(said[1])},
+static void s_summary(struct story *story, char **args) {
+    says(story, player_of(story, args[0], 0), (struct update){.summary = str_of(args[1])},
          WHO_AGENT);
 }
-static void s_status(struct story *story, char **said) {
-    says(story, player_of(story, said[0], 0),
-         (struct update){.status = str_of(said[1]), .summary = STR("where it stands")}, WHO_AGENT);
+static void s_status(struct story *story, char **args) {
+    says(story, player_of(story, args[0], 0),
+         (struct update){.status = str_of(args[1]), .summary = STR("where it stands")}, WHO_AGENT);
 }
 static void done(struct story *story, struct player *player, const char *commit) {
     struct str evidence = str_of(commit);
@@ -286,12 +286,12 @@ static void done(struct story *story, struct player *player, const char *commit)
                          .commits = {&evidence, commit != NULL}},
          WHO_AGENT);
 }
-static void s_done(struct story *story, char **said) {
-    done(story, player_of(story, said[0], 0), said[1]);
+static void s_done(struct story *story, char **args) {
+    done(story, player_of(story, args[0], 0), args[1]);
 }
-static void s_reports_end(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 0);
-    struct str evidence = str_of(said[1]);
+static void s_reports_end(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 0);
+    struct str evidence = str_of(args[1]);
     if (player)
         player->agent.says_done = 1;
     says(story, player,
@@ -302,26 +302,26 @@ static void s_reports_end(struct story *story, char **said) {
                          .by_tool = 1},
          WHO_AGENT);
 }
-static void s_reports_part(struct story *story, char **said) {
-    says(story, player_of(story, said[0], 0),
+static void s_reports_part(struct story *story, char **args) {
+    says(story, player_of(story, args[0], 0),
          (struct update){.status = STR("in_progress"),
                          .summary = STR("a part of it works"),
                          .completion = COMPLETION_PARTIAL + 1,
                          .by_tool = 1},
          WHO_AGENT);
 }
-static void s_done_bare(struct story *story, char **said) {
-    done(story, player_of(story, said[0], 0), NULL);
+static void s_done_bare(struct story *story, char **args) {
+    done(story, player_of(story, args[0], 0), NULL);
 }
-static void s_old_done(struct story *story, char **said) {
-    done(story, player_of(story, said[0], 1), said[1]);
+static void s_old_done(struct story *story, char **args) {
+    done(story, player_of(story, args[0], 1), args[1]);
 }
-static void s_old_reports(struct story *story, char **said) {
-    says(story, player_of(story, said[0], 1),
-         (struct update){.status = STR("in_progress"), .summary = str_of(said[1])}, WHO_AGENT);
+static void s_old_reports(struct story *story, char **args) {
+    says(story, player_of(story, args[0], 1),
+         (struct update){.status = STR("in_progress"), .summary = str_of(args[1])}, WHO_AGENT);
 }
-static void s_old_dies(struct story *story, char **said) {
-    struct player *player = player_of(story, said[0], 1);
+static void s_old_dies(struct story *story, char **args) {
+    struct player *player = player_of(story, args[0], 1);
     if (player)
         shows(story, player, (struct pretend_event){.event = AGENT_EXITED, .exit = 137});
 }
@@ -340,15 +340,15 @@ static void braked(struct story *story, struct player *player) {
     signal.text = STR("Free space, then let it go on.");
     fleet_tell(fleet, &signal);
 }
-static void s_braked(struct story *story, char **said) {
-    braked(story, player_of(story, said[0], 0));
+static void s_braked(struct story *story, char **args) {
+    braked(story, player_of(story, args[0], 0));
 }
-static void s_old_braked(struct story *story, char **said) {
-    braked(story, player_of(story, said[0], 1));
+static void s_old_braked(struct story *story, char **args) {
+    braked(story, player_of(story, args[0], 1));
 }
-static void s_blocked(struct story *story, char **said) {
-    struct str blocker = str_of(said[1]);
-    says(story, player_of(story, said[0], 0),
+static void s_blocked(struct story *story, char **args) {
+    struct str blocker = str_of(args[1]);
+    says(story, player_of(story, args[0], 0),
          (struct update){.status = STR("in_progress"),
                          .summary = STR("it cannot go on"),
                          .blockers = {&blocker, 1}},
@@ -370,7 +370,7 @@ static void replies(struct story *story, const char *name, struct str reply, enu
     if (!player)
         return;
     player->agent.fingerprint++;
-    if (!update_signal(reply, by, player->goal, triggered ? player->charge + 1 : 0,
+    if (!update_signal(reply, by, player->goal, triggered ? player->assignment + 1 : 0,
                        &fleet->cast_arena, &signal))
         return;
     signal.source =
@@ -380,14 +380,14 @@ static void replies(struct story *story, const char *name, struct str reply, enu
     signal.actor = str_of(player->name);
     fleet_tell(fleet, &signal);
 }
-static void s_replies(struct story *story, char **said) {
-    replies(story, said[0], reply_of(story, said[1]), WHO_AGENT, true);
+static void s_replies(struct story *story, char **args) {
+    replies(story, args[0], reply_of(story, args[1]), WHO_AGENT, true);
 }
-static void s_replies_unasked(struct story *story, char **said) {
-    replies(story, said[0], reply_of(story, said[1]), WHO_AGENT, false);
+static void s_replies_unasked(struct story *story, char **args) {
+    replies(story, args[0], reply_of(story, args[1]), WHO_AGENT, false);
 }
-static void s_other_replies(struct story *story, char **said) {
-    replies(story, said[0], reply_of(story, said[1]), WHO_OVERSEER, true);
+static void s_other_replies(struct story *story, char **args) {
+    replies(story, args[0], reply_of(story, args[1]), WHO_OVERSEER, true);
 }
 
 /* What an agent hears, word for word. */
@@ -395,37 +395,38 @@ static struct str words_to(struct story *story, const struct player *player,
                            const struct effect *effect, struct arena *arena) {
     struct dump dump;
     struct node_text task = {0};
-    struct crystal handoff = {0};
+    struct handoff handoff = {0};
     story->fleet->backend->dump(story->fleet->backend, &dump, arena);
     const struct dump_text *text = dump_text(&dump, player->goal, &effect->text),
-                           *crystal = dump_text(&dump, player->goal, &effect->handoff),
-                           *said = dump_text(&dump, player->goal, &effect->said);
+                           *handoff_body = dump_text(&dump, player->goal, &effect->handoff),
+                           *args = dump_text(&dump, player->goal, &effect->outgoing);
     bool has_task = text && shape_decode_in(&NODE_TEXT, text->body, arena, &task);
-    bool has_handoff = crystal && shape_decode_in(&CRYSTAL, crystal->body, arena, &handoff);
+    bool has_handoff =
+        handoff_body && shape_decode_in(&HANDOFF, handoff_body->body, arena, &handoff);
     return words_write((enum wording)effect->words,
                        &(struct words_about){.goal = player->goal,
                                              .node = str_of(player->node),
                                              .task = has_task ? &task : NULL,
                                              .handoff = has_handoff ? &handoff : NULL,
-                                             .said = said ? said->body : (struct str){0}},
+                                             .outgoing = args ? args->body : (struct str){0}},
                        arena);
 }
-static void s_echoes(struct story *story, char **said) {
+static void s_echoes(struct story *story, char **args) {
     struct arena arena = {0};
-    struct player *player = player_of(story, said[0], 0);
+    struct player *player = player_of(story, args[0], 0);
     if (player)
-        replies(story, said[0], words_to(story, player, &player->last, &arena), WHO_AGENT, true);
+        replies(story, args[0], words_to(story, player, &player->last, &arena), WHO_AGENT, true);
     arena_free(&arena);
 }
-static void e_words(struct story *story, char **said) {
+static void e_words(struct story *story, char **args) {
     struct arena arena = {0};
-    struct player *player = player_of(story, said[0], 0);
+    struct player *player = player_of(story, args[0], 0);
     if (!player)
         return;
     char *words = arena_cstr(&arena, words_to(story, player, &player->last, &arena));
     char *first = arena_cstr(&arena, words_to(story, player, &player->first, &arena));
-    if (!strstr(words, said[1]) && !strstr(first, said[1]))
-        fails(story, "%s was told: %.300s", said[0], words);
+    if (!strstr(words, args[1]) && !strstr(first, args[1]))
+        fails(story, "%s was told: %.300s", args[0], words);
     arena_free(&arena);
 }
 
@@ -436,68 +437,68 @@ static void fault_next(struct story *story, enum pretend_fault fault) {
         puppets(story);
     story->fleet->cast->fault = fault;
 }
-static void s_checks(struct story *story, char **said) {
+static void s_checks(struct story *story, char **args) {
     uint32_t verdict;
-    if (!names_find(&CHECKED_NAMES, str_of(said[0]), &verdict))
-        fails(story, "checks do not say \"%s\"", said[0]);
+    if (!names_find(&CHECKED_NAMES, str_of(args[0]), &verdict))
+        fails(story, "checks do not say \"%s\"", args[0]);
     story->fleet->cast->checked = verdict + 1;
 }
 
-static void s_landing(struct story *story, char **said) {
+static void s_landing(struct story *story, char **args) {
     uint32_t verdict;
-    if (!names_find(&LANDED_NAMES, str_of(said[0]), &verdict))
-        fails(story, "a landing does not end with \"%s\"", said[0]);
+    if (!names_find(&LANDED_NAMES, str_of(args[0]), &verdict))
+        fails(story, "a landing does not end with \"%s\"", args[0]);
     story->fleet->cast->landed = verdict + 1;
 }
 
-static void s_landing_next(struct story *story, char **said) {
-    s_landing(story, said);
+static void s_landing_next(struct story *story, char **args) {
+    s_landing(story, args);
     story->fleet->cast->landed_next = story->fleet->cast->landed;
     story->fleet->cast->landed = LANDED_YES + 1;
 }
 
-static void s_differs(struct story *story, char **said) {
-    (void)said;
+static void s_differs(struct story *story, char **args) {
+    (void)args;
     story->fleet->cast->differs = true;
 }
 
-static void s_swallowed(struct story *story, char **said) {
-    (void)said;
+static void s_swallowed(struct story *story, char **args) {
+    (void)args;
     fault_next(story, FAULT_SWALLOWED);
 }
-static void s_receipt(struct story *story, char **said) {
-    (void)said;
+static void s_receipt(struct story *story, char **args) {
+    (void)args;
     fault_next(story, FAULT_RECEIPT);
 }
-static void s_at_once(struct story *story, char **said) {
-    (void)said;
+static void s_at_once(struct story *story, char **args) {
+    (void)args;
     fault_next(story, FAULT_NONE);
     story->fleet->cast->at_once = true;
 }
-static void s_refused(struct story *story, char **said) {
-    (void)said;
+static void s_refused(struct story *story, char **args) {
+    (void)args;
     fault_next(story, FAULT_REFUSED);
 }
 
 /* ---- the world ---- */
 
-static void s_sleep(struct story *story, char **said) {
-    fleet_sleep(story->fleet, duration_of(story, said[0]));
+static void s_sleep(struct story *story, char **args) {
+    fleet_sleep(story->fleet, duration_of(story, args[0]));
 }
-static void s_leap(struct story *story, char **said) {
-    story->fleet->clock += duration_of(story, said[0]);
+static void s_leap(struct story *story, char **args) {
+    story->fleet->clock += duration_of(story, args[0]);
     for (uint32_t i = 0; i < story->fleet->host_count; i++)
         story->fleet->hosts[i].since = story->fleet->clock;
 }
 /* Only the wall clock moves: what is meant to take an hour still takes one. */
-static void s_step_ahead(struct story *story, char **said) {
-    fleet_step(story->fleet, duration_of(story, said[0]));
+static void s_step_ahead(struct story *story, char **args) {
+    fleet_step(story->fleet, duration_of(story, args[0]));
 }
-static void s_step_back(struct story *story, char **said) {
-    fleet_step(story->fleet, -duration_of(story, said[0]));
+static void s_step_back(struct story *story, char **args) {
+    fleet_step(story->fleet, -duration_of(story, args[0]));
 }
-static void s_agent_crash(struct story *story, char **said) {
-    (void)said;
+static void s_agent_crash(struct story *story, char **args) {
+    (void)args;
     for (uint32_t i = 0; i < story->fleet->host_count; i++) {
         if (story->fleet->hosts[i].up)
             fleet_do(story->fleet, &(struct atom){.kind = ATOM_CRASH, .host = i});
@@ -513,21 +514,22 @@ static void compare(struct story *story, const char *what, const char *is, const
 }
 
 /* The open one of a node, or NULL. */
-static const struct charge *charge_of(struct seen *seen, const char *node) {
+static const struct assignment *assignment_of(struct seen *seen, const char *node) {
     const struct node *found = plan_find(&seen->plan, str_of(node));
-    return found ? charges_of_node(&seen->live.charges, found->n) : NULL;
+    return found ? assignments_of_node(&seen->live.assignments, found->n) : NULL;
 }
 
 /* The newest row for people, of one that is over. */
-static bool assignment_of(struct seen *seen, const char *node, struct assignment *ret) {
+static bool assignment_row_of(struct seen *seen, const char *node, struct assignment_row *ret) {
     uint32_t from, to = DUMP_RANGE(seen->dump.parts, seen->dump.part_count, seen->goal->id, &from);
     bool found = false;
     for (uint32_t i = from; i < to; i++) {
         struct str body = seen->dump.parts[i].body;
-        struct assignment row = {0};
-        if (seen->dump.parts[i].kind != PART_ASSIGNMENT ||
-            !row_unseal(ROW_PART + PART_ASSIGNMENT, seen->goal->id, seen->dump.parts[i].n, &body) ||
-            !shape_decode_in(&ASSIGNMENT, body, &seen->arena, &row) ||
+        struct assignment_row row = {0};
+        if (seen->dump.parts[i].kind != PART_ASSIGNMENT_ROW ||
+            !row_unseal(ROW_PART + PART_ASSIGNMENT_ROW, seen->goal->id, seen->dump.parts[i].n,
+                        &body) ||
+            !shape_decode_in(&ASSIGNMENT_ROW, body, &seen->arena, &row) ||
             !str_equal(row.node, str_of(node)))
             continue;
         *ret = row;
@@ -539,50 +541,50 @@ static bool assignment_of(struct seen *seen, const char *node, struct assignment
 static void assignment_is(struct story *story, const char *goal, const char *node,
                           const char *status) {
     struct seen seen;
-    struct assignment row = {0};
+    struct assignment_row row = {0};
     if (!look(story, goal, &seen))
         return;
-    const struct charge *charge = charge_of(&seen, node);
-    const char *is = charge                             ? CHARGE_STATUS[charge->status].name
-                     : assignment_of(&seen, node, &row) ? arena_cstr(&seen.arena, row.status)
-                                                        : "nobody's";
+    const struct assignment *assignment = assignment_of(&seen, node);
+    const char *is = assignment ? ASSIGNMENT_STATUS[assignment->status].name
+                     : assignment_row_of(&seen, node, &row) ? arena_cstr(&seen.arena, row.status)
+                                                            : "nobody's";
     compare(story, "the assignment", is, status);
     look_away(&seen);
 }
-static void e_assignment(struct story *story, char **said) {
-    assignment_is(story, story->goals[0].name, said[0], said[1]);
+static void e_assignment(struct story *story, char **args) {
+    assignment_is(story, story->goals[0].name, args[0], args[1]);
 }
-static void e_assignment_in(struct story *story, char **said) {
-    assignment_is(story, said[1], said[0], said[2]);
+static void e_assignment_in(struct story *story, char **args) {
+    assignment_is(story, args[1], args[0], args[2]);
 }
 static void assignment_has(struct story *story, const char *goal, const char *node,
                            const char *name, const char *value) {
     struct seen seen;
     if (!look(story, goal, &seen))
         return;
-    const struct charge *charge = charge_of(&seen, node);
+    const struct assignment *assignment = assignment_of(&seen, node);
     const struct field *field = NULL;
-    for (size_t i = 0; i < CHARGE.count; i++)
-        if (strcmp(CHARGE.fields[i].name, name) == 0)
-            field = &CHARGE.fields[i];
-    if (!charge || !field)
+    for (size_t i = 0; i < ASSIGNMENT.count; i++)
+        if (strcmp(ASSIGNMENT.fields[i].name, name) == 0)
+            field = &ASSIGNMENT.fields[i];
+    if (!assignment || !field)
         fails(story, "%s has no open assignment with a %s", node, name);
     else
-        compare(story, name, arena_cstr(&seen.arena, field_told(field, charge, &seen.arena)),
+        compare(story, name, arena_cstr(&seen.arena, field_text(field, assignment, &seen.arena)),
                 value);
     look_away(&seen);
 }
-static void e_has(struct story *story, char **said) {
-    assignment_has(story, story->goals[0].name, said[0], said[1], said[2]);
+static void e_has(struct story *story, char **args) {
+    assignment_has(story, story->goals[0].name, args[0], args[1], args[2]);
 }
-static void e_has_in(struct story *story, char **said) {
-    assignment_has(story, said[1], said[0], said[2], said[3]);
+static void e_has_in(struct story *story, char **args) {
+    assignment_has(story, args[1], args[0], args[2], args[3]);
 }
-static void e_waits(struct story *story, char **said) {
-    assignment_has(story, story->goals[0].name, said[0], "waiting", said[1]);
+static void e_waits(struct story *story, char **args) {
+    assignment_has(story, story->goals[0].name, args[0], "waiting", args[1]);
 }
-static void e_works_on(struct story *story, char **said) {
-    assignment_has(story, story->goals[0].name, said[1], "agentId", said[0]);
+static void e_works_on(struct story *story, char **args) {
+    assignment_has(story, story->goals[0].name, args[1], "agentId", args[0]);
 }
 
 static uint32_t heard_of(const struct story *story, const char *name, uint32_t words) {
@@ -600,59 +602,59 @@ static void heard_is(struct story *story, const char *name, const char *words, u
     else if (heard_of(story, name, which) != wanted)
         fails(story, "%s was sent %s %u times", name, words, heard_of(story, name, which));
 }
-static void e_nudge(struct story *story, char **said) {
-    heard_is(story, said[0], "nudge", number_of(story, said[1] + (said[1][0] == '#')));
+static void e_nudge(struct story *story, char **args) {
+    heard_is(story, args[0], "nudge", number_of(story, args[1] + (args[1][0] == '#')));
 }
-static void e_heard(struct story *story, char **said) {
-    heard_is(story, said[0], said[1], number_of(story, said[2]));
+static void e_heard(struct story *story, char **args) {
+    heard_is(story, args[0], args[1], number_of(story, args[2]));
 }
-static void e_started(struct story *story, char **said) {
+static void e_started(struct story *story, char **args) {
     const struct cast *cast = story->fleet->cast;
     uint32_t count = 0;
     for (uint32_t i = 0; cast && i < cast->run_count; i++)
-        count += strcmp(cast->runs[i].name, said[0]) == 0;
-    if (count != number_of(story, said[1]))
-        fails(story, "%s was started %u times", said[0], count);
+        count += strcmp(cast->runs[i].name, args[0]) == 0;
+    if (count != number_of(story, args[1]))
+        fails(story, "%s was started %u times", args[0], count);
 }
-static void e_stopped(struct story *story, char **said) {
+static void e_stopped(struct story *story, char **args) {
     const struct cast *cast = story->fleet->cast;
     uint32_t count = 0;
     for (uint32_t i = 0; cast && i < cast->run_count; i++)
-        count += strcmp(cast->runs[i].name, said[0]) == 0 && cast->runs[i].stopped;
-    if (count != number_of(story, said[1]))
-        fails(story, "%s was stopped %u times", said[0], count);
+        count += strcmp(cast->runs[i].name, args[0]) == 0 && cast->runs[i].stopped;
+    if (count != number_of(story, args[1]))
+        fails(story, "%s was stopped %u times", args[0], count);
 }
-static void e_nothing(struct story *story, char **said) {
-    (void)said;
+static void e_nothing(struct story *story, char **args) {
+    (void)args;
     if (acts_of(story) != story->acts_before)
         fails(story, "%llu things were done",
               (unsigned long long)(acts_of(story) - story->acts_before));
 }
-static void e_looks(struct story *story, char **said) {
+static void e_looks(struct story *story, char **args) {
     uint64_t looks = story->fleet->cast ? story->fleet->cast->counts.looks : 0;
-    if (looks > number_of(story, said[0]))
+    if (looks > number_of(story, args[0]))
         fails(story, "somebody went to see %llu times", (unsigned long long)looks);
 }
 /* TICK-04: one listing tells of all agents of a goal. */
-static void e_listings(struct story *story, char **said) {
+static void e_listings(struct story *story, char **args) {
     const struct cast_counts *counts = &story->fleet->cast->counts;
-    if (counts->listings > number_of(story, said[0]) || counts->listings == 0 ||
-        counts->samples != counts->listings * number_of(story, said[1]))
+    if (counts->listings > number_of(story, args[0]) || counts->listings == 0 ||
+        counts->samples != counts->listings * number_of(story, args[1]))
         fails(story, "there were %llu listings, of %llu agents",
               (unsigned long long)counts->listings, (unsigned long long)counts->samples);
 }
-static void e_parts(struct story *story, char **said) {
+static void e_parts(struct story *story, char **args) {
     struct seen seen;
     uint32_t count = 0, kind = 0;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    while (kind < PARTS && strcmp(PART[kind].table, said[2]) != 0)
+    while (kind < PARTS && strcmp(PART[kind].table, args[2]) != 0)
         kind++;
     uint32_t from, to = DUMP_RANGE(seen.dump.parts, seen.dump.part_count, seen.goal->id, &from);
     for (uint32_t i = from; i < to; i++)
         count += seen.dump.parts[i].kind == kind;
-    if (kind == PARTS || count != number_of(story, said[1]))
-        fails(story, "%s has %u rows of %s", said[0], count, said[2]);
+    if (kind == PARTS || count != number_of(story, args[1]))
+        fails(story, "%s has %u rows of %s", args[0], count, args[2]);
     look_away(&seen);
 }
 

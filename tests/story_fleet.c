@@ -17,55 +17,55 @@ int64_t duration_of(struct story *story, const char *word) {
 
 /* ---- hands ---- */
 
-static void s_hands_idle(struct story *story, char **said) {
-    (void)said;
-    story->hands_idle = true;
+static void s_executor_idle(struct story *story, char **args) {
+    (void)args;
+    story->executor_idle = true;
 }
-static void s_hands_work(struct story *story, char **said) {
-    (void)said;
-    story->hands_idle = false;
+static void s_executor_work(struct story *story, char **args) {
+    (void)args;
+    story->executor_idle = false;
 }
-static void s_commands_end(struct story *story, char **said) {
-    story->fleet->next_exit = strtol(said[0], NULL, 10);
+static void s_commands_end(struct story *story, char **args) {
+    story->fleet->next_exit = strtol(args[0], NULL, 10);
 }
-static void s_check_then_freeze(struct story *story, char **said) {
-    uint32_t host = host_of(story, said[0]);
+static void s_check_then_freeze(struct story *story, char **args) {
+    uint32_t host = host_of(story, args[0]);
     if (!story->fleet->hosts[host].acts)
-        fails(story, "host %s has nothing in its hands", said[0]);
+        fails(story, "host %s has nothing in its hands", args[0]);
     else
         fleet_do(story->fleet, &(struct atom){.kind = ATOM_CHECK, .host = host});
     story->fleet->hosts[host].frozen = true;
-    story->hands_idle = false;
+    story->executor_idle = false;
 }
 
 /* ---- hosts ---- */
 
-static void s_crash(struct story *story, char **said) {
-    uint32_t host = host_of(story, said[0]);
+static void s_crash(struct story *story, char **args) {
+    uint32_t host = host_of(story, args[0]);
     if (host_runs(story, host))
         fleet_do(story->fleet, &(struct atom){.kind = ATOM_CRASH, .host = host});
 }
 
-static void s_machine_off(struct story *story, char **said) {
-    s_crash(story, said);
-    fleet_machine_off(story->fleet, host_of(story, said[0]));
+static void s_machine_off(struct story *story, char **args) {
+    s_crash(story, args);
+    fleet_machine_off(story->fleet, host_of(story, args[0]));
 }
 
-static void s_start(struct story *story, char **said) {
-    uint32_t host = host_of(story, said[0]);
+static void s_start(struct story *story, char **args) {
+    uint32_t host = host_of(story, args[0]);
     if (story->fleet->hosts[host].up)
-        fails(story, "host %s runs already", said[0]);
+        fails(story, "host %s runs already", args[0]);
     else
         fleet_do(story->fleet, &(struct atom){.kind = ATOM_RESTART, .host = host});
 }
-static void s_freeze(struct story *story, char **said) {
-    story->fleet->hosts[host_of(story, said[0])].frozen = true;
+static void s_freeze(struct story *story, char **args) {
+    story->fleet->hosts[host_of(story, args[0])].frozen = true;
 }
-static void s_thaw(struct story *story, char **said) {
-    story->fleet->hosts[host_of(story, said[0])].frozen = false;
+static void s_thaw(struct story *story, char **args) {
+    story->fleet->hosts[host_of(story, args[0])].frozen = false;
 }
-static void s_always_crash(struct story *story, char **said) {
-    (void)said;
+static void s_always_crash(struct story *story, char **args) {
+    (void)args;
     story->always_crashing = true;
 }
 
@@ -81,21 +81,21 @@ static void order_say(struct story *story, const char *host, enum signal_kind ki
     struct input *input = input_make(&signal, NULL);
     must(input && ledger_offer(story->fleet->hosts[host_of(story, host)].ledger, input));
 }
-static void s_stop(struct story *story, char **said) {
-    order_say(story, said[0], SIGNAL_FLEET_STOP);
+static void s_stop(struct story *story, char **args) {
+    order_say(story, args[0], SIGNAL_FLEET_STOP);
 }
-static void s_resume(struct story *story, char **said) {
-    order_say(story, said[0], SIGNAL_FLEET_RESUME);
+static void s_resume(struct story *story, char **args) {
+    order_say(story, args[0], SIGNAL_FLEET_RESUME);
 }
-static void e_stopped(struct story *story, char **said) {
-    bool wanted = strcmp(said[0], "stopped") == 0;
+static void e_stopped(struct story *story, char **args) {
+    bool wanted = strcmp(args[0], "stopped") == 0;
     fleet_look(story->fleet);
     if (story->fleet->view.marks->stopped != wanted)
-        fails(story, "the fleet is not %s", said[0]);
+        fails(story, "the fleet is not %s", args[0]);
 }
 
 /* The chain of the store's own records, in words; it has to hold as well. */
-static void e_orders(struct story *story, char **said) {
+static void e_orders(struct story *story, char **args) {
     char words[1024] = "";
     struct hash head = {0};
     uint64_t seq = 0;
@@ -112,7 +112,7 @@ static void e_orders(struct story *story, char **said) {
         snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i > from ? " " : "",
                  RECORDS[record.type].name);
     }
-    if (strcmp(words, said[0]) != 0)
+    if (strcmp(words, args[0]) != 0)
         fails(story, "the orders are \"%s\"", words);
 }
 
@@ -126,55 +126,55 @@ static enum lost lost_of(struct story *story, const char *word) {
     fails(story, "a commit is committed, not, or later; not \"%s\"", word);
     return LOST_NOT;
 }
-static void s_lose(struct story *story, char **said) {
-    story->losing = host_of(story, said[0]) + 1;
-    story->how = lost_of(story, said[1]);
+static void s_lose(struct story *story, char **args) {
+    story->losing = host_of(story, args[0]) + 1;
+    story->how = lost_of(story, args[1]);
 }
-static void s_die(struct story *story, char **said) {
-    s_lose(story, said);
+static void s_die(struct story *story, char **args) {
+    s_lose(story, args);
     story->dying = true;
 }
-static void s_always_lose(struct story *story, char **said) {
+static void s_always_lose(struct story *story, char **args) {
     story->always_losing = true;
-    story->how = lost_of(story, said[0]);
+    story->how = lost_of(story, args[0]);
 }
-static void s_ghosts_go_on(struct story *story, char **said) {
-    (void)said;
+static void s_ghosts_go_on(struct story *story, char **args) {
+    (void)args;
     story->how = LOST_COMMITTED;
 }
 
 /* ---- the world ---- */
 
-static void s_wait(struct story *story, char **said) {
-    pass_time(story, story->fleet->clock + duration_of(story, said[0]));
+static void s_wait(struct story *story, char **args) {
+    pass_time(story, story->fleet->clock + duration_of(story, args[0]));
 }
-static void s_by_hand(struct story *story, char **said) {
-    (void)said;
+static void s_by_hand(struct story *story, char **args) {
+    (void)args;
     fleet_do(story->fleet, &(struct atom){.kind = ATOM_MEDDLE});
 }
-static void s_back_up(struct story *story, char **said) {
-    (void)said;
+static void s_back_up(struct story *story, char **args) {
+    (void)args;
     fleet_back_up(story->fleet);
 }
-static void s_restore(struct story *story, char **said) {
-    (void)said;
+static void s_restore(struct story *story, char **args) {
+    (void)args;
     fleet_restore(story->fleet);
 }
-static void s_approval(struct story *story, char **said) {
+static void s_approval(struct story *story, char **args) {
     struct policy policy = story->fleet->policy;
-    (void)said;
+    (void)args;
     policy.approve_plans = 1;
     fleet_policy(story->fleet, policy_seal(policy));
 }
-static void s_agent_plans(struct story *story, char **said) {
+static void s_agent_plans(struct story *story, char **args) {
     struct policy policy = story->fleet->policy;
-    policy.plan_agents = arena_copy(&story->arena, str_of(said[0]));
+    policy.plan_agents = arena_copy(&story->arena, str_of(args[0]));
     fleet_policy(story->fleet, policy_seal(policy));
 }
 
 static const struct sentence_row ROWS[] = {
-    {"hands are idle", s_hands_idle, SENTENCE_HAPPENS},
-    {"hands work", s_hands_work, SENTENCE_HAPPENS},
+    {"hands are idle", s_executor_idle, SENTENCE_HAPPENS},
+    {"hands work", s_executor_work, SENTENCE_HAPPENS},
     {"commands end with $", s_commands_end, SENTENCE_HAPPENS},
     {"host $ is allowed to act and freezes", s_check_then_freeze, SENTENCE_HAPPENS},
     {"crash host $", s_crash, SENTENCE_HAPPENS},

@@ -34,12 +34,12 @@ static void ask(struct story *story, const char *name, struct signal signal) {
     struct str number = arena_format(&story->arena, "%u", story->asked++);
     signal.goal = named->goal;
     signal.source = id_derive(STR("story request"), number);
-    signal.by = story->said.by;
-    signal.actor = story->said.actor;
-    signal.reason = story->said.reason;
-    signal.text = story->said.evidence;
-    if (story->said.versioned)
-        signal.expected = story->said.version;
+    signal.by = story->args.by;
+    signal.actor = story->args.actor;
+    signal.reason = story->args.reason;
+    signal.text = story->args.evidence;
+    if (story->args.versioned)
+        signal.expected = story->args.version;
     *op = (struct op){.signal = signal, .may_idle = may_idle(signal.kind)};
     op->wrong = is_forbidden(story, &signal);
     op->expect = op->wrong ? ERROR_UNAUTHORIZED : ERROR_NONE;
@@ -49,7 +49,7 @@ static void ask(struct story *story, const char *name, struct signal signal) {
                            .source = signal.source,
                            .keyed = true,
                            .op = op},
-            host_of(story, story->said.host));
+            host_of(story, story->args.host));
 }
 
 static struct str kept(struct story *story, const char *text) {
@@ -66,36 +66,36 @@ static void goal_at(struct story *story, const char *name, bool command) {
                            .source = named->goal,
                            .with_command = command,
                            .keyed = true},
-            host_of(story, story->said.host));
+            host_of(story, story->args.host));
 }
-static void s_goal(struct story *story, char **said) {
-    goal_at(story, said[0], false);
+static void s_goal(struct story *story, char **args) {
+    goal_at(story, args[0], false);
 }
-static void s_goal_command(struct story *story, char **said) {
-    goal_at(story, said[0], true);
+static void s_goal_command(struct story *story, char **args) {
+    goal_at(story, args[0], true);
 }
-static void s_asked_again(struct story *story, char **said) {
-    ask_again(story, goal_of(story, said[0]), host_of(story, story->said.host));
+static void s_asked_again(struct story *story, char **args) {
+    ask_again(story, goal_of(story, args[0]), host_of(story, story->args.host));
 }
-static void s_before_again(struct story *story, char **said) {
-    struct named *named = goal_of(story, said[0]);
+static void s_before_again(struct story *story, char **args) {
+    struct named *named = goal_of(story, args[0]);
     named->asked = named->before;
-    ask_again(story, named, host_of(story, story->said.host));
+    ask_again(story, named, host_of(story, story->args.host));
 }
-static void s_report(struct story *story, char **said) {
-    struct named *named = goal_of(story, said[1]);
-    struct str text = kept(story, said[2]);
+static void s_report(struct story *story, char **args) {
+    struct named *named = goal_of(story, args[1]);
+    struct str text = kept(story, args[2]);
     ask_for(story, named,
             (struct asked){.kind = SIGNAL_GOAL_REPORT,
                            .goal = named->goal,
                            .source = id_derive(STR("story report"), text),
                            .keyed = true,
                            .text = arena_cstr(&story->arena, text)},
-            host_of(story, said[0]));
+            host_of(story, args[0]));
 }
-static void s_create_and_report(struct story *story, char **said) {
-    struct named *named = goal_of(story, said[0]);
-    goal_at(story, said[0], false);
+static void s_create_and_report(struct story *story, char **args) {
+    struct named *named = goal_of(story, args[0]);
+    goal_at(story, args[0], false);
     ask_for(story, named,
             (struct asked){.kind = SIGNAL_GOAL_REPORT,
                            .goal = named->goal,
@@ -106,29 +106,29 @@ static void s_create_and_report(struct story *story, char **said) {
 static void move(struct story *story, const char *name, uint32_t to) {
     ask(story, name, (struct signal){.kind = SIGNAL_GOAL_MOVE, .to = to});
 }
-static void s_paused(struct story *story, char **said) {
-    move(story, said[0], GOAL_PAUSED);
+static void s_paused(struct story *story, char **args) {
+    move(story, args[0], GOAL_PAUSED);
 }
-static void s_resumed(struct story *story, char **said) {
-    move(story, said[0], GOAL_ACTIVE);
+static void s_resumed(struct story *story, char **args) {
+    move(story, args[0], GOAL_ACTIVE);
 }
-static void s_completed(struct story *story, char **said) {
-    move(story, said[0], GOAL_COMPLETED);
+static void s_completed(struct story *story, char **args) {
+    move(story, args[0], GOAL_COMPLETED);
 }
-static void s_cancelled(struct story *story, char **said) {
-    move(story, said[0], GOAL_CANCELLED);
+static void s_cancelled(struct story *story, char **args) {
+    move(story, args[0], GOAL_CANCELLED);
 }
-static void s_archived(struct story *story, char **said) {
-    move(story, said[0], GOAL_ARCHIVED);
+static void s_archived(struct story *story, char **args) {
+    move(story, args[0], GOAL_ARCHIVED);
 }
-static void s_no_status(struct story *story, char **said) {
-    move(story, said[0], GOAL_STATUSES);
+static void s_no_status(struct story *story, char **args) {
+    move(story, args[0], GOAL_STATUSES);
 }
-static void s_released(struct story *story, char **said) {
-    ask(story, said[0], (struct signal){.kind = SIGNAL_GOAL_RELEASE});
+static void s_released(struct story *story, char **args) {
+    ask(story, args[0], (struct signal){.kind = SIGNAL_GOAL_RELEASE});
 }
-static void s_renamed(struct story *story, char **said) {
-    ask(story, said[0], (struct signal){.kind = SIGNAL_GOAL_UPDATE, .title = kept(story, said[1])});
+static void s_renamed(struct story *story, char **args) {
+    ask(story, args[0], (struct signal){.kind = SIGNAL_GOAL_UPDATE, .title = kept(story, args[1])});
 }
 
 /* ---- plans ---- */
@@ -138,43 +138,43 @@ static uint64_t version_seen(struct story *story, const char *name) {
     fleet_look(story->fleet);
     return fleet_known(story->fleet, goal_of(story, name)->goal, &story->arena).goal.plan_version;
 }
-static void s_planned(struct story *story, char **said) {
-    ask(story, said[0],
+static void s_planned(struct story *story, char **args) {
+    ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                        .body = plan_of(story, said[1]),
-                        .expected = version_seen(story, said[0])});
+                        .body = plan_of(story, args[1]),
+                        .expected = version_seen(story, args[0])});
 }
-static void s_planned_why(struct story *story, char **said) {
+static void s_planned_why(struct story *story, char **args) {
     uint32_t why = REASON_NONE;
-    if (!names_find(&REASON_NAMES, str_of(said[2]), &why))
-        fails(story, "\"%s\" is no reason to plan", said[2]);
-    ask(story, said[0],
+    if (!names_find(&REASON_NAMES, str_of(args[2]), &why))
+        fails(story, "\"%s\" is no reason to plan", args[2]);
+    ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
-                        .body = plan_of(story, said[1]),
+                        .body = plan_of(story, args[1]),
                         .why = (enum plan_reason)why,
-                        .expected = version_seen(story, said[0])});
+                        .expected = version_seen(story, args[0])});
 }
-static void s_garbage(struct story *story, char **said) {
-    ask(story, said[0],
+static void s_garbage(struct story *story, char **args) {
+    ask(story, args[0],
         (struct signal){.kind = SIGNAL_PLAN_APPLY,
                         .body = STR("\x01not a plan"),
-                        .expected = version_seen(story, said[0])});
+                        .expected = version_seen(story, args[0])});
 }
-static void s_approved(struct story *story, char **said) {
+static void s_approved(struct story *story, char **args) {
     fleet_look(story->fleet);
-    struct id goal = goal_of(story, said[0])->goal;
+    struct id goal = goal_of(story, args[0])->goal;
     struct str proposal = fleet_known(story->fleet, goal, &story->arena).proposal;
-    ask(story, said[0], (struct signal){.kind = SIGNAL_PLAN_APPROVE, .body = proposal});
+    ask(story, args[0], (struct signal){.kind = SIGNAL_PLAN_APPROVE, .body = proposal});
 }
-static void s_approved_as(struct story *story, char **said) {
-    ask(story, said[0],
-        (struct signal){.kind = SIGNAL_PLAN_APPROVE, .body = plan_of(story, said[1])});
+static void s_approved_as(struct story *story, char **args) {
+    ask(story, args[0],
+        (struct signal){.kind = SIGNAL_PLAN_APPROVE, .body = plan_of(story, args[1])});
 }
-static void s_rejected(struct story *story, char **said) {
-    ask(story, said[0], (struct signal){.kind = SIGNAL_PLAN_REJECT});
+static void s_rejected(struct story *story, char **args) {
+    ask(story, args[0], (struct signal){.kind = SIGNAL_PLAN_REJECT});
 }
-static void s_review(struct story *story, char **said) {
-    ask(story, said[0], (struct signal){.kind = SIGNAL_PLAN_REVIEW});
+static void s_review(struct story *story, char **args) {
+    ask(story, args[0], (struct signal){.kind = SIGNAL_PLAN_REVIEW});
 }
 
 static void join(struct story *story, const char *node, const char *parent, const char *name,
@@ -182,52 +182,52 @@ static void join(struct story *story, const char *node, const char *parent, cons
     ask(story, name,
         (struct signal){.kind = SIGNAL_WORK_ADD, .body = node_of(story, node, parent, tier)});
 }
-static void s_phase_joins(struct story *story, char **said) {
-    join(story, said[0], NULL, said[1], TIER_PHASE);
+static void s_phase_joins(struct story *story, char **args) {
+    join(story, args[0], NULL, args[1], TIER_PHASE);
 }
-static void s_task_joins(struct story *story, char **said) {
-    join(story, said[0], said[1], said[2], TIER_TASK);
+static void s_task_joins(struct story *story, char **args) {
+    join(story, args[0], args[1], args[2], TIER_TASK);
 }
-static void s_subtask_joins(struct story *story, char **said) {
-    join(story, said[0], said[1], said[2], TIER_SUBTASK);
+static void s_subtask_joins(struct story *story, char **args) {
+    join(story, args[0], args[1], args[2], TIER_SUBTASK);
 }
 
 /* ---- work ---- */
 
-static void work(struct story *story, char **said, struct signal signal) {
+static void work(struct story *story, char **args, struct signal signal) {
     signal.kind = SIGNAL_WORK_MOVE;
-    signal.node = kept(story, said[0]);
-    ask(story, said[1], signal);
+    signal.node = kept(story, args[0]);
+    ask(story, args[1], signal);
 }
-static void s_started(struct story *story, char **said) {
-    work(story, said, (struct signal){.to = NODE_IN_PROGRESS});
+static void s_started(struct story *story, char **args) {
+    work(story, args, (struct signal){.to = NODE_IN_PROGRESS});
 }
-static void s_done(struct story *story, char **said) {
-    work(story, said, (struct signal){.to = NODE_DONE});
+static void s_done(struct story *story, char **args) {
+    work(story, args, (struct signal){.to = NODE_DONE});
 }
-static void s_blocked(struct story *story, char **said) {
+static void s_blocked(struct story *story, char **args) {
     uint32_t by = BLOCKED_BY_OTHER;
-    if (!names_find(&BLOCKED_NAMES, str_of(said[2]), &by))
-        fails(story, "nothing is blocked by \"%s\"", said[2]);
-    work(story, said, (struct signal){.to = NODE_BLOCKED, .blocked = (enum blocked_by)by});
+    if (!names_find(&BLOCKED_NAMES, str_of(args[2]), &by))
+        fails(story, "nothing is blocked by \"%s\"", args[2]);
+    work(story, args, (struct signal){.to = NODE_BLOCKED, .blocked = (enum blocked_by)by});
 }
-static void s_unblocked(struct story *story, char **said) {
-    work(story, said, (struct signal){.to = NODE_QUEUED});
+static void s_unblocked(struct story *story, char **args) {
+    work(story, args, (struct signal){.to = NODE_QUEUED});
 }
-static void s_node_cancelled(struct story *story, char **said) {
-    work(story, said, (struct signal){.to = NODE_CANCELLED});
+static void s_node_cancelled(struct story *story, char **args) {
+    work(story, args, (struct signal){.to = NODE_CANCELLED});
 }
-static void s_set(struct story *story, char **said) {
+static void s_set(struct story *story, char **args) {
     uint32_t to = NODE_TODO;
-    if (!names_find(&NODE_STATUS_NAMES, str_of(said[2]), &to))
-        fails(story, "\"%s\" is no status of a node", said[2]);
-    work(story, said, (struct signal){.to = to, .override = 1});
+    if (!names_find(&NODE_STATUS_NAMES, str_of(args[2]), &to))
+        fails(story, "\"%s\" is no status of a node", args[2]);
+    work(story, args, (struct signal){.to = to, .override = 1});
 }
-static void s_no_node_status(struct story *story, char **said) {
-    work(story, said, (struct signal){.to = NODE_STATUSES});
+static void s_no_node_status(struct story *story, char **args) {
+    work(story, args, (struct signal){.to = NODE_STATUSES});
 }
-static void s_follows(struct story *story, char **said) {
-    ask(story, said[1], (struct signal){.kind = SIGNAL_WORK_FOLLOW, .node = kept(story, said[0])});
+static void s_follows(struct story *story, char **args) {
+    ask(story, args[1], (struct signal){.kind = SIGNAL_WORK_FOLLOW, .node = kept(story, args[0])});
 }
 
 static const struct sentence_row ROWS[] = {

@@ -16,9 +16,9 @@ static const struct named_act {
     const char *to;   /* what its evidence says; NULL: anything */
     const char *text; /* the same */
 } ACTS[] = {
-    {"stall", RECORD_CHARGE_STALLED, NULL, NULL},
+    {"stall", RECORD_ASSIGNMENT_STALLED, NULL, NULL},
     {"look", RECORD_EFFECT_DECIDED, "look", NULL},
-    {"nudge", RECORD_CHARGE_DISPATCHED, NULL, "nudge"},
+    {"nudge", RECORD_ASSIGNMENT_DISPATCHED, NULL, "nudge"},
     {"resend", RECORD_LADDER_CLIMBED, "resend_last", NULL},
     {"replan", RECORD_LADDER_CLIMBED, "replan", NULL},
     {"reassignment", RECORD_LADDER_CLIMBED, "reassign", NULL},
@@ -117,7 +117,7 @@ static void unwanted_look(struct story *story, const struct unwanted *unwanted) 
     arena_free(&arena);
 }
 
-bool no_said(struct story *story, char **words, int count) {
+bool no_clause(struct story *story, char **words, int count) {
     struct unwanted unwanted = {0};
     if (count < 3 || strcmp(words[0], "expect") != 0 || strcmp(words[1], "no") != 0)
         return false;

@@ -2,7 +2,7 @@
 /* What are people asked, what do they answer, and what do they hear? */
 #include "story.h"
 
-#include "model/desk.h"
+#include "model/admission.h"
 #include "model/lane.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void goal_with(struct story *story, const char *name, const char *task, c
     static const struct str CRITERION = {"it can be checked", 17};
     struct named *named = goal_of(story, name);
     struct arena *arena = &story->arena;
-    uint32_t host = host_of(story, story->said.host);
+    uint32_t host = host_of(story, story->args.host);
     if (agent)
         agent_hire(story, agent);
     settle(story);
@@ -71,11 +71,11 @@ static void goal_with(struct story *story, const char *name, const char *task, c
                            .op = op},
             host);
 }
-static void s_goal_with(struct story *story, char **said) {
-    goal_with(story, said[0], said[1], said[2]);
+static void s_goal_with(struct story *story, char **args) {
+    goal_with(story, args[0], args[1], args[2]);
 }
-static void s_goal_task(struct story *story, char **said) {
-    goal_with(story, said[0], said[1], NULL);
+static void s_goal_task(struct story *story, char **args) {
+    goal_with(story, args[0], args[1], NULL);
 }
 
 /* ---- questions ---- */
@@ -85,7 +85,7 @@ static bool look_at(struct story *story, const char *name, struct seen *seen) {
     if (strncmp(name, "desk ", 5) != 0)
         return look(story, name, seen);
     struct named *named = goal_of(story, name);
-    named->goal = desk_id(number_of(story, name + 5));
+    named->goal = admission_id(number_of(story, name + 5));
     return look(story, name, seen);
 }
 
@@ -107,16 +107,16 @@ static bool question_says(struct seen *seen, const struct question *question, co
            strstr(arena_cstr(&seen->arena, text.text), words);
 }
 
-static void e_question(struct story *story, char **said) {
+static void e_question(struct story *story, char **args) {
     struct seen seen;
     bool found = false;
-    if (!look_at(story, said[0], &seen))
+    if (!look_at(story, args[0], &seen))
         return;
     for (uint32_t i = 0; i < seen.live.questions.count; i++)
         found = found || (seen.live.questions.at[i].state == QUESTION_OPEN &&
-                          question_says(&seen, &seen.live.questions.at[i], said[1]));
+                          question_says(&seen, &seen.live.questions.at[i], args[1]));
     if (!found)
-        fails(story, "%s does not ask that; %u questions are there", said[0],
+        fails(story, "%s does not ask that; %u questions are there", args[0],
               seen.live.questions.count);
     look_away(&seen);
 }
@@ -131,26 +131,26 @@ static void questions_are(struct story *story, const char *name, uint32_t wanted
         fails(story, "%s asks %u questions", name, open);
     look_away(&seen);
 }
-static void e_questions(struct story *story, char **said) {
-    questions_are(story, said[0], number_of(story, said[1]));
+static void e_questions(struct story *story, char **args) {
+    questions_are(story, args[0], number_of(story, args[1]));
 }
-static void e_no_question(struct story *story, char **said) {
-    questions_are(story, said[0], 0);
+static void e_no_question(struct story *story, char **args) {
+    questions_are(story, args[0], 0);
 }
-static void e_question_has(struct story *story, char **said) {
+static void e_question_has(struct story *story, char **args) {
     struct seen seen;
     const struct field *field = NULL;
-    if (!look_at(story, said[0], &seen))
+    if (!look_at(story, args[0], &seen))
         return;
     const struct question *question = question_open(&seen, 0);
     for (size_t i = 0; i < QUESTION.count; i++)
-        if (strcmp(QUESTION.fields[i].name, said[1]) == 0)
+        if (strcmp(QUESTION.fields[i].name, args[1]) == 0)
             field = &QUESTION.fields[i];
     const char *is = question && field
-                         ? arena_cstr(&seen.arena, field_told(field, question, &seen.arena))
+                         ? arena_cstr(&seen.arena, field_text(field, question, &seen.arena))
                          : "not there";
-    if (strcmp(is, said[2]) != 0)
-        fails(story, "%s is %s", said[1], is);
+    if (strcmp(is, args[2]) != 0)
+        fails(story, "%s is %s", args[1], is);
     look_away(&seen);
 }
 
@@ -171,9 +171,9 @@ static void question_signal(struct story *story, const char *name, uint32_t whic
         struct named *named = goal_of(story, name);
         signal.goal = seen.goal->id;
         signal.question = question->n + 1;
-        signal.by = story->said.by;
-        signal.actor = story->said.actor;
-        signal.reason = story->said.reason;
+        signal.by = story->args.by;
+        signal.actor = story->args.actor;
+        signal.reason = story->args.reason;
         signal.source =
             id_derive(STR("story answer"), arena_format(&story->arena, "%u", story->asked++));
         *op = (struct op){.signal = signal, .may_idle = true};
@@ -184,7 +184,7 @@ static void question_signal(struct story *story, const char *name, uint32_t whic
                                .source = signal.source,
                                .keyed = true,
                                .op = op},
-                host_of(story, story->said.host));
+                host_of(story, story->args.host));
     }
     look_away(&seen);
 }
@@ -200,28 +200,28 @@ static struct signal answer_of(struct story *story, const char *word) {
         answer.text = arena_copy(&story->arena, str_of(word));
     return answer;
 }
-static void s_answers(struct story *story, char **said) {
-    question_signal(story, said[0], 0, answer_of(story, said[1]));
+static void s_answers(struct story *story, char **args) {
+    question_signal(story, args[0], 0, answer_of(story, args[1]));
 }
-static void s_answers_which(struct story *story, char **said) {
-    uint32_t which = number_of(story, said[0] + (said[0][0] == 'Q'));
-    question_signal(story, said[1], which, answer_of(story, said[2]));
+static void s_answers_which(struct story *story, char **args) {
+    uint32_t which = number_of(story, args[0] + (args[0][0] == 'Q'));
+    question_signal(story, args[1], which, answer_of(story, args[2]));
 }
 static void moved(struct story *story, const char *name, enum question_move move, int64_t until) {
     question_signal(story, name, 0,
                     (struct signal){.kind = SIGNAL_QUESTION_MOVE, .to = move, .until = until});
 }
-static void s_sees(struct story *story, char **said) {
-    moved(story, said[0], QUESTION_SEEN, 0);
+static void s_sees(struct story *story, char **args) {
+    moved(story, args[0], QUESTION_SEEN, 0);
 }
-static void s_puts_off(struct story *story, char **said) {
-    moved(story, said[0], QUESTION_SNOOZE, story->fleet->clock + duration_of(story, said[1]));
+static void s_puts_off(struct story *story, char **args) {
+    moved(story, args[0], QUESTION_SNOOZE, story->fleet->clock + duration_of(story, args[1]));
 }
-static void s_takes_back(struct story *story, char **said) {
-    moved(story, said[0], QUESTION_UNDO, 0);
+static void s_takes_back(struct story *story, char **args) {
+    moved(story, args[0], QUESTION_UNDO, 0);
 }
-static void s_withdraws(struct story *story, char **said) {
-    moved(story, said[0], QUESTION_WITHDRAW, 0);
+static void s_withdraws(struct story *story, char **args) {
+    moved(story, args[0], QUESTION_WITHDRAW, 0);
 }
 
 /* ---- an agent asks ---- */
@@ -243,16 +243,16 @@ static void agent_asks(struct story *story, const char *name, const char *words,
         .keyed = 1,
         .by = WHO_AGENT,
         .actor = str_of(player->name),
-        .charge = player->charge + 1,
+        .assignment = player->assignment + 1,
         .to = of,
         .body = shape_encode(&QUESTION_TEXT, &text, &fleet->cast_arena)};
     fleet_tell(fleet, &signal);
 }
-static void s_asks_person(struct story *story, char **said) {
-    agent_asks(story, said[0], said[1], OF_PERSON);
+static void s_asks_person(struct story *story, char **args) {
+    agent_asks(story, args[0], args[1], OF_PERSON);
 }
-static void s_asks_parent(struct story *story, char **said) {
-    agent_asks(story, said[0], said[1], OF_PARENT);
+static void s_asks_parent(struct story *story, char **args) {
+    agent_asks(story, args[0], args[1], OF_PARENT);
 }
 
 /* ---- what people say, and what an agent takes back ---- */
@@ -274,46 +274,46 @@ static void about_tell(struct story *story, const struct player *player, struct 
     fleet_tell(story->fleet, &signal);
 }
 
-static void s_tells(struct story *story, char **said) {
-    struct player *player = player_at_work(story, said[0]);
+static void s_tells(struct story *story, char **args) {
+    struct player *player = player_at_work(story, args[0]);
     struct arena *arena = &story->fleet->cast_arena;
-    struct letter_text text = {.subject = str_of(said[1])};
+    struct agent_message_text text = {.subject = str_of(args[1])};
     if (player)
         about_tell(story, player,
                    (struct signal){.kind = SIGNAL_MAIL_SEND,
                                    .by = WHO_HUMAN,
                                    .actor = STR("ada"),
-                                   .to = LETTER_INSTRUCTION,
+                                   .to = AGENT_MESSAGE_INSTRUCTION,
                                    .text = arena_copy(arena, str_of(player->name)),
-                                   .body = shape_encode(&LETTER_TEXT, &text, arena)});
+                                   .body = shape_encode(&AGENT_MESSAGE_TEXT, &text, arena)});
 }
 
-static void s_agent_withdraws(struct story *story, char **said) {
+static void s_agent_withdraws(struct story *story, char **args) {
     enum { FIRST_PARTS = 12 };
-    struct player *player = player_at_work(story, said[0]);
+    struct player *player = player_at_work(story, args[0]);
     for (uint32_t n = 1; player && n < FIRST_PARTS; n++)
         about_tell(story, player,
                    (struct signal){.kind = SIGNAL_QUESTION_MOVE,
                                    .by = WHO_AGENT,
                                    .actor = str_of(player->name),
-                                   .charge = player->charge + 1,
+                                   .assignment = player->assignment + 1,
                                    .to = QUESTION_WITHDRAW,
                                    .question = n});
 }
 
 /* A person wants it once more: RECOVER-11. */
-static void s_retry(struct story *story, char **said) {
-    struct named *named = goal_of(story, said[1]);
+static void s_retry(struct story *story, char **args) {
+    struct named *named = goal_of(story, args[1]);
     struct op *op = arena_new(&story->arena, struct op, 1);
     op->signal = (struct signal){
         .kind = SIGNAL_WORK_RETRY,
         .goal = named->goal,
         .source = id_derive(STR("story retry"), arena_format(&story->arena, "%u", story->asked++)),
-        .by = story->said.by,
-        .actor = story->said.actor,
-        .reason = story->said.reason,
-        .node = arena_copy(&story->arena, str_of(said[0]))};
-    op->expect = story->said.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
+        .by = story->args.by,
+        .actor = story->args.actor,
+        .reason = story->args.reason,
+        .node = arena_copy(&story->arena, str_of(args[0]))};
+    op->expect = story->args.by == WHO_AGENT ? ERROR_UNAUTHORIZED : ERROR_NONE;
     op->wrong = op->expect != ERROR_NONE;
     ask_for(story, named,
             (struct asked){.kind = SIGNAL_WORK_RETRY,
@@ -321,47 +321,47 @@ static void s_retry(struct story *story, char **said) {
                            .source = op->signal.source,
                            .keyed = true,
                            .op = op},
-            host_of(story, story->said.host));
+            host_of(story, story->args.host));
 }
 
 /* ---- messages ---- */
 
-static void s_channels_fail(struct story *story, char **said) {
-    (void)said;
+static void s_channels_fail(struct story *story, char **args) {
+    (void)args;
     if (!story->fleet->cast)
         puppets(story);
     story->fleet->cast->heard = HEARD_LATER;
 }
-static void s_channels_work(struct story *story, char **said) {
-    (void)said;
+static void s_channels_work(struct story *story, char **args) {
+    (void)args;
     story->fleet->cast->heard = HEARD_YES;
 }
-static void e_messages(struct story *story, char **said) {
+static void e_messages(struct story *story, char **args) {
     const struct cast *cast = story->fleet->cast;
     uint32_t count = 0;
     for (uint32_t i = 0; cast && i < cast->note_count; i++)
-        count += strcmp(cast->notes[i].channel, said[0]) == 0;
-    if (count != number_of(story, said[1]))
-        fails(story, "channel %s was given %u messages", said[0], count);
+        count += strcmp(cast->notes[i].channel, args[0]) == 0;
+    if (count != number_of(story, args[1]))
+        fails(story, "channel %s was given %u messages", args[0], count);
 }
-static void e_messages_most(struct story *story, char **said) {
+static void e_messages_most(struct story *story, char **args) {
     const struct cast *cast = story->fleet->cast;
     uint32_t count = cast ? cast->note_count : 0;
-    if (count > number_of(story, said[0]))
+    if (count > number_of(story, args[0]))
         fails(story, "%u messages were sent", count);
 }
-static void s_desk_released(struct story *story, char **said) {
+static void s_admission_released(struct story *story, char **args) {
     struct fleet *fleet = story->fleet;
-    uint32_t host = number_of(story, said[0]);
+    uint32_t host = number_of(story, args[0]);
     struct signal signal = {
-        .kind = SIGNAL_DESK_RELEASE,
-        .goal = desk_id(host),
+        .kind = SIGNAL_ADMISSION_RELEASE,
+        .goal = admission_id(host),
         .source = id_derive(STR("story desk"), arena_format(&story->arena, "%u", story->words++)),
         .at = fleet->clock,
         .keyed = 1,
         .by = WHO_HUMAN,
         .actor = STR("ada"),
-        .desk = host};
+        .admission = host};
     fleet_tell(fleet, &signal);
 }
 
@@ -377,14 +377,14 @@ static void lane_hold(struct story *story, const char *host, bool hold) {
         .by = WHO_HUMAN,
         .actor = STR("ada"),
         .to = hold,
-        .desk = number};
+        .admission = number};
     fleet_tell(fleet, &signal);
 }
-static void s_lane_held(struct story *story, char **said) {
-    lane_hold(story, said[0], true);
+static void s_lane_held(struct story *story, char **args) {
+    lane_hold(story, args[0], true);
 }
-static void s_lane_released(struct story *story, char **said) {
-    lane_hold(story, said[0], false);
+static void s_lane_released(struct story *story, char **args) {
+    lane_hold(story, args[0], false);
 }
 
 static const struct sentence_row ROWS[] = {
@@ -403,7 +403,7 @@ static const struct sentence_row ROWS[] = {
     {"$ asks its parent $", s_asks_parent, SENTENCE_HAPPENS},
     {"channels fail", s_channels_fail, SENTENCE_HAPPENS},
     {"channels work", s_channels_work, SENTENCE_HAPPENS},
-    {"the desk of host $ is released", s_desk_released, SENTENCE_HAPPENS},
+    {"the desk of host $ is released", s_admission_released, SENTENCE_HAPPENS},
     {"the lane of host $ is held", s_lane_held, SENTENCE_HAPPENS},
     {"the lane of host $ goes on", s_lane_released, SENTENCE_HAPPENS},
     {"expect question $ $", e_question, SENTENCE_LOOKS},

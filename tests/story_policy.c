@@ -136,7 +136,7 @@ static void agents_read(struct story *story, char **words, int count) {
 
 void agent_hire(struct story *story, const char *name) {
     struct policy policy = story->fleet->policy;
-    if (agent_is_watched(str_of(name)) ||
+    if (agent_is_adopted(str_of(name)) ||
         (policy.agent_count > 0 && policy_agent(&policy, str_of(name))))
         return;
     struct policy_agent *agent = &story->agents[policy.agent_count++];
@@ -181,7 +181,7 @@ static void channels_read(struct story *story, char **words, int count) {
     policy_apply(story, policy);
 }
 
-bool policy_said(struct story *story, char **words, int count) {
+bool policy_clause(struct story *story, char **words, int count) {
     static const struct {
         const char *word;
         void (*read)(struct story *story, char **words, int count);

@@ -28,67 +28,68 @@ static void compare(struct story *story, const char *what, const char *is, const
 
 /* ---- goals ---- */
 
-static void e_is(struct story *story, char **said) {
+static void e_is(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    compare(story, said[0], name_of(&FACE_NAMES, goal_face(&seen.whole)), said[1]);
+    compare(story, args[0], name_of(&DISPLAY_STATE_NAMES, goal_display_state(&seen.whole)),
+            args[1]);
     look_away(&seen);
 }
-static void e_status(struct story *story, char **said) {
+static void e_status(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    compare(story, said[0], GOAL_STATUS[seen.whole.status].name, said[1]);
+    compare(story, args[0], GOAL_STATUS[seen.whole.status].name, args[1]);
     look_away(&seen);
 }
-static void e_needs(struct story *story, char **said) {
+static void e_needs(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    compare(story, "what it needs", name_of(&NEED_NAMES, seen.whole.need), said[1]);
+    compare(story, "what it needs", name_of(&NEED_NAMES, seen.whole.need), args[1]);
     look_away(&seen);
 }
-static void e_owned(struct story *story, char **said) {
+static void e_owned(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    if (seen.goal->owner != host_of(story, said[1]) + 1)
-        fails(story, "%s is owned by host %u", said[0], seen.goal->owner);
+    if (seen.goal->owner != host_of(story, args[1]) + 1)
+        fails(story, "%s is owned by host %u", args[0], seen.goal->owner);
     look_away(&seen);
 }
-static void e_absent(struct story *story, char **said) {
+static void e_absent(struct story *story, char **args) {
     fleet_look(story->fleet);
-    if (dump_goal(&story->fleet->view, goal_of(story, said[0])->goal))
-        fails(story, "%s is in the store", said[0]);
+    if (dump_goal(&story->fleet->view, goal_of(story, args[0])->goal))
+        fails(story, "%s is in the store", args[0]);
 }
-static void e_reports(struct story *story, char **said) {
+static void e_reports(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.reports != number_of(story, said[1]))
-        fails(story, "%s has %u reports", said[0], seen.whole.reports);
+    if (seen.whole.reports != number_of(story, args[1]))
+        fails(story, "%s has %u reports", args[0], seen.whole.reports);
     look_away(&seen);
 }
-static void e_percent(struct story *story, char **said) {
+static void e_percent(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.percent != number_of(story, said[1]))
-        fails(story, "%s is %u percent done", said[0], seen.whole.percent);
+    if (seen.whole.percent != number_of(story, args[1]))
+        fails(story, "%s is %u percent done", args[0], seen.whole.percent);
     look_away(&seen);
 }
-static void e_ended(struct story *story, char **said) {
+static void e_ended(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
     if (seen.whole.ended_at == 0)
-        fails(story, "%s has no end", said[0]);
+        fails(story, "%s has no end", args[0]);
     look_away(&seen);
 }
-static void e_effects(struct story *story, char **said) {
+static void e_effects(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
     struct writer all = {.arena = &seen.arena};
     for (uint32_t i = 0; i < seen.whole.open_count; i++) {
@@ -96,7 +97,7 @@ static void e_effects(struct story *story, char **said) {
             write_raw(&all, STR(" "));
         write_raw(&all, str_of(EFFECT_STATE[seen.whole.open[i].state].name));
     }
-    compare(story, "what is open", arena_cstr(&seen.arena, (struct str){all.at, all.len}), said[1]);
+    compare(story, "what is open", arena_cstr(&seen.arena, (struct str){all.at, all.len}), args[1]);
     look_away(&seen);
 }
 
@@ -109,21 +110,21 @@ static uint32_t acted_times(struct story *story, const char *name) {
             times += story->fleet->acted[i].times;
     return times;
 }
-static void e_acted(struct story *story, char **said) {
-    if (acted_times(story, said[0]) != number_of(story, said[1]))
-        fails(story, "the command of %s was run %u times", said[0], acted_times(story, said[0]));
+static void e_acted(struct story *story, char **args) {
+    if (acted_times(story, args[0]) != number_of(story, args[1]))
+        fails(story, "the command of %s was run %u times", args[0], acted_times(story, args[0]));
 }
-static void e_answer(struct story *story, char **said) {
-    const struct asked *asked = &story->fleet->asked[goal_of(story, said[0])->asked];
+static void e_answer(struct story *story, char **args) {
+    const struct asked *asked = &story->fleet->asked[goal_of(story, args[0])->asked];
     const char *code = !asked->answered   ? "nothing"
                        : asked->forwarded ? "forwarded"
                                           : ERRORS[asked->error].code;
-    compare(story, "the answer", code, said[1]);
+    compare(story, "the answer", code, args[1]);
 }
 
 /* ---- records ---- */
 
-static char *records_told(struct seen *seen) {
+static char *records_text(struct seen *seen) {
     struct writer all = {.arena = &seen->arena};
     uint32_t from,
         to = DUMP_RANGE(seen->dump.records, seen->dump.record_count, seen->goal->id, &from);
@@ -134,23 +135,23 @@ static char *records_told(struct seen *seen) {
     }
     return arena_cstr(&seen->arena, (struct str){all.at, all.len});
 }
-static void e_records(struct story *story, char **said) {
+static void e_records(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    compare(story, "what its records say", records_told(&seen), said[1]);
+    compare(story, "what its records say", records_text(&seen), args[1]);
     look_away(&seen);
 }
-static void e_last_records(struct story *story, char **said) {
+static void e_last_records(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    char *all = records_told(&seen);
-    size_t length = strlen(all), tail = strlen(said[1]);
-    bool ends = tail <= length && strcmp(all + length - tail, said[1]) == 0 &&
+    char *all = records_text(&seen);
+    size_t length = strlen(all), tail = strlen(args[1]);
+    bool ends = tail <= length && strcmp(all + length - tail, args[1]) == 0 &&
                 (tail == length || all[length - tail - 1] == ' ');
     if (!ends)
-        fails(story, "the records of %s end with: … %s", said[0],
+        fails(story, "the records of %s end with: … %s", args[0],
               length > 300 ? all + length - 300 : all);
     look_away(&seen);
 }
@@ -173,29 +174,29 @@ static const struct record *record_of(struct story *story, const struct seen *se
     }
     return newest;
 }
-static void e_records_most(struct story *story, char **said) {
+static void e_records_most(struct story *story, char **args) {
     struct seen seen;
     uint32_t from, to;
-    if (!look(story, said[1], &seen))
+    if (!look(story, args[1], &seen))
         return;
     to = DUMP_RANGE(seen.dump.records, seen.dump.record_count, seen.goal->id, &from);
-    if (to - from > number_of(story, said[0]))
-        fails(story, "%s has %u records", said[1], to - from);
+    if (to - from > number_of(story, args[0]))
+        fails(story, "%s has %u records", args[1], to - from);
     look_away(&seen);
 }
-static void e_record_count(struct story *story, char **said) {
+static void e_record_count(struct story *story, char **args) {
     struct seen seen;
     uint32_t count;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    record_of(story, &seen, said[2], NULL, &count);
-    if (count != number_of(story, said[1]))
-        fails(story, "%s has %u %s records", said[0], count, said[2]);
+    record_of(story, &seen, args[2], NULL, &count);
+    if (count != number_of(story, args[1]))
+        fails(story, "%s has %u %s records", args[0], count, args[2]);
     look_away(&seen);
 }
 
 /* One field of the evidence, as its table declares it. */
-struct str field_told(const struct field *field, const void *from, struct arena *arena) {
+struct str field_text(const struct field *field, const void *from, struct arena *arena) {
     const char *at = (const char *)from + field->offset;
     switch (field->type) {
     case FIELD_TEXT: return *(const struct str *)(const void *)at;
@@ -216,10 +217,10 @@ static const struct field *field_of(struct story *story, const char *name) {
 
 /* said: the field and its value */
 static void says(struct story *story, const char *type, const char *node, const char *name,
-                 char **said) {
+                 char **args) {
     struct seen seen;
     uint32_t count;
-    const struct field *field = field_of(story, said[0]);
+    const struct field *field = field_of(story, args[0]);
     if (!field || !look(story, name, &seen))
         return;
     const struct record *record = record_of(story, &seen, type, node, &count);
@@ -227,120 +228,120 @@ static void says(struct story *story, const char *type, const char *node, const 
     if (!record)
         fails(story, "%s has no such record called %s", name, type);
     else
-        compare(story, said[0], arena_cstr(&seen.arena, field_told(field, &evidence, &seen.arena)),
-                said[1]);
+        compare(story, args[0], arena_cstr(&seen.arena, field_text(field, &evidence, &seen.arena)),
+                args[1]);
     look_away(&seen);
 }
-static void e_record_says(struct story *story, char **said) {
-    says(story, said[0], NULL, said[1], said + 2);
+static void e_record_says(struct story *story, char **args) {
+    says(story, args[0], NULL, args[1], args + 2);
 }
-static void e_node_record_says(struct story *story, char **said) {
-    says(story, said[0], said[1], said[2], said + 3);
+static void e_node_record_says(struct story *story, char **args) {
+    says(story, args[0], args[1], args[2], args + 3);
 }
 
 /* ---- plans ---- */
 
-static void e_plan(struct story *story, char **said) {
+static void e_plan(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    struct str told = plan_told(&seen.plan, &seen.arena);
-    compare(story, "the plan", arena_cstr(&seen.arena, told), said[1]);
+    struct str text = plan_text(&seen.plan, &seen.arena);
+    compare(story, "the plan", arena_cstr(&seen.arena, text), args[1]);
     look_away(&seen);
 }
-static void e_version(struct story *story, char **said) {
+static void e_version(struct story *story, char **args) {
     struct seen seen;
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
-    if (seen.whole.plan_version != number_of(story, said[1]))
-        fails(story, "the plan of %s has version %llu", said[0],
+    if (seen.whole.plan_version != number_of(story, args[1]))
+        fails(story, "the plan of %s has version %llu", args[0],
               (unsigned long long)seen.whole.plan_version);
     look_away(&seen);
 }
 /* PLAN-18: written as a ULID, and the same for as long as the goal lives. */
-static void e_plan_id(struct story *story, char **said) {
+static void e_plan_id(struct story *story, char **args) {
     static const struct id NONE;
-    struct named *named = goal_of(story, said[0]);
+    struct named *named = goal_of(story, args[0]);
     struct seen seen;
     char text[ID_TEXT + 1];
-    if (!look(story, said[0], &seen))
+    if (!look(story, args[0], &seen))
         return;
     struct id id = goal_plan_id(&seen.whole), read = NONE;
     id_format(id, text);
     if (id_equal(named->plan_id, NONE))
         named->plan_id = id;
     if (!id_parse(str_of(text), &read) || !id_equal(read, id) || !id_equal(id, named->plan_id))
-        fails(story, "the plan of %s is called %s now", said[0], text);
+        fails(story, "the plan of %s is called %s now", args[0], text);
     look_away(&seen);
 }
 
-static const struct node *node_seen(struct story *story, char **said, struct seen *seen) {
-    if (!look(story, said[1], seen))
+static const struct node *node_seen(struct story *story, char **args, struct seen *seen) {
+    if (!look(story, args[1], seen))
         return NULL;
-    const struct node *node = plan_find(&seen->plan, str_of(said[0]));
+    const struct node *node = plan_find(&seen->plan, str_of(args[0]));
     if (!node) {
-        fails(story, "%s has no node %s", said[1], said[0]);
+        fails(story, "%s has no node %s", args[1], args[0]);
         look_away(seen);
     }
     return node;
 }
-static void e_node_is(struct story *story, char **said) {
+static void e_node_is(struct story *story, char **args) {
     struct seen seen;
-    const struct node *node = node_seen(story, said, &seen);
+    const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
-    compare(story, said[0], NODE_STATUS[node->status].name, said[2]);
+    compare(story, args[0], NODE_STATUS[node->status].name, args[2]);
     if (node->retired)
-        fails(story, "%s has left the plan", said[0]);
+        fails(story, "%s has left the plan", args[0]);
     look_away(&seen);
 }
-static void e_node_left(struct story *story, char **said) {
+static void e_node_left(struct story *story, char **args) {
     struct seen seen;
-    const struct node *node = node_seen(story, said, &seen);
+    const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
-    compare(story, said[0], NODE_STATUS[node->status].name, said[2]);
+    compare(story, args[0], NODE_STATUS[node->status].name, args[2]);
     if (!node->retired)
-        fails(story, "%s is in the plan", said[0]);
+        fails(story, "%s is in the plan", args[0]);
     look_away(&seen);
 }
-static void e_node_percent(struct story *story, char **said) {
+static void e_node_percent(struct story *story, char **args) {
     struct seen seen;
-    const struct node *node = node_seen(story, said, &seen);
+    const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
     uint32_t percent = plan_percent(&seen.plan, node);
-    if (percent != number_of(story, said[2]))
-        fails(story, "%s is %u percent done", said[0], percent);
+    if (percent != number_of(story, args[2]))
+        fails(story, "%s is %u percent done", args[0], percent);
     look_away(&seen);
 }
-static void e_node_blocked(struct story *story, char **said) {
+static void e_node_blocked(struct story *story, char **args) {
     struct seen seen;
-    const struct node *node = node_seen(story, said, &seen);
+    const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
     const struct dump_text *why = dump_text(&seen.dump, seen.goal->id, &node->why);
-    compare(story, "what blocks it", name_of(&BLOCKED_NAMES, node->blocked), said[2]);
-    compare(story, "the reason", why ? arena_cstr(&seen.arena, why->body) : "none", said[3]);
+    compare(story, "what blocks it", name_of(&BLOCKED_NAMES, node->blocked), args[2]);
+    compare(story, "the reason", why ? arena_cstr(&seen.arena, why->body) : "none", args[3]);
     look_away(&seen);
 }
 
 /* "00:05" since the story began, or never. */
 static void stamp_compare(struct story *story, const char *what, int64_t stamp,
                           const char *wanted) {
-    char told[32] = "never";
+    char text[32] = "never";
     int64_t seconds = (stamp - story->begin) / SECONDS(1);
     if (stamp != 0)
-        snprintf(told, sizeof told, "%02d:%02d", (int)(seconds / 60), (int)(seconds % 60));
-    compare(story, what, told, wanted);
+        snprintf(text, sizeof text, "%02d:%02d", (int)(seconds / 60), (int)(seconds % 60));
+    compare(story, what, text, wanted);
 }
-static void e_node_began(struct story *story, char **said) {
+static void e_node_began(struct story *story, char **args) {
     struct seen seen;
-    const struct node *node = node_seen(story, said, &seen);
+    const struct node *node = node_seen(story, args, &seen);
     if (!node)
         return;
-    stamp_compare(story, "its beginning", node->started_at, said[2]);
-    stamp_compare(story, "its end", node->ended_at, said[3]);
+    stamp_compare(story, "its beginning", node->started_at, args[2]);
+    stamp_compare(story, "its end", node->ended_at, args[3]);
     look_away(&seen);
 }
 

@@ -130,7 +130,7 @@ static void tell_below(const struct plan *plan, const struct node *above, struct
     }
 }
 
-struct str plan_told(const struct plan *plan, struct arena *arena) {
+struct str plan_text(const struct plan *plan, struct arena *arena) {
     struct writer out = {.arena = arena};
     tell_below(plan, NULL, &out);
     return out.len ? (struct str){out.at, out.len} : STR("nothing");

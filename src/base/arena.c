@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where does short-lived memory come from? */
+/* Arena allocator for short-lived memory. */
 #include "base/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef ARENA_CHUNK /* the explorer uses small ones: it copies whole worlds */
+#ifndef ARENA_CHUNK /* the explorer uses small chunks, because it copies whole worlds */
 #define ARENA_CHUNK (32 * 1024)
 #endif
 
@@ -74,7 +74,7 @@ char *arena_cstr(struct arena *arena, struct str s) {
     return (char *)(uintptr_t)arena_copy(arena, s).at;
 }
 
-/* Most texts are short: they are made once, and not measured before. */
+/* Most texts are short: they are formatted once into a buffer, without measuring first. */
 struct str arena_format(struct arena *arena, const char *format, ...) {
     must(format != NULL);
     char brief[256];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who frees this? The arena does, all at once.
+/* Arena allocator: the arena frees all of its memory at once.
  *
- * Three lifetimes use arenas: a batch, a call's scratch, a test. Memory comes zeroed. An arena never
- * returns NULL: when the system has no memory, memory_exhausted() takes over (see must.h), so code
- * between two guards needs no check after each allocation, and must hold nothing that only it could
- * release. Resetting keeps the largest chunk: a warm arena does not call malloc. */
+ * Three lifetimes use arenas: a batch, a call's scratch, a test. Memory is zeroed. An arena never returns NULL: when
+ * the system has no memory, it calls memory_exhausted() (see must.h). So code between two guards needs no check after
+ * each allocation, and must not hold anything that only it could release. Resetting keeps the largest chunk: a warm
+ * arena does not call malloc. */
 #pragma once
 
 #include "base/must.h"
@@ -16,8 +16,8 @@
 struct arena_chunk;
 
 struct arena {
-    struct arena_chunk *chunk; /* the newest; older ones hang behind it */
-    size_t used;               /* of the newest chunk */
+    struct arena_chunk *chunk; /* newest chunk; older ones are linked from it */
+    size_t used;               /* bytes used in the newest chunk */
 };
 
 void *arena_take(struct arena *arena, size_t size, size_t align);

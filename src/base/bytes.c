@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are numbers and texts laid out in bytes? */
+/* Encodes numbers and texts as bytes. */
 #include "base/bytes.h"
 
 static char *room_for(struct writer *writer, size_t more) {
@@ -53,7 +53,7 @@ uint8_t read_byte(struct reader *reader) {
     return byte;
 }
 
-/* At most ten bytes, and only the shortest form: one value has one encoding. */
+/* At most ten bytes; only the shortest form is valid, so that one value has one encoding. */
 uint64_t read_varint(struct reader *reader) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {

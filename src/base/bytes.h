@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are numbers and texts laid out in bytes? Varints and length-prefixed runs, the same on every
- * machine. A reader that runs past the end stays failed and yields zeros: check once, at the end. */
+/* Encodes numbers and texts as bytes: varints and length-prefixed runs, the same on every machine. A reader that runs
+ * past the end stays failed and yields zeros: check once, at the end. */
 #pragma once
 
 #include "base/arena.h"
@@ -23,12 +23,12 @@ struct reader {
 
 uint8_t read_byte(struct reader *reader);
 uint64_t read_varint(struct reader *reader);
-struct str read_run(struct reader *reader); /* points into what is being read */
+struct str read_run(struct reader *reader); /* points into the reader's input */
 
-/* Two digits for each, and a NUL: `to` has room for 2 * count + 1. */
+/* Writes two digits for each byte and a NUL: `to` must hold 2 * count + 1. */
 void hex_write(char *to, const void *bytes, size_t count);
 
-/* Fixed numbers, little-endian on every machine; returns behind it. */
+/* Writes a number of fixed size, little-endian on every machine; returns the address after it. */
 static inline char *le_put(char *to, uint64_t value, size_t size) {
     for (size_t i = 0; i < size; i++)
         to[i] = (char)(value >> (8 * i));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants to be woken next? */
+/* Priority queue of due times. */
 #include "base/due.h"
 
 #include "base/must.h"
@@ -78,7 +78,7 @@ static bool room_for_one(struct due *due) {
     return ((uint64_t)due->count + 1) * 2 <= due->index_cap || index_grow(due);
 }
 
-/* Linear probing without tombstones: entries behind the gap move into it. */
+/* Linear probing without tombstones: entries after the gap move into it. */
 static void index_close(struct due *due, uint32_t gap) {
     uint32_t mask = due->index_cap - 1;
     for (uint32_t i = (gap + 1) & mask; due->index[i]; i = (i + 1) & mask) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is this thing called, for ever? */
+/* Permanent 128-bit ids. */
 #include "base/id.h"
 
 #include "base/sha256.h"
@@ -27,7 +27,7 @@ struct id id_derive(struct str space, struct str key) {
     return id;
 }
 
-/* 26 digits of 5 bits are 130: the first digit holds only the top 3 bits. */
+/* 26 digits of 5 bits make 130 bits: the first digit holds only the top 3 bits. */
 void id_format(struct id id, char text[ID_TEXT + 1]) {
     unsigned __int128 value = 0;
     for (int i = 0; i < 16; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is this thing called, for ever? A 128-bit id: 48 bits of milliseconds, 80 of randomness.
+/* Permanent 128-bit ids: 48 bits of milliseconds, 80 of randomness.
  *
- * Time and randomness are handed in. An id can also be derived from a key somebody chose, so that
- * asking twice with one key names one thing. Written as 26 characters of Crockford's base 32 (ULID). */
+ * The caller supplies time and randomness. An id can also be derived from a key that the caller chose, so that two
+ * requests with the same key name the same thing. Written as 26 characters of Crockford's base 32 (ULID). */
 #pragma once
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which thing has this id? */
+/* Hash map from ids to pointers. */
 #include "base/map.h"
 
 #include "base/must.h"
@@ -41,7 +41,7 @@ void *map_get(const struct map *map, struct id key) {
     return map->cap ? map->slots[slot_of(map, key)].value : NULL;
 }
 
-/* Closing the gap: whoever probed past the freed slot moves back into it. */
+/* Closes the gap: entries that probed past the freed slot move back into it. */
 void *map_remove(struct map *map, struct id key) {
     if (map->cap == 0)
         return NULL;

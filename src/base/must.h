@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the code say that one of its own promises is broken? */
+/* Defines must(), which checks the code's own invariants. */
 #pragma once
 
-/* must() stays on in release builds. The two handlers are supplied by whoever links base: the
- * daemon's guard turns them into a quarantined goal or a refused request, a test into a failure. */
+/* must() stays on in release builds. The program that links base supplies the two handlers: the daemon's guard turns
+ * them into a quarantined goal or a refused request, a test turns them into a failure. */
 _Noreturn void must_failed(const char *file, int line, const char *promise);
 _Noreturn void memory_exhausted(void);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Was this id among the last ones? A fixed number of them is kept, and the oldest makes room. */
+/* Remembers a fixed number of recent ids; a new id replaces the oldest. */
 #pragma once
 
 #include "base/id.h"
 
 enum { RECENT = 1024 };
 
-struct recent { /* all zero: none */
+struct recent { /* all zero: empty */
     struct id ids[RECENT];
     uint32_t next;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where can a test reach in? At named seams, which exist only in builds made for the fault tests
- * (-DOVERSEER_SEAMS). In every other build they are nothing at all. */
+/* Named seams at which fault tests can intervene. They exist only in builds for the fault tests (-DOVERSEER_SEAMS); in
+ * every other build they expand to nothing. */
 #pragma once
 
 #include <stdbool.h>
 
 #ifdef OVERSEER_SEAMS
-/* The test may stop the process here. True: what comes next is to fail. */
+/* The test may stop the process here. True: the next operation is to fail. */
 bool seam(const char *name);
 #else
 #define seam(name) false

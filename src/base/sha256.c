@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the fingerprint of these bytes? */
+/* SHA-256 (FIPS 180-4). */
 #include "base/sha256.h"
 
 static const uint32_t ROUND[64] = {
@@ -30,7 +30,7 @@ static void schedule(uint32_t w[64], const uint8_t *block) {
     }
 }
 
-/* One round. The eight variables change places instead of moving: the caller names them in turn. */
+/* One round. The eight variables rotate their roles instead of being moved: the caller passes them in turn. */
 static inline void round_of(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                             uint32_t g, uint32_t *h, uint32_t add) {
     uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);

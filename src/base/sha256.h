@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the fingerprint of these bytes? SHA-256 (FIPS 180-4), here so that core stays pure. */
+/* SHA-256 (FIPS 180-4), implemented here so that core stays pure. */
 #pragma once
 
 #include "base/str.h"

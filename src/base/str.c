@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this text that every engine will store, and where may it be cut? */
+/* Checks that a text is one that every store engine accepts, and finds where it may be cut. */
 #include "base/str.h"
 
 #include <stdint.h>

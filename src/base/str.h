@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a piece of text? A pointer and a length: never assumed to end in NUL, never owned. */
+/* A string as pointer and length: never assumed to end in NUL, never owned. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,14 +33,14 @@ static inline struct str str_cut(struct str s, size_t cap) {
 /* The longest prefix of at most cap bytes that does not end inside a UTF-8 character. */
 struct str str_cut_utf8(struct str s, size_t cap);
 
-/* The next line, without its end; it is not in the rest any more. */
+/* Removes the next line from *rest and returns it without its line end. */
 struct str str_line_take(struct str *rest);
 
-/* How many bytes the well-formed character has that begins here, NUL excepted; 0: none does. */
+/* Length in bytes of the well-formed character at the start, except NUL; 0: there is none. */
 size_t str_character(struct str s);
 
-/* Well-formed UTF-8 without NUL: what both engines accept as text. */
+/* Well-formed UTF-8 without NUL: what both store engines accept as text. */
 bool str_is_text(struct str s);
 
-/* Makes a text of any bytes: those that begin no character become "?". */
+/* Turns any bytes into text, in place: bytes that begin no character become "?". */
 void bytes_mend(char *at, size_t len);

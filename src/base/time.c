@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which day is it, and how is that written? */
+/* Calendar arithmetic, timestamps and durations. */
 #include "base/time.h"
 
 #include "base/must.h"
@@ -44,7 +44,7 @@ void time_format(int64_t at_us, char text[TIME_TEXT + 1]) {
 
 /* ---- reading ---- */
 
-/* Exactly `count` digits from the front of the text; -1: there are not so many. */
+/* Takes exactly `count` digits from the front of the text; -1: there are fewer. */
 static int64_t digits(struct str *text, size_t count) {
     int64_t value = 0;
     if (text->len < count)
@@ -119,7 +119,7 @@ static const struct unit UNITS[] = {
     {"s", SECONDS(1)},         {"ms", 1000},          {"us", 1},
 };
 
-/* Which unit begins the text? The longest that fits: ms before m. */
+/* Finds the unit at the start of the text. The longest match wins: ms before m. */
 static size_t unit_find(struct str *text) {
     size_t found = count_of(UNITS), longest = 0;
     for (size_t i = 0; i < count_of(UNITS); i++) {
@@ -133,7 +133,7 @@ static size_t unit_find(struct str *text) {
     return found;
 }
 
-/* Digits, a fraction of at most six more; in millionths. */
+/* Digits and a fraction of at most six more; in millionths. */
 static bool millionths(struct str *text, int64_t *ret) {
     int64_t whole = 0, part = 0, scale = 1000000;
     size_t count = 0;
@@ -181,7 +181,7 @@ void span_format(int64_t span_us, char text[SPAN_TEXT]) {
     size_t len = 0;
     int64_t rest = span_us < 0 ? 0 : span_us;
     text[0] = 0;
-    for (size_t i = 1; i < count_of(UNITS); i++) { /* weeks are days to a reader */
+    for (size_t i = 1; i < count_of(UNITS); i++) { /* starts after weeks: they are shown as days */
         if (rest < UNITS[i].us)
             continue;
         len += (size_t)snprintf(text + len, SPAN_TEXT - len, "%lld%s",

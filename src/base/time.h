@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is time counted? In microseconds of UTC, 64 bits, always handed in. */
+/* Time in 64-bit microseconds of UTC. The caller always supplies the current time. */
 #pragma once
 
 #include "base/str.h"
@@ -20,16 +20,16 @@ int32_t time_day(int64_t at_us);
 /* RFC 3339 in UTC. */
 void time_format(int64_t at_us, char text[TIME_TEXT + 1]);
 
-/* The same back; also without a fraction, and with an offset such as +02:00. */
+/* Parses the same format; the fraction is optional, and an offset such as +02:00 is accepted. */
 bool time_parse(struct str text, int64_t *ret_us);
 
 /* at + span, never past TIME_NEVER. */
 int64_t time_after(int64_t at_us, int64_t span_us);
 
-/* A span with its unit: 500ms, 90s, 15m, 1h30m, 0.5s, 30d. Units: us ms s m h d w, the larger before the smaller.
- * CONFIG-05: the one place where durations are read. */
+/* A span with its unit: 500ms, 90s, 15m, 1h30m, 0.5s, 30d. Units: us ms s m h d w, larger before smaller. CONFIG-05:
+ * the only place that parses durations. */
 bool span_parse(struct str text, int64_t *ret_us);
 
-/* The same back, in the fewest units that say it exactly; "0s" for none. */
+/* Formats a span in the fewest units that express it exactly; "0s" for zero. */
 enum { SPAN_TEXT = 40 };
 void span_format(int64_t span_us, char text[SPAN_TEXT]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is an operation asked for, and its answer shown? */
+/* Calls an operation of the daemon and shows its answer. */
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/print.h"
+#include "cli/print/print.h"
 #include "cli/task.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void key_give(struct typed *typed) {
     json_object_set_new(typed->params, "key", json_string(key));
 }
 
-/* What only the command line understands is not sent. */
+/* Flags that only the command line understands are not sent. */
 static void own_drop(struct typed *typed) {
     const struct command *command = typed->command;
     for (size_t i = 0; i < command->flag_count; i++)
@@ -53,7 +53,7 @@ static int dry_say(struct typed *typed) {
     return 0;
 }
 
-/* Destructive acts are asked about; without a terminal nobody can say yes. */
+/* Destructive operations need confirmation; without a terminal the user cannot give it. */
 static bool is_agreed(struct typed *typed) {
     const struct command *command = typed->command;
     char question[320];
@@ -70,7 +70,7 @@ static bool is_agreed(struct typed *typed) {
     return false;
 }
 
-/* Said here, in the words of the command line. A run that names no goal means its own. */
+/* Reports missing parameters here, in the terms of the command line. A run that names no goal means its own goal. */
 static bool is_whole(struct typed *typed) {
     const struct command *command = typed->command;
     char value[VALUE_TEXT], name[FLAG_NAME];
@@ -91,7 +91,7 @@ static bool is_whole(struct typed *typed) {
     return true;
 }
 
-/* The answer, or NULL with the trouble. */
+/* The answer; NULL: typed->trouble says why. */
 static json_t *asked(struct typed *typed) {
     json_t *result =
         daemon_call(&typed->at, typed->command->op->name, typed->params, &typed->trouble);
@@ -108,7 +108,7 @@ static void result_show(struct typed *typed, json_t *result) {
         print_result(typed, result);
 }
 
-/* Draws over itself: the cursor goes home, and what is left below is taken away. */
+/* Redraws in place: moves the cursor home and clears everything below it. */
 static int watch(struct typed *typed) {
     for (;;) {
         json_t *result = asked(typed);
@@ -120,7 +120,7 @@ static int watch(struct typed *typed) {
             printf("%s\n", typed->trouble.text);
         json_decref(result);
         if (fflush(stdout) != 0)
-            return 0; /* nobody looks any more */
+            return 0; /* the reader of our output is gone */
         sleep(LOOK_AGAIN_SECONDS);
     }
 }
@@ -152,7 +152,7 @@ int op_run(struct typed *typed) {
     return 0;
 }
 
-/* Members of an object, or any other text, as it came. */
+/* Prints a JSON answer indented, or any other text unchanged. */
 int get_run(struct typed *typed) {
     long status = 0;
     char *text = daemon_get(&typed->at, typed->command->does, &status, &typed->trouble);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which agent programs are on this machine? Those in PATH; what drives them follows from their row. */
+/* Finds the agent programs on this machine: those in PATH. The row of each determines its driver. */
 #include "cli/agent_list.h"
 
 #include "cli/child.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which one is proposed. Where two rows have one name, the first whose program is here counts. */
+/* In the order in which one is proposed. If two rows have the same name, the first whose program is in PATH counts. */
 const struct agent_known AGENTS_KNOWN[] = {
     {"claude",
      "claude",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which agent programs are on this machine? */
+/* Finds the agent programs on this machine. */
 #pragma once
 
 #include <limits.h>
@@ -8,19 +8,19 @@
 
 enum { AGENT_NAME = 32, AGENT_KEYS = 4 };
 
-/* A program that people have, and how Overseer is told of it. */
+/* A known agent program, and how it is declared to Overseer. */
 struct agent_known {
-    const char *name;    /* as people call it */
+    const char *name;    /* its common name */
     const char *program; /* in PATH */
-    const char *kind;    /* row of the drivers' tables */
-    const char *driver;  /* empty: as its kind usually is */
+    const char *kind;    /* row in the drivers' tables */
+    const char *driver;  /* empty: the usual one for its kind */
     const char *title;
-    const char *keys[AGENT_KEYS]; /* variables that it may need, where somebody has set them */
+    const char *keys[AGENT_KEYS]; /* environment variables that it may need, if they are set */
 };
 extern const struct agent_known AGENTS_KNOWN[];
 extern const size_t AGENTS_KNOWN_COUNT;
 
-/* Its program, whole; false: it is not in PATH. */
+/* The full path of its program; false: it is not in PATH. */
 bool agent_program(const struct agent_known *agent, char path[PATH_MAX]);
-/* The first one that is here; false: there is none. */
+/* The first agent whose program is in PATH; false: there is none. */
 bool agent_first(char name[AGENT_NAME]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is everything that asks the same settled with one command? */
+/* Settles everything that asks the same with one command. */
 #include "cli/command.h"
-#include "cli/print.h"
+#include "cli/print/print.h"
 #include "cli/task.h"
 
 #include <jansson.h>
@@ -9,24 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 100 }; /* at once: as many as the inbox shows */
+enum { MOST = 100 }; /* settled at once at most: as many as the inbox shows */
 
-/* The words of a question without the name of its task. To be freed. */
+/* The text of a question without the name of its task. The caller frees it. */
 static char *words_of(const json_t *item) {
-    const char *said = text_of(item, "question"), *node = text_of(item, "node"), *at;
+    const char *question = text_of(item, "question"), *node = text_of(item, "node"), *at;
     size_t length = strlen(node), kept = 0;
-    char *words = malloc(strlen(said) + 1);
-    while (words && length > 0 && (at = strstr(said, node))) {
-        memcpy(words + kept, said, (size_t)(at - said));
-        kept += (size_t)(at - said);
-        said = at + length;
+    char *words = malloc(strlen(question) + 1);
+    while (words && length > 0 && (at = strstr(question, node))) {
+        memcpy(words + kept, question, (size_t)(at - question));
+        kept += (size_t)(at - question);
+        question = at + length;
     }
     if (words)
-        strcpy(words + kept, said);
+        strcpy(words + kept, question);
     return words;
 }
 
-/* The same rule asks the same, with the same answers to choose from. */
+/* Alike: the same rule asks the same question, with the same options. */
 static bool is_alike(const json_t *one, const json_t *other) {
     static const char *const SAME[] = {"kind", "why"};
     for (size_t i = 0; i < count_of(SAME); i++)
@@ -35,14 +35,14 @@ static bool is_alike(const json_t *one, const json_t *other) {
     if (!json_equal(json_object_get(one, "options"), json_object_get(other, "options")) &&
         (json_object_get(one, "options") || json_object_get(other, "options")))
         return false;
-    char *said = words_of(one), *also = words_of(other);
-    bool alike = said && also && strcmp(said, also) == 0;
-    free(said);
+    char *question = words_of(one), *also = words_of(other);
+    bool alike = question && also && strcmp(question, also) == 0;
+    free(question);
     free(also);
     return alike;
 }
 
-/* A question that may be answered so, or a goal that may be released. */
+/* Is it a question that can be answered this way, or a goal that can be released? */
 static bool is_open(const json_t *item, bool questions) {
     if (questions)
         return strcmp(text_of(item, "kind"), "decide") == 0 && !json_object_get(item, "answer");
@@ -61,7 +61,7 @@ static bool is_meant(const struct typed *typed, const json_t *item, bool questio
            (!goal || there);
 }
 
-/* The one that was named; NULL: it does not wait. */
+/* The item that was named; NULL: it is not waiting. */
 static const json_t *meant_find(const struct typed *typed, const json_t *items, bool questions) {
     size_t i;
     json_t *item;
@@ -77,7 +77,7 @@ static bool item_settle(struct typed *typed, const json_t *item, bool questions)
     json_object_set_new(params, "goal", json_string(goal));
     if (questions)
         json_object_set_new(params, "question", json_string(text_of(item, "questionId")));
-    if (key) /* each is a request of its own */
+    if (key) /* each item is a separate request */
         json_object_set_new(params, "key",
                             json_sprintf("%s-%s%s", key, goal, text_of(item, "questionId")));
     json_t *result = typed_ask(typed, typed->command->op->name, params);
@@ -89,10 +89,10 @@ static void settled_say(const struct typed *typed, const json_t *settled) {
     size_t i;
     json_t *item;
     if (typed->as_json) {
-        json_t *said = json_pack("{s:O}", "settled", settled);
-        json_dumpf(said, stdout, JSON_INDENT(2));
+        json_t *question = json_pack("{s:O}", "settled", settled);
+        json_dumpf(question, stdout, JSON_INDENT(2));
         printf("\n");
-        json_decref(said);
+        json_decref(question);
         return;
     }
     json_array_foreach(settled, i, item) printf("%-4s %s  %s\n", text_of(item, "questionId"),
@@ -105,7 +105,7 @@ static json_t *short_of(const json_t *item) {
                      text_of(item, "questionId"), "title", text_of(item, "title"));
 }
 
-/* What was settled before one failed is said. */
+/* If one item fails, those that were settled before it are still reported. */
 static bool all_settle(struct typed *typed, const json_t *items, const json_t *meant,
                        bool questions) {
     json_t *settled = json_array(), *item;
@@ -128,7 +128,7 @@ int alike_run(struct typed *typed) {
     bool questions = strcmp(typed->command->op->name, "question.answer") == 0, good = false;
     if (!typed_text(typed, questions ? "question" : "goal") ||
         !typed_text(typed, questions ? "answer" : "reason"))
-        return op_run(typed); /* which says what is missing */
+        return op_run(typed); /* which reports what is missing */
     if (!task_goal_settle(typed, "goal"))
         return trouble_tell(&typed->trouble, typed->as_json);
     json_t *inbox = typed_ask(typed, "inbox.list", json_pack("{s:i}", "limit", MOST));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the command line speak to the daemon? Over its Unix socket, or to a URL with a token. */
+/* Sends requests of the command line to the daemon: over its Unix socket, or to a URL with a token. */
 #include "cli/call.h"
 
 #include "ops/op.h"
@@ -43,7 +43,7 @@ static void header_add(struct asking *asking, const char *name, const char *valu
     asking->headers = grown ? grown : asking->headers;
 }
 
-static bool asking_make(struct asking *asking, const struct door_at *at, const char *path) {
+static bool asking_make(struct asking *asking, const struct http_server_at *at, const char *path) {
     char url[2048], bearer[4096];
     asking->curl = curl_easy_init();
     if (!asking->curl)
@@ -73,7 +73,7 @@ static void asking_end(struct asking *asking) {
     curl_easy_cleanup(asking->curl);
 }
 
-static bool nobody(const struct door_at *at, CURLcode code, struct trouble *trouble) {
+static bool nobody(const struct http_server_at *at, CURLcode code, struct trouble *trouble) {
     trouble_make(trouble, ERROR_NO_DAEMON, "No daemon answers on %s (%s).",
                  at->url ? at->url : at->socket, curl_easy_strerror(code));
     if (at->url)
@@ -85,7 +85,7 @@ static bool nobody(const struct door_at *at, CURLcode code, struct trouble *trou
 
 /* ---- methods ---- */
 
-static CURLcode post(const struct door_at *at, const char *body, struct received *received) {
+static CURLcode post(const struct http_server_at *at, const char *body, struct received *received) {
     struct asking asking = {0};
     if (!asking_make(&asking, at, "/rpc"))
         return CURLE_OUT_OF_MEMORY;
@@ -123,19 +123,19 @@ static json_t *answer_read(const struct received *received, struct trouble *trou
     return result;
 }
 
-/* Nothing was heard, but it may have been done. */
+/* No answer arrived, but the daemon may have carried out the request. */
 static bool is_lost(CURLcode code) {
     return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
            code == CURLE_PARTIAL_FILE;
 }
 
-/* What only looks, or has a key, may be sent twice. */
+/* A request that only reads, or has a key, may be sent twice. */
 static bool may_repeat(const char *method, const json_t *params) {
     const struct op *op = op_find(str_of(method));
     return (op && op->kind == OP_READS) || json_object_get(params, "key");
 }
 
-json_t *daemon_call(const struct door_at *at, const char *method, json_t *params,
+json_t *daemon_call(const struct http_server_at *at, const char *method, json_t *params,
                     struct trouble *trouble) {
     json_t *request = json_pack("{s:s, s:i, s:s, s:O}", "jsonrpc", "2.0", "id", 1, "method", method,
                                 "params", params);
@@ -164,7 +164,7 @@ json_t *daemon_call(const struct door_at *at, const char *method, json_t *params
 
 /* ---- paths ---- */
 
-char *daemon_get(const struct door_at *at, const char *path, long *ret_status,
+char *daemon_get(const struct http_server_at *at, const char *path, long *ret_status,
                  struct trouble *trouble) {
     struct asking asking = {0};
     struct received received = {0};
@@ -189,14 +189,14 @@ char *daemon_get(const struct door_at *at, const char *path, long *ret_status,
 /* ---- streams ---- */
 
 struct following {
-    struct received waiting; /* bytes that are not a whole event yet */
+    struct received waiting; /* bytes of an incomplete event */
     bool (*each)(void *with, const struct sent *sent);
     void *with;
-    bool ended; /* by `each` */
+    bool ended; /* `each` returned false */
     CURL *curl;
 };
 
-/* One event: lines of "name: value". */
+/* Passes on one event: lines of "name: value". */
 static bool sent_tell(struct following *following, char *text) {
     struct sent sent = {0};
     for (char *line = text, *next; line; line = next) {
@@ -221,7 +221,7 @@ static size_t follow_receive(char *data, size_t size, size_t count, void *with) 
         return 0;
     curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200)
-        return size * count; /* an error, read as a whole later */
+        return size * count; /* an error: parsed as a whole later */
     for (char *end; !following->ended && (end = strstr(waiting->at, "\n\n"));) {
         *end = 0;
         following->ended = !sent_tell(following, waiting->at);
@@ -232,7 +232,7 @@ static size_t follow_receive(char *data, size_t size, size_t count, void *with) 
     return following->ended ? 0 : size * count;
 }
 
-static bool follow_over(struct following *following, const struct door_at *at, CURLcode code,
+static bool follow_over(struct following *following, const struct http_server_at *at, CURLcode code,
                         struct trouble *trouble) {
     long status = 0;
     curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -247,7 +247,7 @@ static bool follow_over(struct following *following, const struct door_at *at, C
     return false;
 }
 
-bool daemon_follow(const struct door_at *at, const char *path, const char *after,
+bool daemon_follow(const struct http_server_at *at, const char *path, const char *after,
                    bool (*each)(void *with, const struct sent *sent), void *with,
                    struct trouble *trouble) {
     struct asking asking = {0};

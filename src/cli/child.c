@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is another program run, and watched while it works? */
+/* Runs another program, and watches it while it works. */
 #include "cli/child.h"
 
 #include "cli/term.h"
@@ -43,7 +43,7 @@ bool program_find(const char *name, char path[PATH_MAX]) {
     return false;
 }
 
-/* ---- showing that something goes on ---- */
+/* ---- progress display ---- */
 
 static long long size_of(const char *path) {
     struct stat about;
@@ -57,7 +57,7 @@ static void bar_print(int percent) {
     fprintf(stderr, "] %d%%", percent);
 }
 
-/* Its size where there is a file that grows; how long it has taken in any case. */
+/* Shows the size if there is a file that grows, and the elapsed time in any case. */
 static void progress_print(const struct child *child, int passed_ms) {
     char part[PATH_MAX + 8], span[AGE_TEXT];
     snprintf(part, sizeof part, "%s.part", child->grows ? child->grows : "");
@@ -75,7 +75,7 @@ static void progress_print(const struct child *child, int passed_ms) {
 
 struct watching {
     struct child *child;
-    int out, err; /* what it prints; -1: the end was read */
+    int out, err; /* pipes of its output; -1: read to the end */
     bool drawn;
     size_t kept;
 };
@@ -95,9 +95,9 @@ static void pass_on(struct watching *watching, int *from, FILE *to) {
         *from = -1;
         return;
     }
-    size_t room = sizeof child->said - 1 - watching->kept;
+    size_t room = sizeof child->output - 1 - watching->kept;
     size_t kept = (size_t)count < room ? (size_t)count : room;
-    memcpy(child->said + watching->kept, bytes, kept);
+    memcpy(child->output + watching->kept, bytes, kept);
     watching->kept += kept;
     if (child->quiet)
         return;
@@ -141,7 +141,7 @@ static pid_t start(const struct child *child, const int out[2], const int err[2]
 
 bool child_run(struct child *child, struct trouble *trouble) {
     int out[2], err[2], status = 0;
-    memset(child->said, 0, sizeof child->said);
+    memset(child->output, 0, sizeof child->output);
     if (pipe(out) != 0)
         return trouble_make(trouble, ERROR_NO_MEMORY, "There is no pipe: %s.", strerror(errno));
     if (pipe(err) != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is another program run, and watched while it works? */
+/* Runs another program, and watches it while it works. */
 #pragma once
 
 #include "cli/trouble.h"
@@ -7,18 +7,18 @@
 #include <limits.h>
 #include <sys/types.h>
 
-/* Beside this program, or else in PATH. */
+/* Looks beside this program first, then in PATH. */
 bool program_find(const char *name, char path[PATH_MAX]);
 
 struct child {
     char *const *words;
     const char *grows; /* a file that grows while it works; NULL: none */
-    const char *whole; /* and the file that it will be about as large as */
-    const char *what;  /* shown while somebody waits for it: "backup" */
-    bool quiet;        /* nothing of what it prints is passed on; */
-    char said[4096];   /* it is kept here, as far as it fits */
-    int status;        /* that it ended with */
+    const char *whole; /* a file of about the size that it will reach */
+    const char *what;  /* label shown while the user waits: "backup" */
+    bool quiet;        /* its output is not passed on */
+    char output[4096]; /* its output, as far as it fits */
+    int status;        /* its exit status */
 };
 
-/* False: it could not be started, or ended by a signal. */
+/* False: it could not be started, or a signal ended it. */
 bool child_run(struct child *child, struct trouble *trouble);

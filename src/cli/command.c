@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be typed? The rows here, and every operation by its name. */
+/* Lists the commands: the rows here, and every operation by its name. */
 #include "cli/command.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ const char *const GROUP_NAMES[GROUPS] = {"Begin", "Look", "Work", "Keep", "More"
 #define TEXT(name, text) FLAG(name, FIELD_TEXT, 0, text)
 #define FLAGS(rows) .flags = rows, .flag_count = count_of(rows)
 
-/* ---- what every command takes ---- */
+/* ---- flags of every command ---- */
 
 #define GLOBAL(name, type, member, text) \
     { name, type, 0, offsetof(struct typed, member), 0, 0, NULL, text, 0, NULL }
@@ -70,7 +70,7 @@ bool command_has_noun(const struct command *command, const char *noun) {
     return strncmp(command->words, noun, length) == 0 && command->words[length] == ' ';
 }
 
-/* ---- commands that are no operations, or have a shorter name than theirs ---- */
+/* ---- commands that are not operations, or have a shorter name than their operation ---- */
 
 static const struct field INIT[] = {
     TEXT("test-command", "what has to succeed before work counts as verified"),
@@ -454,7 +454,7 @@ static const struct command LOCAL[] = {
      .run = version_run},
 };
 
-/* ---- all of them ---- */
+/* ---- all commands ---- */
 
 enum { MOST = 160, MOST_NOUNS = 24 };
 static struct command all[MOST];
@@ -499,7 +499,7 @@ static enum group group_of(const char *words) {
     return GROUP_MORE;
 }
 
-/* Operations that the command line does more with; they stand among the others of their noun. */
+/* Operations for which the command line does more; they are listed among the others of their noun. */
 static const struct command RICHER[] = {
     {.of = "goal.release",
      .help = "Example: overseer goal release 39FCW6H04A --reason \"it had been done\"\n"
@@ -563,7 +563,7 @@ const struct noun *noun_at(size_t i) {
     return command_count() > 0 && i < noun_count ? nouns[i] : NULL;
 }
 
-/* How many of the typed words are these? 0: they are others. */
+/* How many of the typed words belong to this command? 0: they do not match. */
 static int words_match(const char *words, int count, char *const *typed) {
     int used = 0;
     for (const char *at = words; *at;) {
@@ -576,7 +576,7 @@ static int words_match(const char *words, int count, char *const *typed) {
     return used;
 }
 
-/* `status show` is `status`: the operation's own name is understood too. */
+/* `status show` is `status`: the operation's own name works too. */
 static const struct command *by_full_name(char *const *words, const struct command *otherwise,
                                           int *ret_used) {
     char name[64];
@@ -603,7 +603,7 @@ const struct command *command_find(int count, char *const *words, int *ret_used)
     return *ret_used < 2 && count > 1 ? by_full_name(words, found, ret_used) : found;
 }
 
-/* ---- their parts ---- */
+/* ---- flags and texts of a command ---- */
 
 static const struct field *shown_at(const struct field *fields, size_t count, size_t *left) {
     for (size_t i = 0; i < count; i++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the Tab key offer? Three shells, one walk over the commands. */
+/* Prints shell completions: for three shells, from one list of commands. */
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/print.h"
+#include "cli/print/print.h"
 
 #include <string.h>
 
-/* ---- pieces ---- */
+/* ---- building blocks ---- */
 
-/* For inside of '…'. */
+/* Prints the text in single quotes. */
 static void quoted(const char *text) {
     putchar('\'');
     for (const char *at = text; *at; at++)
@@ -35,7 +35,7 @@ static void flags_print(const struct command *command) {
         printf("--%s ", flag_shown(command_flag(command, i), name));
 }
 
-/* One word each: "needs you" is also understood as needs-you. */
+/* Prints one word for each value: "needs you" is also accepted as needs-you. */
 static void values_print(const struct field *flag) {
     for (uint32_t i = 0; i < flag->names->count; i++) {
         for (const char *at = name_of(flag->names, i); *at; at++)
@@ -48,7 +48,7 @@ static bool is_goal(const struct field *flag) {
     return strcmp(flag->name, "goal") == 0 || strcmp(flag->name, "of") == 0;
 }
 
-/* Is there something to offer for its value? */
+/* Can completion offer values for this flag? */
 static bool has_values(const struct field *flag) {
     return flag->type == FIELD_ENUM || is_goal(flag);
 }
@@ -60,11 +60,11 @@ static void value_print(const struct field *flag, const char *goals) {
         printf("%s", goals);
 }
 
-/* ---- bash and zsh: three cases, told apart by what was typed ---- */
+/* ---- bash and zsh: three cases, distinguished by what was typed ---- */
 
 static const char GOALS[] = "$(overseer completion goals 2>/dev/null)";
 
-/* What may be the value of the flag before the cursor. */
+/* The possible values of the flag before the cursor. */
 static void value_cases(void) {
     char name[FLAG_NAME];
     for (size_t i = 0; i < command_count(); i++) {
@@ -80,7 +80,7 @@ static void value_cases(void) {
     }
 }
 
-/* What may be the next word of a whole command: its flags, and the first word that it takes. */
+/* The possible next words after a complete command: its flags, and the first word that it takes. */
 static void command_cases(void) {
     for (size_t i = 0; i < command_count(); i++) {
         const struct command *command = command_at(i);
@@ -167,7 +167,7 @@ static int zsh_print(void) {
     return 0;
 }
 
-/* ---- fish: a line for each ---- */
+/* ---- fish: one line for each word and flag ---- */
 
 static void fish_word(const char *noun, const char *word, const char *text) {
     printf("complete -c overseer -n '__overseer_typed%s%s' -a %s -d ", noun ? " " : "",

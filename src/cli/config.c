@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a file of settings right? */
+/* Checks a settings file. */
 #include "config/config.h"
 
 #include "cli/command.h"
 
 #include <stdlib.h>
 
-/* The same for programs: every mistake as a text. */
+/* The same for programs: every mistake as a text in JSON. */
 static int check_json(struct typed *typed, const char *file) {
     char found[PATH_MAX];
     struct config_source source = {.file = file, .ignore_environment = true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is everything in order? CLI-09: each line is good, bad, or worth a look, and says what to do. */
+/* Checks whether everything is in order. CLI-09: each line is good, bad or worth a look, and says what to do. */
 #include "cli/agent_list.h"
 #include "cli/child.h"
 #include "cli/command.h"
@@ -30,12 +30,12 @@ struct finding {
 
 struct patient {
     struct typed *typed;
-    json_t *health; /* what the daemon says of itself; NULL: none answers */
+    json_t *health; /* the daemon's report about itself; NULL: no daemon answers */
     char daemon[PATH_MAX];
     const char *folder;
     bool has_daemon_program;
-    uint32_t agents; /* that are declared in the settings */
-    json_t *tried;   /* what the daemon's program says of each; NULL: it was not asked */
+    uint32_t agents; /* number of agents declared in the settings */
+    json_t *tried;   /* what the daemon's program reports about each agent; NULL: it was not run */
 };
 
 #define FOUND(f, v, to_do, ...) \
@@ -59,7 +59,7 @@ static bool program_says(const char *program, char *line, size_t size) {
     child->words = words;
     child->quiet = true;
     bool well = child_run(child, &trouble) && child->status == 0;
-    snprintf(line, size, "%.*s", (int)strcspn(child->said, "\n"), child->said);
+    snprintf(line, size, "%.*s", (int)strcspn(child->output, "\n"), child->output);
     free(child);
     return well;
 }
@@ -97,7 +97,7 @@ static void check_hold(const struct patient *patient, struct finding *f) {
               "overseer-hold is not to be found: no agent can be started");
 }
 
-/* Which agent programs there are, and whether Overseer was told of one. */
+/* Which agent programs there are, and whether the settings declare any agent. */
 static void check_agents(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX], names[200] = "";
     for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
@@ -116,11 +116,11 @@ static void check_agents(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "%s; %u in the settings", names, patient->agents);
 }
 
-static void names_add(char *names, size_t size, const char *agent, const char *said) {
+static void names_add(char *names, size_t size, const char *agent, const char *login_text) {
     size_t used = strlen(names);
-    snprintf(names + used, size - used, "%s%s%s%s", used ? "; " : "", agent, *said ? ": " : "",
-             said);
-    bytes_mend(names, strlen(names)); /* it may end in half a letter */
+    snprintf(names + used, size - used, "%s%s%s%s", used ? "; " : "", agent,
+             *login_text ? ": " : "", login_text);
+    bytes_mend(names, strlen(names)); /* the text may end within a UTF-8 character */
 }
 
 /* Each program is started in the sandbox that its runs get. */
@@ -151,7 +151,7 @@ static enum health verdict_named(const char *name) {
     return LOOK;
 }
 
-/* What runs get of the logins, and for how long that works. */
+/* What runs receive of the operator's logins, and how long that works. */
 static void check_logins(const struct patient *patient, struct finding *f) {
     char text[AGENTS_TEXT] = "";
     enum health worst = GOOD;
@@ -159,11 +159,11 @@ static void check_logins(const struct patient *patient, struct finding *f) {
     json_t *row;
     json_array_foreach(patient->tried, i, row) {
         const json_t *login = json_object_get(row, "login");
-        const char *said = json_string_value(json_object_get(login, "text"));
+        const char *login_text = json_string_value(json_object_get(login, "text"));
         enum health verdict = verdict_named(json_string_value(json_object_get(login, "verdict")));
-        if (!said)
+        if (!login_text)
             continue;
-        names_add(text, sizeof text, json_string_value(json_object_get(row, "agent")), said);
+        names_add(text, sizeof text, json_string_value(json_object_get(row, "agent")), login_text);
         worst = verdict > worst ? verdict : worst;
     }
     FOUND(f, worst, worst == GOOD ? "" : "a long-lived token: token_file in overseer.toml(5)", "%s",
@@ -194,7 +194,7 @@ static void check_postgres(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "not used: the store is SQLite");
 }
 
-/* The daemon knows; nothing is asked while it cannot work. */
+/* The daemon knows; it is not asked while it cannot work. */
 static void check_replication(const struct patient *patient, struct finding *f) {
     struct trouble trouble;
     json_t *status = json_is_true(json_object_get(patient->health, "ok"))
@@ -226,7 +226,7 @@ static uint32_t agents_declared(const struct typed *typed) {
     return count;
 }
 
-/* What of these hooks a repository on this machine has; a bare one has no .git. */
+/* Which of these hooks a repository on this machine has; a bare repository has no .git. */
 static bool hooks_find(struct str repo, char *names, size_t size) {
     static const char *const HOOKS[] = {"pre-receive",  "update",      "reference-transaction",
                                         "post-receive", "post-update", "proc-receive"};
@@ -281,7 +281,7 @@ static void check_settings(const struct patient *patient, struct finding *f) {
     free(report);
 }
 
-/* ---- the daemon and what it keeps ---- */
+/* ---- the daemon and its store ---- */
 
 static void check_daemon(const struct patient *patient, struct finding *f) {
     const char *version = json_string_value(json_object_get(patient->health, "version"));
@@ -301,7 +301,7 @@ static void check_daemon(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "answers on %.200s", patient->typed->at.socket);
 }
 
-/* A store that somebody works on is looked at by that daemon; any other by overseerd --maintain. */
+/* The daemon reports on the store that it uses; overseerd --maintain examines any other store. */
 static void check_store(const struct patient *patient, struct finding *f) {
     const char *store = typed_text(patient->typed, "store");
     char *words[] = {
@@ -323,13 +323,13 @@ static void check_store(const struct patient *patient, struct finding *f) {
     child->words = words;
     child->quiet = true;
     bool ran = child_run(child, &trouble);
-    int length = (int)strcspn(child->said, "\n");
+    int length = (int)strcspn(child->output, "\n");
     bool damaged = ran && child->status == 3;
     FOUND(f, ran && child->status == 0 ? GOOD : BAD,
           damaged                     ? "overseer doctor --rebuild, or: overseer restore FILE"
           : ran && child->status == 0 ? ""
                                       : "see docs/damage.md",
-          "%.*s", length > 300 ? 300 : length, child->said);
+          "%.*s", length > 300 ? 300 : length, child->output);
     free(child);
 }
 
@@ -398,7 +398,7 @@ static void check_clock(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "it is kept right");
 }
 
-/* Tried: one that is there may still not be allowed to make namespaces. */
+/* Tries bwrap: an installed one may still not be allowed to create namespaces. */
 static bool bwrap_works(char path[PATH_MAX]) {
     char *words[] = {path,
                      (char *)"--unshare-user-try",
@@ -440,7 +440,7 @@ static void check_sandbox(const struct patient *patient, struct finding *f) {
               there ? "bubblewrap may not make namespaces" : "bubblewrap is not there");
 }
 
-/* What the daemon found when it tried: what this program may do says nothing of it. */
+/* Reports what the daemon found when it tried: what this program may do says nothing about the daemon. */
 static void check_limits(const struct patient *patient, struct finding *f) {
     char path[PATH_MAX + 16], line[sizeof f->text] = "";
     snprintf(path, sizeof path, "%s/limits", patient->folder);
@@ -458,7 +458,7 @@ static void check_limits(const struct patient *patient, struct finding *f) {
         FOUND(f, GOOD, "", "%s", line);
 }
 
-/* One for each run that is followed. */
+/* Each run that is followed needs one open file. */
 static void check_files(const struct patient *patient, struct finding *f) {
     struct rlimit files = {0};
     (void)patient;
@@ -472,7 +472,7 @@ static void check_files(const struct patient *patient, struct finding *f) {
               "at most %llu files can be open: enough for %llu runs at once", most, runs);
 }
 
-/* ---- all of them ---- */
+/* ---- all checks ---- */
 
 static const struct check {
     const char *name;
@@ -526,7 +526,7 @@ static enum health all_print(const struct patient *patient) {
     return worst;
 }
 
-/* By the daemon's own program, with the environment of the daemon that runs. */
+/* The daemon's own program tries the agents, with the environment of the running daemon. */
 static json_t *agents_tried(const struct patient *patient) {
     char pid[24] = "0";
     const char *config = typed_text(patient->typed, "config");
@@ -547,9 +547,9 @@ static json_t *agents_tried(const struct patient *patient) {
     child->words = words;
     child->quiet = true;
     bool ran = child_run(child, &trouble);
-    for (char *line = child->said, *end; ran && (end = strchr(line, '\n')); line = end + 1) {
+    for (char *line = child->output, *end; ran && (end = strchr(line, '\n')); line = end + 1) {
         json_t *row = json_loadb(line, (size_t)(end - line), 0, NULL);
-        if (json_is_string(json_object_get(row, "agent")) && /* the log may be JSON, too */
+        if (json_is_string(json_object_get(row, "agent")) && /* log lines may be JSON, too */
             json_is_string(json_object_get(row, "said")))
             json_array_append(list, row);
         json_decref(row);
@@ -558,7 +558,7 @@ static json_t *agents_tried(const struct patient *patient) {
     return list;
 }
 
-/* STORE-05: with the person's word, what can be read of a damaged store becomes a new one. */
+/* STORE-05: with the operator's consent, what can be read of a damaged store becomes a new store. */
 static int rebuild(struct typed *typed) {
     static char *words[] = {(char *)"admin", (char *)"rebuild"};
     struct typed again = *typed;

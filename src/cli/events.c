@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is what happens followed, also past a restart of the daemon? */
+/* Shows events and follows them, also across a restart of the daemon. */
 #include "cli/command.h"
-#include "cli/print.h"
+#include "cli/print/print.h"
 
 #include <curl/curl.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@ enum { AGAIN_SECONDS = 1, SHOWN_ID = 10 };
 
 struct watching {
     struct typed *typed;
-    char last[128]; /* the place of the newest event: from there it goes on */
-    bool heard;     /* the daemon answered once */
+    char last[128]; /* position of the newest event: following resumes from there */
+    bool heard;     /* the daemon has answered once */
 };
 
 static bool event_show(void *with, const struct sent *sent) {
@@ -33,10 +33,10 @@ static bool event_show(void *with, const struct sent *sent) {
     else if (event)
         print_event(event, SHOWN_ID);
     json_decref(event);
-    return fflush(stdout) == 0; /* nobody reads any more */
+    return fflush(stdout) == 0; /* false: the reader of our output is gone */
 }
 
-/* ?name=value of everything that was given. */
+/* Adds ?name=value for every parameter that was given. */
 static void path_make(const struct typed *typed, char *path, size_t size) {
     const char *name;
     json_t *value;
@@ -60,16 +60,16 @@ static int follow(struct typed *typed) {
     struct watching watching = {.typed = typed};
     char path[2048];
     path_make(typed, path, sizeof path);
-    for (bool told = false;;) {
+    for (bool warned = false;;) {
         bool well =
             daemon_follow(&typed->at, path, watching.last, event_show, &watching, &typed->trouble);
         if (ferror(stdout))
             return 0;
         if (!well && (!watching.heard || typed->trouble.error != ERROR_NO_DAEMON))
             return trouble_tell(&typed->trouble, typed->as_json);
-        if (!told && !typed->as_json)
+        if (!warned && !typed->as_json)
             fprintf(stderr, "The daemon is away; this goes on when it is back.\n");
-        told = !well;
+        warned = !well;
         sleep(AGAIN_SECONDS);
     }
 }

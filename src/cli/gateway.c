@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a driver that speaks in lines reach a gateway that speaks WebSocket? One message is one line, both ways. Whatever
- * breaks is opened again, and said in a line of its own:
+/* Connects a driver that speaks in lines to a gateway that speaks WebSocket. One message is one line, both ways. A connection
+ * that breaks is opened again. The bridge reports this in lines of its own:
  *
  *   {"type":"bridge","event":"open","connection":2}
  *   {"type":"bridge","event":"lost","connection":2,"code":1006,"why":"…","again_ms":500}
  *   {"type":"bridge","event":"skipped","bytes":9000000}
  *
- * What is written to it names its connection in its id ("2.7"): what was meant for an older one is dropped, since nobody knows
- * there what came before. The token is put into the request `connect` here, so no driver and no log has it. A line
+ * The id of each line from the driver names its connection ("2.7"): a line meant for an older connection is dropped, since the
+ * new connection does not know what came before. The token is put into the request `connect` here, so no driver and no log has
+ * it. A line
  *
  *   {"type":"bridge","session":KEY,"events":[NAME …],"last":REQUEST}
  *
- * says which events are wanted, and what is said to the gateway when this program is told to end. */
+ * says which events the driver wants, and which request the gateway gets when this program is told to end. */
 #include "base/arena.h"
 #include "cli/command.h"
 #include "cli/websocket.h"
@@ -29,15 +30,15 @@
 #include <unistd.h>
 
 enum {
-    LINE_MOST = 8 << 20, /* bytes of one line, both ways: what a driver takes */
-    WAITING = 32 << 20,  /* for the gateway; more is not read from the driver before */
-    WAIT_LEAST_MS = 250, /* before it is tried again, doubled each time */
+    LINE_MOST = 8 << 20, /* bytes of one line, both ways: the limit of a driver */
+    WAITING = 32 << 20,  /* bytes queued for the gateway; above that, the driver is not read */
+    WAIT_LEAST_MS = 250, /* before the first reconnect, doubled each time */
     WAIT_MOST_MS = 15000,
-    STEADY_MS = 10000, /* open for so long: the next loss begins from the least wait */
+    STEADY_MS = 10000, /* open for this long: the next loss starts again with the shortest wait */
     ANSWER_MS = 20000, /* for the handshake */
-    QUIET_MS = 30000,  /* nothing heard for so long: it is asked */
-    DEAD_MS = 120000,  /* and for so long: it is gone */
-    LAST_MS = 3000     /* for the answer to what is said at the end */
+    QUIET_MS = 30000,  /* nothing received for this long: a ping is sent */
+    DEAD_MS = 120000,  /* nothing received for this long: the connection is lost */
+    LAST_MS = 3000     /* for the answer to the last request */
 };
 
 struct bytes {
@@ -54,7 +55,7 @@ struct gateway {
     int fd;
     uint32_t connection;
     char key[WS_KEY + 1];
-    struct bytes typed, in, out; /* of the driver; of the handshake; for the gateway */
+    struct bytes typed, in, out; /* from the driver; from the handshake; for the gateway */
     struct ws_reader reader;
     int64_t again_at, since, heard_at, asked_at, end_by;
     int64_t wait_ms;
@@ -62,11 +63,11 @@ struct gateway {
     bool input_ended, ending, over;
 };
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t signalled;
 
 static void end_note(int number) {
     (void)number;
-    told_to_end = 1;
+    signalled = 1;
 }
 
 static int64_t now_ms(void) {
@@ -102,7 +103,7 @@ static void bytes_drop(struct bytes *bytes, size_t len) {
 
 /* ---- lines to the driver ---- */
 
-/* A line feed within JSON is space between its parts. */
+/* A line feed in JSON is only white space, so it becomes a blank. */
 static void text_say(struct str text) {
     for (size_t i = 0; i < text.len; i++)
         putchar_unlocked(text.at[i] == '\n' || text.at[i] == '\r' ? ' ' : text.at[i]);
@@ -145,11 +146,11 @@ static void out_flush(struct gateway *gateway) {
     }
 }
 
-/* ---- it comes and goes ---- */
+/* ---- connecting, and losing the connection ---- */
 
 static void lost(struct gateway *gateway, unsigned code, struct str why) {
     uint8_t chance;
-    out_flush(gateway); /* a close, if there is one */
+    out_flush(gateway); /* sends a pending close, if there is one */
     if (gateway->fd >= 0)
         close(gateway->fd);
     if (gateway->stage == OPEN && now_ms() - gateway->since >= STEADY_MS)
@@ -165,7 +166,7 @@ static void lost(struct gateway *gateway, unsigned code, struct str why) {
     json_say(json_pack("{s:s,s:s,s:I,s:I,s:s#,s:I}", "type", "bridge", "event", "lost",
                        "connection", (json_int_t)gateway->connection, "code", (json_int_t)code,
                        "why", why.at, (int)why.len, "again_ms", (json_int_t)wait));
-    ws_reader_free(&gateway->reader); /* `why` may be of it */
+    ws_reader_free(&gateway->reader); /* last, because `why` may point into it */
 }
 
 static void knock(struct gateway *gateway) {
@@ -210,7 +211,7 @@ static void handshake_say(struct gateway *gateway) {
     gateway->stage = ANSWERING;
 }
 
-/* ---- what the gateway says ---- */
+/* ---- messages from the gateway ---- */
 
 static const char *member(const json_t *json, const char *name) {
     const char *text = json_string_value(json_object_get(json, name));
@@ -319,7 +320,7 @@ static void socket_read(struct gateway *gateway) {
         answer_read(gateway, bytes);
 }
 
-/* ---- what the driver says ---- */
+/* ---- lines from the driver ---- */
 
 static void request_say(struct gateway *gateway, json_t *request) {
     json_t *params = json_object_get(request, "params");
@@ -371,7 +372,7 @@ static void input_read(struct gateway *gateway) {
 
 /* ---- the loop ---- */
 
-/* The work in the gateway does not go on without whoever asked for it. */
+/* The work in the gateway must not continue without the driver that asked for it. */
 static void end_begin(struct gateway *gateway) {
     char id[32];
     gateway->ending = true;
@@ -436,7 +437,7 @@ static void wait(struct gateway *gateway, const sigset_t *mask) {
 
 static void loop(struct gateway *gateway, const sigset_t *mask) {
     while (!gateway->over) {
-        if ((told_to_end || gateway->input_ended) && !gateway->ending)
+        if ((signalled || gateway->input_ended) && !gateway->ending)
             end_begin(gateway);
         if (gateway->over)
             return;
@@ -458,7 +459,7 @@ static void gateway_free(struct gateway *gateway) {
     free(gateway->out.at);
 }
 
-/* NULL: there is none in it. */
+/* NULL: the file has no token. */
 static const char *token_read(const char *path) {
     static char kept[512];
     FILE *file = fopen(path, "re");

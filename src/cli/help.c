@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is it said what can be typed? All of it follows from the rows of the commands. */
+/* Prints help: all of it comes from the rows of the commands. */
 #include "cli/help.h"
 
-#include "cli/table.h"
+#include "cli/print/table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void line(FILE *file, const char *name, const char *text) {
     text_wrap(file, text, at, at);
 }
 
-/* ---- many ---- */
+/* ---- many commands ---- */
 
 static void verbs_list(const struct noun *noun, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "%s%s", noun->summary, *noun->summary ? ": " : "");
@@ -40,7 +40,7 @@ static int clause_length(const char *text) {
     return (int)(length > 0 && text[length - 1] == '.' ? length - 1 : length);
 }
 
-/* The purpose stands before the first of each group; all of it fits on a small screen. */
+/* The purpose is printed before the first row of each group; all of it fits on a small screen. */
 static void group_rows(struct table *table, enum group group) {
     char text[1024];
     const char *title = GROUP_NAMES[group];
@@ -81,7 +81,7 @@ int help_front(void) {
 
 static void flags_print(const struct field *flags, size_t count);
 
-/* Every command a line, and what holds for all of them. */
+/* One line for each command, and what applies to all of them. */
 static void all_print(void) {
     for (enum group group = 0; group < GROUPS; group++)
         for (size_t i = 0; i < command_count(); i++)
@@ -105,9 +105,9 @@ void help_noun(FILE *file, const char *noun) {
     fprintf(file, "\n`overseer help %s VERB` says more about one of them.\n", noun);
 }
 
-/* ---- one ---- */
+/* ---- one command ---- */
 
-/* What is read from a name alone: a file, an address … */
+/* Flags whose name alone describes the value: a file, an address … */
 static const char *const TELLING[] = {"goal", "file", "socket", "url", "node", "folder", "reason"};
 
 const char *flag_value_shown(const struct field *flag, bool positional, char text[VALUE_TEXT]) {
@@ -211,7 +211,7 @@ int help_for(struct typed *typed) {
     return 0;
 }
 
-/* ---- as data ---- */
+/* ---- help as JSON ---- */
 
 static json_t *flag_json(const struct field *flag, bool positional) {
     static const char *const TYPES[] = {

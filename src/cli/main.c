@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done with what was typed? */
+/* Reads the command line and runs the command. */
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/place.h"
@@ -15,7 +15,7 @@ int version_run(struct typed *typed) {
     return 0;
 }
 
-/* A noun alone is half a command: its verbs are told, and it failed. */
+/* A noun alone is half a command: prints its verbs and fails. */
 static int half_tell(struct typed *typed) {
     if (typed->as_json) {
         trouble_make(&typed->trouble, ERROR_INVALID, "A verb is missing after `%s`.", typed->noun);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the command line look after the store? It does not open it: `overseerd --maintain` does. */
+/* Maintains the store from the command line. It does not open the store itself: `overseerd --maintain` does. */
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/term.h"
@@ -13,7 +13,7 @@ static void word_add(char **words, size_t *count, const char *word) {
     words[(*count)++] = (char *)(uintptr_t)word;
 }
 
-/* overseerd --maintain VERB, and what was typed. False: something is missing. */
+/* Builds overseerd --maintain VERB with what was typed. False: something is missing. */
 static bool words_make(struct typed *typed, const char *program, char **words) {
     static char names[WORDS][FLAG_NAME + 2];
     const struct command *command = typed->command;
@@ -53,10 +53,10 @@ static void words_print(char *const *words) {
     printf("\n");
 }
 
-/* A list of the lines that it printed. */
-static void said_json(const struct child *child, const char *verb, int status) {
+/* Prints the lines of its output as a JSON list. */
+static void output_json(const struct child *child, const char *verb, int status) {
     json_t *lines = json_array();
-    for (const char *at = child->said; *at;) {
+    for (const char *at = child->output; *at;) {
         size_t length = strcspn(at, "\n");
         json_array_append_new(lines, json_stringn(at, length));
         at += length + (at[length] == '\n');
@@ -68,12 +68,12 @@ static void said_json(const struct child *child, const char *verb, int status) {
     json_decref(json);
 }
 
-/* Damage and failure are both trouble here; a wrong word stays one. */
+/* Damage and failure both become EXIT_TROUBLE; a usage error stays EXIT_USAGE. */
 static int status_of(int status) {
     return status == 0 ? 0 : status == 2 ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
-/* The store's file, where it is one. */
+/* The store's file; NULL: the store is not a file. */
 static const char *store_file(const struct typed *typed) {
     const char *store = typed->at.store;
     return strncmp(store, "sqlite:", 7) == 0 ? store + 7 : NULL;
@@ -102,6 +102,6 @@ int maintain_run(struct typed *typed) {
     if (!child_run(&child, &typed->trouble))
         return trouble_tell(&typed->trouble, typed->as_json);
     if (typed->as_json)
-        said_json(&child, typed->command->does, status_of(child.status));
+        output_json(&child, typed->command->does, status_of(child.status));
     return status_of(child.status);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does an agent that speaks MCP over standard input and output reach the daemon? One message a line is handed on to
- * /mcp, and its answer comes back as a line. The daemon may come and go meanwhile: the client is introduced to it again.
- * Nothing but messages is written to standard output. */
+/* Connects an agent that speaks MCP over standard input and output to the daemon. Each message, one line, is passed on
+ * to /mcp, and its answer comes back as a line. The daemon may restart meanwhile: the bridge introduces the client to
+ * it again. Nothing but messages is written to standard output. */
 #include "cli/command.h"
 #include "model/limits.h"
 #include "ops/json.h"
@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { ANSWER_SECONDS = 60, PATIENCE_MS = 30000, LATER_MS = 250 };
+enum { ANSWER_SECONDS = 60, RETRY_FOR_MS = 30000, LATER_MS = 250 };
 
 struct reply {
     CURLcode code;
@@ -24,12 +24,13 @@ struct reply {
 };
 
 struct bridge {
-    CURL *curl; /* one connection, kept */
-    const struct door_at *at;
+    CURL *curl; /* one persistent connection */
+    const struct http_server_at *at;
     char url[2048];
-    char session[128];  /* of the daemon as it runs now; empty: none */
-    char revision[32];  /* agreed on */
-    json_t *introduced; /* the client's initialize, for a daemon that does not know it */
+    char session[128]; /* of the daemon that runs now; empty: none */
+    char revision[32]; /* negotiated protocol revision */
+    json_t
+        *introduced; /* the client's initialize, kept for a daemon that does not know the client */
 };
 
 /* ---- HTTP ---- */
@@ -83,7 +84,7 @@ static struct reply http(struct bridge *bridge, const char *verb, const char *bo
     struct reply reply = {0};
     struct curl_slist *list = headers(bridge);
     CURL *curl = bridge->curl;
-    curl_easy_reset(curl); /* the connection stays */
+    curl_easy_reset(curl); /* keeps the connection open */
     if (!bridge->at->url)
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, bridge->at->socket);
     curl_easy_setopt(curl, CURLOPT_URL, bridge->url);
@@ -109,9 +110,9 @@ static void reply_free(struct reply *reply) {
     *reply = (struct reply){0};
 }
 
-/* ---- a daemon that comes and goes ---- */
+/* ---- a daemon that stops and restarts ---- */
 
-/* Nobody was there: the message has reached nobody. */
+/* No daemon was reachable, so none received the message. */
 static bool is_away(const struct reply *reply) {
     return reply->code == CURLE_COULDNT_CONNECT || reply->code == CURLE_COULDNT_RESOLVE_HOST;
 }
@@ -122,13 +123,13 @@ static bool is_lost(const struct reply *reply) {
 
 static void revision_learn(struct bridge *bridge, const struct reply *reply) {
     json_t *json = json_loadb(reply->body ? reply->body : "", reply->length, 0, NULL);
-    const char *said =
+    const char *given =
         json_string_value(json_object_get(json_object_get(json, "result"), "protocolVersion"));
-    snprintf(bridge->revision, sizeof bridge->revision, "%s", said ? said : "");
+    snprintf(bridge->revision, sizeof bridge->revision, "%s", given ? given : "");
     json_decref(json);
 }
 
-/* The daemon was started anew: it is told again who the client is. */
+/* The daemon was restarted: sends it the client's initialize again. */
 static bool introduce_again(struct bridge *bridge) {
     static const char INITIALIZED[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
@@ -149,19 +150,20 @@ static bool introduce_again(struct bridge *bridge) {
     return known;
 }
 
-/* `again`: it may be sent twice. Whoever is away is waited for; who does not know us is told. */
+/* `again`: the message may be sent twice. Waits while the daemon is away; introduces the client again to a daemon that
+ * does not know it. */
 static struct reply deliver(struct bridge *bridge, const char *text, bool again) {
-    bool told = false;
+    bool introduced = false;
     for (int waited = 0;; waited += LATER_MS) {
         struct reply reply = http(bridge, "POST", text);
         bool forgotten = reply.code == CURLE_OK && reply.status == 404 && bridge->session[0];
-        if (forgotten && !told && introduce_again(bridge)) {
-            told = true;
+        if (forgotten && !introduced && introduce_again(bridge)) {
+            introduced = true;
             reply_free(&reply);
             continue;
         }
         bool may = is_away(&reply) || (is_lost(&reply) && again);
-        if (!may || waited >= PATIENCE_MS)
+        if (!may || waited >= RETRY_FOR_MS)
             return reply;
         reply_free(&reply);
         usleep(LATER_MS * 1000);
@@ -182,7 +184,7 @@ static const struct op *op_of(const json_t *message) {
     return tool_find((struct str){json_string_value(name), json_string_length(name)});
 }
 
-/* A write without a key gets one: should its answer be lost, it can be sent again and is done once. */
+/* Gives a key to a write without one: if its answer is lost, it can be sent again and is done once. */
 static void key_add(json_t *message, const struct op *op) {
     json_t *params = json_object_get(message, "params");
     json_t *arguments = json_object_get(params, "arguments");
@@ -217,7 +219,7 @@ static void error_write(const json_t *id, enum error error, const char *what) {
     json_decref(json);
 }
 
-/* Every answer carries the id of what was asked, also where the door did not get as far as reading it. */
+/* Every answer carries the id of its request, even if the HTTP server did not get as far as reading it. */
 static void reply_write(const json_t *id, const struct reply *reply) {
     json_t *json = json_loadb(reply->body ? reply->body : "", reply->length, 0, NULL);
     if (!json_is_object(json))
@@ -242,7 +244,7 @@ static void message_hand_on(struct bridge *bridge, json_t *message, const char *
         bridge->introduced = json_incref(message);
         bridge->session[0] = bridge->revision[0] = 0;
     }
-    struct reply reply = deliver(bridge, text ? text : "", !op || op->kind != OP_TELLS);
+    struct reply reply = deliver(bridge, text ? text : "", !op || op->kind != OP_LOCAL);
     if (introduces && reply.code == CURLE_OK)
         revision_learn(bridge, &reply);
     bool expected = id || !message;
@@ -256,7 +258,7 @@ static void message_hand_on(struct bridge *bridge, json_t *message, const char *
 
 /* ---- lines ---- */
 
-/* False: there are no more. Too long a line is skipped and comes as an empty one. */
+/* False: there are no more lines. A line that is too long is skipped and reported by ret_too_long. */
 static bool line_read(char *line, size_t size, bool *ret_too_long) {
     *ret_too_long = false;
     if (!fgets(line, (int)size, stdin))
@@ -305,11 +307,11 @@ static int bridge_run(struct typed *typed) {
     return 0;
 }
 
-/* ---- what it is started with ---- */
+/* ---- the environment ---- */
 
 enum { WORDS_MOST = 64, WORDS_ROOM = 65536, KEPT_MOST = 64 };
 
-/* What an agent starts us with may have its keys in it: they are none of ours. */
+/* The environment that an agent gives us may contain its keys, which we must not keep. */
 static bool variable_is_ours(const char *variable) {
     static const char *const OURS[] = {
         "PATH=", "HOME=", "LANG=", "LC_ALL=", "TZ=", "XDG_", "OVERSEER_"};
@@ -331,7 +333,8 @@ static bool words_read(char *room, char *words[WORDS_MOST + 1]) {
     return count > 0 && length < WORDS_ROOM - 1;
 }
 
-/* Once more, with an environment in which there is nothing to be found, also not for whoever looks into /proc. */
+/* Executes this program again with an environment that contains no keys, so that they cannot be found through /proc
+ * either. */
 static void keys_shed(void) {
     static char room[WORDS_ROOM];
     char *words[WORDS_MOST + 1], *kept[KEPT_MOST + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where is what belongs to the daemon, and which process is it? */
+/* Finds the daemon's socket, folder and store, and its process. */
 #include "cli/place.h"
 
 #include "config/config.h"
@@ -17,7 +17,7 @@ static void text_take(char *to, size_t size, struct str text) {
     snprintf(to, size, "%.*s", STR_ARG(text));
 }
 
-/* A broken file does not keep anybody from asking what is wrong with it. */
+/* A broken settings file must not prevent the user from asking what is wrong with it. */
 static struct settings *settings_load(const struct config_source *source) {
     struct config_report *report = calloc(1, sizeof *report);
     struct config_source without = *source;
@@ -62,7 +62,7 @@ void place_make(const char *folder) {
     mkdir(path, 0700);
 }
 
-/* When a process began, in ticks since the machine did; 0: it is not there. */
+/* Start time of a process, in ticks since boot; 0: there is no such process. */
 static unsigned long long began_at(pid_t pid) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -72,7 +72,7 @@ static unsigned long long began_at(pid_t pid) {
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = 0;
-    const char *at = strrchr(text, ')'); /* the name may have anything in it */
+    const char *at = strrchr(text, ')'); /* the name may contain anything */
     unsigned long long ticks = 0;
     if (at && sscanf(at + 2,
                      "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
@@ -82,7 +82,7 @@ static unsigned long long began_at(pid_t pid) {
     return ticks;
 }
 
-/* The machine's own start, in seconds; 0: not to be found. */
+/* Boot time of the machine, in seconds; 0: not found. */
 static unsigned long long machine_began(void) {
     char line[256];
     unsigned long long seconds = 0;
@@ -94,27 +94,29 @@ static unsigned long long machine_began(void) {
     return seconds;
 }
 
-static bool is_this_boot(const char *told) {
+static bool is_this_boot(const char *boot_given) {
     char boot[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    bool is = file && fscanf(file, "%63s", boot) == 1 && told && strcmp(told, boot) == 0;
+    bool is =
+        file && fscanf(file, "%63s", boot) == 1 && boot_given && strcmp(boot_given, boot) == 0;
     if (file)
         fclose(file);
     return is;
 }
 
-/* The number alone may have gone to another process. Ticks since the machine began do not move with its clock; of a daemon that
- * did not say them: it began just before it registered, or it is not the one. */
+/* The pid alone may have been reused by another process. Ticks since boot do not change with the clock. A daemon that
+ * did not record them must have started just before it registered, or it is another process. */
 static bool is_the_one(const json_t *json, pid_t pid) {
-    const json_t *said = json_object_get(json, "start_ticks");
-    if (said)
-        return (unsigned long long)json_integer_value(said) == began_at(pid) &&
+    const json_t *ticks_given = json_object_get(json, "start_ticks");
+    if (ticks_given)
+        return (unsigned long long)json_integer_value(ticks_given) == began_at(pid) &&
                is_this_boot(json_string_value(json_object_get(json, "boot_id")));
-    long long told = json_integer_value(json_object_get(json, "start_time_unix"));
+    long long registered = json_integer_value(json_object_get(json, "start_time_unix"));
     unsigned long long ticks = began_at(pid);
     long long began =
         (long long)(machine_began() + ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
-    return ticks > 0 && told - began >= -CLOCK_SLACK_SECONDS && told - began <= START_SECONDS;
+    return ticks > 0 && registered - began >= -CLOCK_SLACK_SECONDS &&
+           registered - began <= START_SECONDS;
 }
 
 static bool process_take(const json_t *json, struct registered *ret) {
@@ -129,7 +131,7 @@ static bool process_take(const json_t *json, struct registered *ret) {
     return false;
 }
 
-bool registered_read(const struct door_at *at, struct registered *ret) {
+bool registered_read(const struct http_server_at *at, struct registered *ret) {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/daemon.json", at->folder);
     json_t *json = json_load_file(path, 0, NULL);

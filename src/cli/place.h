@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where is what belongs to the daemon, and which process is it? */
+/* Finds the daemon's socket, folder and store, and its process. */
 #pragma once
 
 #include "cli/typed.h"
@@ -8,14 +8,14 @@
 
 /* Fills typed->at from the settings, as overseerd reads them: file, environment, and the flags that were typed. */
 void place_find(struct typed *typed);
-/* Makes a folder and those above it, for this person alone. */
+/* Makes a folder and its parents, accessible to this user only. */
 void place_make(const char *folder);
 
-/* WATCH-01: what the daemon wrote about itself when it started. */
+/* WATCH-01: what the daemon registered about itself when it started. */
 struct registered {
     pid_t pid;
-    int pidfd; /* of exactly that process; -1: it is gone */
+    int pidfd; /* refers to exactly that process; -1: it is gone */
     char log[PATH_MAX];
 };
-/* False: there is none, or it is of a process that ended. The pidfd is to be closed. */
-bool registered_read(const struct door_at *at, struct registered *ret);
+/* False: there is no registration, or its process has ended. The caller closes the pidfd. */
+bool registered_read(const struct http_server_at *at, struct registered *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a piece of work begin? One task, or the open lines of a file; the daemon is started if nobody answers. */
+/* Starts work: one task, or the open lines of a file; starts the daemon if none answers. */
 #include "cli/run.h"
 #include "cli/command.h"
 #include "cli/task.h"
@@ -14,11 +14,11 @@ enum { LOOK_SECONDS = 2, TITLE_MOST = 120 };
 struct starting {
     struct typed *typed;
     struct tasks_read tasks;
-    char (*goals)[64]; /* of those that were begun */
+    char (*goals)[64]; /* ids of the goals that were begun */
     char (*states)[32];
     uint32_t begun, numbered;
-    int64_t until; /* 0: no end */
-    json_t *told;
+    int64_t until; /* 0: no time limit */
+    json_t *started;
 };
 
 /* ---- may it begin? ---- */
@@ -32,7 +32,7 @@ const char *setting_of(const json_t *shown, const char *name) {
     return "";
 }
 
-/* As the file has it: between quotes. */
+/* Compares with a value as the file has it: with or without quotes. */
 static bool value_is(const char *value, const char *wanted) {
     size_t length = strlen(wanted);
     return strcmp(value, wanted) == 0 ||
@@ -84,12 +84,12 @@ static bool may_begin(struct typed *typed) {
 
 /* ---- one task ---- */
 
-/* The next T that nobody has: so many goals there have been. */
+/* The number of the next free T: one more than the goals so far. */
 static uint32_t number_next(struct typed *typed) {
     json_t *tally = typed_ask(typed, "goal.tally", json_object()), *count;
-    const char *face;
+    const char *display_state;
     json_int_t all = 0;
-    json_object_foreach(tally, face, count) all += json_integer_value(count);
+    json_object_foreach(tally, display_state, count) all += json_integer_value(count);
     json_decref(tally);
     return (uint32_t)all + 1;
 }
@@ -162,8 +162,8 @@ static bool task_begin(struct starting *it, const char *text) {
         return false;
     snprintf(it->states[it->begun], sizeof *it->states, "working");
     snprintf(id, sizeof id, "T%u", number);
-    json_array_append_new(it->told, json_pack("{s:s, s:s, s:s}", "task", id, "goalId",
-                                              it->goals[it->begun], "title", title));
+    json_array_append_new(it->started, json_pack("{s:s, s:s, s:s}", "task", id, "goalId",
+                                                 it->goals[it->begun], "title", title));
     if (!it->typed->as_json)
         printf("%-5s %s\n", id, title);
     it->begun++;
@@ -171,22 +171,22 @@ static bool task_begin(struct starting *it, const char *text) {
     return true;
 }
 
-/* ---- several, so many at once ---- */
+/* ---- several tasks, a limited number at once ---- */
 
 static bool is_under_way(const char *state) {
     return strcmp(state, "working") == 0 || strcmp(state, "queued") == 0 ||
            strcmp(state, "checking") == 0;
 }
 
-/* One bad task never ends the night: whatever waits for a person makes room for the next. */
+/* One bad task never ends the night: a task that waits for the user makes room for the next. */
 static uint32_t under_way(struct starting *it) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < it->begun; i++) {
         json_t *goal = typed_ask(it->typed, "goal.show", json_pack("{s:s}", "goal", it->goals[i]));
         const char *state = goal ? text_of(goal, "state") : it->states[i];
         if (strcmp(state, it->states[i]) != 0 && !is_under_way(state) && !it->typed->as_json)
-            printf("%-5s %s: %s\n", text_of(json_array_get(it->told, i), "task"), state,
-                   text_of(json_array_get(it->told, i), "title"));
+            printf("%-5s %s: %s\n", text_of(json_array_get(it->started, i), "task"), state,
+                   text_of(json_array_get(it->started, i), "title"));
         snprintf(it->states[i], sizeof *it->states, "%s", state);
         count += is_under_way(it->states[i]);
         json_decref(goal);
@@ -211,7 +211,7 @@ static bool all_begin(struct starting *it, uint32_t at_once) {
     return true;
 }
 
-/* "07:00": the next time that the clock shows it. */
+/* "07:00": the next time that the clock shows it, in local time. */
 static bool until_read(struct typed *typed, int64_t *ret) {
     const char *text = typed_text(typed, "until");
     int hour, minute, used = 0;
@@ -238,7 +238,7 @@ static bool until_read(struct typed *typed, int64_t *ret) {
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static bool all_is_stopped(struct typed *typed) {
     json_t *status = typed_ask(typed, "status.show", json_object());
@@ -248,10 +248,10 @@ static bool all_is_stopped(struct typed *typed) {
 }
 
 static int begun_tell(struct starting *it) {
-    const char *first = it->begun ? text_of(json_array_get(it->told, 0), "task") : "";
+    const char *first = it->begun ? text_of(json_array_get(it->started, 0), "task") : "";
     uint32_t left = it->tasks.count - it->begun;
     if (it->typed->as_json) {
-        json_t *json = json_pack("{s:O, s:i}", "tasks", it->told, "left", (int)left);
+        json_t *json = json_pack("{s:O, s:i}", "tasks", it->started, "left", (int)left);
         json_dumpf(json, stdout, JSON_INDENT(2));
         printf("\n");
         json_decref(json);
@@ -285,7 +285,7 @@ static bool starting_make(struct starting *it) {
         return false;
     it->goals = calloc(it->tasks.count, sizeof *it->goals);
     it->states = calloc(it->tasks.count, sizeof *it->states);
-    it->told = json_array();
+    it->started = json_array();
     return it->goals && it->states;
 }
 
@@ -313,7 +313,7 @@ int run_run(struct typed *typed) {
         status = all_begin(&it, at_once) ? begun_tell(&it)
                                          : trouble_tell(&typed->trouble, typed->as_json);
     }
-    json_decref(it.told);
+    json_decref(it.started);
     free(it.goals);
     free(it.states);
     tasks_free(&it.tasks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tasks stand in a file? Lines that begin like those of a list; a ticked one is done already. */
+/* Reads the tasks in a file: lines that begin like list items; a ticked one is already done. */
 #include "cli/run.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static bool task_add(struct tasks_read *tasks, const char *text, size_t length) 
     return tasks->at[tasks->count++] != NULL;
 }
 
-/* A line below a task: what else is to be known of it. */
+/* A line below a task: adds it to the text of the task. */
 static bool task_grow(struct tasks_read *tasks, const char *text, size_t length) {
     char **last = &tasks->at[tasks->count - 1];
     size_t had = strlen(*last);
@@ -34,13 +34,13 @@ static bool task_grow(struct tasks_read *tasks, const char *text, size_t length)
     return true;
 }
 
-/* "- [ ] do X", "* do X", "1. do X"; NULL: no line of a list. */
+/* "- [ ] do X", "* do X", "1. do X"; NULL: not a list item. */
 static const char *item_text(const char *line, bool *ret_done) {
     const char *at = line + strspn(line, " \t");
     size_t digits = strspn(at, "0123456789");
     *ret_done = false;
     if (at - line > 1)
-        return NULL; /* it belongs to the line above */
+        return NULL; /* indented: it belongs to the line above */
     if (digits > 0 && (at[digits] == '.' || at[digits] == ')') && at[digits + 1] == ' ')
         at += digits + 2;
     else if ((*at == '-' || *at == '*' || *at == '+') && at[1] == ' ')
@@ -63,7 +63,7 @@ static bool line_take(struct tasks_read *tasks, const char *line, bool *below) {
     }
     const char *text = line + strspn(line, " \t");
     if (text == line) {
-        *below = *below && !*line; /* an empty line ends nothing */
+        *below = *below && !*line; /* an empty line does not end a task */
         return true;
     }
     return !*below || !*text || task_grow(tasks, text, strlen(text));
@@ -102,7 +102,7 @@ void tasks_free(struct tasks_read *tasks) {
     free(tasks->at);
 }
 
-/* The folder above that git knows. */
+/* The nearest folder above that is a git repository. */
 bool repository_of(const char *folder, char path[PATH_MAX]) {
     char at[PATH_MAX + 8];
     if (!realpath(folder, path))

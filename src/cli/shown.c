@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remembers which commit of a task this person was last shown: a small file, one line "GOAL COMMIT" for each task. */
+/* Remembers which commit of a task this user was last shown: a small file, one line "GOAL COMMIT" for each task. */
 #include "cli/shown.h"
 
 #include "cli/place.h"
@@ -43,7 +43,7 @@ static unsigned others_read(const char *path, const char *goal, char lines[][SHO
     return count;
 }
 
-/* Losing it costs nothing but a question: what cannot be written is not said. */
+/* Losing the file only costs one more question, so write errors are not reported. */
 void shown_remember(const char *goal, const char *commit) {
     static char lines[SHOWN_MOST][SHOWN_LINE];
     char folder[PATH_MAX], path[PATH_MAX + 8], fresh[PATH_MAX + 16];

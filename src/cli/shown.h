@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remembers which commit of a task this person was last shown, so that `land` lands that one and no other. */
+/* Remembers which commit of a task this user was last shown, so that `land` lands that one and no other. */
 #pragma once
 
 #include <stdbool.h>

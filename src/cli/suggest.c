@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the person probably mean? */
+/* Suggests the name that the user probably meant. */
 #include "cli/suggest.h"
 
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* longer words are not guessed at */
+enum { LONGEST = 40 }; /* longer words get no suggestion */
 
 static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* How many letters are to be added, left out, changed or swapped? */
+/* How many letters must be added, removed, changed or swapped? */
 static unsigned distance(const char *a, const char *b) {
     size_t wide = strlen(b), high = strlen(a);
     unsigned rows[3][LONGEST + 1];
@@ -39,7 +39,7 @@ void nearest_offer(struct nearest *nearest, const char *name) {
         return;
     unsigned far = distance(nearest->typed, name);
     if (length >= 3 && strncmp(name, nearest->typed, length) == 0)
-        far = 1; /* it was cut short */
+        far = 1; /* the typed word is the beginning of the name */
     unsigned enough = length <= 4 ? 1 : length <= 7 ? 2 : 3;
     if (far <= enough && (!nearest->name || far < nearest->distance)) {
         nearest->name = name;
@@ -47,7 +47,7 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     }
 }
 
-static const char *letter_next(const char *at) {
+static const char *agent_message_next(const char *at) {
     while (*at == '-' || *at == '_' || *at == ' ')
         at++;
     return at;
@@ -55,7 +55,7 @@ static const char *letter_next(const char *at) {
 
 bool name_is(const char *typed, const char *name) {
     for (;; typed++, name++) {
-        typed = letter_next(typed), name = letter_next(name);
+        typed = agent_message_next(typed), name = agent_message_next(name);
         if (tolower((unsigned char)*typed) != tolower((unsigned char)*name))
             return false;
         if (!*typed)

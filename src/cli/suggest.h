@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the person probably mean? */
+/* Suggests the name that the user probably meant. */
 #pragma once
 
 #include <stdbool.h>
 
-/* The nearest of several names; begin with {.typed = …}, offer each, then look. */
+/* The nearest of several names: initialise with {.typed = …}, offer each name, then read `name`. */
 struct nearest {
     const char *typed;
     const char *name; /* NULL: nothing is near enough */
@@ -12,5 +12,5 @@ struct nearest {
 };
 void nearest_offer(struct nearest *nearest, const char *name);
 
-/* Are two names the same but for case, dashes and underscores? --parent-id is parentId. */
+/* Are two names equal except for case, dashes and underscores? --parent-id is parentId. */
 bool name_is(const char *typed, const char *name);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a person do about one task? Look over its shoulder, speak to it, land it, send it back, begin it anew. */
+/* Commands about one task: show its work, send it a message, land it, send it back, start it again. */
 #include "cli/task.h"
 
-#include "cli/attach.h"
+#include "cli/adopt/attach.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/run.h"
 #include "cli/shown.h"
-#include "model/charge.h"
+#include "model/assignment.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 
 enum { AGAIN_MS = 500 };
 
-/* ---- which one ---- */
+/* ---- finding the task ---- */
 
 bool task_is_node(const char *what) {
     return (*what == 'T' || *what == 'S' || *what == 'P') && isdigit((unsigned char)what[1]) &&
            strlen(what) < 16 && strspn(what + 1, "0123456789.") == strlen(what + 1);
 }
 
-/* The whole id of a goal, or enough of its beginning. */
+/* Is it the whole id of a goal, or a long enough beginning of one? */
 static bool is_goal(const char *what) {
     const char *plain = strncmp(what, "goal_", 5) == 0 ? what + 5 : what;
     size_t length = strlen(plain);
@@ -46,7 +46,7 @@ bool task_find(struct typed *typed, const char *what, struct task_meant *ret) {
     return true;
 }
 
-/* What was typed as this parameter becomes the whole id of the goal. */
+/* Replaces the typed value of this parameter by the whole id of the goal. */
 bool task_goal_settle(struct typed *typed, const char *name) {
     struct task_meant task;
     const char *what = typed_text(typed, name);
@@ -62,7 +62,7 @@ int diff_run(struct typed *typed) {
                                            : trouble_tell(&typed->trouble, typed->as_json);
 }
 
-/* ---- what it says ---- */
+/* ---- what the agent says ---- */
 
 static void page_show(const struct typed *typed, const json_t *page) {
     size_t i;
@@ -77,7 +77,7 @@ static void page_show(const struct typed *typed, const json_t *page) {
     fflush(stdout);
 }
 
-/* From the newest page on; a new attempt is told from its beginning. */
+/* Begins with the newest page; a new attempt is shown from its beginning. */
 static int follow(struct typed *typed) {
     char run[64] = "";
     long long from = 0;
@@ -117,19 +117,19 @@ int logs_run(struct typed *typed) {
     return op_run(typed);
 }
 
-/* Why there are only words. */
+/* Explains why there is only text. */
 static void attach_hint(const char *agent) {
-    if (str_begins(str_of(agent), STR(WATCHED_PANE)))
+    if (str_begins(str_of(agent), STR(ADOPTED_PANE)))
         hint("It is only watched: its terminal is yours. To go there: tmux attach -t '%s'\n"
              "Its words follow; Ctrl-C leaves.",
-             agent + strlen(WATCHED_PANE));
-    else if (agent_is_watched(str_of(agent)))
+             agent + strlen(ADOPTED_PANE));
+    else if (agent_is_adopted(str_of(agent)))
         hint("It is only watched, where you started it. Its words follow; Ctrl-C leaves.");
     else
         hint("Only its words: it has no terminal. `overseer tell` speaks to it; Ctrl-C leaves.");
 }
 
-/* A terminal is attached to; of any other agent its words are followed. */
+/* Attaches to the agent's terminal; if it has none, follows its text. */
 int attach_run(struct typed *typed) {
     char tmux[PATH_MAX], bwrap[PATH_MAX], terminal[PATH_MAX], agent[LIMIT_AGENT + 1];
     if (!typed_text(typed, "goal"))
@@ -165,9 +165,9 @@ int attach_run(struct typed *typed) {
     return trouble_tell(&typed->trouble, typed->as_json);
 }
 
-/* ---- what is said to it ---- */
+/* ---- what is sent to the agent ---- */
 
-/* The open question of this kind about that goal; NULL: there is none. To be let go of. */
+/* The open question of this kind about that goal; NULL: there is none. The caller releases it. */
 static json_t *question_of(struct typed *typed, const struct task_meant *task, const char *kind) {
     json_t *inbox = typed_ask(typed, "inbox.list", json_pack("{s:i}", "limit", 100)), *item,
            *found = NULL;
@@ -182,8 +182,8 @@ static json_t *question_of(struct typed *typed, const struct task_meant *task, c
     return found;
 }
 
-static int told_say(const struct typed *typed, const json_t *result, const char *format,
-                    const char *whom) {
+static int sent_print(const struct typed *typed, const json_t *result, const char *format,
+                      const char *whom) {
     if (typed->as_json) {
         json_dumpf(result, stdout, JSON_INDENT(2));
         printf("\n");
@@ -192,7 +192,7 @@ static int told_say(const struct typed *typed, const json_t *result, const char 
     return 0;
 }
 
-static json_t *letter_make(const struct task_meant *task, const char *to, const char *text) {
+static json_t *agent_message_make(const struct task_meant *task, const char *to, const char *text) {
     struct str words = str_of(text), subject = str_cut_utf8(words, LIMIT_NAME / 2);
     bool fits = subject.len == words.len && !strchr(text, '\n');
     subject.len = fits                                ? subject.len
@@ -205,7 +205,7 @@ static json_t *letter_make(const struct task_meant *task, const char *to, const 
     return letter;
 }
 
-/* Words are no choice: what has options is answered with one of them, by `overseer answer`. */
+/* Free text is not a choice: a question with options is answered with one of them, by `overseer answer`. */
 static json_t *open_question_of(struct typed *typed, const struct task_meant *task) {
     json_t *question = question_of(typed, task, "decide");
     if (json_array_size(json_object_get(question, "options")) == 0)
@@ -214,9 +214,9 @@ static json_t *open_question_of(struct typed *typed, const struct task_meant *ta
     return NULL;
 }
 
-/* A question that it asked is answered; otherwise it hears it as soon as it listens. */
-static json_t *told(struct typed *typed, const struct task_meant *task, const char *text,
-                    char *whom, size_t size) {
+/* Answers a question that the agent asked; otherwise the agent gets the message as soon as it accepts input. */
+static json_t *message_send(struct typed *typed, const struct task_meant *task, const char *text,
+                            char *whom, size_t size) {
     json_t *question = open_question_of(typed, task), *result = NULL;
     if (question) {
         snprintf(whom, size, "%s", text_of(question, "questionId"));
@@ -229,15 +229,15 @@ static json_t *told(struct typed *typed, const struct task_meant *task, const ch
     json_t *log =
         typed_ask(typed, "work.log", json_pack("{s:s, s:b}", "goal", task->goal, "last", 1));
     snprintf(whom, size, "%s", text_of(log, "agentId"));
-    if (log && agent_is_watched(str_of(whom))) {
+    if (log && agent_is_adopted(str_of(whom))) {
         trouble_make(&typed->trouble, ERROR_CONFLICT,
                      "It is only watched: Overseer never says anything to it.");
         trouble_next(&typed->trouble, "Say it yourself, where it runs.");
     } else if (log && (!*whom || flag_of(log, "over")))
         trouble_make(&typed->trouble, ERROR_CONFLICT, "Nobody works on it now.");
     else if (log)
-        result =
-            typed_ask(typed, "mail.send", letter_make(task, text_of(log, "assignmentId"), text));
+        result = typed_ask(typed, "mail.send",
+                           agent_message_make(task, text_of(log, "assignmentId"), text));
     json_decref(log);
     return result;
 }
@@ -257,17 +257,17 @@ int tell_run(struct typed *typed) {
     char whom[64] = "";
     if (!words_given(typed, what, text) || !task_find(typed, what, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
-    json_t *result = told(typed, &task, text, whom, sizeof whom);
+    json_t *result = message_send(typed, &task, text, whom, sizeof whom);
     if (!result)
         return trouble_tell(&typed->trouble, typed->as_json);
-    told_say(typed, result, is_question(whom) ? "%s is answered.\n" : "%s is told.\n", whom);
+    sent_print(typed, result, is_question(whom) ? "%s is answered.\n" : "%s is told.\n", whom);
     json_decref(result);
     return 0;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- what happens to the task ---- */
 
-/* A yes names its commit: the one that `diff` showed here, or, if it showed none, the one that waits now. */
+/* An approval names its commit: the one that `diff` showed here, or, if it showed none, the one that waits now. */
 static void commit_name(struct typed *typed, const char *goal, const char *waits) {
     char shown[SHOWN_COMMIT];
     if (!*waits || typed_text(typed, "commit"))
@@ -278,12 +278,12 @@ static void commit_name(struct typed *typed, const char *goal, const char *waits
         fprintf(stderr, "Commit %.12s lands; `overseer diff` has not shown it here.\n", waits);
 }
 
-/* The question that waits for a yes or no about this task; any question, where no kind is meant. */
+/* Finds the question about this task that waits for a yes or no; any question if no kind is given. */
 static bool asked_settle(struct typed *typed, const char *kind) {
     const char *what = typed_text(typed, "question");
     struct task_meant task;
     if (!what || typed_text(typed, "goal") || !(task_is_node(what) || is_goal(what)))
-        return true; /* a question, or nothing that is known here */
+        return true; /* a question, or a word that is not known here */
     if (!task_find(typed, what, &task))
         return false;
     json_t *question = question_of(typed, &task, kind);
@@ -303,7 +303,7 @@ static bool asked_settle(struct typed *typed, const char *kind) {
     return true;
 }
 
-/* A yes is not carried out at once: whoever waits for it knows why nothing happens. */
+/* An approval is not carried out at once: tells the user why nothing happens yet. */
 static void undo_say(struct typed *typed) {
     json_t *shown = typed_ask(typed, "config.show", json_object());
     const char *within = setting_of(shown, "people.undo_for");
@@ -337,7 +337,7 @@ int release_run(struct typed *typed) {
     return typed_flag(typed, "same") ? alike_run(typed) : op_run(typed);
 }
 
-/* What is done is opened again first. */
+/* A done goal is reopened first. */
 static bool reopened(struct typed *typed, const struct task_meant *task) {
     const char *reason = typed_text(typed, "reason");
     if (strcmp(task->state, "done") != 0 || typed->dry_run)
@@ -349,13 +349,13 @@ static bool reopened(struct typed *typed, const struct task_meant *task) {
     return result != NULL;
 }
 
-/* A goal means the task of it that was tried last. */
+/* A goal means the task in it that was tried last. */
 int retry_run(struct typed *typed) {
     const char *what = typed_text(typed, "node");
     struct task_meant task;
     if (!what || typed_text(typed, "goal") || (task_is_node(what) && strchr(what, '.')) ||
         !(task_is_node(what) || is_goal(what)))
-        return op_run(typed); /* named in full, or one of several in a plan */
+        return op_run(typed); /* the task is named in full, or is one of several in a plan */
     if (!task_find(typed, what, &task))
         return trouble_tell(&typed->trouble, typed->as_json);
     json_t *log =

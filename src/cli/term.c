@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the terminal look like, and how is a text made to fit it? */
+/* Reports what the terminal can do, and makes text fit it. */
 #include "cli/term.h"
 
 #include <locale.h>
@@ -14,11 +14,11 @@
 
 enum { WRAP_MOST = 100 };
 
-static bool paged; /* standard output is a pipe to a pager: it is still for a person */
+static bool paged; /* standard output is a pipe to a pager: a person still reads it */
 static pid_t pager;
 
 void term_start(void) {
-    setlocale(LC_CTYPE, "C.UTF-8"); /* for wcwidth(); what is printed is UTF-8 always */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for wcwidth(); the output is always UTF-8 */
     signal(SIGPIPE, SIG_DFL);
 }
 
@@ -74,10 +74,10 @@ void tint_off(FILE *file, enum tint tint) {
         fprintf(file, "\033[0m");
 }
 
-/* ---- texts ---- */
+/* ---- text ---- */
 
-/* The next character: its bytes, and how many columns it takes. Characters that steer take one, as a blank. */
-static size_t letter_read(struct str text, size_t at, size_t *ret_width, bool *ret_steers) {
+/* The next character: its bytes, and how many columns it takes. A control character takes one, as a blank. */
+static size_t agent_message_read(struct str text, size_t at, size_t *ret_width, bool *ret_steers) {
     mbstate_t state = {0};
     wchar_t letter = 0;
     size_t used = mbrtowc(&letter, text.at + at, text.len - at, &state);
@@ -94,7 +94,7 @@ size_t text_width(struct str text) {
     size_t columns = 0, width;
     bool steers;
     for (size_t at = 0; at < text.len; columns += width)
-        at += letter_read(text, at, &width, &steers);
+        at += agent_message_read(text, at, &width, &steers);
     return columns;
 }
 
@@ -102,7 +102,7 @@ void text_print(FILE *file, struct str text, size_t width, size_t pad) {
     size_t columns = 0, wide;
     bool steers, cut = width > 0 && text_width(text) > width;
     for (size_t at = 0; at < text.len;) {
-        size_t used = letter_read(text, at, &wide, &steers);
+        size_t used = agent_message_read(text, at, &wide, &steers);
         if (cut && columns + wide > width - 1) {
             fputs("…", file);
             columns++;
@@ -129,10 +129,10 @@ static size_t line_break(FILE *file, size_t indent) {
     return indent;
 }
 
-/* Words up to the edge; the next line begins below the first. */
+/* Prints words up to the edge; the next line begins at `indent`. */
 void text_wrap(FILE *file, const char *text, size_t column, size_t indent) {
     size_t width = width_now();
-    bool fresh = true; /* nothing stands on this line yet */
+    bool fresh = true; /* nothing is printed on this line yet */
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, " \n"), wide = text_width((struct str){at, length});
         if (!fresh && column + 1 + wide > width)
@@ -176,7 +176,7 @@ const char *clock_format(int64_t at_us, int64_t now_us, char text[CLOCK_TEXT]) {
     return text;
 }
 
-/* ---- asking ---- */
+/* ---- hints and questions ---- */
 
 void hint(const char *format, ...) {
     va_list args;
@@ -211,7 +211,7 @@ void pager_start(void) {
     pager = fork();
     if (pager == 0) {
         setenv("LESS", "FRX",
-               0); /* less: end at once where it fits on one screen, and keep colours */
+               0); /* less: quit at once if it fits on one screen, and keep colours */
         dup2(pipes[0], STDIN_FILENO);
         close(pipes[0]);
         close(pipes[1]);
@@ -221,7 +221,7 @@ void pager_start(void) {
     if (pager > 0) {
         dup2(pipes[1], STDOUT_FILENO);
         paged = true;
-        signal(SIGPIPE, SIG_IGN); /* whoever quits the pager has seen enough */
+        signal(SIGPIPE, SIG_IGN); /* a user who quits the pager has seen enough */
     }
     close(pipes[0]);
     close(pipes[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What went wrong, and what does one do next? */
+/* Reports errors: what went wrong, and what to do next. */
 #include "cli/trouble.h"
 
 #include "cli/term.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the person type? The words are held against the rows of the command; nothing is listed twice. */
+/* Parses what the user typed against the rows of the command; nothing is listed twice. */
 #include "cli/typed.h"
 
 #include "cli/command.h"
@@ -11,13 +11,13 @@
 
 struct reading {
     struct typed *typed;
-    int count, next; /* words, and the one that is looked at */
+    int count, next; /* number of words, and index of the next one */
     char *const *words;
     size_t positional; /* used so far */
     bool no_more_flags;
 };
 
-/* ---- what is not there ---- */
+/* ---- unknown commands and flags ---- */
 
 static bool command_unknown(struct typed *typed, const char *first, const char *second) {
     struct nearest near = {.typed = second ? second : first};
@@ -115,7 +115,7 @@ static json_t *rows_read(struct typed *typed, const char *name, const char *text
     return rows;
 }
 
-/* NULL: the trouble is told. @FILE is read by typed_load(). */
+/* NULL: the trouble is set. typed_load() reads @FILE. */
 static json_t *value_read(struct typed *typed, const struct field *field, const char *value) {
     if (!str_is_text(str_of(value))) {
         char shown[FLAG_NAME];
@@ -134,7 +134,7 @@ static json_t *value_read(struct typed *typed, const struct field *field, const 
     return json_string(value);
 }
 
-/* A list grows with each time its flag is given. */
+/* A list grows each time its flag is given. */
 static bool value_set(struct typed *typed, const struct field *field, const char *value) {
     json_t *json = value_read(typed, field, value);
     if (!json && !typed->trouble.error)
@@ -160,7 +160,7 @@ static const struct field *global_find(const char *name) {
     return NULL;
 }
 
-/* What some flags are called too. */
+/* Other names of some flags. */
 static const struct {
     const char *also, *name;
 } ALSO[] = {
@@ -200,7 +200,7 @@ static bool is_boolean(const char *word) {
     return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
 }
 
-/* The value: behind the =, or the next word; a switch needs none. NULL: it is missing. */
+/* The value: after the =, or the next word; a switch needs none. NULL: it is missing. */
 static const char *flag_value(struct reading *reading, const struct field *field,
                               const char *equals) {
     bool more = reading->next < reading->count;
@@ -229,7 +229,7 @@ static bool flag_take(struct reading *reading, const char *word) {
     return own ? value_set(typed, own, value) : global_set(typed, global, value);
 }
 
-/* Short ones; of two the one that the command has. */
+/* Short flags; if two are the same, the one that the command has counts. */
 static const struct {
     const char *word, *flag;
 } SHORT[] = {{"-h", "help"}, {"-y", "yes"}, {"-f", "follow"}, {"-f", "file"}, {"-j", "jobs"}};
@@ -291,7 +291,7 @@ static bool word_read(struct reading *reading) {
     return true;
 }
 
-/* Errors are told as they are wanted, also where they come before the flag. */
+/* Errors are printed in the wanted format, even if they occur before the flag. */
 static bool wants_json(int count, char *const *words) {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "--json") == 0)
@@ -299,7 +299,7 @@ static bool wants_json(int count, char *const *words) {
     return false;
 }
 
-/* "@FILE": it stands there, so that nobody sees it among the arguments. */
+/* "@FILE": the file contains the token, so that it is not visible among the arguments. */
 static bool token_read(struct typed *typed) {
     static char kept[256];
     if (!typed->at.token || typed->at.token[0] != '@')
@@ -351,7 +351,7 @@ bool typed_load(struct typed *typed) {
         const struct field *field = command_flag(typed->command, i);
         const char *value = typed_text(typed, field->name);
         if (field->type == FIELD_ROWS && value && value[0] == '@') {
-            char path[PATH_MAX]; /* `value` dies when its place is taken */
+            char path[PATH_MAX]; /* a copy: `value` is freed when it is replaced */
             snprintf(path, sizeof path, "%s", value + 1);
             if (!file_load(typed, field, path))
                 return false;

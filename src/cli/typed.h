@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the person type? */
+/* Parses what the user typed. */
 #pragma once
 
 #include "cli/call.h"
@@ -10,25 +10,26 @@ struct command;
 
 struct typed {
     const struct command *command; /* NULL: no word was typed, or only a noun */
-    const char *noun;              /* then that noun */
-    json_t *params;                /* by the name of the flag's row */
-    struct door_at at;
+    const char *noun;              /* in that case, the noun */
+    json_t *params;                /* keyed by the name of the flag's row */
+    struct http_server_at at;
     bool as_json, yes, dry_run, watch, help;
-    bool socket_given; /* by its flag */
+    bool socket_given; /* with its flag */
     struct trouble trouble;
 };
 
-/* The words behind the program's name. False: typed->trouble says what is wrong. No file is opened. */
+/* Parses the words after the program's name. False: typed->trouble says what is wrong. Opens no file except that of a
+ * token. */
 bool typed_read(struct typed *typed, int count, char *const *words);
-/* Values such as @FILE: their text takes the place. */
+/* Replaces values such as @FILE by the text of the file. */
 bool typed_load(struct typed *typed);
 void typed_free(struct typed *typed);
 
-/* A value of the parameters; NULL and false: it was not given. */
+/* The value of a parameter; NULL or false: it was not given. */
 const char *typed_text(const struct typed *typed, const char *name);
 bool typed_flag(const struct typed *typed, const char *name);
 
-/* The daemon's answer, or NULL with the trouble; the parameters are taken. */
+/* The daemon's answer; NULL: typed->trouble says why. Takes ownership of the parameters. */
 static inline json_t *typed_ask(struct typed *typed, const char *method, json_t *params) {
     json_t *result = daemon_call(&typed->at, method, params, &typed->trouble);
     json_decref(params);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the daemon begin and end by hand? CLI-05. */
+/* Starts and stops the daemon by hand. CLI-05. */
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/place.h"
@@ -18,13 +18,13 @@
 
 enum { WORDS = 32, READY_MS = 20000, END_MS = 60000, LOOK_MS = 50, TAIL = 2048 };
 
-/* ---- is it there? ---- */
+/* ---- is the daemon there? ---- */
 
 struct answer {
     long
-        status; /* 200: it works; another number: it is there, and does not yet; 0: nobody answers */
+        status; /* 200: it works; another number: it runs, but cannot work yet; 0: no daemon answers */
     bool safe;
-    char trouble[512]; /* as it says itself */
+    char trouble[512]; /* as the daemon reports it */
 };
 
 static struct answer daemon_says(struct typed *typed) {
@@ -39,7 +39,7 @@ static struct answer daemon_says(struct typed *typed) {
     return answer;
 }
 
-static bool quiet; /* another command has it started */
+static bool quiet; /* another command starts the daemon */
 
 static int up_tell(struct typed *typed, const char *log, bool already) {
     if (quiet)
@@ -66,7 +66,7 @@ static int up_tell(struct typed *typed, const char *log, bool already) {
 
 /* ---- up ---- */
 
-/* Flags are handed on as they were typed (CONFIG-12). */
+/* Flags are passed on as they were typed (CONFIG-12). */
 static void words_make(struct typed *typed, const char *program, const char *log, char **words) {
     static char names[WORDS][FLAG_NAME + 2], numbers[WORDS][24];
     const struct command *command = typed->command;
@@ -93,7 +93,7 @@ static void words_make(struct typed *typed, const char *program, const char *log
     }
 }
 
-/* In a session of its own: it stays when the person goes. */
+/* Starts it in a session of its own, so that it keeps running when the user logs out. */
 static pid_t daemon_start(char *const *words, const char *log) {
     pid_t pid = fork();
     if (pid != 0)
@@ -111,7 +111,7 @@ static pid_t daemon_start(char *const *words, const char *log) {
     _exit(127);
 }
 
-/* Only what was written since `from`: older failures are over. */
+/* Prints only what was written since `from`: older failures are over. */
 static void tail_tell(const char *log, long from) {
     char text[TAIL + 1];
     FILE *file = fopen(log, "re");
@@ -137,7 +137,7 @@ static int ended_tell(struct typed *typed, const char *log, long from) {
     return trouble_tell(&typed->trouble, typed->as_json);
 }
 
-/* It is there, and says why it does nothing. */
+/* The daemon runs, and reports why it does nothing. */
 static int stuck_tell(struct typed *typed, const struct answer *answer, const char *log) {
     if (answer->safe)
         trouble_make(&typed->trouble, ERROR_SAFE_MODE, "The daemon runs in %s", answer->trouble);
@@ -219,7 +219,7 @@ static int down_tell(struct typed *typed, bool was_there, int pid) {
     return 0;
 }
 
-/* Exactly the process that registered: never by name, never by a number alone. */
+/* Stops exactly the process that registered: never selects it by name, never by pid alone. */
 int down_run(struct typed *typed) {
     struct registered registered;
     if (!registered_read(&typed->at, &registered)) {

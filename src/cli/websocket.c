@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes over a WebSocket, seen from the client? */
+/* Encodes and decodes WebSocket traffic, on the client side. */
 #include "cli/websocket.h"
 
 #include "base/arena.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* ---- where ---- */
+/* ---- addresses ---- */
 
 static const struct {
     const char *name, *address;
@@ -48,7 +48,7 @@ bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why) 
     return true;
 }
 
-/* ---- SHA-1 and base64: the handshake wants them, and nothing is kept secret by them ---- */
+/* ---- SHA-1 and base64: the handshake needs them, but they protect no secret ---- */
 
 static uint32_t turned(uint32_t x, unsigned by) {
     return x << by | x >> (32 - by);
@@ -111,7 +111,7 @@ void ws_key(const uint8_t random[WS_RANDOM], char ret_key[WS_KEY + 1]) {
     base64(random, WS_RANDOM, ret_key);
 }
 
-/* The value of a header, whatever the case of its name; empty: it is not there. */
+/* The value of a header, ignoring the case of its name; empty: there is none. */
 static struct str header_find(struct str head, const char *name) {
     size_t length = strlen(name);
     while (head.len > 0) {
@@ -132,7 +132,7 @@ static bool value_is(struct str value, const char *text) {
     return value.len == strlen(text) && strncasecmp(value.at, text, value.len) == 0;
 }
 
-/* Among several, with commas between them. */
+/* Is it in this list, separated by commas? */
 static bool value_has(struct str value, const char *text) {
     bool has = false;
     for (size_t from = 0, at = 0; at <= value.len && !has; at++) {
@@ -169,7 +169,7 @@ const char *ws_answer_wrong(struct str head, const char *key) {
     return NULL;
 }
 
-/* ---- frames out ---- */
+/* ---- outgoing frames ---- */
 
 size_t ws_frame(char *to, enum ws_op op, struct str payload, const uint8_t mask[4]) {
     size_t at = 0;
@@ -186,7 +186,7 @@ size_t ws_frame(char *to, enum ws_op op, struct str payload, const uint8_t mask[
     return at + payload.len;
 }
 
-/* ---- messages in ---- */
+/* ---- incoming messages ---- */
 
 static enum ws_got wrong(struct ws_reader *reader, enum ws_code code, const char *why,
                          struct str *ret_text) {
@@ -214,7 +214,7 @@ static bool op_is_known(enum ws_op op) {
     return op <= WS_BINARY || (op >= WS_CLOSE && op <= WS_PONG);
 }
 
-/* NULL: the frame may begin. */
+/* NULL: the frame is valid so far; else what is wrong with it. */
 static const char *head_wrong(const struct ws_reader *reader) {
     enum ws_op op = op_of(reader);
     if (reader->head[0] & 0x70)
@@ -259,7 +259,7 @@ static void message_begin(struct ws_reader *reader) {
 
 static void message_add(struct ws_reader *reader, struct str part) {
     if (reader->length > reader->most) {
-        reader->len = 0; /* too long: only counted */
+        reader->len = 0; /* too long: only its length is counted */
         return;
     }
     if (reader->len + part.len > reader->cap) {
@@ -298,7 +298,7 @@ static enum ws_got message_end(struct ws_reader *reader, struct str *ret_text) {
     return WS_MESSAGE;
 }
 
-/* WS_NOTHING: of a piece, and there are more to come. */
+/* WS_NOTHING: a fragment ended, and more follow. */
 static enum ws_got frame_end(struct ws_reader *reader, struct str *ret_text) {
     enum ws_op op = op_of(reader);
     reader->in_payload = false;

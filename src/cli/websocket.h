@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes over a WebSocket (RFC 6455), seen from the client? Bytes in, messages out; nothing here opens or reads anything. */
+/* Encodes and decodes WebSocket traffic (RFC 6455), on the client side. Bytes in, messages out; nothing here opens or
+ * reads anything. */
 #pragma once
 
 #include "base/str.h"
@@ -7,15 +8,15 @@
 #include <stdint.h>
 
 enum {
-    WS_RANDOM = 16,    /* bytes that a handshake is made of */
-    WS_KEY = 24,       /* the same as text */
-    WS_CONTROL = 125,  /* bytes of a ping or a close, at most */
-    WS_HEAD = 14,      /* in front of a frame's payload, at most */
-    WS_ANSWER = 16384, /* of the handshake's answer */
-    WS_ADDRESS = 256   /* of a host, a port or a path */
+    WS_RANDOM = 16,    /* random bytes of a handshake's key */
+    WS_KEY = 24,       /* the same in base64 */
+    WS_CONTROL = 125,  /* most bytes of a ping or a close */
+    WS_HEAD = 14,      /* most bytes before a frame's payload */
+    WS_ANSWER = 16384, /* bytes of the answer to the handshake */
+    WS_ADDRESS = 256   /* bytes of a host or a path */
 };
 
-/* Why a connection is ended: RFC 6455, 7.4.1. */
+/* Why a connection is closed: RFC 6455, 7.4.1. */
 enum ws_code {
     WS_NORMAL = 1000,
     WS_GOING = 1001,
@@ -28,57 +29,58 @@ enum ws_code {
 
 enum ws_op { WS_MORE = 0, WS_TEXT = 1, WS_BINARY = 2, WS_CLOSE = 8, WS_PING = 9, WS_PONG = 10 };
 
-/* ---- where ---- */
+/* ---- addresses ---- */
 
 struct ws_place {
     char host[WS_ADDRESS], port[8], path[WS_ADDRESS];
 };
 
-/* ws://HOST[:PORT][/PATH] on this machine: without TLS a token goes nowhere else. False: ret_why says why. */
+/* Parses ws://HOST[:PORT][/PATH] on this machine: without TLS, a token must not go anywhere else. False: ret_why says
+ * why. */
 bool ws_place_read(const char *url, struct ws_place *ret, const char **ret_why);
 
 /* ---- the handshake ---- */
 
 void ws_key(const uint8_t random[WS_RANDOM], char ret_key[WS_KEY + 1]);
 
-/* Everything up to the empty line. NULL: it is the answer to this key; else what is wrong with it. */
+/* head: everything up to the empty line. NULL: it is the answer to this key; else what is wrong with it. */
 const char *ws_answer_wrong(struct str head, const char *key);
 
-/* ---- frames out ---- */
+/* ---- outgoing frames ---- */
 
-/* `to` has room for the payload and WS_HEAD bytes. How many were written. */
+/* `to` has room for the payload and WS_HEAD bytes. Returns how many were written. */
 size_t ws_frame(char *to, enum ws_op op, struct str payload, const uint8_t mask[4]);
 
-/* ---- messages in ---- */
+/* ---- incoming messages ---- */
 
 enum ws_got {
-    WS_NOTHING, /* all bytes are used up */
-    WS_MESSAGE, /* a text, whole */
-    WS_SKIPPED, /* one that was longer than `most`: `length` bytes are lost */
+    WS_NOTHING, /* all bytes are consumed */
+    WS_MESSAGE, /* a complete text */
+    WS_SKIPPED, /* a message longer than `most`: its `length` bytes are lost */
     WS_PINGED,  /* answer it with the same payload */
     WS_PONGED,
-    WS_CLOSED, /* code, and its reason */
-    WS_WRONG   /* code, and why: it is no WebSocket, or no text */
+    WS_CLOSED, /* with code and reason */
+    WS_WRONG   /* with code and reason: not WebSocket, or not text */
 };
 
 struct ws_reader {
-    size_t most; /* bytes of a message */
-    /* of the frame that is being read */
+    size_t most; /* longest message, in bytes */
+    /* the frame that is being read */
     uint8_t head[10];
     size_t head_len;
     uint64_t left;
     bool in_payload;
     char control[WS_CONTROL];
     size_t control_len;
-    /* of the message */
+    /* the message */
     bool in_message;
     uint64_t length;
     char *at;
     size_t len, cap;
-    /* of its end */
+    /* the close */
     uint16_t code;
 };
 
-/* Takes from the front of `bytes` until something is whole. ret_text is good until the next call. */
+/* Consumes `bytes` from the front until something is complete. ret_text is valid until the next call. */
 enum ws_got ws_next(struct ws_reader *reader, struct str *bytes, struct str *ret_text);
 void ws_reader_free(struct ws_reader *reader);

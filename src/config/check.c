@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this file of settings right? Without a daemon. */
+/* Checks a settings file without a daemon. */
 #include "config/config.h"
 
 #include <limits.h>

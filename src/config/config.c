@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do a file, the environment and flags become settings? CONFIG-12: each layer wins over the one before. */
+/* Turns a file, the environment and flags into settings. CONFIG-12: each layer overrides the one before. */
 #include "config/config.h"
 
 #include "config/plain.h"
 #include "config/toml.h"
-#include "model/charge.h"
-#include "model/secret.h"
+#include "model/assignment.h"
+#include "model/secret/secret.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,18 +14,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LIST_ROOM = 64 }; /* more than any list has rows */
+enum { LIST_ROOM = 64 }; /* larger than the row count of any list */
 
 struct loading {
     const struct config_source *source;
     struct config_report *report;
     struct settings *settings;
-    struct str text;     /* of the file */
-    char file[PATH_MAX]; /* its name; empty: there is none */
+    struct str text;     /* contents of the file */
+    char file[PATH_MAX]; /* its name; empty: no file */
     struct {
-        char *entries; /* being gathered */
+        char *entries; /* entries collected so far */
         uint32_t count;
-        uint32_t lines[LIMIT_LINES][LIST_ROOM]; /* where each of their settings stands */
+        uint32_t lines[LIMIT_LINES][LIST_ROOM]; /* line of each setting of each entry */
     } lists[SETTING_LISTS];
     struct toml_doc *doc;
 };
@@ -84,7 +84,7 @@ static bool file_read(struct loading *loading) {
     return loading->report->count == 0;
 }
 
-/* ---- one value of it ---- */
+/* ---- one value of the file ---- */
 
 static bool given_from(const struct toml_value *value, struct given *ret) {
     *ret = (struct given){.text = value->text,
@@ -98,7 +98,7 @@ static bool given_from(const struct toml_value *value, struct given *ret) {
     case TOML_REAL: ret->type = SETTING_REAL; return true;
     case TOML_FLAG: ret->type = SETTING_FLAG; return true;
     case TOML_TEXTS: ret->type = SETTING_TEXTS; return true;
-    default: ret->type = SETTING_CHOICE; return false; /* no setting is given as one */
+    default: ret->type = SETTING_CHOICE; return false; /* no setting accepts a value of this type */
     }
 }
 
@@ -109,7 +109,7 @@ static struct str section_of(struct str path) {
     return str_cut(path, len);
 }
 
-/* A setting whose part does not exist. False: it is none of those. */
+/* Reports a setting whose part is not built. False: the path is not such a setting. */
 static bool absent(struct loading *loading, const struct setting_list *list, struct str path,
                    const char *place, const char *remedy) {
     const struct setting *row = setting_absent(list, path);
@@ -126,7 +126,7 @@ static bool absent_in_file(struct loading *loading, const struct setting_list *l
     return absent(loading, list, path, place, "remove the line");
 }
 
-/* In the same section its last word is enough. */
+/* Within the same section, the suggestion shows only the last word of the name. */
 static void unknown(struct loading *loading, const struct toml_value *value, struct str path,
                     const char *near) {
     struct str section = section_of(path);
@@ -141,7 +141,7 @@ static void unknown(struct loading *loading, const struct toml_value *value, str
                 value->column, STR_ARG(str_cut(path, 120)));
 }
 
-/* G-09: a pattern that cannot work is said at once, with its place. */
+/* G-09: reports a pattern that cannot work immediately, with its place. */
 static bool pattern_is_right(struct loading *loading, const struct setting *row,
                              const struct given *given, const char *place) {
     uint32_t before = loading->report->count, column = 0;
@@ -156,7 +156,7 @@ static bool pattern_is_right(struct loading *loading, const struct setting *row,
     return loading->report->count == before;
 }
 
-/* Put one value where its row says; `line` is where the same one was set before. */
+/* Stores one value where its row says; `line` is the line that set it before, 0: none. */
 static void put(struct loading *loading, void *base, struct setting_found found,
                 const struct toml_value *value, uint32_t *line) {
     char why[200], place[PATH_MAX + 32];
@@ -197,7 +197,7 @@ static bool begins_below(struct str path, const char *before, struct str *ret_re
     return true;
 }
 
-/* agents.list[] is how others call agents[]. */
+/* agents.list[] is the older name of agents[]. */
 static const struct setting_list *list_named(struct str path) {
     for (const struct setting_list *list = SETTING_LIST; list < SETTING_LIST + SETTING_LISTS;
          list++)
@@ -255,7 +255,7 @@ static void entries_check(struct loading *loading, const struct setting_list *li
         if (id.len == 0)
             problem(loading, "%s: %s %u has no \"%s\"", loading->file, list->one, i + 1,
                     list->rows[0].name);
-        if (list == &SETTING_LIST[LIST_AGENTS] && agent_is_watched(id))
+        if (list == &SETTING_LIST[LIST_AGENTS] && agent_is_adopted(id))
             problem(loading,
                     "%s: agent %u is called \"%.*s\", as sessions are that are only watched: give "
                     "it a name without \":\"",
@@ -304,7 +304,7 @@ static void table_check(struct loading *loading, const struct toml_value *value)
             STR_ARG(near), near.len ? "]?" : "");
 }
 
-/* What stands in a section that there is not is not complained of again. */
+/* Settings in an unknown section are not reported again. */
 static bool in_unknown_section(struct str path) {
     struct str section = section_of(path);
     return section.len > 0 && !setting_section_exists(str_cut(section, section.len - 1));
@@ -362,7 +362,7 @@ static void put_layer(struct loading *loading, const struct setting *row, struct
         settings->origins[setting_place(row)] = (struct origin_place){origin, 0};
 }
 
-/* Its own name first, then the older ones: OVERSEER_STORE. */
+/* Tries the setting's own name first, then the older ones: OVERSEER_STORE. */
 static const char *environment_of(const struct setting *row, char shown[SETTING_ENV]) {
     setting_env(row->name, shown);
     const char *value = getenv(shown);
@@ -397,7 +397,7 @@ static void environment_take(struct loading *loading) {
     }
 }
 
-/* All flags for one list are its entries, so they are gathered first. */
+/* All flags for one list are its entries, so the first of them collects the others. */
 static void flag_take(struct loading *loading, uint32_t place) {
     const struct config_flag *flags = loading->source->flags, *flag = &flags[place];
     struct setting_found found = setting_find(str_of(flag->name));
@@ -411,12 +411,13 @@ static void flag_take(struct loading *loading, uint32_t place) {
     }
     const struct setting *row = found.row;
     struct str text = str_of(flag->value);
-    if (row->type == SETTING_TEXTS && flag->whole) /* lines are not split at commas */
+    if (row->type == SETTING_TEXTS &&
+        flag->whole) /* a text with a line break is not split at commas */
         text = arena_format(&loading->settings->arena, "%s\n", flag->value);
     for (uint32_t i = 0; row->type == SETTING_TEXTS && i < loading->source->flag_count; i++)
         if (i != place && setting_find(str_of(flags[i].name)).row == row) {
             if (i < place)
-                return; /* the first has taken them all */
+                return; /* the first flag has collected them all */
             text =
                 arena_format(&loading->settings->arena, "%.*s\n%s", STR_ARG(text), flags[i].value);
         }
@@ -438,7 +439,7 @@ static struct str state_folder(struct arena *arena) {
     return arena_format(arena, "%s/.local/state/overseer", home && *home ? home : "/var/lib");
 }
 
-/* Paths of all rows of one struct: ~/ is the home folder. */
+/* Expands ~/ to the home folder in all paths of one struct. */
 static void home_expand(void *base, const struct setting *rows, size_t count, const char *home,
                         struct arena *arena) {
     for (size_t i = 0; i < count; i++) {
@@ -460,7 +461,7 @@ static void homes_expand(struct loading *loading) {
             home_expand(entry_at(loading, list, i), list->rows, list->count, home, arena);
 }
 
-/* Beside a socket that was named, so that several daemons of one person do not meet. */
+/* Puts the state folder beside a socket that was set explicitly, so that several daemons of one person do not share it. */
 static struct str beside_socket(struct str socket, struct str usual, struct arena *arena) {
     static const struct str END = STR(".sock");
     if (socket.len > usual.len && memcmp(socket.at, usual.at, usual.len) == 0)
@@ -485,7 +486,7 @@ static void paths_resolve(struct settings *settings) {
             beside_socket(settings->server.socket, settings->storage.dir, arena);
 }
 
-/* Each by itself: what it needs depends on its kind. */
+/* Checks each channel by itself: what it needs depends on its kind. */
 static void channels_take(struct loading *loading) {
     struct settings *settings = loading->settings;
     settings_channels(settings);
@@ -521,7 +522,7 @@ static void whole_check(struct loading *loading) {
                 loading->file, LIMIT_POLICY);
 }
 
-/* ---- all of it ---- */
+/* ---- loading everything ---- */
 
 static struct settings *load(struct loading *loading) {
     struct settings *settings = loading->settings;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the operator set? A file, the environment and flags, put on top of each other and checked whole. */
+/* Loads the operator's settings: a file, the environment and flags, layered and checked as a whole. */
 #pragma once
 
-#include "model/setting.h"
+#include "model/setting/setting.h"
 
 enum {
-    CONFIG_PROBLEMS = 32, /* told at once; the rest is counted */
+    CONFIG_PROBLEMS = 32, /* problems kept; the rest is only counted */
     CONFIG_FLAGS = 128,
 };
 
-/* A flag as it was given. Several for one list are its entries. */
+/* A flag as it was given. Several flags for one list are its entries. */
 struct config_flag {
     const char *name;  /* of the setting */
-    const char *value; /* as the environment would say it */
+    const char *value; /* written as in the environment */
     const char *shown; /* the flag itself, for errors: --lease */
     enum span_unit unit;
-    bool whole; /* of a list: it is one entry, whatever is in it */
+    bool whole; /* list: the value is one entry, whatever it contains */
 };
 
 struct config_source {
-    const char *file; /* NULL: where config_find() finds one */
-    bool ignore_file; /* flags and environment alone */
+    const char *file; /* NULL: the file that config_find() finds */
+    bool ignore_file; /* use only flags and environment */
     bool ignore_environment;
     bool
-        recorded; /* the text was recorded by an earlier version: what it has of parts that are not built is left out */
+        recorded; /* an earlier version recorded the text: its settings of parts that are not built are ignored */
     const struct config_flag *flags;
     uint32_t flag_count;
 };
@@ -32,24 +32,25 @@ struct config_report {
     char
         problems[CONFIG_PROBLEMS]
                 [320]; /* whole sentences: `overseer.toml:7:3: there is no setting "tick_evry" …` */
-    uint32_t count;    /* may be more than are kept */
+    uint32_t count;    /* may exceed the number kept */
 };
 
 /* The file that is read when none is named: OVERSEER_CONFIG, $XDG_CONFIG_HOME/overseer/overseer.toml,
- * /etc/overseer/overseer.toml. False: there is none. OVERSEER_CONFIG that is not there is still the answer. */
+ * /etc/overseer/overseer.toml. False: there is none. The path in OVERSEER_CONFIG is returned even if that file does not
+ * exist. */
 bool config_find(char *path, size_t size);
 
-/* NULL: the report says what is wrong, all of it. Else the settings, complete: paths are resolved. Give them to
+/* NULL: the report lists everything that is wrong. Otherwise the complete settings, with paths resolved. Free them with
  * config_free(). */
 struct settings *config_load(const struct config_source *source, struct config_report *report);
 void config_free(struct settings *settings);
 
-/* The same from a text, as `name`; for tests. */
+/* The same from a text, reported as `name`; for tests. */
 struct settings *config_load_text(struct str text, const char *name,
                                   const struct config_source *source, struct config_report *report);
 
-/* overseer config check [FILE]: prints to stdout what is wrong, or that nothing is. An exit status. */
+/* overseer config check [FILE]: prints to stdout what is wrong, or that nothing is. Returns an exit status. */
 int config_check_main(const char *file);
 
-/* overseer.toml(5), from the rows. */
+/* Prints overseer.toml(5), generated from the rows. */
 void config_manual(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does an entry of verify.protect or verify.rules mean this file? */
+/* Matches the path of a file against an entry of verify.protect or verify.rules. */
 #include "config/judged.h"
 
 #include <fnmatch.h>
@@ -12,7 +12,7 @@ static struct str base_name(struct str path) {
     return path;
 }
 
-/* "tests/": a folder of that name anywhere; "ci/run/": that folder. */
+/* "tests/" matches a folder of that name anywhere; "ci/run/" matches only that folder. */
 static bool folder_matches(struct str folder, struct str path) {
     bool rooted = memchr(folder.at, '/', folder.len - 1) != NULL;
     for (size_t i = 0; i + folder.len < path.len; i++)

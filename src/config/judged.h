@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does an entry of verify.protect or verify.rules mean this file? */
+/* Matches the path of a file against an entry of verify.protect or verify.rules. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
 
-/* A folder ends in "/"; a pattern without "/" is for the name of a file, any other for its whole path. */
+/* A pattern that ends in "/" matches a folder; one without "/" matches the name of a file, any other its whole path. */
 bool judged_matches(struct str pattern, struct str path, struct arena *arena);

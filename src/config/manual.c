@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does overseer.toml(5) say? It is made from the rows, and from the texts around them. */
+/* Generates overseer.toml(5) from the rows and the texts around them. */
 #include "config/config.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ static const char AFTER[] = ".SH EXAMPLE\n"
                             ".BR overseer (1),\n"
                             ".BR overseerd (8)\n";
 
-/* A backslash and a leading dot mean something to troff; a hyphen in a value is one. */
+/* Escapes text for troff, which interprets a backslash and a leading dot; a hyphen in a value has to stay a hyphen. */
 static void put(const char *text) {
     for (; *text; text++) {
         if (*text == '\\')
@@ -135,7 +135,7 @@ static void put_row(const void *defaults, const struct setting *row, struct aren
     puts(".");
 }
 
-/* What is refused, so that nobody looks for it in vain. */
+/* Lists the settings that are refused, so that readers do not search for them. */
 static void put_absent(void) {
     puts(
         ".SH NOT AVAILABLE IN THIS VERSION\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a text in which only strings and comments have letters beyond ASCII? TOML says so; the parser behind toml.cc
- * counts on it. Where a string does not end, nothing more is looked at: the parser refuses that itself. */
+/* Checks that a text has characters beyond ASCII only in strings and comments. TOML requires that, and the parser
+ * behind toml.cc relies on it. After an unterminated string nothing more is checked: the parser refuses that itself. */
 #include "config/plain.h"
 
 struct plain {
@@ -26,7 +26,7 @@ static bool three(const struct plain *p, char mark) {
     return peek(p, 0) == mark && peek(p, 1) == mark && peek(p, 2) == mark;
 }
 
-/* Behind the string that begins here. */
+/* Advances past the string that begins here. */
 static void string_pass(struct plain *p) {
     char mark = peek(p, 0);
     bool lines = three(p, mark);
@@ -38,7 +38,7 @@ static void string_pass(struct plain *p) {
         else if (lines ? three(p, mark) : peek(p, 0) == mark)
             break;
         else if (!lines && peek(p, 0) == '\n')
-            p->at = p->text.len; /* it does not end */
+            p->at = p->text.len; /* unterminated */
         step(p);
     }
     for (int i = 0; i < (lines ? 5 : 1) && peek(p, 0) == mark; i++)

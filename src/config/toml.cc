@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a TOML document say? The one file that knows the parser. Nothing is thrown out of it, and no C code runs
- * inside of it. */
+/* Reads a TOML document. The only file that knows the parser. No exception leaves it, and no C code runs inside it. */
 #include <exception>
 
-/* The parser is not sure of itself everywhere ("[{" is one such place). What it did not expect is a wrong document, and
- * not the end of us. */
+/* The parser does not handle every input ("[{" is one example). A failed assertion of the parser means an invalid
+ * document; it must not end the process. */
 struct toml_surprised : std::exception {};
 [[noreturn]] static void toml_surprise() {
     throw toml_surprised();
@@ -30,14 +29,14 @@ struct toml_surprised : std::exception {};
 #include <string>
 #include <vector>
 
-/* Deques, because what the values point to must stay where it is. */
+/* Deques, because their elements must stay in place: the values point to them. */
 struct toml_doc {
     std::deque<toml_value> values;
     std::deque<std::string> texts;
     std::deque<std::vector<str>> lists;
 };
 
-/* Tables may stand in any order; people read errors from top to bottom. */
+/* Orders values by position: tables may occur in any order, and people read errors from top to bottom. */
 static bool is_before(const toml_value &a, const toml_value &b) {
     return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
@@ -106,7 +105,7 @@ static void walk_entries(toml_doc &doc, const std::string &path, const ::toml::a
     }
 }
 
-/* A dotted path of a section as written is walked key by key: only sections that begin in a line of their own count. */
+/* Walks the dotted path of a section key by key: only sections that begin on a line of their own count. */
 static void walk(toml_doc &doc, const std::string &path, const ::toml::table &table) {
     for (const auto &[key, node] : table) {
         std::string full =
@@ -128,7 +127,7 @@ static void say(toml_error *ret, uint32_t line, uint32_t column, const char *why
     std::snprintf(ret->why, sizeof ret->why, "%s", why);
 }
 
-/* Up to which line does it read without a surprise? */
+/* Does this text make the parser fail an assertion? Serves to find the line up to which it does not. */
 static bool surprises(std::string_view text) {
     try {
         (void)::toml::parse(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a TOML document say, from top to bottom? A list of its values with their places. The parser behind it is
- * C++ and stays behind it. */
+/* Reads a TOML document into a list of its values with their positions, from top to bottom. The C++ parser is hidden
+ * behind this interface. */
 #pragma once
 
 #include "base/str.h"
@@ -24,7 +24,7 @@ enum toml_type {
 
 struct toml_value {
     enum toml_type type;
-    struct str path; /* keys with dots between them; entries of a list have the path of the list */
+    struct str path; /* keys joined by dots; entries of a list have the path of the list */
     uint32_t line, column;
     struct str text;
     int64_t number;

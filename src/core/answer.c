@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody answered: what follows for the work that it was about, and who hears it when? ESCALATE-14, REQUEST-01.
+/* Applies an answer: what follows for the work that the question was about, and when the agent is sent it. ESCALATE-14, REQUEST-01.
  *
- *   stalled. landing.   whether its work goes on, and how          done.              is it done?
- *   disk.               the same, of a run that the host froze (brake.c)
- *   denied.  failed.    the same, of work that nobody is on        asks.              may it use a tool?
+ *   stalled. landing.   whether the work continues, and how        done.              is it done?
+ *   disk.               the same, for a run that the host froze (brake.c)
+ *   denied.  failed.    the same, for work without an assignment   asks.              may it use a tool?
  *
- * Anything else is said to the agent that asked. */
+ * Any other answer is sent to the agent that asked. */
 #include "core/rules.h"
 
-/* ---- whether it goes on ---- */
+/* ---- whether the work continues ---- */
 
 static void work_give_up(struct deciding *d, uint32_t at_node, struct str rule) {
     plan_edit(d, 0);
@@ -19,7 +19,7 @@ static void work_give_up(struct deciding *d, uint32_t at_node, struct str rule) 
     plan_settle(d);
 }
 
-/* A person has given it new chances. */
+/* A person has granted new attempts. */
 static void chances_renew(struct deciding *d, uint32_t at_node) {
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, at_node);
@@ -27,113 +27,117 @@ static void chances_renew(struct deciding *d, uint32_t at_node) {
     node_touch(d, node);
 }
 
-/* "try again", "give it to another agent": the run at hand ends. */
-static void answer_carry_out(struct deciding *d, struct charge *charge, uint32_t option) {
-    charge->answered = 0;
-    charge->waiting = WAITS_FOR_NOTHING;
-    candidate_forget(d, charge); /* what passed before is not what comes now */
-    if (option == 2 && ladder_reassign(d, charge))
+/* "try again", "give it to another agent": the current run ends. */
+static void answer_carry_out(struct deciding *d, struct assignment *assignment, uint32_t option) {
+    assignment->answered = 0;
+    assignment->waiting = WAITS_FOR_NOTHING;
+    candidate_forget(d,
+                     assignment); /* the candidate that passed is not what the new run will make */
+    if (option == 2 && ladder_reassign(d, assignment))
         return;
-    uint32_t n = charge->n;
-    questions_drop(d, n, STR("answer.again")); /* whatever else was asked about it */
-    charge = charges_find(&d->decision->live.charges, n);
-    charge->question = 0;
-    charge_run_end(d, charge); /* what is wanted now is said from the beginning */
-    if (charge->status == CHARGE_BLOCKED || charge->status == CHARGE_QUEUED) {
-        permit_return(d, charge, true);
-        charge_again(d, charge, STR("answer.again"));
+    uint32_t n = assignment->n;
+    questions_drop(d, n, STR("answer.again")); /* any other question about it */
+    assignment = assignments_find(&d->decision->live.assignments, n);
+    assignment->question = 0;
+    assignment_run_end(d, assignment); /* the new run is instructed from the beginning */
+    if (assignment->status == ASSIGNMENT_BLOCKED || assignment->status == ASSIGNMENT_QUEUED) {
+        permit_return(d, assignment, true);
+        assignment_again(d, assignment, STR("answer.again"));
     }
-    charge_noted(d, n, STR("answer.again"));
+    assignment_noted(d, n, STR("answer.again"));
 }
 
-/* Somebody answered about what was seen then, and it may have come to life since. A person's word is carried out after a few
- * looks that saw nothing. */
-bool answer_looked(struct deciding *d, struct charge *charge, const struct sighting *seen) {
+/* The answer is about what was seen when the question was asked, and the agent may have become active since. If a few
+ * looks see nothing, the person's answer is carried out. */
+bool answer_looked(struct deciding *d, struct assignment *assignment,
+                   const struct observation *seen) {
     bool blind = saw_nothing(seen);
-    if (charge->answered == 0)
+    if (assignment->answered == 0)
         return false;
-    charge->unseen = blind ? charge->unseen + 1 : 0;
-    if (!blind && charge_lives(d, charge, seen))
+    assignment->unseen = blind ? assignment->unseen + 1 : 0;
+    if (!blind && assignment_lives(d, assignment, seen))
         return true;
-    if (!blind || charge->unseen >= UNSEEN_MOST)
-        answer_carry_out(d, charge, charge->answered);
+    if (!blind || assignment->unseen >= UNSEEN_MOST)
+        answer_carry_out(d, assignment, assignment->answered);
     return true;
 }
 
-void answer_go_on(struct deciding *d, struct charge *charge) {
-    if (charge->ended || charge->run == 0)
-        answer_carry_out(d, charge, charge->answered);
-    else if (charge->effect == 0 && dispatch_has_room(d))
-        charge_look(d, charge, 0, STR("answer.look"));
+void answer_go_on(struct deciding *d, struct assignment *assignment) {
+    if (assignment->ended || assignment->run == 0)
+        answer_carry_out(d, assignment, assignment->answered);
+    else if (assignment->effect == 0 && dispatch_has_room(d))
+        assignment_look(d, assignment, 0, STR("answer.look"));
 }
 
-/* Nothing is done to what is only watched: it is watched from now on as if it had just been seen, or anew if it had ended. */
-static void watched_answered(struct deciding *d, struct charge *charge, uint32_t option) {
-    charge->waiting = WAITS_FOR_NOTHING;
+/* Nothing is done to an adopted session: it is watched from now on as if it had just been seen, or anew if it had
+ * ended. */
+static void watched_answered(struct deciding *d, struct assignment *assignment, uint32_t option) {
+    assignment->waiting = WAITS_FOR_NOTHING;
     if (option == 2) {
-        charge_done(d, charge,
-                    (struct ending){.rule = STR("answer.accepted"),
-                                    .evidence = STR("a person says so"),
-                                    .proof = PROOF_PERSON});
+        assignment_done(d, assignment,
+                        (struct ending){.rule = STR("answer.accepted"),
+                                        .evidence = STR("a person says so"),
+                                        .proof = PROOF_PERSON});
         return;
     }
-    charge->rung = charge->first;
-    if (charge->ended) {
-        chances_renew(d, charge->node);
-        charge_again(d, charge, STR("answer.again"));
+    assignment->rung = assignment->first;
+    if (assignment->ended) {
+        chances_renew(d, assignment->node);
+        assignment_again(d, assignment, STR("answer.again"));
         return;
     }
-    charge->last_activity_at = d->signal->at;
-    charge_wakes(d, charge, STR("answer.again"));
+    assignment->last_activity_at = d->signal->at;
+    assignment_wakes(d, assignment, STR("answer.again"));
 }
 
-/* What passed its checks and did not land is landed once more: no agent has to make it again. */
-static bool land_again(struct deciding *d, struct charge *charge, uint32_t option) {
-    if (option > 1 || !charge->commit[0] || !d->policy->lands)
+/* Work that passed its checks and did not land is landed once more: no agent has to make it again. */
+static bool land_again(struct deciding *d, struct assignment *assignment, uint32_t option) {
+    if (option > 1 || !assignment->commit[0] || !d->policy->lands)
         return false;
-    charge->question = 0;
-    charge->rechecks = 0;
-    charge->waiting = WAITS_FOR_NOTHING;
-    if (charge->status == CHARGE_BLOCKED)
-        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.again")});
-    work_passed(d, charge, STR("answer.again"));
+    assignment->question = 0;
+    assignment->rechecks = 0;
+    assignment->waiting = WAITS_FOR_NOTHING;
+    if (assignment->status == ASSIGNMENT_BLOCKED)
+        assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                        (struct evidence){.rule = STR("answer.again")});
+    work_passed(d, assignment, STR("answer.again"));
     return true;
 }
 
-void answer_begin_again(struct deciding *d, struct charge *charge) {
-    chances_renew(d, charge->node);
-    answer_carry_out(d, charge, 1);
+void answer_begin_again(struct deciding *d, struct assignment *assignment) {
+    chances_renew(d, assignment->node);
+    answer_carry_out(d, assignment, 1);
 }
 
-void answer_give_up(struct deciding *d, struct charge *charge) {
-    uint32_t at_node = charge->node;
-    charge->question = 0;
-    charge_stop(d, charge, STR("answer.stop"), STR("a person said so"));
+void answer_give_up(struct deciding *d, struct assignment *assignment) {
+    uint32_t at_node = assignment->node;
+    assignment->question = 0;
+    assignment_stop(d, assignment, STR("answer.stop"), STR("a person said so"));
     work_give_up(d, at_node, STR("answer.stop"));
 }
 
-static void ladder_answered(struct deciding *d, struct charge *charge, uint32_t option) {
-    uint32_t at_node = charge->node;
+static void ladder_answered(struct deciding *d, struct assignment *assignment, uint32_t option) {
+    uint32_t at_node = assignment->node;
     if (option == 3) {
-        answer_give_up(d, charge);
+        answer_give_up(d, assignment);
         return;
     }
-    charge->question = 0;
-    charge->waiting = WAITS_FOR_RETRY;
-    if (charge_is_watched(charge)) {
-        watched_answered(d, charge, option);
+    assignment->question = 0;
+    assignment->waiting = WAITS_FOR_RETRY;
+    if (assignment_is_adopted(assignment)) {
+        watched_answered(d, assignment, option);
         return;
     }
-    charge->answered = option ? option : 1;
-    charge->unseen = 0;
-    charge->rung = charge->first;
-    charge->moves = charge->retries = charge->restarts = 0;
+    assignment->answered = option ? option : 1;
+    assignment->unseen = 0;
+    assignment->rung = assignment->first;
+    assignment->moves = assignment->retries = assignment->restarts = 0;
     chances_renew(d, at_node);
-    charge_touch(d, charge);
-    answer_go_on(d, charge);
+    assignment_touch(d, assignment);
+    answer_go_on(d, assignment);
 }
 
-/* "denied.", "failed.": the work waits as a node, with nobody on it. */
+/* "denied.", "failed.": the work waits as a node without an assignment. */
 static void stopped_answered(struct deciding *d, const struct question *question) {
     plan_edit(d, 0);
     struct node *node = plan_find(&d->decision->plan, str_of(question->cause + 7));
@@ -148,130 +152,142 @@ static void stopped_answered(struct deciding *d, const struct question *question
     plan_settle(d);
 }
 
-/* "done.": a person has looked. */
-static bool done_answered(struct deciding *d, struct charge *charge,
+/* "done.": a person has looked at the work. */
+static bool done_answered(struct deciding *d, struct assignment *assignment,
                           const struct question *question) {
     if (!str_begins(str_of(question->cause), STR("done.")))
         return false;
-    if (question->answer != 1) { /* nothing that passed lands by itself any more */
-        done_forget(d, charge);
+    if (question->answer != 1) { /* a candidate that passed no longer lands by itself */
+        done_forget(d, assignment);
         return false;
     }
-    charge->question = 0;
-    charge->approved = 1;
-    charge->waiting = WAITS_FOR_NOTHING;
-    if (charge->commit[0] && d->policy->lands) {
-        if (charge->status == CHARGE_BLOCKED)
-            charge_move(d, charge, CHARGE_ACTIVE,
-                        (struct evidence){.rule = STR("answer.accepted")});
-        work_passed(d, charge, STR("answer.accepted"));
+    assignment->question = 0;
+    assignment->approved = 1;
+    assignment->waiting = WAITS_FOR_NOTHING;
+    if (assignment->commit[0] && d->policy->lands) {
+        if (assignment->status == ASSIGNMENT_BLOCKED)
+            assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                            (struct evidence){.rule = STR("answer.accepted")});
+        work_passed(d, assignment, STR("answer.accepted"));
     } else
-        charge_done(d, charge,
-                    (struct ending){.rule = STR("answer.accepted"),
-                                    .evidence = STR("a person accepted it"),
-                                    .proof = charge->commit[0] ? PROOF_CHECKED : PROOF_PERSON});
+        assignment_done(
+            d, assignment,
+            (struct ending){.rule = STR("answer.accepted"),
+                            .evidence = STR("a person accepted it"),
+                            .proof = assignment->commit[0] ? PROOF_CHECKED : PROOF_PERSON});
     return true;
 }
 
-/* ---- what the agent hears ---- */
+/* ---- what the agent is sent ---- */
 
 static bool is_permission(const struct question *question) {
     return str_begins(str_of(question->cause), STR("asks."));
 }
 
-/* Whether it may use a tool is all that an agent in a dialog hears: any other answer comes after it, and after whatever else it
- * has not heard. It goes on if nothing else holds it. */
-static bool answer_comes_later(struct deciding *d, struct charge *charge, struct hash said) {
-    struct str dialog = arena_format(d->out, "asks.A_%u", charge->n);
+/* An agent in a permission dialog is sent only the permission: any other answer follows it, after whatever else the
+ * agent has not heard. The agent continues if nothing else holds it. */
+static bool answer_comes_later(struct deciding *d, struct assignment *assignment,
+                               struct hash answer) {
+    struct str dialog = arena_format(d->out, "asks.A_%u", assignment->n);
     bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
-    if (!in_dialog && !charge->unheard)
+    if (!in_dialog && !assignment->outgoing_unheard)
         return false;
-    bool blocked = charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA;
-    words_put_by(d, charge, WORDS_ANSWER, said);
-    if (!in_dialog && blocked && (charge->ended || !charge->run)) {
-        permit_return(d, charge, true);
-        charge_again(d, charge, STR("answer.given"));
+    bool blocked =
+        assignment->status == ASSIGNMENT_BLOCKED && assignment->waiting != WAITS_FOR_QUOTA;
+    words_put_by(d, assignment, WORDS_ANSWER, answer);
+    if (!in_dialog && blocked && (assignment->ended || !assignment->run)) {
+        permit_return(d, assignment, true);
+        assignment_again(d, assignment, STR("answer.given"));
     } else if (!in_dialog && blocked) {
-        charge->waiting = WAITS_FOR_NOTHING;
-        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
-        reply_due(d, charge);
+        assignment->waiting = WAITS_FOR_NOTHING;
+        assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                        (struct evidence){.rule = STR("answer.given")});
+        reply_due(d, assignment);
     }
     return true;
 }
 
-/* It has said done meanwhile: that is looked at first, and what was answered is said if it is not so. */
-static bool checked_first(struct deciding *d, struct charge *charge, struct hash said) {
-    bool lands = charge->commit[0] && d->policy->lands;
-    if (charge->question || (charge->waiting != WAITS_FOR_CHECK && !lands))
+/* The agent has reported done meanwhile: that is checked first, and the answer is sent if the work is not done. */
+static bool checked_first(struct deciding *d, struct assignment *assignment, struct hash answer) {
+    bool lands = assignment->commit[0] && d->policy->lands;
+    if (assignment->question || (assignment->waiting != WAITS_FOR_CHECK && !lands))
         return false;
     if (!lands)
-        words_put_by(d, charge, WORDS_ANSWER, said);
-    if (charge->status == CHARGE_BLOCKED)
-        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
-    charge->waiting = WAITS_FOR_CHECK;
-    charge_touch(d, charge);
-    check_go_on(d, charge);
+        words_put_by(d, assignment, WORDS_ANSWER, answer);
+    if (assignment->status == ASSIGNMENT_BLOCKED)
+        assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                        (struct evidence){.rule = STR("answer.given")});
+    assignment->waiting = WAITS_FOR_CHECK;
+    assignment_touch(d, assignment);
+    check_go_on(d, assignment);
     return true;
 }
 
-/* ESCALATE-14: the answer goes with the next instruction, and the charge goes on. */
-static void answer_say(struct deciding *d, struct charge *charge, const struct question *question) {
-    bool withdrawn = hash_is_zero(&question->said), permission = is_permission(question);
-    struct hash said = withdrawn ? decide_text(d, STR("It was withdrawn: go on without an answer."))
-                                 : question->said;
-    if (!permission && (checked_first(d, charge, said) || answer_comes_later(d, charge, said)))
+/* ESCALATE-14: the answer goes with the next instruction, and the assignment continues. */
+static void answer_say(struct deciding *d, struct assignment *assignment,
+                       const struct question *question) {
+    bool withdrawn = hash_is_zero(&question->answer_text), permission = is_permission(question);
+    struct hash answer = withdrawn
+                             ? decide_text(d, STR("It was withdrawn: go on without an answer."))
+                             : question->answer_text;
+    if (!permission &&
+        (checked_first(d, assignment, answer) || answer_comes_later(d, assignment, answer)))
         return;
-    said_becomes(d, charge, permission ? WORDS_NONE : WORDS_ANSWER, said);
-    charge->permits = !permission             ? PERMISSION_NONE
-                      : question->answer == 1 ? PERMISSION_YES
-                                              : PERMISSION_NO;
+    outgoing_set(d, assignment, permission ? WORDS_NONE : WORDS_ANSWER, answer);
+    assignment->permits = !permission             ? PERMISSION_NONE
+                          : question->answer == 1 ? PERMISSION_YES
+                                                  : PERMISSION_NO;
     if (question->of == OF_PERSON)
-        chances_renew(d, charge->node);
-    if (charge->waiting == WAITS_FOR_QUOTA || charge->status == CHARGE_QUEUED) {
-        charge_touch(d, charge); /* it goes with what is said when it goes on */
+        chances_renew(d, assignment->node);
+    if (assignment->waiting == WAITS_FOR_QUOTA || assignment->status == ASSIGNMENT_QUEUED) {
+        assignment_touch(d, assignment); /* sent with the next instruction, when it continues */
         return;
     }
-    bool hears = charge->run && !charge->ended && charge->effect == 0 && dispatch_has_room(d);
-    charge->waiting = WAITS_FOR_NOTHING;
-    charge->expected_next_at = 0;
-    if (charge->status != CHARGE_BLOCKED && (!hears || withdrawn)) {
-        charge_touch(d, charge);
+    bool hears =
+        assignment->run && !assignment->ended && assignment->effect == 0 && dispatch_has_room(d);
+    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->expected_next_at = 0;
+    if (assignment->status != ASSIGNMENT_BLOCKED && (!hears || withdrawn)) {
+        assignment_touch(d, assignment);
         return;
     }
-    if (hears) { /* REQUEST-01: also the second answer of several, when it works again */
-        charge->last_activity_at = d->signal->at;
-        if (charge->status == CHARGE_BLOCKED)
-            charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("answer.given")});
-        charge_reply(d, charge, WORDS_ANSWER);
+    if (hears) { /* REQUEST-01: also the second of several answers, when the agent works again */
+        assignment->last_activity_at = d->signal->at;
+        if (assignment->status == ASSIGNMENT_BLOCKED)
+            assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                            (struct evidence){.rule = STR("answer.given")});
+        assignment_reply(d, assignment, WORDS_ANSWER);
     } else {
-        permit_return(d, charge, true);
-        charge_again(d, charge, STR("answer.given"));
+        permit_return(d, assignment, true);
+        assignment_again(d, assignment, STR("answer.given"));
     }
 }
 
-/* Whether it goes on at all: what a person says of their own goes with it, and what it has not heard stays. */
-static void fate_decided(struct deciding *d, struct charge *charge,
+/* Decides whether the work continues at all: the person's own words go with it, unless a message that the agent has not
+ * heard is still queued; that one stays. */
+static void fate_decided(struct deciding *d, struct assignment *assignment,
                          const struct question *question) {
-    charge->permits = PERMISSION_NONE;
-    if (!charge->unheard && !hash_is_zero(&question->said))
-        charge->said = question->said;
+    assignment->permits = PERMISSION_NONE;
+    if (!assignment->outgoing_unheard && !hash_is_zero(&question->answer_text))
+        assignment->outgoing = question->answer_text;
     if (!str_begins(str_of(question->cause), STR("landing.")) ||
-        !land_again(d, charge, question->answer))
-        ladder_answered(d, charge, question->answer);
+        !land_again(d, assignment, question->answer))
+        ladder_answered(d, assignment, question->answer);
 }
 
-void charge_answered(struct deciding *d, const struct question *question) {
-    struct charge *charge = NULL;
-    live_edit(d, PART_CHARGE, 0);
+void assignment_answered(struct deciding *d, const struct question *question) {
+    struct assignment *assignment = NULL;
+    live_edit(d, PART_ASSIGNMENT, 0);
     if (str_begins(str_of(question->cause), STR("denied.")) ||
         str_begins(str_of(question->cause), STR("failed.")))
         stopped_answered(d, question);
-    if (question->charge)
-        charge = charges_find(&d->decision->live.charges, question->charge - 1);
-    if (!charge || done_answered(d, charge, question) || brake_answered(d, charge, question))
+    if (question->assignment)
+        assignment = assignments_find(&d->decision->live.assignments, question->assignment - 1);
+    if (!assignment || done_answered(d, assignment, question) ||
+        brake_answered(d, assignment, question))
         return;
     if (question_is_fate(question))
-        fate_decided(d, charge, question);
+        fate_decided(d, assignment, question);
     else
-        answer_say(d, charge, question);
+        answer_say(d, assignment, question);
 }

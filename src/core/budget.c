@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much is left? Money, tokens and starts: reserved before something begins, charged when it is known what it took. */
-#include "core/desk.h"
+/* Budgets of money, tokens and starts: reserved before a run begins, charged when the actual amount is known. */
+#include "core/admission.h"
 
 enum scope { SCOPE_FLEET, SCOPE_AGENT, SCOPE_TEAM, SCOPE_ACCOUNT, SCOPE_MODEL, SCOPE_GOAL, SCOPES };
 
 static const struct scope_row {
     const char *name;
-    size_t member; /* of an agent: its name in this respect */
+    size_t member; /* offset in struct policy_agent of the name that the scope counts by */
 } SCOPE[SCOPES] = {
     [SCOPE_FLEET] = {"fleet", 0},
     [SCOPE_AGENT] = {"agent", offsetof(struct policy_agent, id)},
@@ -21,12 +21,12 @@ uint64_t amount_add(uint64_t a, uint64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Days begin at midnight UTC, hours at the full hour: nobody has to look up when a window began. */
+/* Days begin at midnight UTC, hours at the full hour: the start of a window need not be looked up. */
 int64_t budget_since(int64_t window, int64_t now) {
     return window > 0 ? now - now % window : 0;
 }
 
-/* ---- whom it counts ---- */
+/* ---- what a budget counts ---- */
 
 static const char *slash_in(const char *text) {
     for (; *text; text++)
@@ -35,7 +35,7 @@ static const char *slash_in(const char *text) {
     return NULL;
 }
 
-/* `fleet` and `day` count everything; `team` each team by itself, `team/web` only that one. */
+/* `fleet` and `day` count everything; `team` counts each team separately, `team/web` only that one. */
 static enum scope scope_of(const struct policy_budget *budget, const char **ret_name) {
     const char *slash = slash_in(budget->scope);
     size_t len = slash ? (size_t)(slash - budget->scope) : strlen(budget->scope);
@@ -50,8 +50,8 @@ static const char *agent_name(const struct policy_agent *agent, enum scope scope
     return (const char *)agent + SCOPE[scope].member;
 }
 
-/* Where it counts this agent; NOBODY: nowhere. */
-static uint32_t use_find(const struct desk_view *view, uint32_t budget, uint32_t place) {
+/* The index of the use in which the budget counts this agent; NOBODY: none. */
+static uint32_t use_find(const struct admission_view *view, uint32_t budget, uint32_t place) {
     const struct policy *policy = view->d->policy;
     const char *name;
     enum scope scope = scope_of(&policy->budgets[budget], &name);
@@ -75,8 +75,8 @@ static bool is_of_goals(const struct policy_budget *budget) {
     return scope_of(budget, &name) == SCOPE_GOAL;
 }
 
-/* Looked up once: it is asked for each permit. */
-static void uses_know(struct desk_view *view) {
+/* Looked up once per view: every permit needs it. */
+static void uses_know(struct admission_view *view) {
     const struct policy *policy = view->d->policy;
     for (uint32_t b = 0; b < policy->budget_count; b++) {
         memset(view->use_at[b], NOBODY, sizeof view->use_at[b]);
@@ -94,8 +94,8 @@ bool budgets_are_of_goals(const struct policy *policy) {
     return false;
 }
 
-/* The name of its row. */
-static void use_name(const struct desk_view *view, uint32_t budget, uint32_t place,
+/* The name of the use's row. */
+static void use_name(const struct admission_view *view, uint32_t budget, uint32_t place,
                      char name[LIMIT_SCOPE + 1]) {
     const struct policy *policy = view->d->policy;
     const char *only;
@@ -107,17 +107,18 @@ static void use_name(const struct desk_view *view, uint32_t budget, uint32_t pla
     name_put(name, LIMIT_SCOPE + 1, text);
 }
 
-/* ---- the rows ---- */
+/* ---- stored rows ---- */
 
-static bool use_counts(const struct desk_view *view, uint32_t budget, uint32_t place) {
+static bool use_counts(const struct admission_view *view, uint32_t budget, uint32_t place) {
     const char *name;
     if (scope_of(&view->d->policy->budgets[budget], &name) == SCOPE_FLEET)
         return place == 0;
     return place < view->d->policy->agent_count && view->use_at[budget][place] == place;
 }
 
-/* Where this budget counts what the row has; NOBODY: it is not its row. */
-static uint32_t row_place(const struct desk_view *view, uint32_t budget, const struct budget *row) {
+/* The index of the use that the row stores for this budget; NOBODY: the row is not this budget's. */
+static uint32_t row_place(const struct admission_view *view, uint32_t budget,
+                          const struct budget *row) {
     const struct policy *policy = view->d->policy;
     const struct policy_budget *of = &policy->budgets[budget];
     const char *only, *name = slash_in(row->scope);
@@ -135,8 +136,8 @@ static uint32_t row_place(const struct desk_view *view, uint32_t budget, const s
     return NOBODY;
 }
 
-/* Which row each use has: rows move when others go. */
-static void rows_know(struct desk_view *view) {
+/* Finds the row of each use: rows move when others are removed. */
+static void rows_know(struct admission_view *view) {
     const struct budgets *budgets = &view->d->decision->live.budgets;
     memset(view->rows, 0, sizeof view->rows);
     for (uint32_t i = 0; i < budgets->count; i++)
@@ -147,8 +148,8 @@ static void rows_know(struct desk_view *view) {
         }
 }
 
-/* A window that is over has nothing in it any more. */
-void budgets_load(struct desk_view *view) {
+/* A window that is over counts as empty. */
+void budgets_load(struct admission_view *view) {
     const struct budgets *budgets = &view->d->decision->live.budgets;
     uses_know(view);
     rows_know(view);
@@ -156,11 +157,11 @@ void budgets_load(struct desk_view *view) {
         for (uint32_t i = 0; i < NOBODY; i++) {
             const struct budget *row = view->rows[b][i] ? &budgets->at[view->rows[b][i] - 1] : NULL;
             if (row && budget_since(row->window, view->d->signal->at) <= row->since)
-                view->uses[b][i] = (struct use){.spent = row->spent, .told = row->told};
+                view->uses[b][i] = (struct use){.spent = row->spent, .warned = row->warned};
         }
 }
 
-static bool row_is_wanted(const struct desk_view *view, const struct budget *row) {
+static bool row_is_wanted(const struct admission_view *view, const struct budget *row) {
     for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
         uint32_t place = row_place(view, b, row);
         const struct use *use = place == NOBODY ? NULL : &view->uses[b][place];
@@ -170,8 +171,8 @@ static bool row_is_wanted(const struct desk_view *view, const struct budget *row
     return false;
 }
 
-/* Rows of budgets that nobody has any more, or with nothing in them, go. */
-static void rows_drop(struct desk_view *view) {
+/* Removes rows of budgets that no longer exist, and rows with nothing in them. */
+static void rows_drop(struct admission_view *view) {
     struct deciding *d = view->d;
     const struct budgets *budgets = &d->decision->live.budgets;
     for (uint32_t i = budgets->count; i-- > 0;)
@@ -182,11 +183,11 @@ static void rows_drop(struct desk_view *view) {
 }
 
 static bool row_is_right(const struct budget *row, const struct use *use, int64_t since) {
-    return row->spent == use->spent && row->reserved == use->reserved && row->told == use->told &&
-           row->since >= since;
+    return row->spent == use->spent && row->reserved == use->reserved &&
+           row->warned == use->warned && row->since >= since;
 }
 
-static void row_write(struct desk_view *view, uint32_t budget, uint32_t place) {
+static void row_write(struct admission_view *view, uint32_t budget, uint32_t place) {
     struct deciding *d = view->d;
     const struct use *use = &view->uses[budget][place];
     const struct policy_budget *of = &d->policy->budgets[budget];
@@ -204,12 +205,12 @@ static void row_write(struct desk_view *view, uint32_t budget, uint32_t place) {
     row->since = since > row->since ? since : row->since;
     row->spent = use->spent;
     row->reserved = use->reserved;
-    row->told = use->told;
+    row->warned = use->warned;
     live_touch(d, PART_BUDGET, row);
 }
 
-/* Only where something else was decided: sums alone are no reason to write. */
-void budgets_store(struct desk_view *view) {
+/* Stores only if something else was decided: sums alone are no reason to write. */
+void budgets_store(struct admission_view *view) {
     const struct policy *policy = view->d->policy;
     if (view->d->decision->verdict != VERDICT_CHANGE)
         return;
@@ -224,16 +225,16 @@ void budgets_store(struct desk_view *view) {
 
 /* ---- reserving and charging ---- */
 
-static struct use *use_of(struct desk_view *view, uint32_t budget, uint32_t place) {
+static struct use *use_of(struct admission_view *view, uint32_t budget, uint32_t place) {
     uint32_t at = view->use_at[budget][place];
     return at == NOBODY ? NULL : &view->uses[budget][at];
 }
 
-struct use *budgets_use(struct desk_view *view, uint32_t budget, const char *agent) {
+struct use *budgets_use(struct admission_view *view, uint32_t budget, const char *agent) {
     return use_of(view, budget, view_place(view, agent));
 }
 
-void budgets_reserve(struct desk_view *view, const struct permit *permit, uint32_t place) {
+void budgets_reserve(struct admission_view *view, const struct permit *permit, uint32_t place) {
     for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
         struct use *use = use_of(view, b, place);
         if (use)
@@ -243,7 +244,7 @@ void budgets_reserve(struct desk_view *view, const struct permit *permit, uint32
 }
 
 /* A start is spent when it is granted. */
-void budgets_start(struct desk_view *view, uint32_t place) {
+void budgets_start(struct admission_view *view, uint32_t place) {
     for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
         struct use *use = use_of(view, b, place);
         if (use && view->d->policy->budgets[b].unit == UNIT_STARTS)
@@ -251,7 +252,8 @@ void budgets_start(struct desk_view *view, uint32_t place) {
     }
 }
 
-void budgets_charge(struct desk_view *view, const char *agent, uint64_t cost, uint64_t tokens) {
+void budgets_charge(struct admission_view *view, const char *agent, uint64_t cost,
+                    uint64_t tokens) {
     uint32_t place = view_place(view, agent);
     for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
         enum budget_unit unit = view->d->policy->budgets[b].unit;
@@ -263,8 +265,8 @@ void budgets_charge(struct desk_view *view, const char *agent, uint64_t cost, ui
 
 /* ---- is there enough? ---- */
 
-/* What a goal has spent it says itself; what is reserved for it stands in its other permits. NULL: not counted. */
-static const struct use *use_read(const struct desk_view *view, uint32_t budget,
+/* A goal reports its own spending; its reservations are in its other permits. NULL: not counted. */
+static const struct use *use_read(const struct admission_view *view, uint32_t budget,
                                   const struct permit *permit, uint32_t place, struct use *room) {
     enum budget_unit unit = view->d->policy->budgets[budget].unit;
     uint32_t at = view->use_at[budget][place];
@@ -276,8 +278,8 @@ static const struct use *use_read(const struct desk_view *view, uint32_t budget,
     return room;
 }
 
-/* What an attempt needs at least; where no reservation is set, a trace. Who only goes on needs that too. */
-static uint64_t need_of(const struct desk_view *view, enum budget_unit unit, uint32_t place,
+/* The least that an attempt needs; 1 where no reservation is set. A permit that only continues a run needs that, too. */
+static uint64_t need_of(const struct admission_view *view, enum budget_unit unit, uint32_t place,
                         bool begins) {
     const struct policy_agent *agent = place == NOBODY ? NULL : &view->d->policy->agents[place];
     uint64_t need = !agent || !begins || unit == UNIT_STARTS ? begins || unit != UNIT_STARTS
@@ -295,9 +297,9 @@ static enum bound use_bound(const struct use *use, uint64_t need, uint64_t most,
     return waits ? BOUND_BUDGET : BOUND_NONE;
 }
 
-/* A hard stop: what cannot be had before the window ends is denied, not waited for. What others have only reserved may
- * come back. */
-enum bound budgets_bound(const struct desk_view *view, const struct permit *permit,
+/* Hard stop: what cannot be had before the window ends is denied, not waited for. Amounts that other permits have only
+ * reserved may come back. */
+enum bound budgets_bound(const struct admission_view *view, const struct permit *permit,
                          uint32_t *ret_budget) {
     enum bound bound = BOUND_NONE;
     bool begins = permit->wants == PERMIT_BEGIN;
@@ -317,8 +319,8 @@ enum bound budgets_bound(const struct desk_view *view, const struct permit *perm
     return bound;
 }
 
-/* Somebody has spent more than was reserved for it, and there is no more. */
-bool budgets_overdrawn(const struct desk_view *view, const struct permit *permit,
+/* The permit has spent more than was reserved for it, and nothing is left. */
+bool budgets_overdrawn(const struct admission_view *view, const struct permit *permit,
                        uint32_t *ret_budget) {
     uint32_t place = view_place(view, permit->agent);
     for (uint32_t b = 0; b < view->d->policy->budget_count; b++) {
@@ -342,7 +344,7 @@ static struct str amount_words(enum budget_unit unit, uint64_t amount, struct ar
                         name_of(&BUDGET_UNIT_NAMES, unit));
 }
 
-struct str budget_words(const struct desk_view *view, uint32_t budget, struct arena *arena) {
+struct str budget_words(const struct admission_view *view, uint32_t budget, struct arena *arena) {
     const struct policy_budget *of = &view->d->policy->budgets[budget];
     char window[SPAN_TEXT] = "all";
     if (of->window > 0)

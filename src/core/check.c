@@ -1,175 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what an agent calls done really done? VERIFY-01: the supervisor checks for itself, and checks the commit that would land. */
+/* Checks whether work that an agent calls done really is. VERIFY-01: the supervisor checks it itself, and checks the
+ * commit that would land. */
 #include "core/rules.h"
 #include "model/verification.h"
 
-/* ---- asking for it ---- */
+/* ---- requesting a check ---- */
 
-/* The command has its own limit, from when it begins. This is for what nobody carries out: so many may be checked before it,
- * and a forge may be away so long. */
+/* The command has its own limit, from when it begins. This one is for a check that is never started: other checks may
+ * be queued before it for so long, and a forge may be unreachable for so long. */
 static const int64_t QUEUED_MOST = MINUTES(360);
 
-/* VERIFY-11: the contract that its run began with; a plan that changes later changes it for the next one. Only who began without
- * any is held to what the plan says now. */
+/* VERIFY-11: the contract that the run began with; a later change of the plan applies to the next run. Only a run that
+ * began without a contract is held to what the plan says now. */
 struct terms {
-    struct hash text; /* zero: no file has to be there */
+    struct hash text; /* zero: no file is required */
     enum on_failure then;
     bool report;
 };
 
-static struct terms terms_of(const struct deciding *d, const struct charge *charge) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    bool its_own = !hash_is_zero(&charge->contract);
-    struct terms terms = {.then = its_own ? charge->on_failure : node->on_failure,
-                          .report = its_own ? charge->wants_report : node->wants_report};
+static struct terms terms_of(const struct deciding *d, const struct assignment *assignment) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    bool its_own = !hash_is_zero(&assignment->contract);
+    struct terms terms = {.then = its_own ? assignment->on_failure : node->on_failure,
+                          .report = its_own ? assignment->wants_report : node->wants_report};
     if (its_own)
-        terms.text = charge->contract;
+        terms.text = assignment->contract;
     else if (node->contract)
         terms.text = node->text;
     return terms;
 }
 
-void work_effect(struct deciding *d, struct charge *charge, enum effect_kind kind,
+void work_effect(struct deciding *d, struct assignment *assignment, enum effect_kind kind,
                  struct str rule) {
-    struct effect effect = agent_effect(d, charge, kind);
+    struct effect effect = agent_effect(d, assignment, kind);
     effect.within = time_after(d->policy->check_within, QUEUED_MOST);
-    effect.conflict = str_of(charge->conflict);
+    effect.conflict = str_of(assignment->conflict);
     if (kind == EFFECT_CHECK) {
-        effect.text = terms_of(d, charge).text;
-        effect.snapshot = charge->recheck ? str_of(charge->snapshot) : STR("");
+        effect.text = terms_of(d, assignment).text;
+        effect.snapshot = assignment->recheck ? str_of(assignment->snapshot) : STR("");
     } else {
-        effect.commit = str_of(charge->commit);
-        effect.onto = str_of(charge->onto);
-        effect.digest = charge->check_digest;
+        effect.commit = str_of(assignment->commit);
+        effect.onto = str_of(assignment->onto);
+        effect.digest = assignment->check_digest;
     }
-    charge->effect = effect_make(d, effect)->n + 1;
-    charge->waiting = WAITS_FOR_CHECK;
-    charge_touch(d, charge);
-    decide_record(d, RECORD_CHARGE_WAITS,
-                  charge_evidence(d, charge,
-                                  (struct evidence){.rule = rule,
-                                                    .effect = charge->effect,
-                                                    .text = str_of(charge->commit),
-                                                    .to = str_of(EFFECTS[kind].name)}));
+    assignment->effect = effect_make(d, effect)->n + 1;
+    assignment->waiting = WAITS_FOR_CHECK;
+    assignment_touch(d, assignment);
+    decide_record(d, RECORD_ASSIGNMENT_WAITS,
+                  assignment_evidence(d, assignment,
+                                      (struct evidence){.rule = rule,
+                                                        .effect = assignment->effect,
+                                                        .text = str_of(assignment->commit),
+                                                        .to = str_of(EFFECTS[kind].name)}));
 }
 
-bool check_go_on(struct deciding *d, struct charge *charge) {
-    if (charge->waiting != WAITS_FOR_CHECK || charge->effect || charge->question)
+bool check_go_on(struct deciding *d, struct assignment *assignment) {
+    if (assignment->waiting != WAITS_FOR_CHECK || assignment->effect || assignment->question)
         return false;
     if (!dispatch_has_room(d))
         return true;
-    if (!charge->commit[0] || charge->recheck)
-        work_effect(d, charge, EFFECT_CHECK,
-                    charge->recheck ? STR("work.recheck") : STR("work.check"));
+    if (!assignment->commit[0] || assignment->recheck)
+        work_effect(d, assignment, EFFECT_CHECK,
+                    assignment->recheck ? STR("work.recheck") : STR("work.check"));
     else
-        land_go_on(d, charge);
+        land_go_on(d, assignment);
     return true;
 }
 
-/* Its word begins the check, and nothing else does. */
-void check_begin(struct deciding *d, struct charge *charge) {
-    if (charge->waiting == WAITS_FOR_CHECK)
-        return; /* it has said so before */
-    if (charge->status == CHARGE_BLOCKED && !charge->question)
-        charge_move(d, charge, CHARGE_ACTIVE, (struct evidence){.rule = STR("work.check")});
-    charge->waiting = WAITS_FOR_CHECK;
-    candidate_forget(d, charge);
-    check_go_on(d, charge);
+/* Only the agent's report of done begins a check. */
+void check_begin(struct deciding *d, struct assignment *assignment) {
+    if (assignment->waiting == WAITS_FOR_CHECK)
+        return; /* it has already reported done */
+    if (assignment->status == ASSIGNMENT_BLOCKED && !assignment->question)
+        assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
+                        (struct evidence){.rule = STR("work.check")});
+    assignment->waiting = WAITS_FOR_CHECK;
+    candidate_forget(d, assignment);
+    check_go_on(d, assignment);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-struct charge *charge_waited(struct deciding *d, const struct effect_slot *slot) {
-    struct charge *charge = charge_of_effect(d, slot->n);
-    if (!charge)
+struct assignment *assignment_waited(struct deciding *d, const struct effect_slot *slot) {
+    struct assignment *assignment = assignment_of_effect(d, slot->n);
+    if (!assignment)
         return NULL;
-    charge->effect = 0;
-    if (charge->waiting == WAITS_FOR_CHECK)
-        charge->waiting = WAITS_FOR_NOTHING;
-    charge_touch(d, charge);
-    return charge;
+    assignment->effect = 0;
+    if (assignment->waiting == WAITS_FOR_CHECK)
+        assignment->waiting = WAITS_FOR_NOTHING;
+    assignment_touch(d, assignment);
+    return assignment;
 }
 
-void verdict_record(struct deciding *d, enum record_type type, const struct charge *charge,
+void verdict_record(struct deciding *d, enum record_type type, const struct assignment *assignment,
                     struct str rule, struct str verdict) {
-    decide_record(
-        d, type,
-        charge_evidence(d, charge,
-                        (struct evidence){.rule = rule,
-                                          .to = verdict,
-                                          .exit = d->signal->exit,
-                                          .count = charge->rounds,
-                                          .reason = str_cut_utf8(d->signal->title, LIMIT_COMMIT),
-                                          .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
+    decide_record(d, type,
+                  assignment_evidence(
+                      d, assignment,
+                      (struct evidence){.rule = rule,
+                                        .to = verdict,
+                                        .exit = d->signal->exit,
+                                        .count = assignment->rounds,
+                                        .reason = str_cut_utf8(d->signal->title, LIMIT_COMMIT),
+                                        .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
 }
 
-/* The candidate does not stand any more; nothing of it lands by itself. */
-void candidate_forget(struct deciding *d, struct charge *charge) {
-    slot_leave(d, charge, STR("its candidate does not stand any more"));
-    charge->commit[0] = charge->onto[0] = charge->snapshot[0] = 0;
-    charge->check_digest = charge->change = (struct hash){0};
-    charge->judged = charge->recheck = charge->rechecks = charge->approved = 0;
-    charge_touch(d, charge);
+/* The candidate is void; nothing of it lands by itself. */
+void candidate_forget(struct deciding *d, struct assignment *assignment) {
+    slot_leave(d, assignment, STR("its candidate does not stand any more"));
+    assignment->commit[0] = assignment->onto[0] = assignment->snapshot[0] = 0;
+    assignment->check_digest = assignment->change = (struct hash){0};
+    assignment->judged = assignment->recheck = assignment->rechecks = assignment->approved = 0;
+    assignment_touch(d, assignment);
 }
 
-/* What it called done is not: nothing of that stands any more. */
-void done_forget(struct deciding *d, struct charge *charge) {
-    candidate_forget(d, charge);
-    charge->completion = charge->confidence = charge->reported_last = 0;
-    charge_touch(d, charge);
+/* The work that the agent called done is not done: its candidate and its report are void. */
+void done_forget(struct deciding *d, struct assignment *assignment) {
+    candidate_forget(d, assignment);
+    assignment->completion = assignment->confidence = assignment->reported_last = 0;
+    assignment_touch(d, assignment);
 }
 
-/* It is told what is wrong and goes on, a bounded number of times. */
-static void work_goes_back(struct deciding *d, struct charge *charge, enum wording words,
+/* The agent is told what is wrong and continues, a bounded number of times. */
+static void work_goes_back(struct deciding *d, struct assignment *assignment, enum wording words,
                            struct str rule, struct str why, struct str text) {
-    done_forget(d, charge);
-    charge->rounds++;
-    said_becomes(d, charge, words,
-                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", charge->rounds,
+    done_forget(d, assignment);
+    assignment->rounds++;
+    outgoing_set(d, assignment, words,
+                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", assignment->rounds,
                                              d->policy->check_rounds,
                                              STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
-    if (charge->rounds > d->policy->check_rounds || charge->attached)
-        ladder_ask_with(d, charge, rule, why, text);
+    if (assignment->rounds > d->policy->check_rounds || assignment->attached)
+        ladder_ask_with(d, assignment, rule, why, text);
     else
-        charge_reply(d, charge, words);
+        assignment_reply(d, assignment, words);
 }
 
-/* VERIFY-18: once more from the beginning, with what the first run was started with and why it is asked again. The mark is
- * stored with the decision: VERIFY-19. */
-static void work_begins_anew(struct deciding *d, struct charge *charge, struct str rule,
+/* VERIFY-18: the work starts once more from the beginning, with what the first run was started with and the reason for
+ * the retry. The mark of the retry is stored with the decision: VERIFY-19. */
+static void work_begins_anew(struct deciding *d, struct assignment *assignment, struct str rule,
                              struct str text) {
-    done_forget(d, charge);
-    charge->rounds++;
-    charge->retried_at = d->signal->at;
-    charge->retry_of = charge->run;
-    said_becomes(d, charge, WORDS_AGAIN, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
+    done_forget(d, assignment);
+    assignment->rounds++;
+    assignment->retried_at = d->signal->at;
+    assignment->retry_of = assignment->run;
+    outgoing_set(d, assignment, WORDS_AGAIN, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
     decide_record(d, RECORD_WORK_RETRIED,
-                  charge_evidence(d, charge,
-                                  (struct evidence){.rule = rule,
-                                                    .effect = charge->retry_of,
-                                                    .reason = STR("its checks failed")}));
-    charge_reply(d, charge, WORDS_AGAIN);
+                  assignment_evidence(d, assignment,
+                                      (struct evidence){.rule = rule,
+                                                        .effect = assignment->retry_of,
+                                                        .reason = STR("its checks failed")}));
+    assignment_reply(d, assignment, WORDS_AGAIN);
 }
 
-/* VERIFY-15 to VERIFY-19: as was asked of it. Whoever has somebody at its terminal is neither begun anew nor ended. */
-static void work_failed(struct deciding *d, struct charge *charge, struct str rule, struct str why,
-                        struct str text) {
-    enum on_failure then = terms_of(d, charge).then;
-    if (then == ON_FAILURE_MEND || charge->attached)
-        work_goes_back(d, charge, WORDS_FAILED, rule, why, text);
-    else if (then == ON_FAILURE_RETRY && charge->retried_at == 0)
-        work_begins_anew(d, charge, STR("work.retry-once"), text);
+/* VERIFY-15 to VERIFY-19: does what the contract says about failure. A run with a person at its terminal is neither
+ * started again nor ended. */
+static void work_failed(struct deciding *d, struct assignment *assignment, struct str rule,
+                        struct str why, struct str text) {
+    enum on_failure then = terms_of(d, assignment).then;
+    if (then == ON_FAILURE_MEND || assignment->attached)
+        work_goes_back(d, assignment, WORDS_FAILED, rule, why, text);
+    else if (then == ON_FAILURE_RETRY && assignment->retried_at == 0)
+        work_begins_anew(d, assignment, STR("work.retry-once"), text);
     else
-        charge_failed(d, charge, rule, why, text, then == ON_FAILURE_ESCALATE);
+        assignment_failed(d, assignment, rule, why, text, then == ON_FAILURE_ESCALATE);
 }
 
-/* ---- check by check ---- */
+/* ---- individual checks ---- */
 
 static const struct str NO_REPORT = STR("the run did not end with report_completion");
 
 /* VERIFY-09 */
-static bool lacks_report(const struct deciding *d, const struct charge *charge) {
-    return terms_of(d, charge).report && !charge->reported_last;
+static bool lacks_report(const struct deciding *d, const struct assignment *assignment) {
+    return terms_of(d, assignment).report && !assignment->reported_last;
 }
 
 static enum verified verified_as(enum checked checked, bool lacks) {
@@ -178,12 +181,12 @@ static enum verified verified_as(enum checked checked, bool lacks) {
     return checked == CHECKED_PASSED && !lacks ? VERIFIED_PASSED : VERIFIED_FAILED;
 }
 
-/* VERIFY-14: what was looked at, and what was seen. */
-static struct verification verdict_keep(struct deciding *d, struct charge *charge,
+/* VERIFY-14: keeps what was checked, and what was found. */
+static struct verification verdict_keep(struct deciding *d, struct assignment *assignment,
                                         enum checked checked, bool lacks) {
     struct verification verdict = {0};
     plan_edit(d, 0);
-    struct node *node = plan_node(&d->decision->plan, charge->node);
+    struct node *node = plan_node(&d->decision->plan, assignment->node);
     if (!shape_decode_in(&VERIFICATION, d->signal->body, d->out, &verdict))
         verdict = (struct verification){0};
     struct check_made *checks = arena_new(d->out, struct check_made, verdict.checks.count + 1);
@@ -195,90 +198,93 @@ static struct verification verdict_keep(struct deciding *d, struct charge *charg
                                                        .reason = lacks ? NO_REPORT : STR("")};
     verdict.status = verified_as(checked, lacks);
     verdict.at = d->signal->at;
-    verdict.checks = (struct rows){checks, verdict.checks.count + terms_of(d, charge).report};
-    charge->verdict = node->verdict = decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
-    charge_touch(d, charge);
+    verdict.checks = (struct rows){checks, verdict.checks.count + terms_of(d, assignment).report};
+    assignment->verdict = node->verdict =
+        decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
+    assignment_touch(d, assignment);
     node_touch(d, node);
     return verdict;
 }
 
-/* A person agrees to what they were shown: the commit, or another one that is shown as exactly the same change. */
-static void candidate_take(struct deciding *d, struct charge *charge,
+/* A person's approval holds for what they were shown: the commit, or another one that is shown as exactly the same
+ * change. */
+static void candidate_take(struct deciding *d, struct assignment *assignment,
                            const struct verification *verdict) {
-    bool shown = !hash_is_zero(&verdict->change) && hash_equal(&charge->change, &verdict->change);
-    if (!str_equal(str_of(charge->commit), d->signal->title) && !shown)
-        charge->approved = 0;
-    charge->change = verdict->change;
-    name_put(charge->commit, sizeof charge->commit, d->signal->title);
-    name_put(charge->onto, sizeof charge->onto, verdict->onto);
-    name_put(charge->snapshot, sizeof charge->snapshot, verdict->snapshot);
-    charge->check_digest = verdict->digest;
-    charge->judged = verdict->judged;
-    charge->recheck = 0;
-    charge_touch(d, charge);
+    bool shown =
+        !hash_is_zero(&verdict->change) && hash_equal(&assignment->change, &verdict->change);
+    if (!str_equal(str_of(assignment->commit), d->signal->title) && !shown)
+        assignment->approved = 0;
+    assignment->change = verdict->change;
+    name_put(assignment->commit, sizeof assignment->commit, d->signal->title);
+    name_put(assignment->onto, sizeof assignment->onto, verdict->onto);
+    name_put(assignment->snapshot, sizeof assignment->snapshot, verdict->snapshot);
+    assignment->check_digest = verdict->digest;
+    assignment->judged = verdict->judged;
+    assignment->recheck = 0;
+    assignment_touch(d, assignment);
 }
 
-/* Where a person has to look at it, the slot does not wait for them. */
-static void candidate_passed(struct deciding *d, struct charge *charge, struct str text) {
-    bool asks = d->policy->verify_by_person || charge->judged != JUDGED_NONE;
-    if (!asks || charge->approved) {
-        work_passed(d, charge, STR("work.check"));
+/* If a person has to review the candidate, it does not hold the slot meanwhile. */
+static void candidate_passed(struct deciding *d, struct assignment *assignment, struct str text) {
+    bool asks = d->policy->verify_by_person || assignment->judged != JUDGED_NONE;
+    if (!asks || assignment->approved) {
+        work_passed(d, assignment, STR("work.check"));
         return;
     }
-    slot_leave(d, charge, STR("a person is asked first"));
-    done_ask(d, charge, text);
+    slot_leave(d, assignment, STR("a person is asked first"));
+    done_ask(d, assignment, text);
 }
 
-/* The landing commit cannot be built. Its agent is told with which commit it conflicts, and merges that. */
-static void candidate_conflicts(struct deciding *d, struct charge *charge) {
+/* The landing commit cannot be built. The agent is told which commit it conflicts with, and merges that one. */
+static void candidate_conflicts(struct deciding *d, struct assignment *assignment) {
     struct str conflict = d->signal->title, text = d->signal->text;
-    name_put(charge->conflict, sizeof charge->conflict, conflict);
-    work_goes_back(d, charge, WORDS_CONFLICT, STR("work.conflict"),
+    name_put(assignment->conflict, sizeof assignment->conflict, conflict);
+    work_goes_back(d, assignment, WORDS_CONFLICT, STR("work.conflict"),
                    STR("what it made conflicts with what others made meanwhile"), text);
 }
 
-/* Nobody can say whether it is right: its agent is not to blame. */
-static void work_unchecked(struct deciding *d, struct charge *charge, struct str text) {
-    slot_leave(d, charge, STR("it could not be checked"));
-    if (charge->recheck)
-        landing_ask(d, charge, STR("work.not-landed"), text,
+/* It is unknown whether the work is right: the agent is not to blame. */
+static void work_unchecked(struct deciding *d, struct assignment *assignment, struct str text) {
+    slot_leave(d, assignment, STR("it could not be checked"));
+    if (assignment->recheck)
+        landing_ask(d, assignment, STR("work.not-landed"), text,
                     STR("its target moved, and what would land now cannot be checked"));
     else
-        ladder_ask_with(d, charge, STR("work.unchecked"),
+        ladder_ask_with(d, assignment, STR("work.unchecked"),
                         STR("what it calls done cannot be checked"), text);
 }
 
 void check_ended(struct deciding *d, const struct effect_slot *slot) {
-    struct charge *charge = charge_waited(d, slot);
-    bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < CHECKEDS;
-    enum checked checked = told ? (enum checked)d->signal->to : CHECKED_NOTHING;
-    if (!charge)
+    struct assignment *assignment = assignment_waited(d, slot);
+    bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < CHECK_COUNT;
+    enum checked checked = known ? (enum checked)d->signal->to : CHECKED_NOTHING;
+    if (!assignment)
         return;
-    verdict_record(d, RECORD_WORK_CHECKED, charge, STR("work.check"),
+    verdict_record(d, RECORD_WORK_CHECKED, assignment, STR("work.check"),
                    str_of(name_of(&CHECKED_NAMES, checked)));
-    bool lacks = lacks_report(d, charge);
+    bool lacks = lacks_report(d, assignment);
     struct str text = d->signal->text;
-    struct verification verdict = verdict_keep(d, charge, checked, lacks);
+    struct verification verdict = verdict_keep(d, assignment, checked, lacks);
     if (checked == CHECKED_CONFLICT)
-        candidate_conflicts(d, charge);
+        candidate_conflicts(d, assignment);
     else if (checked == CHECKED_PASSED && lacks)
-        work_failed(d, charge, STR("work.unreported"), STR("it has not reported its end"),
+        work_failed(d, assignment, STR("work.unreported"), STR("it has not reported its end"),
                     arena_format(d->out, "completion_report: %.*s\n", STR_ARG(NO_REPORT)));
-    else if (checked == CHECKED_PASSED && told_waits(d, charge)) {
-        done_forget(d, charge); /* what a person has said meanwhile comes first */
-        told_go_on(d, charge);
+    else if (checked == CHECKED_PASSED && outgoing_message_waits(d, assignment)) {
+        done_forget(d, assignment); /* a message that a person sent meanwhile comes first */
+        outgoing_message_go_on(d, assignment);
     } else if (checked == CHECKED_PASSED) {
-        candidate_take(d, charge, &verdict);
-        candidate_passed(d, charge, text);
+        candidate_take(d, assignment, &verdict);
+        candidate_passed(d, assignment, text);
     } else if (checked == CHECKED_FAILED)
-        work_failed(d, charge, STR("work.failed"),
+        work_failed(d, assignment, STR("work.failed"),
                     STR("what it calls done does not pass its checks"),
                     lacks ? arena_format(d->out, "%.*s\ncompletion_report: %.*s\n", STR_ARG(text),
                                          STR_ARG(NO_REPORT))
                           : text);
     else if (checked == CHECKED_UNCHANGED)
-        work_failed(d, charge, STR("work.unchanged"), STR("it says done and has changed nothing"),
-                    text);
+        work_failed(d, assignment, STR("work.unchanged"),
+                    STR("it says done and has changed nothing"), text);
     else
-        work_unchecked(d, charge, text);
+        work_unchecked(d, assignment, text);
 }

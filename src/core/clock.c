@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are stored times corrected when the clock of the host has stepped? docs/clocks.md. */
-#include "core/desk.h"
+/* Corrects stored times when the clock of the host has stepped. docs/clocks.md. */
+#include "core/admission.h"
 
-/* Stored by a clock this far ahead of the one that decides now: that clock was wrong. */
+/* A clock that stored a time this far ahead of the deciding clock was wrong. */
 #define AHEAD_MOST MINUTES(1)
 
-/* How far have the stored times to be moved? A step that the host has detected is known exactly. One that it has not
- * (it happened while the machine was off, on a host that is gone, or under an older build) shows only as a goal that was
- * last changed in the future. */
+/* Returns how far the stored times have to be moved. A step that the host has detected is known exactly. An undetected
+ * one (it happened while the machine was off, on a host that is gone, or under an older build) shows only as a goal
+ * that was last changed in the future. */
 int64_t clock_moved(const struct goal *goal, const struct world *world, int64_t now) {
     int64_t by = 0;
     if (goal->quarantined)
@@ -27,27 +27,28 @@ static void move(int64_t *time, int64_t by) {
     *time = __builtin_add_overflow(*time, by, &moved) || moved < 1 ? 1 : moved;
 }
 
-static void charges_move(struct deciding *d, int64_t by) {
-    struct charges *charges = &d->decision->live.charges;
-    if (charges->count > 0)
-        live_edit(d, PART_CHARGE, 0);
-    for (uint32_t i = 0; i < charges->count; i++) {
-        live_touch(d, PART_CHARGE, &charges->at[i]);
-        struct charge *charge = &charges->at[i];
-        int64_t *times[] = {
-            &charge->restart_since,    &charge->created_at,       &charge->updated_at,
-            &charge->last_dispatch_at, &charge->last_activity_at, &charge->expected_next_at,
-            &charge->last_retry_at,    &charge->backoff_until,    &charge->looked_at,
-            &charge->listened_since,   &charge->progress_at,      &charge->progress_kept_at,
-            &charge->retried_at};
+static void assignments_move(struct deciding *d, int64_t by) {
+    struct assignments *assignments = &d->decision->live.assignments;
+    if (assignments->count > 0)
+        live_edit(d, PART_ASSIGNMENT, 0);
+    for (uint32_t i = 0; i < assignments->count; i++) {
+        live_touch(d, PART_ASSIGNMENT, &assignments->at[i]);
+        struct assignment *assignment = &assignments->at[i];
+        int64_t *times[] = {&assignment->restart_since,    &assignment->created_at,
+                            &assignment->updated_at,       &assignment->last_dispatch_at,
+                            &assignment->last_activity_at, &assignment->expected_next_at,
+                            &assignment->last_retry_at,    &assignment->backoff_until,
+                            &assignment->looked_at,        &assignment->observed_since,
+                            &assignment->progress_at,      &assignment->progress_kept_at,
+                            &assignment->retried_at};
         for (size_t k = 0; k < count_of(times); k++)
             move(times[k], by);
-        if (charge->waiting != WAITS_FOR_QUOTA) /* a reset of a quota is a calendar instant */
-            move(&charge->waits_until, by);
+        if (assignment->waiting != WAITS_FOR_QUOTA) /* the reset of a quota is a calendar instant */
+            move(&assignment->waits_until, by);
     }
 }
 
-/* A person's "put off until" is a calendar instant. */
+/* The time until which a person puts a question off is a calendar instant. */
 static void questions_move(struct deciding *d, int64_t by) {
     struct questions *questions = &d->decision->live.questions;
     if (questions->count > 0)
@@ -77,7 +78,7 @@ static void permits_move(struct deciding *d, int64_t by) {
     }
 }
 
-/* A guess is a duration. What a provider said is a calendar instant, as long as it can be one. */
+/* A guessed limit is a duration. A provider's reset time is a calendar instant, as long as it is plausible. */
 static void accounts_move(struct deciding *d, int64_t by) {
     struct accounts *accounts = &d->decision->live.accounts;
     if (accounts->count > 0)
@@ -92,8 +93,8 @@ static void accounts_move(struct deciding *d, int64_t by) {
     }
 }
 
-/* A budget's window is a calendar window. One that has not begun yet was opened by a wrong clock: what was spent in it counts
- * for the window that is open now. */
+/* A budget's window is a calendar window. A window that has not begun yet was opened by a wrong clock: its spending
+ * counts for the window that is open now. */
 static void budgets_move(struct deciding *d) {
     struct budgets *budgets = &d->decision->live.budgets;
     if (budgets->count > 0)
@@ -110,7 +111,7 @@ static void budgets_move(struct deciding *d) {
 
 static void goal_times_move(struct deciding *d, int64_t by) {
     struct goal *goal = &d->decision->goal;
-    int64_t *times[] = {&goal->said_since, &goal->pace.next, &goal->pace.since,
+    int64_t *times[] = {&goal->notices_since, &goal->pace.next, &goal->pace.since,
                         &goal->pace.released_at, &goal->pace.alone_at};
     for (size_t i = 0; i < count_of(times); i++)
         move(times[i], by);
@@ -128,7 +129,7 @@ void rule_clock(struct deciding *d) {
     if (by == 0)
         return;
     goal_times_move(d, by);
-    charges_move(d, by);
+    assignments_move(d, by);
     questions_move(d, by);
     permits_move(d, by);
     accounts_move(d, by);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a new goal become? */
+/* Decides what a new goal becomes. */
 #include "core/rules.h"
 
-/* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. One
- * that exists already was asked for with the same key (its id derives from the key): it is answered as
- * it stands. */
+/* GOAL-01, GOAL-02, EVENT-03: a goal begins active, with one record that says who asked for what. A goal that already
+ * exists was requested with the same key (its id derives from the key): the answer is the goal as it stands. */
 void rule_create(struct deciding *d) {
     const struct signal *signal = d->signal;
     if (d->world->goal) {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time has come that the goal asked for: what is due? */
+/* Handles the timer that a goal asked for: carries out what is due. */
 #include "core/rules.h"
 
-/* Nothing is open for ever. */
+/* No effect stays open forever. */
 static void effects_due(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     for (uint32_t i = 0; i < goal->open_count;) {
         uint32_t n = goal->open[i].n;
         if (effect_deadline(&goal->open[i]) <= d->signal->at)
             effect_expire(d, &goal->open[i]);
-        i +=
-            i < goal->open_count && goal->open[i].n == n; /* or it has gone, and the next is here */
+        i += i < goal->open_count &&
+             goal->open[i].n == n; /* otherwise it was removed, and the next one is at i */
     }
 }
 
-/* A timer that rings early, or finds everything well, decides nothing and says when it wants to ring again. */
+/* A timer that fires early, or finds nothing to do, decides nothing and returns when to fire next. */
 void rule_due(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     effects_due(d);
-    int64_t next = goal->workspace ? lane_due(d) : goal->desk ? desk_due(d) : TIME_NEVER;
+    int64_t next = goal->workspace ? lane_due(d) : goal->admission ? admission_due(d) : TIME_NEVER;
     if (goal->status == GOAL_ACTIVE) {
-        int64_t watch = watch_due(d);
+        int64_t watch = liveness_due(d);
         next = watch < next ? watch : next;
     }
     int64_t questions = questions_due(d);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is something said to an agent, and what is known about whether it arrived? ASSIGN-12 to ASSIGN-14, RECOVER-10. */
+/* Sends instructions to agents, and keeps what is known about whether they arrived. ASSIGN-12 to ASSIGN-14, RECOVER-10. */
 #include "core/rules.h"
 
-/* ---- charges ---- */
+/* ---- assignments ---- */
 
-struct str charge_id(const struct charge *charge, struct arena *arena) {
-    return arena_format(arena, "A_%u", charge->n);
+struct str assignment_id(const struct assignment *assignment, struct arena *arena) {
+    return arena_format(arena, "A_%u", assignment->n);
 }
 
-struct charge *charge_in_hand(struct deciding *d) {
-    live_edit(d, PART_CHARGE, 0);
-    const struct charges *charges = &d->decision->live.charges;
-    return d->signal->charge ? charges_find(charges, d->signal->charge - 1) : NULL;
+struct assignment *assignment_at_hand(struct deciding *d) {
+    live_edit(d, PART_ASSIGNMENT, 0);
+    const struct assignments *assignments = &d->decision->live.assignments;
+    return d->signal->assignment ? assignments_find(assignments, d->signal->assignment - 1) : NULL;
 }
 
 static struct str hex_of(const struct hash *hash, struct arena *arena) {
@@ -22,74 +22,75 @@ static struct str hex_of(const struct hash *hash, struct arena *arena) {
     return arena_copy(arena, str_of(text));
 }
 
-/* STORE-03, ASSIGN-01: what people read of it, also when it is over. */
-void charge_tell_row(struct deciding *d, const struct charge *charge) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
+/* STORE-03, ASSIGN-01: the row that people read, also when the assignment is over. */
+void assignment_row_write(struct deciding *d, const struct assignment *assignment) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
     char run[ID_TEXT + 1] = "";
-    if (charge->run)
-        id_format(effect_id(d->decision->goal.id, charge->run - 1), run);
-    struct assignment row = {.id = charge_id(charge, d->out),
-                             .node = node ? node_id(node) : STR(""),
-                             .agent = str_of(charge->agent),
-                             .session = str_of(charge->session),
-                             .status = str_of(CHARGE_STATUS[charge->status].name),
-                             .instruction_hash = hex_of(&charge->instruction, d->out),
-                             .run = str_of(run),
-                             .recovery = str_of(name_of(&RUNG_NAMES, charge->first)),
-                             .blocked_reason = str_of(charge->reason),
-                             .created_at = charge->created_at,
-                             .updated_at = charge->updated_at,
-                             .last_dispatch_at = charge->last_dispatch_at,
-                             .last_activity_at = charge->last_activity_at,
-                             .expected_next_at = charge->expected_next_at,
-                             .idle_after = charge->idle_after,
-                             .last_retry_at = charge->last_retry_at,
-                             .backoff_until = charge->backoff_until,
-                             .retries = charge->retries};
-    decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT,
-                                        .n = charge->n,
+    if (assignment->run)
+        id_format(effect_id(d->decision->goal.id, assignment->run - 1), run);
+    struct assignment_row row = {.id = assignment_id(assignment, d->out),
+                                 .node = node ? node_id(node) : STR(""),
+                                 .agent = str_of(assignment->agent),
+                                 .session = str_of(assignment->session),
+                                 .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
+                                 .instruction_hash = hex_of(&assignment->instruction, d->out),
+                                 .run = str_of(run),
+                                 .recovery = str_of(name_of(&RUNG_NAMES, assignment->first)),
+                                 .blocked_reason = str_of(assignment->reason),
+                                 .created_at = assignment->created_at,
+                                 .updated_at = assignment->updated_at,
+                                 .last_dispatch_at = assignment->last_dispatch_at,
+                                 .last_activity_at = assignment->last_activity_at,
+                                 .expected_next_at = assignment->expected_next_at,
+                                 .idle_after = assignment->idle_after,
+                                 .last_retry_at = assignment->last_retry_at,
+                                 .backoff_until = assignment->backoff_until,
+                                 .retries = assignment->retries};
+    decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT_ROW,
+                                        .n = assignment->n,
                                         .name = row.id,
-                                        .body = shape_encode(&ASSIGNMENT, &row, d->out)});
+                                        .body = shape_encode(&ASSIGNMENT_ROW, &row, d->out)});
 }
 
-void charge_touch(struct deciding *d, struct charge *charge) {
-    charge->updated_at = d->signal->at;
-    live_touch(d, PART_CHARGE, charge);
+void assignment_touch(struct deciding *d, struct assignment *assignment) {
+    assignment->updated_at = d->signal->at;
+    live_touch(d, PART_ASSIGNMENT, assignment);
 }
 
-struct evidence charge_evidence(struct deciding *d, const struct charge *charge,
-                                struct evidence evidence) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    evidence.assignment = charge_id(charge, d->out);
+struct evidence assignment_evidence(struct deciding *d, const struct assignment *assignment,
+                                    struct evidence evidence) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    evidence.assignment = assignment_id(assignment, d->out);
     evidence.node = node ? arena_copy(d->out, node_id(node)) : STR("");
     return evidence;
 }
 
-/* ASSIGN-04, ASSIGN-05, ASSIGN-07: one mover. What is over leaves the memory; its row and its records stay. */
-void charge_move(struct deciding *d, struct charge *charge, enum charge_status to,
-                 struct evidence evidence) {
-    must(charge_status_may_become(charge->status, to));
-    evidence = charge_evidence(d, charge, evidence);
-    evidence.from = str_of(CHARGE_STATUS[charge->status].name);
-    evidence.to = str_of(CHARGE_STATUS[to].name);
-    charge->status = to;
-    if (to == CHARGE_BLOCKED)
-        name_put(charge->reason, sizeof charge->reason,
+/* ASSIGN-04, ASSIGN-05, ASSIGN-07: the only function that changes an assignment's status. An assignment that is over
+ * leaves the memory; its row and its records stay. */
+void assignment_move(struct deciding *d, struct assignment *assignment, enum assignment_status to,
+                     struct evidence evidence) {
+    must(assignment_status_may_become(assignment->status, to));
+    evidence = assignment_evidence(d, assignment, evidence);
+    evidence.from = str_of(ASSIGNMENT_STATUS[assignment->status].name);
+    evidence.to = str_of(ASSIGNMENT_STATUS[to].name);
+    assignment->status = to;
+    if (to == ASSIGNMENT_BLOCKED)
+        name_put(assignment->reason, sizeof assignment->reason,
                  evidence.reason.len ? evidence.reason : STR("it waits"));
     else
-        charge->reason[0] = 0;
-    charge_touch(d, charge);
-    decide_record(d, RECORD_CHARGE_QUEUED + to, evidence);
-    if (!charge_is_over(charge))
+        assignment->reason[0] = 0;
+    assignment_touch(d, assignment);
+    decide_record(d, RECORD_ASSIGNMENT_QUEUED + to, evidence);
+    if (!assignment_is_over(assignment))
         return;
-    slot_leave(d, charge, STR("its work is over"));
-    charge_tell_row(d, charge);
-    live_remove(d, PART_CHARGE, charge);
+    slot_leave(d, assignment, STR("its work is over"));
+    assignment_row_write(d, assignment);
+    live_remove(d, PART_ASSIGNMENT, assignment);
 }
 
 /* ---- signals for other aggregates ---- */
 
-/* Named by its effect: however often it is carried there, it is applied once. */
+/* The signal is named by its effect: however often it is delivered, it is applied once. */
 void decide_tell(struct deciding *d, struct signal signal) {
     struct goal *goal = &d->decision->goal;
     signal.source = effect_id(goal->id, goal->effects_made);
@@ -102,67 +103,68 @@ void decide_tell(struct deciding *d, struct signal signal) {
                       (struct effect){.kind = EFFECT_TELL,
                                       .to = signal.goal,
                                       .body = signal_encode(&signal, d->out)},
-                      (struct effect_about){.charge = goal->desk ? 0 : signal.charge});
+                      (struct effect_about){.assignment = goal->admission ? 0 : signal.assignment});
 }
 
 /* ---- sending ---- */
 
-static const struct hash *said_with(const struct charge *charge, enum wording words) {
-    return words == WORDS_TOLD ? &charge->told : &charge->said;
+static const struct hash *outgoing_of(const struct assignment *assignment, enum wording words) {
+    return words == WORDS_MESSAGE ? &assignment->outgoing_message : &assignment->outgoing;
 }
 
-/* ASSIGN-08: over everything that the text is made from. */
-static struct hash instruction_hash(const struct node *node, const struct charge *charge,
+/* ASSIGN-08: the hash covers everything that the text is made from. */
+static struct hash instruction_hash(const struct node *node, const struct assignment *assignment,
                                     enum wording words) {
     struct sha256 sha;
     uint8_t kind = (uint8_t)words;
     sha256_begin(&sha);
     sha256_add(&sha, &kind, 1);
     sha256_add(&sha, node->text.bytes, sizeof node->text.bytes);
-    sha256_add(&sha, charge->handoff.bytes, sizeof charge->handoff.bytes);
-    sha256_add(&sha, said_with(charge, words)->bytes, sizeof charge->said.bytes);
+    sha256_add(&sha, assignment->handoff_hash.bytes, sizeof assignment->handoff_hash.bytes);
+    sha256_add(&sha, outgoing_of(assignment, words)->bytes, sizeof assignment->outgoing.bytes);
     return sha256_end(&sha);
 }
 
-struct effect agent_effect(struct deciding *d, const struct charge *charge, enum effect_kind kind) {
-    const struct policy_agent *agent = policy_agent(d->policy, str_of(charge->agent));
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
+struct effect agent_effect(struct deciding *d, const struct assignment *assignment,
+                           enum effect_kind kind) {
+    const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
     return (struct effect){.kind = kind,
                            .within = d->policy->act_within,
-                           .charge = charge->n,
-                           .agent = str_of(charge->agent),
-                           .session = str_of(charge->session),
+                           .assignment = assignment->n,
+                           .agent = str_of(assignment->agent),
+                           .session = str_of(assignment->session),
                            .model = agent ? str_of(agent->model) : STR(""),
-                           .account = str_of(charge->account),
-                           .run = charge->run,
+                           .account = str_of(assignment->account),
+                           .run = assignment->run,
                            .node = node_id(node)};
 }
 
-static void sent_note(struct deciding *d, struct charge *charge, const struct effect_slot *slot,
-                      enum effect_kind kind, uint32_t again) {
-    charge->effect = slot->n + 1;
-    charge->dispatch = again ? again : slot->n + 1;
+static void sent_note(struct deciding *d, struct assignment *assignment,
+                      const struct effect_slot *slot, enum effect_kind kind, uint32_t again) {
+    assignment->effect = slot->n + 1;
+    assignment->dispatch = again ? again : slot->n + 1;
     if (kind == EFFECT_SPAWN) {
-        charge->run = charge->dispatch;
-        charge->ended = 0;
-        charge->context = 0;
-        charge->handover = charge->asked = 0;
-        charge->run_cost = charge->run_tokens = 0;
-        said_forget(charge);
+        assignment->run = assignment->dispatch;
+        assignment->ended = 0;
+        assignment->context = 0;
+        assignment->handover = assignment->asked = 0;
+        assignment->run_cost = assignment->run_tokens = 0;
+        report_forget(assignment);
     }
-    charge->owes = WORDS_NONE; /* what is said now carries it */
-    charge->delivery = DELIVERY_NONE;
-    charge->last_dispatch_at = d->signal->at;
-    charge->expected_next_at = 0;
-    charge->waiting = WAITS_FOR_NOTHING;
-    charge->waits_until = 0;
+    assignment->outgoing_next = WORDS_NONE; /* this instruction carries it */
+    assignment->delivery = DELIVERY_NONE;
+    assignment->last_dispatch_at = d->signal->at;
+    assignment->expected_next_at = 0;
+    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->waits_until = 0;
 }
 
-/* C-68: every send is booked on the node, whoever it goes to. */
-static void attempt_count(struct deciding *d, struct charge *charge) {
-    charge->attempts++;
+/* C-68: every send counts on the node, whichever agent it goes to. */
+static void attempt_count(struct deciding *d, struct assignment *assignment) {
+    assignment->attempts++;
     plan_edit(d, 0);
-    struct node *node = plan_node(&d->decision->plan, charge->node);
+    struct node *node = plan_node(&d->decision->plan, assignment->node);
     node->attempts++;
     node_touch(d, node);
 }
@@ -171,130 +173,134 @@ bool dispatch_has_room(const struct deciding *d) {
     return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS - LIMIT_SPARE_EFFECTS;
 }
 
-/* VERIFY-11: what is asked of a run is what its node says when it begins, and nothing of it has been looked at yet. */
-static void contract_take(struct charge *charge, const struct node *node) {
+/* VERIFY-11: a run is held to what its node says when the run begins, and nothing of it has been checked yet. */
+static void contract_take(struct assignment *assignment, const struct node *node) {
     bool asks = node->contract || node->on_failure;
-    charge->contract = asks ? node->text : (struct hash){0};
-    charge->on_failure = node->on_failure;
-    charge->wants_report = node->wants_report;
-    charge->verdict = (struct hash){0};
+    assignment->contract = asks ? node->text : (struct hash){0};
+    assignment->on_failure = node->on_failure;
+    assignment->wants_report = node->wants_report;
+    assignment->verdict = (struct hash){0};
 }
 
-/* ASSIGN-14: the id comes before the effect. `again`: the dispatch that certainly did not arrive, under its old id. */
-static void dispatch_make(struct deciding *d, struct charge *charge, enum wording words,
+/* ASSIGN-14: the id exists before the effect. `again`: the dispatch that certainly did not arrive, sent under its old
+ * id. */
+static void dispatch_make(struct deciding *d, struct assignment *assignment, enum wording words,
                           struct str rule, uint32_t again) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    enum effect_kind kind = charge->run == 0 || charge->ended ? EFFECT_SPAWN : EFFECT_SEND;
-    struct effect effect = agent_effect(d, charge, kind);
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    enum effect_kind kind = assignment->run == 0 || assignment->ended ? EFFECT_SPAWN : EFFECT_SEND;
+    struct effect effect = agent_effect(d, assignment, kind);
     effect.text = node->text;
     if (kind == EFFECT_SPAWN) {
-        effect.start = charge->start;
+        effect.start = assignment->start;
         effect.orphan_after = d->policy->orphan_after;
-        contract_take(charge, node);
+        contract_take(assignment, node);
     }
-    effect.handoff = charge->handoff;
-    effect.said = *said_with(charge, words);
+    effect.handoff = assignment->handoff_hash;
+    effect.outgoing = *outgoing_of(assignment, words);
     effect.words = words;
-    effect.permits = words == WORDS_ANSWER ? charge->permits : PERMISSION_NONE;
+    effect.permits = words == WORDS_ANSWER ? assignment->permits : PERMISSION_NONE;
     effect.dispatch = again;
-    charge->words = words;
-    charge->instruction = instruction_hash(node, charge, words);
-    attempt_count(d, charge);
+    assignment->words = words;
+    assignment->instruction = instruction_hash(node, assignment, words);
+    attempt_count(d, assignment);
     struct effect_slot *slot = effect_make(d, effect);
-    sent_note(d, charge, slot, kind, again);
+    sent_note(d, assignment, slot, kind, again);
     struct evidence evidence = {.rule = rule,
                                 .effect = slot->n + 1,
                                 .text = str_of(name_of(&WORDS_NAMES, words)),
-                                .more = charge->instruction,
-                                .count = charge->attempts};
-    if (charge->status == CHARGE_QUEUED) {
-        charge_move(d, charge, CHARGE_DISPATCHED, evidence);
+                                .more = assignment->instruction,
+                                .count = assignment->attempts};
+    if (assignment->status == ASSIGNMENT_QUEUED) {
+        assignment_move(d, assignment, ASSIGNMENT_DISPATCHED, evidence);
         return;
     }
-    charge_touch(d, charge);
-    decide_record(d, RECORD_CHARGE_DISPATCHED, charge_evidence(d, charge, evidence));
+    assignment_touch(d, assignment);
+    decide_record(d, RECORD_ASSIGNMENT_DISPATCHED, assignment_evidence(d, assignment, evidence));
 }
 
 static bool is_of_person(enum wording words) {
-    return words == WORDS_ANSWER || words == WORDS_TOLD;
+    return words == WORDS_ANSWER || words == WORDS_MESSAGE;
 }
 
-/* TICK-23: the same words are not said again too soon. What a person says or answers is said as often as they do: yes is yes
- * to another question each time. */
-static bool suppressed(struct deciding *d, struct charge *charge, enum wording words) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    struct hash hash = instruction_hash(node, charge, words);
-    int64_t allowed = charge->last_dispatch_at + d->policy->min_resend;
-    if (is_of_person(words) || charge->last_dispatch_at == 0 ||
-        !hash_equal(&hash, &charge->instruction) || allowed <= d->signal->at)
+/* TICK-23: the same instruction is not sent again too soon. A person's message or answer is sent as often as they give
+ * it: each yes answers another question. */
+static bool suppressed(struct deciding *d, struct assignment *assignment, enum wording words) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    struct hash hash = instruction_hash(node, assignment, words);
+    int64_t allowed = assignment->last_dispatch_at + d->policy->min_resend;
+    if (is_of_person(words) || assignment->last_dispatch_at == 0 ||
+        !hash_equal(&hash, &assignment->instruction) || allowed <= d->signal->at)
         return false;
-    charge->backoff_until = allowed;
-    charge_touch(d, charge);
+    assignment->backoff_until = allowed;
+    assignment_touch(d, assignment);
     decide_record(d, RECORD_LADDER_SUPPRESSED,
-                  charge_evidence(d, charge,
-                                  (struct evidence){.rule = STR("dispatch.too-soon"),
-                                                    .threshold = d->policy->min_resend,
-                                                    .until = allowed}));
+                  assignment_evidence(d, assignment,
+                                      (struct evidence){.rule = STR("dispatch.too-soon"),
+                                                        .threshold = d->policy->min_resend,
+                                                        .until = allowed}));
     return true;
 }
 
-void charge_dispatch(struct deciding *d, struct charge *charge, enum wording words,
-                     struct str rule) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    must(charge->effect == 0 && dispatch_has_room(d));
-    if (charge_is_watched(charge) && charge->run && !charge->ended)
-        return; /* nothing is ever said to it: a dispatch begins to watch */
-    if ((charge->run == 0 || charge->ended) && !run_may_start(d, charge)) {
-        charge_waits_for_host(d, charge);
+void assignment_dispatch(struct deciding *d, struct assignment *assignment, enum wording words,
+                         struct str rule) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    must(assignment->effect == 0 && dispatch_has_room(d));
+    if (assignment_is_adopted(assignment) && assignment->run && !assignment->ended)
+        return; /* nothing is ever sent to an adopted session: a dispatch only begins the watch */
+    if ((assignment->run == 0 || assignment->ended) && !run_may_start(d, assignment)) {
+        assignment_waits_for_host(d, assignment);
         return;
     }
-    if (node->attempts >= d->policy->max_attempts) /* C-68: whatever it is, and whoever wants it */
-        ladder_ask(d, charge, STR("dispatch.too-often"), STR("it was sent something too often"));
-    else if (!suppressed(d, charge, words))
-        dispatch_make(d, charge, words, rule, 0);
+    if (node->attempts >=
+        d->policy->max_attempts) /* C-68: for any instruction, from any requester */
+        ladder_ask(d, assignment, STR("dispatch.too-often"),
+                   STR("it was sent something too often"));
+    else if (!suppressed(d, assignment, words))
+        dispatch_make(d, assignment, words, rule, 0);
 }
 
-void charge_look(struct deciding *d, struct charge *charge, uint32_t dispatch, struct str rule) {
-    must(charge->effect == 0 && dispatch_has_room(d));
-    struct effect effect = agent_effect(d, charge, EFFECT_LOOK);
+void assignment_look(struct deciding *d, struct assignment *assignment, uint32_t dispatch,
+                     struct str rule) {
+    must(assignment->effect == 0 && dispatch_has_room(d));
+    struct effect effect = agent_effect(d, assignment, EFFECT_LOOK);
     effect.dispatch = dispatch;
     effect.sample = LIMIT_SAMPLED; /* TICK-07 */
     struct effect_slot *slot = effect_make(d, effect);
-    charge->effect = slot->n + 1;
-    charge_touch(d, charge);
+    assignment->effect = slot->n + 1;
+    assignment_touch(d, assignment);
     decide_record(
         d, RECORD_AGENT_SEEN,
-        charge_evidence(
-            d, charge,
+        assignment_evidence(
+            d, assignment,
             (struct evidence){.rule = rule, .effect = slot->n + 1, .text = STR("goes to see")}));
 }
 
-/* ---- what came of it ---- */
+/* ---- outcomes ---- */
 
-struct charge *charge_of_effect(struct deciding *d, uint32_t n) {
-    live_edit(d, PART_CHARGE, 0);
-    struct charges *charges = &d->decision->live.charges;
-    for (uint32_t i = 0; i < charges->count; i++)
-        if (charges->at[i].effect == n + 1)
-            return &charges->at[i];
+struct assignment *assignment_of_effect(struct deciding *d, uint32_t n) {
+    live_edit(d, PART_ASSIGNMENT, 0);
+    struct assignments *assignments = &d->decision->live.assignments;
+    for (uint32_t i = 0; i < assignments->count; i++)
+        if (assignments->at[i].effect == n + 1)
+            return &assignments->at[i];
     return NULL;
 }
 
-/* ASSIGN-12, TICK-18: history is only ever added to; a late acceptance is another row of the same dispatch. */
-void dispatch_history(struct deciding *d, const struct charge *charge, enum delivery result,
+/* ASSIGN-12, TICK-18: history is append-only; a late acceptance is another row of the same dispatch. */
+void dispatch_history(struct deciding *d, const struct assignment *assignment, enum delivery result,
                       struct str notes) {
     struct goal *goal = &d->decision->goal;
-    bool starts = charge->run == charge->dispatch;
+    bool starts = assignment->run == assignment->dispatch;
     char id[ID_TEXT + 1], run[ID_TEXT + 1] = "";
-    id_format(effect_id(goal->id, charge->dispatch - 1), id);
-    if (charge->run)
-        id_format(effect_id(goal->id, charge->run - 1), run);
+    id_format(effect_id(goal->id, assignment->dispatch - 1), id);
+    if (assignment->run)
+        id_format(effect_id(goal->id, assignment->run - 1), run);
     struct dispatch row = {.id = arena_copy(d->out, str_of(id)),
                            .at = d->signal->at,
-                           .assignment = charge_id(charge, d->out),
+                           .assignment = assignment_id(assignment, d->out),
                            .mode = starts ? STR("sessions_spawn") : STR("sessions_send"),
-                           .target = str_of(charge->session),
-                           .instruction_hash = hex_of(&charge->instruction, d->out),
+                           .target = str_of(assignment->session),
+                           .instruction_hash = hex_of(&assignment->instruction, d->out),
                            .result = str_of(name_of(&DELIVERY_NAMES, result)),
                            .run = arena_copy(d->out, str_of(run)),
                            .notes = str_cut_utf8(notes, LIMIT_LINE)};
@@ -304,75 +310,77 @@ void dispatch_history(struct deciding *d, const struct charge *charge, enum deli
                                         .body = shape_encode(&DISPATCH, &row, d->out)});
 }
 
-/* What a live run did not hear is said later; a yes or no to what it asks for comes before anything else. */
-static void unheard_keep(struct deciding *d, struct charge *charge) {
-    if (charge->words == WORDS_ANSWER && charge->permits != PERMISSION_NONE)
-        charge->owes = WORDS_ANSWER;
-    else if (charge->words == WORDS_BLOCK)
-        charge->asked = 0;
-    else if (charge->unheard && charge->words == charge->unheard) {
-        words_put_by(d, charge, charge->unheard, charge->said);
-        charge->unheard = WORDS_NONE;
+/* An instruction that a live run did not receive is sent later; the answer to its permission request comes before
+ * anything else. */
+static void outgoing_unheard_keep(struct deciding *d, struct assignment *assignment) {
+    if (assignment->words == WORDS_ANSWER && assignment->permits != PERMISSION_NONE)
+        assignment->outgoing_next = WORDS_ANSWER;
+    else if (assignment->words == WORDS_BLOCK)
+        assignment->asked = 0;
+    else if (assignment->outgoing_unheard && assignment->words == assignment->outgoing_unheard) {
+        words_put_by(d, assignment, assignment->outgoing_unheard, assignment->outgoing);
+        assignment->outgoing_unheard = WORDS_NONE;
     }
 }
 
-/* RECOVER-12: certainly not delivered. It is tried again after a while, by whatever rung is next. */
-static void sent_failed(struct deciding *d, struct charge *charge) {
-    bool starts = charge->run == charge->dispatch;
-    charge->retries += charge->status == CHARGE_STALLED ? 0 : 1;
-    charge->last_retry_at = d->signal->at;
-    charge->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, charge));
-    if (charge_is_watched(charge))
-        charge_run_end(d, charge); /* whoever was to watch goes */
-    if (charge->run != charge->dispatch && !charge->ended)
-        unheard_keep(d, charge); /* a run that begins anew is told anyway */
-    if (starts) {                /* it never began; whatever was started for it goes */
-        charge_run_end(d, charge);
-        charge->ended = 1;
+/* RECOVER-12: certainly not delivered. The next rung tries again after a while. */
+static void sent_failed(struct deciding *d, struct assignment *assignment) {
+    bool starts = assignment->run == assignment->dispatch;
+    assignment->retries += assignment->status == ASSIGNMENT_STALLED ? 0 : 1;
+    assignment->last_retry_at = d->signal->at;
+    assignment->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, assignment));
+    if (assignment_is_adopted(assignment))
+        assignment_run_end(d, assignment); /* ends the run that was to watch it */
+    if (assignment->run != assignment->dispatch && !assignment->ended)
+        outgoing_unheard_keep(d, assignment); /* a new run is told anyway */
+    if (starts) { /* it never began; whatever was started for it is ended */
+        assignment_run_end(d, assignment);
+        assignment->ended = 1;
     }
-    if (charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_ACTIVE)
-        charge_move(d, charge, CHARGE_STALLED,
-                    (struct evidence){.rule = STR("dispatch.failed"),
-                                      .text = str_cut_utf8(d->signal->text, LIMIT_LINE),
-                                      .until = charge->backoff_until});
+    if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_ACTIVE)
+        assignment_move(d, assignment, ASSIGNMENT_STALLED,
+                        (struct evidence){.rule = STR("dispatch.failed"),
+                                          .text = str_cut_utf8(d->signal->text, LIMIT_LINE),
+                                          .until = assignment->backoff_until});
     else
-        charge_touch(d, charge);
-    if (charge_is_watched(charge)) /* the watch did not begin: whoever wanted it hears why */
-        ladder_ask(d, charge, STR("watched.failed"),
+        assignment_touch(d, assignment);
+    if (assignment_is_adopted(assignment)) /* the watch did not begin: a person is told why */
+        ladder_ask(d, assignment, STR("watched.failed"),
                    d->signal->text.len > 0 ? str_cut_utf8(d->signal->text, LIMIT_BLOCKED)
                                            : STR("it cannot be watched"));
     else if (starts)
-        start_alert(d, charge, d->signal->text);
+        start_alert(d, assignment, d->signal->text);
 }
 
-void delivery_note(struct deciding *d, struct charge *charge, enum delivery result,
+void delivery_note(struct deciding *d, struct assignment *assignment, enum delivery result,
                    struct str rule) {
-    charge->delivery = result;
-    if (charge->words == WORDS_TOLD)
-        told_heard(d, charge);
-    if (charge->words == charge->unheard || charge->words == WORDS_AGAIN)
-        charge->unheard = WORDS_NONE;
-    bool begins = charge->run == charge->dispatch || is_of_person((enum wording)charge->words);
-    if (begins && charge->status == CHARGE_STALLED)
-        ladder_fresh(d, charge);
-    if (charge->status == CHARGE_QUEUED &&
-        !charge->ended) { /* it was to wait, and has heard it after all */
-        charge->waiting = WAITS_FOR_NOTHING;
-        charge->waits_until = 0;
-        charge_move(d, charge, CHARGE_DISPATCHED, (struct evidence){.rule = rule});
+    assignment->delivery = result;
+    if (assignment->words == WORDS_MESSAGE)
+        outgoing_message_heard(d, assignment);
+    if (assignment->words == assignment->outgoing_unheard || assignment->words == WORDS_AGAIN)
+        assignment->outgoing_unheard = WORDS_NONE;
+    bool begins =
+        assignment->run == assignment->dispatch || is_of_person((enum wording)assignment->words);
+    if (begins && assignment->status == ASSIGNMENT_STALLED)
+        ladder_fresh(d, assignment);
+    if (assignment->status == ASSIGNMENT_QUEUED &&
+        !assignment->ended) { /* it was to wait, and has received it after all */
+        assignment->waiting = WAITS_FOR_NOTHING;
+        assignment->waits_until = 0;
+        assignment_move(d, assignment, ASSIGNMENT_DISPATCHED, (struct evidence){.rule = rule});
     }
-    charge_touch(d, charge);
+    assignment_touch(d, assignment);
     decide_record(
-        d, RECORD_CHARGE_ACCEPTED,
-        charge_evidence(d, charge,
-                        (struct evidence){.rule = rule,
-                                          .effect = charge->dispatch,
-                                          .reason = str_of(charge->sandbox),
-                                          .text = str_of(charge->limits),
-                                          .to = str_of(name_of(&DELIVERY_NAMES, result))}));
+        d, RECORD_ASSIGNMENT_ACCEPTED,
+        assignment_evidence(d, assignment,
+                            (struct evidence){.rule = rule,
+                                              .effect = assignment->dispatch,
+                                              .reason = str_of(assignment->sandbox),
+                                              .text = str_of(assignment->limits),
+                                              .to = str_of(name_of(&DELIVERY_NAMES, result))}));
 }
 
-/* Pain 20: whoever was started for work that was called off meanwhile is ended. */
+/* Ends a run that was started for work that was called off meanwhile. */
 static void run_unwanted(struct deciding *d, const struct effect_slot *slot) {
     if (d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
         effect_make(d, (struct effect){.kind = EFFECT_STOP,
@@ -381,105 +389,112 @@ static void run_unwanted(struct deciding *d, const struct effect_slot *slot) {
                                        .run = slot->n + 1});
 }
 
-/* ASSIGN-19, SCOPE-06: what it began with is kept with the work: whoever begins there again begins with the same. */
-static void start_keep(struct deciding *d, struct charge *charge) {
+/* ASSIGN-19, SCOPE-06: what the run began with is kept with the node: the next run there begins with the same. */
+static void start_keep(struct deciding *d, struct assignment *assignment) {
     struct beginning begun = {0};
     if (d->signal->body.len == 0 || !shape_decode_in(&BEGINNING, d->signal->body, d->out, &begun) ||
-        !str_equal(begun.agent, str_of(charge->agent)))
+        !str_equal(begun.agent, str_of(assignment->agent)))
         return;
-    charge->start = decide_text(d, d->signal->body);
+    assignment->start = decide_text(d, d->signal->body);
     plan_edit(d, 0);
-    struct node *node = plan_node(&d->decision->plan, charge->node);
-    if (hash_equal(&node->start, &charge->start))
+    struct node *node = plan_node(&d->decision->plan, assignment->node);
+    if (hash_equal(&node->start, &assignment->start))
         return;
-    node->start = charge->start;
+    node->start = assignment->start;
     node_touch(d, node);
 }
 
 void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
-    struct charge *charge = charge_of_effect(d, slot->n);
+    struct assignment *assignment = assignment_of_effect(d, slot->n);
     enum delivery result = lost ? DELIVERY_TIMEOUT : (enum delivery)d->signal->to;
-    if (!charge) { /* it is over; the effect's own record says what came of it */
+    if (!assignment) { /* the assignment is over; the effect's own record has the outcome */
         if (slot->kind == EFFECT_SPAWN && result != DELIVERY_ERROR)
             run_unwanted(d, slot);
         return;
     }
     if (result <= DELIVERY_NONE || result >= DELIVERIES)
         result = DELIVERY_ERROR;
-    charge->effect = 0;
+    assignment->effect = 0;
     if (!lost && d->signal->title.len > 0)
-        name_put(charge->session, sizeof charge->session, d->signal->title);
+        name_put(assignment->session, sizeof assignment->session, d->signal->title);
     if (!lost && slot->kind == EFFECT_SPAWN) { /* SCOPE-08 */
-        name_put(charge->sandbox, sizeof charge->sandbox, d->signal->node);
-        name_put(charge->scope, sizeof charge->scope, d->signal->reason);
-        name_put(charge->limits, sizeof charge->limits, d->signal->command);
+        name_put(assignment->sandbox, sizeof assignment->sandbox, d->signal->node);
+        name_put(assignment->scope, sizeof assignment->scope, d->signal->reason);
+        name_put(assignment->limits, sizeof assignment->limits, d->signal->command);
         if (result != DELIVERY_ERROR)
-            start_keep(d, charge);
+            start_keep(d, assignment);
     }
-    dispatch_history(d, charge, result, d->signal->text);
-    charge->delivery = result;
-    charge_touch(d, charge);
-    if (charge_is_stranded(d, charge))
+    dispatch_history(d, assignment, result, d->signal->text);
+    assignment->delivery = result;
+    assignment_touch(d, assignment);
+    if (assignment_is_stranded(d, assignment))
         return; /* P10: its run is on a lost host, and counts as lost */
     if (result == DELIVERY_ACCEPTED || result == DELIVERY_OK) {
-        delivery_note(d, charge, result,
-                      charge_is_watched(charge) ? STR("watched.there") : STR("dispatch.receipt"));
-        check_go_on(d, charge); /* its word may have come before the receipt */
+        delivery_note(d, assignment, result,
+                      assignment_is_adopted(assignment) ? STR("watched.there")
+                                                        : STR("dispatch.receipt"));
+        check_go_on(d, assignment); /* its report of done may have come before the receipt */
     } else if (result == DELIVERY_ERROR)
-        sent_failed(d, charge);
+        sent_failed(d, assignment);
     else if (dispatch_has_room(d))
-        charge_look(d, charge, charge->dispatch, STR("dispatch.look-up")); /* RECOVER-10 */
+        assignment_look(d, assignment, assignment->dispatch,
+                        STR("dispatch.look-up")); /* RECOVER-10 */
 }
 
-/* RECOVER-10: sent again under the same id only if the look says no, or the other side drops what it knows. */
-static void doubt_settle(struct deciding *d, struct charge *charge, const struct sighting *seen) {
-    const struct policy_agent *agent = policy_agent(d->policy, str_of(charge->agent));
-    enum sure delivered = seen->delivered;
-    bool again = delivered == SURE_NO || (delivered == SURE_UNKNOWN && agent && agent->dedupes);
-    if (again && seen->turn == SURE_YES && charge->run != charge->dispatch)
-        again = false; /* it works meanwhile, and is not interrupted */
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    if (delivered == SURE_YES) {
-        dispatch_history(d, charge, DELIVERY_ACCEPTED, STR("found by looking"));
-        delivery_note(d, charge, DELIVERY_ACCEPTED, STR("dispatch.found"));
+/* RECOVER-10: sent again under the same id only if the look says that it did not arrive, or if the agent drops
+ * duplicates. */
+static void doubt_settle(struct deciding *d, struct assignment *assignment,
+                         const struct observation *seen) {
+    const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
+    enum tristate delivered = seen->delivered;
+    bool again =
+        delivered == TRISTATE_NO || (delivered == TRISTATE_UNKNOWN && agent && agent->dedupes);
+    if (again && seen->turn == TRISTATE_YES && assignment->run != assignment->dispatch)
+        again = false; /* it is working now, and is not interrupted */
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    if (delivered == TRISTATE_YES) {
+        dispatch_history(d, assignment, DELIVERY_ACCEPTED, STR("found by looking"));
+        delivery_note(d, assignment, DELIVERY_ACCEPTED, STR("dispatch.found"));
     } else if (again && node->attempts < d->policy->max_attempts && dispatch_has_room(d)) {
-        if (charge->run == charge->dispatch)
-            charge->ended = 1;
-        dispatch_make(d, charge, (enum wording)charge->words, STR("dispatch.again"),
-                      charge->dispatch);
+        if (assignment->run == assignment->dispatch)
+            assignment->ended = 1;
+        dispatch_make(d, assignment, (enum wording)assignment->words, STR("dispatch.again"),
+                      assignment->dispatch);
     } else {
-        if (delivered == SURE_NO && !charge->ended)
-            unheard_keep(d, charge);
-        else if (charge->words == charge->unheard)
-            charge->unheard = WORDS_NONE; /* nothing is said twice */
-        charge_touch(d, charge);
-        decide_record(d, RECORD_CHARGE_DOUBTED,
-                      charge_evidence(d, charge,
-                                      (struct evidence){.rule = STR("dispatch.doubt"),
-                                                        .effect = charge->dispatch,
-                                                        .text = STR("nobody can tell whether it "
-                                                                    "arrived")}));
+        if (delivered == TRISTATE_NO && !assignment->ended)
+            outgoing_unheard_keep(d, assignment);
+        else if (assignment->words == assignment->outgoing_unheard)
+            assignment->outgoing_unheard = WORDS_NONE; /* nothing is sent twice */
+        assignment_touch(d, assignment);
+        decide_record(
+            d, RECORD_ASSIGNMENT_DOUBTED,
+            assignment_evidence(d, assignment,
+                                (struct evidence){.rule = STR("dispatch.doubt"),
+                                                  .effect = assignment->dispatch,
+                                                  .text = STR("nobody can tell whether it "
+                                                              "arrived")}));
     }
 }
 
-/* A look that failed says nothing, and is not held against anybody. */
+/* A look that failed says nothing, and does not count against the agent. */
 void look_ended(struct deciding *d, const struct effect_slot *slot) {
-    struct charge *charge = charge_of_effect(d, slot->n);
-    struct sighting seen = {0};
-    if (!charge)
+    struct assignment *assignment = assignment_of_effect(d, slot->n);
+    struct observation seen = {0};
+    if (!assignment)
         return;
-    charge->effect = 0;
-    if (d->signal->body.len > 0 && !shape_decode(&SIGHTING, d->signal->body, &seen))
-        seen = (struct sighting){0};
-    charge_touch(d, charge);
-    if (charge_is_stranded(d, charge))
-        return; /* P10: nobody here can see it */
-    if (charge->delivery == DELIVERY_TIMEOUT && seen.dispatch == charge->dispatch)
-        doubt_settle(d, charge, &seen);
-    if (charge->effect == 0 && !answer_looked(d, charge, &seen) && !check_go_on(d, charge))
-        charge_looked_at(d, charge, &seen);
+    assignment->effect = 0;
+    if (d->signal->body.len > 0 && !shape_decode(&OBSERVATION, d->signal->body, &seen))
+        seen = (struct observation){0};
+    assignment_touch(d, assignment);
+    if (assignment_is_stranded(d, assignment))
+        return; /* P10: its run cannot be seen from here */
+    if (assignment->delivery == DELIVERY_TIMEOUT && seen.dispatch == assignment->dispatch)
+        doubt_settle(d, assignment, &seen);
+    if (assignment->effect == 0 && !answer_looked(d, assignment, &seen) &&
+        !check_go_on(d, assignment))
+        assignment_looked_at(d, assignment, &seen);
 }
 
 void stop_ended(struct deciding *d, const struct effect_slot *slot) {
-    (void)d, (void)slot; /* the charge was over when it was decided */
+    (void)d, (void)slot; /* the assignment was already over when the stop was decided */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may pause, resume, complete, cancel or archive a goal, and what happens to what is running? G-17,
+/* Decides who may pause, resume, complete, cancel or archive a goal, and what happens to its running effects. G-17,
  * docs/decisions/0005. */
 #include "core/rules.h"
 
@@ -9,7 +9,7 @@ static const enum record_type RECORD_OF[GOAL_STATUSES] = {
     [GOAL_ARCHIVED] = RECORD_GOAL_ARCHIVED,
 };
 
-/* What nobody has claimed is taken back; what was claimed goes on to its outcome, which is recorded. */
+/* Unclaimed effects are withdrawn; a claimed effect continues to its outcome, which is recorded. */
 void effects_withdraw(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     for (uint32_t i = goal->open_count; i-- > 0;) {
@@ -25,7 +25,7 @@ void effects_withdraw(struct deciding *d) {
     }
 }
 
-/* Nothing is called done on an agent's word: a person may say so, for the record, when nothing is open. */
+/* An agent's word never completes a goal: a person may complete it, for the record, when nothing is open. */
 static const char *completing_is_wrong(const struct deciding *d) {
     const struct goal *goal = &d->decision->goal;
     if (d->signal->by == WHO_HUMAN && d->signal->reason.len == 0)
@@ -35,7 +35,7 @@ static const char *completing_is_wrong(const struct deciding *d) {
     return d->signal->by == WHO_HUMAN ? NULL : "only a person completes a goal by hand";
 }
 
-/* Whoever completes a goal by hand has answered what it asked. */
+/* A person who completes a goal by hand has answered what it asked. */
 static void questions_settle(struct goal *goal) {
     goal->need = NEED_NOTHING;
     goal->review = 0;
@@ -77,7 +77,7 @@ void rule_move(struct deciding *d) {
     }
     if (to == GOAL_CANCELLED) {
         effects_withdraw(d);
-        charges_stop(d, STR("goal.cancel"));
+        assignments_stop(d, STR("goal.cancel"));
     }
     if (to == GOAL_COMPLETED)
         questions_settle(goal);
@@ -92,7 +92,7 @@ void rule_move(struct deciding *d) {
                                     .override = to == GOAL_COMPLETED,
                                     .reason = d->signal->reason});
     if (from == GOAL_PAUSED && to == GOAL_ACTIVE) {
-        charges_resume(d);
+        assignments_resume(d);
         goal_settle(d);
     }
 }
@@ -107,8 +107,8 @@ static void effect_give_up(struct deciding *d, struct effect_slot *slot) {
     decide_record(d, RECORD_EFFECT_ENDED, evidence);
 }
 
-/* A person has dealt with what was failed or unconfirmed: it is not asked again. What is unconfirmed is
- * ended as such: nobody will ever know more about it. */
+/* A person has dealt with a failed or unconfirmed effect: it is not asked about again. An unconfirmed effect is ended
+ * as such: nothing more will ever be known about it. */
 void rule_release(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->signal->by != WHO_HUMAN) {

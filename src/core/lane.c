@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which work lands next in a workspace? One at a time, in the order in which they asked. docs/decisions/0011. */
+/* Decides which work lands next in a workspace: one at a time, in the order of the asks. docs/decisions/0011. */
 #include "model/lane.h"
 #include "base/planted.h"
 #include "core/rules.h"
 
-/* ---- the workspace itself ---- */
+/* ---- the workspace aggregate ---- */
 
-/* The first ask makes it. */
+/* The first ask creates the workspace. */
 static bool workspace_open(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (d->world->goal)
         return goal->workspace != 0;
-    if (d->signal->desk == 0)
+    if (d->signal->admission == 0)
         return false;
     aggregate_begin(d);
     goal->workspace = 1;
     decide_record(d, RECORD_LANE_OPENED,
-                  (struct evidence){.rule = STR("lane.open"), .host = goal->desk});
+                  (struct evidence){.rule = STR("lane.open"), .host = goal->admission});
     return true;
 }
 
@@ -30,7 +30,7 @@ static void lane_record(struct deciding *d, enum record_type type, const struct 
     id_format(permit->goal, goal);
     decide_record(d, type,
                   (struct evidence){.rule = str_of(rule),
-                                    .assignment = arena_format(d->out, "A_%u", permit->charge),
+                                    .assignment = arena_format(d->out, "A_%u", permit->assignment),
                                     .text = arena_format(d->out, "%s %s", goal, permit->agent),
                                     .reason = reason,
                                     .count = permit->turn});
@@ -39,12 +39,13 @@ static void lane_record(struct deciding *d, enum record_type type, const struct 
 /* ---- the slot ---- */
 
 static void slot_tell(struct deciding *d, const struct permit *permit) {
-    struct permit body = {.goal = permit->goal, .charge = permit->charge, .turn = permit->turn};
+    struct permit body = {
+        .goal = permit->goal, .assignment = permit->assignment, .turn = permit->turn};
     memcpy(body.agent, permit->agent, sizeof body.agent);
     decide_tell(d, (struct signal){.kind = SIGNAL_LANE_GRANTED,
                                    .goal = permit->goal,
-                                   .charge = permit->charge + 1,
-                                   .desk = d->decision->goal.desk,
+                                   .assignment = permit->assignment + 1,
+                                   .admission = d->decision->goal.admission,
                                    .to = permit->turn,
                                    .body = shape_encode(&PERMIT, &body, d->out)});
 }
@@ -57,8 +58,8 @@ static struct permit *lane_first(struct deciding *d) {
     return NULL;
 }
 
-/* A holder that never answers again (its goal was set aside, say) does not keep everybody else from landing. If it pushes
- * after all, the push compares with the tip that was checked. */
+/* A holder that never answers again (its goal was quarantined, for example) must not keep all others from landing. If
+ * it pushes after all, the push compares with the tip that was checked. */
 static void slot_revoke(struct deciding *d) {
     const struct permit *holder = lane_holder(&d->decision->live.permits);
     int64_t within = lane_slot_within(d->policy);
@@ -90,7 +91,7 @@ void lane_go_on(struct deciding *d) {
     lane_record(d, RECORD_LANE_GRANTED, permit, "lane.grant", STR(""));
 }
 
-/* ---- what happens ---- */
+/* ---- signals to the lane ---- */
 
 static bool permit_read(struct deciding *d, struct permit *ret) {
     *ret = (struct permit){0};
@@ -98,7 +99,7 @@ static bool permit_read(struct deciding *d, struct permit *ret) {
 }
 
 static struct permit *lane_find(struct deciding *d, const struct permit *asked) {
-    return permits_find(&d->decision->live.permits, asked->goal, asked->charge);
+    return permits_find(&d->decision->live.permits, asked->goal, asked->assignment);
 }
 
 /* Work that asks again goes to the end of the lane: something about it has changed. */
@@ -109,17 +110,17 @@ static void lane_append(struct deciding *d, const struct permit *asked) {
         live_remove(d, PART_PERMIT, lane_find(d, asked));
     struct permit *permit = live_add(d, PART_PERMIT, d->decision->goal.parts_made++);
     permit->goal = asked->goal;
-    permit->charge = asked->charge;
+    permit->assignment = asked->assignment;
     permit->turn = asked->turn;
     permit->asked_at = permit->wanted_at = d->signal->at;
     memcpy(permit->agent, asked->agent, sizeof permit->agent);
     const struct permit *holder = lane_holder(&d->decision->live.permits);
     struct str why =
         d->decision->goal.pace.suspended ? STR("the lane is held")
-        : holder
-            ? arena_format(d->out, "%u land before it",
-                           lane_before(&d->decision->live.permits, asked->goal, asked->charge) + 1)
-            : STR("");
+        : holder                         ? arena_format(
+                                               d->out, "%u land before it",
+                                               lane_before(&d->decision->live.permits, asked->goal, asked->assignment) + 1)
+                 : STR("");
     lane_record(d, RECORD_LANE_WAITS, permit, "lane.ask", why);
 }
 
@@ -143,20 +144,20 @@ void rule_lane_ask(struct deciding *d) {
 }
 
 void rule_lane_return(struct deciding *d) {
-    struct permit told;
-    if (!permit_read(d, &told))
+    struct permit reported;
+    if (!permit_read(d, &reported))
         return;
-    struct permit *permit = lane_find(d, &told);
-    if (!permit || told.turn < permit->turn)
+    struct permit *permit = lane_find(d, &reported);
+    if (!permit || reported.turn < permit->turn)
         return;
     live_edit(d, PART_PERMIT, 0);
-    permit = lane_find(d, &told);
+    permit = lane_find(d, &reported);
     lane_record(d, RECORD_LANE_RETURNED, permit, "lane.return", d->signal->reason);
     live_remove(d, PART_PERMIT, permit);
     lane_go_on(d);
 }
 
-/* A person holds the lane: what has the slot finishes, nothing else begins to land. */
+/* A person holds the lane: the work that has the slot finishes, nothing else begins to land. */
 void rule_lane_hold(struct deciding *d) {
     struct pace *pace = &d->decision->goal.pace;
     if (d->signal->by != WHO_HUMAN) {

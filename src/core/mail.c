@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do those who work on one goal write to each other? */
+/* Handles messages between those who work on one goal. */
 #include "core/rules.h"
 
-static struct str letter_id(const struct deciding *d, const struct letter *letter) {
-    return arena_format(d->out, "M_%u", letter->n);
+static struct str agent_message_id(const struct deciding *d,
+                                   const struct agent_message *agent_message) {
+    return arena_format(d->out, "M_%u", agent_message->n);
 }
 
-/* An assignment by its id, its session, or the only one of that agent. */
-static const struct charge *charge_called(const struct deciding *d, struct str name) {
-    const struct charges *charges = &d->decision->live.charges;
-    const struct charge *found = NULL;
+/* Finds an assignment by its id, its session, or its agent if that has only one. */
+static const struct assignment *assignment_called(const struct deciding *d, struct str name) {
+    const struct assignments *assignments = &d->decision->live.assignments;
+    const struct assignment *found = NULL;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < charges->count; i++) {
-        const struct charge *charge = &charges->at[i];
-        if (str_equal(charge_id(charge, d->out), name) ||
-            (charge->session[0] && str_equal(str_of(charge->session), name)))
-            return charge;
-        if (str_equal(str_of(charge->agent), name)) {
-            found = charge;
+    for (uint32_t i = 0; i < assignments->count; i++) {
+        const struct assignment *assignment = &assignments->at[i];
+        if (str_equal(assignment_id(assignment, d->out), name) ||
+            (assignment->session[0] && str_equal(str_of(assignment->session), name)))
+            return assignment;
+        if (str_equal(str_of(assignment->agent), name)) {
+            found = assignment;
             count++;
         }
     }
@@ -28,144 +29,156 @@ static bool is_overseer(struct str name) {
     return name.len == 0 || str_equal(name, STR("overseer"));
 }
 
-static bool is_unsaid(const struct deciding *d, const struct letter *letter) {
-    return !hash_is_zero(&letter->unsaid) &&
-           charges_find(&d->decision->live.charges, letter->to - 1) != NULL;
+static bool is_outgoing(const struct deciding *d, const struct agent_message *agent_message) {
+    return !hash_is_zero(&agent_message->outgoing) &&
+           assignments_find(&d->decision->live.assignments, agent_message->to - 1) != NULL;
 }
 
-/* MAIL-07: what has to be acknowledged or heard stays, while there is somebody to do it; of the rest the oldest makes room. */
+/* MAIL-07: a message that has to be acknowledged or delivered stays while its recipient exists; of the rest, the oldest
+ * makes room. */
 static bool room_make(struct deciding *d, uint32_t most) {
-    struct letters *letters = &d->decision->live.letters;
-    for (uint32_t i = 0; i < letters->count && letters->count >= most; i++) {
-        const struct letter *letter = &letters->at[i];
-        bool gone = letter->to && !charges_find(&d->decision->live.charges, letter->to - 1);
-        if (gone || (!letter->ack_required && !is_unsaid(d, letter)))
-            live_remove(d, PART_LETTER, &letters->at[i--]);
+    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < agent_messages->count && agent_messages->count >= most; i++) {
+        const struct agent_message *agent_message = &agent_messages->at[i];
+        bool gone = agent_message->to &&
+                    !assignments_find(&d->decision->live.assignments, agent_message->to - 1);
+        if (gone || (!agent_message->ack_required && !is_outgoing(d, agent_message)))
+            live_remove(d, PART_AGENT_MESSAGE, &agent_messages->at[i--]);
     }
-    return letters->count < most;
+    return agent_messages->count < most;
 }
 
-static bool text_read(struct deciding *d, struct letter_text *ret) {
+static bool text_read(struct deciding *d, struct agent_message_text *ret) {
     uint32_t entry;
-    if (shape_decode(&LETTER_TEXT, d->signal->body, ret) &&
-        !fields_broken(LETTER_TEXT.fields, LETTER_TEXT.count, ret, &entry) && ret->subject.len > 0)
+    if (shape_decode(&AGENT_MESSAGE_TEXT, d->signal->body, ret) &&
+        !fields_broken(AGENT_MESSAGE_TEXT.fields, AGENT_MESSAGE_TEXT.count, ret, &entry) &&
+        ret->subject.len > 0)
         return true;
     decide_refuse_because(d, ERROR_INVALID,
                           STR("a message needs a subject, and nothing of it may be too long"));
     return false;
 }
 
-static struct letter *letter_make(struct deciding *d, const struct charge *to,
-                                  enum letter_kind kind, const struct letter_text *text) {
+static struct agent_message *agent_message_make(struct deciding *d, const struct assignment *to,
+                                                enum agent_message_kind kind,
+                                                const struct agent_message_text *text) {
     const struct signal *signal = d->signal;
-    struct letter *letter = live_add(d, PART_LETTER, d->decision->goal.parts_made++);
-    letter->kind = kind;
-    letter->to = to ? to->n + 1 : 0;
-    letter->at = signal->at;
-    letter->text = decide_text(d, shape_encode(&LETTER_TEXT, text, d->out));
-    name_put(letter->sender, sizeof letter->sender, signal->actor);
-    name_put(letter->recipient, sizeof letter->recipient,
-             to ? charge_id(to, d->out) : STR("overseer"));
+    struct agent_message *agent_message =
+        live_add(d, PART_AGENT_MESSAGE, d->decision->goal.parts_made++);
+    agent_message->kind = kind;
+    agent_message->to = to ? to->n + 1 : 0;
+    agent_message->at = signal->at;
+    agent_message->text = decide_text(d, shape_encode(&AGENT_MESSAGE_TEXT, text, d->out));
+    name_put(agent_message->sender, sizeof agent_message->sender, signal->actor);
+    name_put(agent_message->recipient, sizeof agent_message->recipient,
+             to ? assignment_id(to, d->out) : STR("overseer"));
     decide_record(d, RECORD_MAIL_SENT,
                   (struct evidence){.rule = STR("mail.send"),
-                                    .question = letter_id(d, letter),
-                                    .to = str_of(letter->recipient),
+                                    .question = agent_message_id(d, agent_message),
+                                    .to = str_of(agent_message->recipient),
                                     .text = text->subject,
-                                    .assignment = to ? charge_id(to, d->out) : STR(""),
-                                    .more = letter->text});
-    return letter;
+                                    .assignment = to ? assignment_id(to, d->out) : STR(""),
+                                    .more = agent_message->text});
+    return agent_message;
 }
 
-/* ---- what an agent hears by itself ---- */
+/* ---- what an agent is sent without asking ---- */
 
-static struct letter *letter_unsaid(const struct deciding *d, const struct charge *charge) {
-    struct letters *letters = &d->decision->live.letters;
-    for (uint32_t i = 0; i < letters->count; i++)
-        if (letters->at[i].to == charge->n + 1 && !hash_is_zero(&letters->at[i].unsaid))
-            return &letters->at[i];
+static struct agent_message *agent_message_outgoing(const struct deciding *d,
+                                                    const struct assignment *assignment) {
+    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < agent_messages->count; i++)
+        if (agent_messages->at[i].to == assignment->n + 1 &&
+            !hash_is_zero(&agent_messages->at[i].outgoing))
+            return &agent_messages->at[i];
     return NULL;
 }
 
-/* The first that a person wrote. */
-static struct letter *letter_of_person(const struct deciding *d, const struct charge *charge) {
-    struct letters *letters = &d->decision->live.letters;
-    for (uint32_t i = 0; i < letters->count; i++)
-        if (letters->at[i].to == charge->n + 1 && !letters->at[i].words &&
-            !hash_is_zero(&letters->at[i].unsaid))
-            return &letters->at[i];
+/* The first message that a person wrote. */
+static struct agent_message *agent_message_of_person(const struct deciding *d,
+                                                     const struct assignment *assignment) {
+    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < agent_messages->count; i++)
+        if (agent_messages->at[i].to == assignment->n + 1 && !agent_messages->at[i].words &&
+            !hash_is_zero(&agent_messages->at[i].outgoing))
+            return &agent_messages->at[i];
     return NULL;
 }
 
-bool told_next(const struct deciding *d, struct charge *charge) {
-    const struct letter *letter = letter_of_person(d, charge);
-    if (letter)
-        charge->told = letter->unsaid;
-    return letter != NULL;
+bool outgoing_message_next(const struct deciding *d, struct assignment *assignment) {
+    const struct agent_message *agent_message = agent_message_of_person(d, assignment);
+    if (agent_message)
+        assignment->outgoing_message = agent_message->outgoing;
+    return agent_message != NULL;
 }
 
-/* What is owed to an agent has one place. What finds it taken, or was not heard, waits among the letters, as what it is. */
-void words_put_by(struct deciding *d, const struct charge *charge, enum wording words,
-                  struct hash said) {
-    struct letter_text text = {.subject = STR("something that could not be said yet")};
-    live_edit(d, PART_LETTER, 1);
-    if (hash_is_zero(&said) || !room_make(d, LIMIT_LETTERS))
+/* An assignment has one place for outgoing text. A text that finds it taken, or that was not delivered, is queued as a
+ * message, and keeps its kind of words. */
+void words_put_by(struct deciding *d, const struct assignment *assignment, enum wording words,
+                  struct hash outgoing) {
+    struct agent_message_text text = {.subject = STR("something that could not be said yet")};
+    live_edit(d, PART_AGENT_MESSAGE, 1);
+    if (hash_is_zero(&outgoing) || !room_make(d, LIMIT_AGENT_MESSAGES))
         return;
-    struct letter *letter = letter_make(d, charge, LETTER_INFO, &text);
-    letter->unsaid = said;
-    letter->words = words;
-    live_touch(d, PART_LETTER, letter);
+    struct agent_message *agent_message =
+        agent_message_make(d, assignment, AGENT_MESSAGE_INFO, &text);
+    agent_message->outgoing = outgoing;
+    agent_message->words = words;
+    live_touch(d, PART_AGENT_MESSAGE, agent_message);
 }
 
-static void words_take_up(struct deciding *d, struct charge *charge) {
-    live_edit(d, PART_LETTER, 0);
-    struct letter *letter = letter_unsaid(d, charge);
-    enum wording words = letter->words;
-    charge->said = letter->unsaid;
-    charge->unheard = words;
-    charge->permits = PERMISSION_NONE;
-    live_remove(d, PART_LETTER, letter);
-    charge_reply(d, charge, words);
+static void words_take_up(struct deciding *d, struct assignment *assignment) {
+    live_edit(d, PART_AGENT_MESSAGE, 0);
+    struct agent_message *agent_message = agent_message_outgoing(d, assignment);
+    enum wording words = agent_message->words;
+    assignment->outgoing = agent_message->outgoing;
+    assignment->outgoing_unheard = words;
+    assignment->permits = PERMISSION_NONE;
+    live_remove(d, PART_AGENT_MESSAGE, agent_message);
+    assignment_reply(d, assignment, words);
 }
 
-/* A person's words are said as soon as nothing else is being said: one after the other, in the order in which they came. */
-bool told_go_on(struct deciding *d, struct charge *charge) {
-    bool works = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED ||
-                 charge->status == CHARGE_STALLED;
-    bool hears = works && charge->run && !charge->ended && charge->effect == 0 &&
-                 charge->question == 0 && charge->waiting == WAITS_FOR_NOTHING && !charge->owes;
-    const struct letter *letter = letter_unsaid(d, charge);
-    if (!hears || !letter || d->decision->goal.status != GOAL_ACTIVE || charge->attached)
+/* A person's messages are sent as soon as nothing else is being sent: one at a time, in the order in which they came. */
+bool outgoing_message_go_on(struct deciding *d, struct assignment *assignment) {
+    bool works = assignment->status == ASSIGNMENT_ACTIVE ||
+                 assignment->status == ASSIGNMENT_DISPATCHED ||
+                 assignment->status == ASSIGNMENT_STALLED;
+    bool hears = works && assignment->run && !assignment->ended && assignment->effect == 0 &&
+                 assignment->question == 0 && assignment->waiting == WAITS_FOR_NOTHING &&
+                 !assignment->outgoing_next;
+    const struct agent_message *agent_message = agent_message_outgoing(d, assignment);
+    if (!hears || !agent_message || d->decision->goal.status != GOAL_ACTIVE || assignment->attached)
         return false;
-    if (charge->status == CHARGE_STALLED && charge->backoff_until > d->signal->at)
-        return false; /* it could not hear the last ones */
-    if (charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT)
-        return false; /* it may have heard the last ones, or not: nothing is said twice */
-    if (letter->words) {
-        words_take_up(d, charge);
+    if (assignment->status == ASSIGNMENT_STALLED && assignment->backoff_until > d->signal->at)
+        return false; /* the last one could not be delivered */
+    if (assignment->words == WORDS_MESSAGE && assignment->delivery == DELIVERY_TIMEOUT)
+        return false; /* the last one may have arrived or not: nothing is sent twice */
+    if (agent_message->words) {
+        words_take_up(d, assignment);
         return true;
     }
-    told_next(d, charge);
-    charge_reply(d, charge, WORDS_TOLD);
+    outgoing_message_next(d, assignment);
+    assignment_reply(d, assignment, WORDS_MESSAGE);
     return true;
 }
 
-/* A person has said something that it has not heard, as far as is known. */
-bool told_waits(const struct deciding *d, const struct charge *charge) {
-    bool doubtful = charge->words == WORDS_TOLD && charge->delivery == DELIVERY_TIMEOUT;
-    return letter_of_person(d, charge) && !doubtful;
+/* True: a person's message has not reached the agent, as far as is known. */
+bool outgoing_message_waits(const struct deciding *d, const struct assignment *assignment) {
+    bool doubtful = assignment->words == WORDS_MESSAGE && assignment->delivery == DELIVERY_TIMEOUT;
+    return agent_message_of_person(d, assignment) && !doubtful;
 }
 
-void told_heard(struct deciding *d, const struct charge *charge) {
-    live_edit(d, PART_LETTER, 0);
-    struct letter *letter = letter_of_person(d, charge);
-    if (!letter || !hash_equal(&letter->unsaid, &charge->told))
-        return; /* it read it by itself meanwhile */
-    letter->unsaid = (struct hash){0};
-    live_touch(d, PART_LETTER, letter);
+void outgoing_message_heard(struct deciding *d, const struct assignment *assignment) {
+    live_edit(d, PART_AGENT_MESSAGE, 0);
+    struct agent_message *agent_message = agent_message_of_person(d, assignment);
+    if (!agent_message || !hash_equal(&agent_message->outgoing, &assignment->outgoing_message))
+        return; /* the agent has read it by itself meanwhile */
+    agent_message->outgoing = (struct hash){0};
+    live_touch(d, PART_AGENT_MESSAGE, agent_message);
 }
 
-/* A subject is often but the beginning of what follows: then it is not said twice. */
-static struct str instruction_words(struct deciding *d, const struct letter_text *text) {
+/* A subject is often only the beginning of the body: then it is not sent twice. */
+static struct str instruction_words(struct deciding *d, const struct agent_message_text *text) {
     if (text->body.len == 0)
         return text->subject;
     if (str_begins(text->body, text->subject))
@@ -173,67 +186,69 @@ static struct str instruction_words(struct deciding *d, const struct letter_text
     return arena_format(d->out, "%.*s\n%.*s", STR_ARG(text->subject), STR_ARG(text->body));
 }
 
-/* What a person wants of an agent does not wait until that looks for it. */
-static void instruction_say(struct deciding *d, uint32_t n, struct letter *letter,
-                            const struct letter_text *text) {
-    letter->unsaid = decide_text(d, instruction_words(d, text));
-    live_touch(d, PART_LETTER, letter);
-    live_edit(d, PART_CHARGE, 0);
-    told_go_on(d, charges_find(&d->decision->live.charges, n));
+/* A person's instruction does not wait until the agent reads its messages. */
+static void instruction_say(struct deciding *d, uint32_t n, struct agent_message *agent_message,
+                            const struct agent_message_text *text) {
+    agent_message->outgoing = decide_text(d, instruction_words(d, text));
+    live_touch(d, PART_AGENT_MESSAGE, agent_message);
+    live_edit(d, PART_ASSIGNMENT, 0);
+    outgoing_message_go_on(d, assignments_find(&d->decision->live.assignments, n));
 }
 
-/* MAIL-01, MAIL-02, MAIL-06: the sender is whoever sent the signal, which the door made sure of. `text` is for whom,
- * `to` the kind, `question` 1: it has to be acknowledged. */
+/* MAIL-01, MAIL-02, MAIL-06: the sender is the actor of the signal, which the interface has verified. `text` names the
+ * recipient, `to` is the kind, `question` 1: it has to be acknowledged. */
 void rule_mail(struct deciding *d) {
-    struct letter_text text = {0};
-    const struct charge *to = charge_called(d, d->signal->text);
+    struct agent_message_text text = {0};
+    const struct assignment *to = assignment_called(d, d->signal->text);
     if (!to && !is_overseer(d->signal->text)) {
         decide_refuse_because(d, ERROR_NOT_FOUND,
                               STR("nobody of that name works on this goal, or several do"));
         return;
     }
-    if (to && charge_is_watched(to)) {
+    if (to && assignment_is_adopted(to)) {
         decide_refuse_because(d, ERROR_CONFLICT,
                               STR("it is only watched: nothing is ever said to it"));
         return;
     }
-    if (d->signal->to >= LETTER_KINDS || d->signal->question > 1) {
+    if (d->signal->to >= AGENT_MESSAGE_KINDS || d->signal->question > 1) {
         decide_refuse(d, ERROR_INVALID);
         return;
     }
     if (!text_read(d, &text))
         return;
-    bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == LETTER_INSTRUCTION;
+    bool instructs = to && d->signal->by == WHO_HUMAN && d->signal->to == AGENT_MESSAGE_INSTRUCTION;
     uint32_t n = to ? to->n : 0;
-    live_edit(d, PART_LETTER, 1);
+    live_edit(d, PART_AGENT_MESSAGE, 1);
     if (room_make(d, LIMIT_MAIL_KEPT)) {
-        struct letter *letter = letter_make(d, to, (enum letter_kind)d->signal->to, &text);
-        letter->ack_required = d->signal->question;
+        struct agent_message *agent_message =
+            agent_message_make(d, to, (enum agent_message_kind)d->signal->to, &text);
+        agent_message->ack_required = d->signal->question;
         if (instructs)
-            instruction_say(d, n, letter, &text);
+            instruction_say(d, n, agent_message, &text);
     } else
         decide_refuse_because(d, ERROR_LIMITED, STR("too many messages wait to be acknowledged"));
 }
 
-/* MAIL-07: acknowledged by the one it was for, it is not delivered again. */
+/* MAIL-07: a message that its recipient has acknowledged is not delivered again. */
 void rule_mail_ack(struct deciding *d) {
-    live_edit(d, PART_LETTER, 0);
-    struct letters *letters = &d->decision->live.letters;
-    struct letter *letter = NULL;
-    for (uint32_t i = 0; i < letters->count; i++)
-        if (letters->at[i].n + 1 == d->signal->question)
-            letter = &letters->at[i];
-    if (!letter || (letter->words && !hash_is_zero(&letter->unsaid)))
-        return; /* acknowledged before, or not yet said: reading about it is not hearing it */
-    bool its_own =
-        d->signal->by == WHO_AGENT ? letter->to && d->signal->charge == letter->to : true;
+    live_edit(d, PART_AGENT_MESSAGE, 0);
+    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
+    struct agent_message *agent_message = NULL;
+    for (uint32_t i = 0; i < agent_messages->count; i++)
+        if (agent_messages->at[i].n + 1 == d->signal->question)
+            agent_message = &agent_messages->at[i];
+    if (!agent_message || (agent_message->words && !hash_is_zero(&agent_message->outgoing)))
+        return; /* already acknowledged, or not yet sent: reading about it is not receiving it */
+    bool its_own = d->signal->by == WHO_AGENT
+                       ? agent_message->to && d->signal->assignment == agent_message->to
+                       : true;
     if (!its_own) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
     decide_record(d, RECORD_MAIL_READ,
                   (struct evidence){.rule = STR("mail.ack"),
-                                    .question = letter_id(d, letter),
-                                    .to = str_of(letter->recipient)});
-    live_remove(d, PART_LETTER, letter);
+                                    .question = agent_message_id(d, agent_message),
+                                    .to = str_of(agent_message->recipient)});
+    live_remove(d, PART_AGENT_MESSAGE, agent_message);
 }

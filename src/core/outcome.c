@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from an outcome, and from one that will not come? */
+/* Decides what follows from the outcome of an effect, and from an outcome that will not come. */
 #include "core/rules.h"
 
 /* ---- commands ---- */
 
-/* Exit status 0 of the operator's own command completes an active goal that has no plan and waits for nothing
- * else, now or when it goes on; any other status asks a person. An outcome for an effect that is not open
- * any more was reported before, and decides nothing. A late one for an unconfirmed effect settles the
- * doubt. */
+/* Exit status 0 of the operator's own command completes an active goal that has no plan and waits for nothing else, now
+ * or when it is resumed; any other status asks a person. An outcome for an effect that is no longer open was reported
+ * before, and decides nothing. A late outcome for an unconfirmed effect settles the doubt. */
 static void command_ended(struct deciding *d, struct effect_slot *slot) {
     struct goal *goal = &d->decision->goal;
     struct evidence evidence = {.rule = STR("effect.outcome"),
@@ -32,15 +31,15 @@ static void command_ended(struct deciding *d, struct effect_slot *slot) {
     goal_settle(d);
 }
 
-/* ---- everything else ---- */
+/* ---- all other effects ---- */
 
-/* The effect is over; what it was for goes on from here. */
+/* The effect is over; the work that it was for continues from here. */
 static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) {
     struct effect_slot ended = *slot;
     struct evidence evidence = {.rule = STR("effect.outcome"),
                                 .effect = slot->n + 1,
                                 .host = slot->run_host,
-                                .to = effect_told(slot),
+                                .to = effect_text(slot),
                                 .exit = d->signal->exit,
                                 .text = str_cut_utf8(d->signal->text, LIMIT_LINE)};
     effect_move(d, slot, EFFECT_ENDED);
@@ -55,8 +54,8 @@ static void slot_ended(struct deciding *d, struct effect_slot *slot, bool lost) 
     case EFFECT_LAND: land_ended(d, &ended); break;
     default: break;
     }
-    if (d->decision->goal.desk && !d->decision->goal.workspace)
-        desk_go_on(d);
+    if (d->decision->goal.admission && !d->decision->goal.workspace)
+        admission_go_on(d);
     goal_settle(d);
 }
 
@@ -65,16 +64,16 @@ void rule_ended(struct deciding *d) {
     if (!slot)
         return;
     bool repeats = EFFECTS[slot->kind].promise == PROMISE_REPEAT;
-    must(slot->state != EFFECT_READY || repeats); /* acted on without a claim */
+    must(slot->state != EFFECT_READY || repeats); /* else it was acted on without a claim */
     if (slot->kind == EFFECT_COMMAND)
         command_ended(d, slot);
     else
         slot_ended(d, slot, false);
 }
 
-/* PROTOCOL, the table of effects. What may be repeated simply is. A command is done at most once: whoever had claimed it
- * is gone, so it is never repeated by itself: it stands as unconfirmed, said once. What was said to an agent is looked
- * for. */
+/* PROTOCOL, the table of effects. A repeatable effect is simply repeated. A command is carried out at most once: the
+ * host that claimed it is gone, so it is never repeated by itself; it becomes unconfirmed, which is reported once. For
+ * an instruction to an agent, a look finds out whether it arrived. */
 void effect_lose(struct deciding *d, struct effect_slot *slot, struct str rule, struct str why) {
     if (EFFECTS[slot->kind].promise == PROMISE_REPEAT)
         return;
@@ -84,7 +83,7 @@ void effect_lose(struct deciding *d, struct effect_slot *slot, struct str rule, 
         slot_ended(d, slot, true);
 }
 
-/* P14: the host that had claimed it has its own note of what it began, and this is not in it. */
+/* P14: the host that claimed the effect has its own note of what it began, and this effect is not in it. */
 static bool effect_never_began(const struct deciding *d, const struct effect_slot *slot) {
     return d->signal->host != 0 && d->signal->host == slot->run_host &&
            slot->kind == EFFECT_COMMAND && slot->state == EFFECT_RUNNING &&
@@ -96,7 +95,7 @@ static void effect_return(struct deciding *d, struct effect_slot *slot) {
                   (struct evidence){.rule = STR("effect.never-began"),
                                     .effect = slot->n + 1,
                                     .host = slot->run_host,
-                                    .to = effect_told(slot),
+                                    .to = effect_text(slot),
                                     .fence = d->decision->goal.fence});
     slot->run_host = 0;
     slot->until = 0;
@@ -122,10 +121,11 @@ void rule_lost(struct deciding *d) {
                 STR("its host was lost before it could say what came of it"));
 }
 
-/* A timer rings at once while a host runs. One that rings this late says that none did: the machine was off or slept. */
+/* A timer fires at once while a host runs. A timer that fires this late means that no host ran: the machine was off or
+ * asleep. */
 #define LATE MINUTES(1)
 
-/* A check or a landing of before is carried out again by the host that finds it, and nothing is known about it yet. */
+/* The host that finds an older check or landing carries it out again, and nothing is known about it yet. */
 static bool effect_renew(struct deciding *d, struct effect_slot *slot) {
     bool work = slot->kind == EFFECT_CHECK || slot->kind == EFFECT_LAND;
     if (!work || d->signal->at < time_after(effect_deadline(slot), LATE))
@@ -134,12 +134,12 @@ static bool effect_renew(struct deciding *d, struct effect_slot *slot) {
     decide_record(d, RECORD_EFFECT_RENEWED,
                   (struct evidence){.rule = STR("effect.renewed"),
                                     .effect = slot->n + 1,
-                                    .to = effect_told(slot),
+                                    .to = effect_text(slot),
                                     .until = slot->until});
     return true;
 }
 
-/* Nothing stays open for ever: an effect without an outcome at its deadline is unconfirmed, a look saw nothing. */
+/* No effect stays open forever: without an outcome at its deadline it is unconfirmed, and a look saw nothing. */
 void effect_expire(struct deciding *d, struct effect_slot *slot) {
     if (effect_renew(d, slot))
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An assignment, a dispatch, a handoff or a run is put down: is it whole? STORE-12, STORE-22. */
+/* Stores an assignment, dispatch, handoff or run that was handed in, if it is complete. STORE-12, STORE-22. */
 #include "core/rules.h"
 
 /* Every such shape begins with its id. */
@@ -20,7 +20,7 @@ void rule_part(struct deciding *d) {
         return;
     }
     bool known = signal->to < PARTS && !PART[signal->to].live &&
-                 !(signal->to == PART_DISPATCH && signal->effect); /* history is only added to */
+                 !(signal->to == PART_DISPATCH && signal->effect); /* history is append-only */
     const struct shape *shape = known ? PART[signal->to].shape : NULL;
     struct part_head *part = known ? arena_take(d->out, shape->size, alignof(max_align_t)) : NULL;
     if (!known || signal->effect > goal->parts_made ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a goal ask a desk, and how does it pay? docs/decisions/0009. */
-#include "core/desk.h"
-#include "core/graph.h"
+/* Asks an admission for the permits of a goal, and settles what was spent. docs/decisions/0009. */
+#include "core/admission.h"
+#include "core/plan/graph.h"
 
 /* ---- asking ---- */
 
@@ -9,12 +9,12 @@ static bool has_room(const struct deciding *d) {
     return d->decision->goal.open_count < LIMIT_OPEN_EFFECTS;
 }
 
-/* docs/decisions/0006: its score without the waiting, which goes on at the desk. */
-static uint64_t score_of(struct deciding *d, const struct charge *charge) {
+/* docs/decisions/0006: the score without the waiting time, which the admission counts. */
+static uint64_t score_of(struct deciding *d, const struct assignment *assignment) {
     struct graph_picks picks =
         graph_recommend(&d->decision->plan, &d->decision->goal, d->signal->at, d->out);
     for (uint32_t i = 0; i < picks.count; i++)
-        if (picks.at[i].node->n == charge->node)
+        if (picks.at[i].node->n == assignment->node)
             return picks.at[i].score - picks.at[i].waited;
     static const uint32_t POINTS[PRIORITIES] = {[PRIORITY_LOW] = SCORE_LOW,
                                                 [PRIORITY_NORMAL] = SCORE_NORMAL,
@@ -23,101 +23,106 @@ static uint64_t score_of(struct deciding *d, const struct charge *charge) {
     return POINTS[d->decision->goal.priority];
 }
 
-static struct permit permit_of(struct deciding *d, const struct charge *charge) {
+static struct permit permit_of(struct deciding *d, const struct assignment *assignment) {
     const struct goal *goal = &d->decision->goal;
     struct permit permit = {.goal = goal->id,
-                            .charge = charge->n,
-                            .turn = charge->turn,
+                            .assignment = assignment->n,
+                            .turn = assignment->turn,
                             .goal_cost = goal->cost,
                             .goal_tokens = goal->tokens,
                             .goal_starts = goal->starts};
-    name_put(permit.agent, sizeof permit.agent, str_of(charge->agent));
+    name_put(permit.agent, sizeof permit.agent, str_of(assignment->agent));
     return permit;
 }
 
-static void desk_tell(struct deciding *d, enum signal_kind kind, struct charge *charge,
-                      struct signal rest, const struct permit *permit) {
+static void admission_signal(struct deciding *d, enum signal_kind kind,
+                             struct assignment *assignment, struct signal rest,
+                             const struct permit *permit) {
     rest.kind = kind;
-    rest.goal = desk_id(charge->desk);
-    rest.desk = charge->desk;
-    rest.charge = charge->n + 1;
+    rest.goal = admission_id(assignment->admission);
+    rest.admission = assignment->admission;
+    rest.assignment = assignment->n + 1;
     if (permit)
         rest.body = shape_encode(&PERMIT, permit, d->out);
     decide_tell(d, rest);
 }
 
-/* The number of an ask is that of the effect that carries it: never used twice, and growing. */
-static void ask(struct deciding *d, struct charge *charge, enum permit_kind kind) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    charge->turn = d->decision->goal.effects_made + 1;
-    charge_touch(d, charge);
-    struct permit permit = permit_of(d, charge);
+/* An ask has the number of the effect that carries it: never reused, and increasing. */
+static void ask(struct deciding *d, struct assignment *assignment, enum permit_kind kind) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    assignment->turn = d->decision->goal.effects_made + 1;
+    assignment_touch(d, assignment);
+    struct permit permit = permit_of(d, assignment);
     permit.wants = kind;
-    permit.score = score_of(d, charge);
+    permit.score = score_of(d, assignment);
     permit.asked_at = node && node->queued_at ? node->queued_at : d->signal->at;
-    desk_tell(d, SIGNAL_PERMIT_ASK, charge, (struct signal){0}, &permit);
+    admission_signal(d, SIGNAL_PERMIT_ASK, assignment, (struct signal){0}, &permit);
 }
 
-/* Reserve before dispatch. Whoever finds no room among the effects asks when one of them has ended. */
-void permit_ask(struct deciding *d, struct charge *charge) {
-    if (charge->desk == 0)
-        charge->desk = d->decision->goal.owner;
-    charge->turn = 0;
-    charge_touch(d, charge);
+/* Reserve before dispatch. If there is no room for another effect, the ask is made when one of them has ended. */
+void permit_ask(struct deciding *d, struct assignment *assignment) {
+    if (assignment->admission == 0)
+        assignment->admission = d->decision->goal.owner;
+    assignment->turn = 0;
+    assignment_touch(d, assignment);
     if (has_room(d))
-        ask(d, charge, PERMIT_BEGIN);
+        ask(d, assignment, PERMIT_BEGIN);
 }
 
 void permits_catch_up(struct deciding *d) {
-    struct charges *charges = &d->decision->live.charges;
-    for (uint32_t i = 0; i < charges->count && has_room(d); i++) {
-        const struct charge *charge = &charges->at[i];
-        bool waits = charge->waiting == WAITS_FOR_PERMIT || charge->waiting == WAITS_FOR_QUOTA;
-        if (!waits || charge->turn != 0 || charge->desk == 0)
+    struct assignments *assignments = &d->decision->live.assignments;
+    for (uint32_t i = 0; i < assignments->count && has_room(d); i++) {
+        const struct assignment *assignment = &assignments->at[i];
+        bool waits =
+            assignment->waiting == WAITS_FOR_PERMIT || assignment->waiting == WAITS_FOR_QUOTA;
+        if (!waits || assignment->turn != 0 || assignment->admission == 0)
             continue;
-        live_edit(d, PART_CHARGE, 0);
-        ask(d, &charges->at[i], PERMIT_BEGIN);
+        live_edit(d, PART_ASSIGNMENT, 0);
+        ask(d, &assignments->at[i], PERMIT_BEGIN);
     }
 }
 
-/* Bounds on ourselves: whoever acts on one that runs asks first, at the desk that let it run. */
-void permit_act(struct deciding *d, struct charge *charge, enum permit_kind kind) {
-    must(kind == PERMIT_ACT || kind == PERMIT_STRIKE);
-    if (charge->desk == 0)
-        charge->desk = d->decision->goal.owner;
-    ask(d, charge, kind);
+/* Limits on the supervisor itself: an action on a running agent needs a permit first, from the admission that let it
+ * run. */
+void permit_act(struct deciding *d, struct assignment *assignment, enum permit_kind kind) {
+    must(kind == PERMIT_ACT || kind == PERMIT_DISRUPTIVE);
+    if (assignment->admission == 0)
+        assignment->admission = d->decision->goal.owner;
+    ask(d, assignment, kind);
 }
 
-void permit_limited(struct deciding *d, struct charge *charge, int64_t until) {
+void permit_limited(struct deciding *d, struct assignment *assignment, int64_t until) {
     struct account account = {.limited_until = until};
-    name_put(account.name, sizeof account.name, str_of(charge->account));
-    if (charge->desk == 0)
-        charge->desk = d->decision->goal.owner;
+    name_put(account.name, sizeof account.name, str_of(assignment->account));
+    if (assignment->admission == 0)
+        assignment->admission = d->decision->goal.owner;
     if (account.name[0] && has_room(d))
-        desk_tell(d, SIGNAL_ACCOUNT_LIMITED, charge,
-                  (struct signal){.until = until, .body = shape_encode(&ACCOUNT, &account, d->out)},
-                  NULL);
+        admission_signal(
+            d, SIGNAL_ACCOUNT_LIMITED, assignment,
+            (struct signal){.until = until, .body = shape_encode(&ACCOUNT, &account, d->out)},
+            NULL);
 }
 
 /* ---- the answer ---- */
 
-/* Nobody is there any more who asked for it: it goes back, as far as it is still that one. */
+/* The assignment that asked for the permit is gone: the permit is returned, if it is still the same one. */
 void permit_decline(struct deciding *d) {
     if (has_room(d))
         decide_tell(d, (struct signal){.kind = SIGNAL_PERMIT_SETTLE,
-                                       .goal = desk_id(d->signal->desk),
-                                       .desk = d->signal->desk,
-                                       .charge = d->signal->charge,
+                                       .goal = admission_id(d->signal->admission),
+                                       .admission = d->signal->admission,
+                                       .assignment = d->signal->assignment,
                                        .body = d->signal->body,
                                        .to = 1});
 }
 
-enum permit_kind permit_answer(struct deciding *d, struct charge *charge) {
+enum permit_kind permit_answer(struct deciding *d, struct assignment *assignment) {
     struct permit permit = {0};
     bool granted = d->signal->kind == SIGNAL_PERMIT_GRANTED;
     if (!shape_decode(&PERMIT, d->signal->body, &permit))
         return PERMIT_NONE;
-    if (charge->turn == 0 || permit.turn != charge->turn || d->signal->desk != charge->desk) {
+    if (assignment->turn == 0 || permit.turn != assignment->turn ||
+        d->signal->admission != assignment->admission) {
         if (granted && permit.wants == PERMIT_BEGIN)
             permit_decline(d);
         return PERMIT_NONE;
@@ -129,18 +134,18 @@ enum permit_kind permit_answer(struct deciding *d, struct charge *charge) {
 
 /* ---- paying ---- */
 
-/* Where nobody says what a run cost, the price table does. */
-static uint64_t cost_of(const struct policy_agent *agent, const struct charge *charge) {
+/* If no cost is reported for a run, the price table gives it. */
+static uint64_t cost_of(const struct policy_agent *agent, const struct assignment *assignment) {
     uint64_t cost;
-    if (charge->cost > 0 || !agent || agent->price == 0)
-        return charge->cost;
-    if (__builtin_mul_overflow(charge->tokens, agent->price, &cost))
+    if (assignment->cost > 0 || !agent || agent->price == 0)
+        return assignment->cost;
+    if (__builtin_mul_overflow(assignment->tokens, agent->price, &cost))
         return UINT64_MAX;
     return cost / 1000000;
 }
 
-/* A run that goes on is settled when it has used what was reserved for it, or a hundredth of the smallest budget: so a
- * budget is known to be used up while it can still be stopped. */
+/* A continuing run is settled when it has used its reservation, or a hundredth of the smallest budget: so a used-up
+ * budget is noticed while the run can still be stopped. */
 static bool is_worth_telling(const struct policy *policy, const struct policy_agent *agent,
                              uint64_t cost, uint64_t tokens) {
     uint64_t money = agent ? agent->reserve : 0, words = agent ? agent->reserve_tokens : 0;
@@ -154,61 +159,62 @@ static bool is_worth_telling(const struct policy *policy, const struct policy_ag
            ((money > 0 && cost >= money) || (words > 0 && tokens >= words));
 }
 
-/* Settle after: what was measured since the last time. */
-void permit_return(struct deciding *d, struct charge *charge, bool over) {
-    const struct policy_agent *agent = policy_agent(d->policy, str_of(charge->agent));
+/* Settle afterwards: charges what was measured since the last time. */
+void permit_return(struct deciding *d, struct assignment *assignment, bool over) {
+    const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
     struct goal *goal = &d->decision->goal;
-    uint64_t cost = cost_of(agent, charge), tokens = charge->tokens;
-    cost -= cost < charge->settled_cost ? cost : charge->settled_cost;
-    tokens -= tokens < charge->settled_tokens ? tokens : charge->settled_tokens;
-    if (charge->desk == 0 ||
+    uint64_t cost = cost_of(agent, assignment), tokens = assignment->tokens;
+    cost -= cost < assignment->settled_cost ? cost : assignment->settled_cost;
+    tokens -= tokens < assignment->settled_tokens ? tokens : assignment->settled_tokens;
+    if (assignment->admission == 0 ||
         (!over && (!has_room(d) || !is_worth_telling(d->policy, agent, cost, tokens))))
         return;
     goal->cost = amount_add(goal->cost, cost);
     goal->tokens = amount_add(goal->tokens, tokens);
-    charge->settled_cost = amount_add(charge->settled_cost, cost);
-    charge->settled_tokens = amount_add(charge->settled_tokens, tokens);
-    struct permit permit = permit_of(d, charge);
-    desk_tell(d, SIGNAL_PERMIT_SETTLE, charge,
-              (struct signal){.cost = cost, .tokens = tokens, .to = over}, &permit);
+    assignment->settled_cost = amount_add(assignment->settled_cost, cost);
+    assignment->settled_tokens = amount_add(assignment->settled_tokens, tokens);
+    struct permit permit = permit_of(d, assignment);
+    admission_signal(d, SIGNAL_PERMIT_SETTLE, assignment,
+                     (struct signal){.cost = cost, .tokens = tokens, .to = over}, &permit);
     if (over)
-        charge->desk = charge->turn = 0;
-    charge_touch(d, charge);
+        assignment->admission = assignment->turn = 0;
+    assignment_touch(d, assignment);
 }
 
-/* What a run has spent counts from its own beginning; an assignment may have several. Returns what is new. */
+/* A run's spending counts from its own beginning, and an assignment may have several runs. Returns the new part. */
 static uint64_t spent_since(uint64_t seen, uint64_t *of_run) {
     uint64_t more = seen > *of_run ? seen - *of_run : 0;
     *of_run += more;
     return more;
 }
 
-static bool settles(const struct policy *policy, const struct charge *charge, uint64_t cost,
+static bool settles(const struct policy *policy, const struct assignment *assignment, uint64_t cost,
                     uint64_t tokens) {
-    const struct policy_agent *agent = policy_agent(policy, str_of(charge->agent));
-    struct charge then = *charge;
-    then.cost = amount_add(charge->cost, cost);
-    then.tokens = amount_add(charge->tokens, tokens);
+    const struct policy_agent *agent = policy_agent(policy, str_of(assignment->agent));
+    struct assignment then = *assignment;
+    then.cost = amount_add(assignment->cost, cost);
+    then.tokens = amount_add(assignment->tokens, tokens);
     uint64_t all = cost_of(agent, &then);
     return is_worth_telling(
-        policy, agent, all > charge->settled_cost ? all - charge->settled_cost : 0,
-        then.tokens > charge->settled_tokens ? then.tokens - charge->settled_tokens : 0);
+        policy, agent, all > assignment->settled_cost ? all - assignment->settled_cost : 0,
+        then.tokens > assignment->settled_tokens ? then.tokens - assignment->settled_tokens : 0);
 }
 
 /* A sample is stored with the decision that uses it: here, when it is time to settle. */
-void permit_measure(struct deciding *d, struct charge *charge, const struct sighting *seen) {
-    uint64_t run_cost = charge->run_cost, run_tokens = charge->run_tokens;
+void permit_measure(struct deciding *d, struct assignment *assignment,
+                    const struct observation *seen) {
+    uint64_t run_cost = assignment->run_cost, run_tokens = assignment->run_tokens;
     uint64_t cost = spent_since(seen->cost, &run_cost),
              tokens = spent_since(seen->tokens, &run_tokens);
     if (cost == 0 && tokens == 0)
         return;
-    if (d->decision->verdict != VERDICT_CHANGE &&
-        (!has_room(d) || charge->desk == 0 || !settles(d->policy, charge, cost, tokens)))
+    if (d->decision->verdict != VERDICT_CHANGE && (!has_room(d) || assignment->admission == 0 ||
+                                                   !settles(d->policy, assignment, cost, tokens)))
         return;
-    charge->run_cost = run_cost;
-    charge->run_tokens = run_tokens;
-    charge->cost = amount_add(charge->cost, cost);
-    charge->tokens = amount_add(charge->tokens, tokens);
-    charge_touch(d, charge);
-    permit_return(d, charge, false);
+    assignment->run_cost = run_cost;
+    assignment->run_tokens = run_tokens;
+    assignment->cost = amount_add(assignment->cost, cost);
+    assignment->tokens = amount_add(assignment->tokens, tokens);
+    assignment_touch(d, assignment);
+    permit_return(d, assignment, false);
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An agent says how far it is: what is kept of it? PROGRESS-03 to -05, -09. It proves nothing but that the agent lives. */
+/* Handles progress reports of agents, and decides which are kept. PROGRESS-03 to -05, -09. They prove only that the
+ * agent is alive. */
 #include "core/rules.h"
 #include "model/update.h"
 
 enum { HISTORY_MOST = 100, HISTORY_DENSE = 20 };
 static const int64_t APART = SECONDS(30);
 
-/* A run has a bounded history, so its entries stand further apart the longer it lasts: the hundredth comes after more than a
- * day. What is said between two of them is seen until something newer is. */
-static bool is_for_history(const struct charge *charge, int64_t at) {
-    uint32_t kept = charge->progress_kept;
+/* A run has a bounded history, so its entries are further apart the longer it lasts: the hundredth comes after more
+ * than a day. A report between two entries is visible until a newer one comes. */
+static bool is_for_history(const struct assignment *assignment, int64_t at) {
+    uint32_t kept = assignment->progress_kept;
     int64_t eighths = kept > HISTORY_DENSE ? 8 + (int64_t)(kept - HISTORY_DENSE) : 8;
     int64_t apart = APART * eighths * eighths / 64;
-    return kept == 0 || (kept < HISTORY_MOST && time_after(charge->progress_kept_at, apart) <= at);
+    return kept == 0 ||
+           (kept < HISTORY_MOST && time_after(assignment->progress_kept_at, apart) <= at);
 }
 
 static struct str progress_text(struct deciding *d, const struct progress *progress) {
@@ -26,30 +28,32 @@ static struct str progress_text(struct deciding *d, const struct progress *progr
     return str_cut_utf8((struct str){writer.at, writer.len}, LIMIT_LINE);
 }
 
-static void history_add(struct deciding *d, struct charge *charge,
+static void history_add(struct deciding *d, struct assignment *assignment,
                         const struct progress *progress) {
-    charge->progress_kept++;
-    charge->progress_kept_at = d->signal->at;
+    assignment->progress_kept++;
+    assignment->progress_kept_at = d->signal->at;
     struct str percent =
         progress->percent ? arena_format(d->out, "%u %%", progress->percent - 1) : STR("");
-    decide_record(d, RECORD_AGENT_PROGRESS,
-                  charge_evidence(d, charge,
-                                  (struct evidence){.rule = STR("progress.said"),
-                                                    .to = percent,
-                                                    .from = str_of(name_of(&PROGRESS_LEVEL_NAMES,
-                                                                           progress->level)),
-                                                    .text = progress_text(d, progress)}));
+    decide_record(
+        d, RECORD_AGENT_PROGRESS,
+        assignment_evidence(
+            d, assignment,
+            (struct evidence){.rule = STR("progress.said"),
+                              .to = percent,
+                              .from = str_of(name_of(&PROGRESS_LEVEL_NAMES, progress->level)),
+                              .text = progress_text(d, progress)}));
 }
 
-/* Between two entries of the history it is a sample, unless something is different now that decides. */
-static void between_note(struct deciding *d, struct charge *charge) {
-    if (d->decision->verdict == VERDICT_CHANGE) /* it lives again, say */
+/* A report between two entries of the history is a sample, unless something else changed that affects decisions. */
+static void between_note(struct deciding *d, struct assignment *assignment) {
+    if (d->decision->verdict == VERDICT_CHANGE) /* the run is alive again, for example */
         return;
-    if (charge_is_sampled(d, charge))
-        charge_sample(d, charge);
+    if (assignment_is_sampled(d, assignment))
+        assignment_sample(d, assignment);
     else
-        decide_record(d, RECORD_AGENT_SEEN,
-                      charge_evidence(d, charge, (struct evidence){.rule = STR("progress.said")}));
+        decide_record(
+            d, RECORD_AGENT_SEEN,
+            assignment_evidence(d, assignment, (struct evidence){.rule = STR("progress.said")}));
 }
 
 static bool progress_read(struct deciding *d, struct progress *ret) {
@@ -60,16 +64,18 @@ static bool progress_read(struct deciding *d, struct progress *ret) {
 
 void rule_progress(struct deciding *d) {
     struct progress progress = {0};
-    live_edit(d, PART_CHARGE, 0);
-    struct charge *charge = charge_in_hand(d);
-    int64_t next = charge && charge->progress_at ? time_after(charge->progress_at, APART) : 0;
+    live_edit(d, PART_ASSIGNMENT, 0);
+    struct assignment *assignment = assignment_at_hand(d);
+    int64_t next =
+        assignment && assignment->progress_at ? time_after(assignment->progress_at, APART) : 0;
     if (!progress_read(d, &progress))
         decide_refuse_because(d, ERROR_INVALID, STR("a field is missing, too long or not text"));
-    else if (!charge)
+    else if (!assignment)
         decide_refuse_because(
             d, ERROR_NOT_FOUND,
-            d->signal->charge ? STR("that assignment is over")
-                              : STR("it is bound to no assignment; goal.report takes any words"));
+            d->signal->assignment
+                ? STR("that assignment is over")
+                : STR("it is bound to no assignment; goal.report takes any words"));
     else if (d->signal->at < next)
         decide_refuse_because(
             d, ERROR_LIMITED,
@@ -77,14 +83,15 @@ void rule_progress(struct deciding *d) {
                 d->out, "one report of progress in 30 seconds is kept; the next can come in %lld s",
                 (long long)((next - d->signal->at) / SECONDS(1) + 1)));
     else {
-        life_note(d, charge);
-        charge->reported_last = 0;
-        name_put(charge->phase, sizeof charge->phase, str_cut_utf8(progress.phase, LIMIT_PHASE));
-        charge->percent = progress.percent;
-        charge->progress_at = d->signal->at;
-        if (is_for_history(charge, d->signal->at))
-            history_add(d, charge, &progress);
+        life_note(d, assignment);
+        assignment->reported_last = 0;
+        name_put(assignment->phase, sizeof assignment->phase,
+                 str_cut_utf8(progress.phase, LIMIT_PHASE));
+        assignment->percent = progress.percent;
+        assignment->progress_at = d->signal->at;
+        if (is_for_history(assignment, d->signal->at))
+            history_add(d, assignment, &progress);
         else
-            between_note(d, charge);
+            between_note(d, assignment);
     }
 }

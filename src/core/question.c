@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a person asked, when is it said, and what does the answer do? */
+/* Handles questions: asking them, sending them to people, and applying the answers. */
 #include "base/planted.h"
 #include "core/route.h"
 
@@ -10,7 +10,7 @@ static struct str question_id(const struct deciding *d, const struct question *q
     return arena_format(d->out, "Q_%u", question->n);
 }
 
-/* The goal knows how many wait for a person. */
+/* The goal counts the questions that wait for a person. */
 static void question_becomes(struct deciding *d, struct question *question,
                              enum question_state state, enum asked_of of) {
     struct goal *goal = &d->decision->goal;
@@ -28,8 +28,8 @@ static void question_record(struct deciding *d, enum record_type type,
     evidence.question = question_id(d, question);
     if (node)
         evidence.node = arena_copy(d->out, node_id(node));
-    if (question->charge)
-        evidence.assignment = arena_format(d->out, "A_%u", question->charge - 1);
+    if (question->assignment)
+        evidence.assignment = arena_format(d->out, "A_%u", question->assignment - 1);
     decide_record(d, type, evidence);
 }
 
@@ -47,7 +47,7 @@ static struct question_text text_whole(struct question_text text, enum question_
     return text;
 }
 
-/* The words of all options are put down now: which of them counts may be decided when nobody has them at hand. */
+/* The texts of the options are stored now: which option counts may be decided when they are no longer at hand. */
 static void words_keep(struct deciding *d, struct question *question,
                        const struct question_text *text) {
     question->text = decide_text(d, shape_encode(&QUESTION_TEXT, text, d->out));
@@ -55,22 +55,23 @@ static void words_keep(struct deciding *d, struct question *question,
     if (question->fallback > question->options)
         question->fallback = 0;
     if (question->fallback)
-        question->fallback_said = decide_text(d, text->options.at[question->fallback - 1]);
+        question->fallback_text = decide_text(d, text->options.at[question->fallback - 1]);
 }
 
-/* A charge that is held is neither nudged nor moved until this is answered. */
-static void charge_hold(struct deciding *d, const struct question *question) {
-    live_edit(d, PART_CHARGE, 0);
-    struct charge *charge = charges_find(&d->decision->live.charges, question->charge - 1);
-    must(charge != NULL);
-    charge->question = question->n + 1;
-    charge_touch(d, charge);
+/* A held assignment is neither nudged nor moved until this question is answered. */
+static void assignment_hold(struct deciding *d, const struct question *question) {
+    live_edit(d, PART_ASSIGNMENT, 0);
+    struct assignment *assignment =
+        assignments_find(&d->decision->live.assignments, question->assignment - 1);
+    must(assignment != NULL);
+    assignment->question = question->n + 1;
+    assignment_touch(d, assignment);
 }
 
 static struct question *question_make(struct deciding *d, const struct asking *asking,
                                       uint32_t node) {
     struct question_text text = text_whole(asking->text, asking->kind);
-    uint32_t charge = asking->charge ? asking->charge->n + 1 : 0;
+    uint32_t assignment = asking->assignment ? asking->assignment->n + 1 : 0;
     bool answerable = asking->kind == QUESTION_DECIDE || asking->kind == QUESTION_APPROVE;
     struct question *question = live_add(d, PART_QUESTION, d->decision->goal.parts_made++);
     question->kind = asking->kind;
@@ -78,15 +79,15 @@ static struct question *question_make(struct deciding *d, const struct asking *a
     question->alarm = asking->alarm;
     name_put(question->cause, sizeof question->cause, asking->cause);
     name_put(question->who, sizeof question->who, text.who);
-    question->node = asking->charge ? asking->charge->node + 1 : node;
-    question->charge = charge;
+    question->node = asking->assignment ? asking->assignment->node + 1 : node;
+    question->assignment = assignment;
     question->parent = asking->parent;
     question->fallback = asking->fallback;
     question->asked_at = question->say_at = d->signal->at;
     question->expires_at = asking->expires_at;
     if (!question->expires_at && d->policy->expires_after && answerable)
         question->expires_at = d->signal->at + d->policy->expires_after;
-    question->holds = asking->holds && charge;
+    question->holds = asking->holds && assignment;
     words_keep(d, question, &text);
     d->decision->goal.questions += question_counts(question);
     question_record(d, RECORD_QUESTION_ASKED, question,
@@ -98,11 +99,11 @@ static struct question *question_make(struct deciding *d, const struct asking *a
                                       .until = question->expires_at,
                                       .more = question->text});
     if (question->holds)
-        charge_hold(d, question);
+        assignment_hold(d, question);
     return question;
 }
 
-/* The same trouble again says nothing new, unless it has become worse: then it is said at once. */
+/* The same cause again says nothing new, unless it has become worse: then the question is sent at once. */
 static void question_worsens(struct deciding *d, struct question *question, enum alarm alarm) {
     if (question->state != QUESTION_OPEN || alarm <= question->alarm)
         return;
@@ -118,12 +119,12 @@ static void question_worsens(struct deciding *d, struct question *question, enum
     route_say(d, question);
 }
 
-/* The one that ended longest ago is not worth more than a new one. */
+/* Questions that are over, oldest first, make room for a new one. */
 static bool room_make(struct deciding *d) {
     struct questions *questions = &d->decision->live.questions;
     for (uint32_t i = 0; i < questions->count && questions->count >= LIMIT_QUESTIONS; i++)
         if (questions->at[i].state == QUESTION_OVER) {
-            question_record(d, RECORD_QUESTION_UNSAID, &questions->at[i],
+            question_record(d, RECORD_QUESTION_UNSENT, &questions->at[i],
                             (struct evidence){.rule = STR("question.room"),
                                               .text = STR("a new question takes its place")});
             live_remove(d, PART_QUESTION, &questions->at[i--]);
@@ -146,46 +147,48 @@ static struct question *question_ask_at(struct deciding *d, const struct asking 
     return question;
 }
 
-/* ESCALATE-15: one open question for each cause, however often it is asked. */
+/* ESCALATE-15: one open question per cause, however often it is asked. */
 struct question *question_ask(struct deciding *d, struct asking asking) {
     asking.cause = str_cut_utf8(asking.cause, LIMIT_CAUSE);
     return question_ask_at(d, &asking, 0);
 }
 
-/* ---- over ---- */
+/* ---- ending a question ---- */
 
-static const struct question *held_by(const struct deciding *d, uint32_t charge) {
+static const struct question *held_by(const struct deciding *d, uint32_t assignment) {
     const struct questions *questions = &d->decision->live.questions;
     for (uint32_t i = 0; i < questions->count; i++)
-        if (questions->at[i].charge == charge && questions->at[i].holds &&
+        if (questions->at[i].assignment == assignment && questions->at[i].holds &&
             questions->at[i].state != QUESTION_OVER)
             return &questions->at[i];
     return NULL;
 }
 
-const struct question *charge_question(const struct deciding *d, const struct charge *charge,
-                                       struct str cause) {
+const struct question *assignment_question(const struct deciding *d,
+                                           const struct assignment *assignment, struct str cause) {
     const struct question *question =
-        charge->question ? questions_find(&d->decision->live.questions, charge->question - 1)
-                         : NULL;
+        assignment->question
+            ? questions_find(&d->decision->live.questions, assignment->question - 1)
+            : NULL;
     return question && str_begins(str_of(question->cause), cause) ? question : NULL;
 }
 
-static void charge_free(struct deciding *d, uint32_t n, uint32_t question) {
-    live_edit(d, PART_CHARGE, 0);
-    struct charge *charge = n ? charges_find(&d->decision->live.charges, n - 1) : NULL;
-    if (!charge || charge->question != question)
+static void assignment_free(struct deciding *d, uint32_t n, uint32_t question) {
+    live_edit(d, PART_ASSIGNMENT, 0);
+    struct assignment *assignment =
+        n ? assignments_find(&d->decision->live.assignments, n - 1) : NULL;
+    if (!assignment || assignment->question != question)
         return;
     const struct question *other = held_by(d, n);
-    charge->question = other ? other->n + 1 : 0;
-    charge_touch(d, charge);
+    assignment->question = other ? other->n + 1 : 0;
+    assignment_touch(d, assignment);
 }
 
-/* Nobody waits for it any more. It goes when those who were told of it know that, too. */
+/* The question is over. Its row is removed when the channels that were sent it know that, too. */
 static void question_end(struct deciding *d, struct question *question) {
-    uint32_t charge = question->charge, n = question->n + 1;
+    uint32_t assignment = question->assignment, n = question->n + 1;
     question_becomes(d, question, QUESTION_OVER, question->of);
-    charge_free(d, charge, n);
+    assignment_free(d, assignment, n);
     if (route_close(d, question))
         route_say(d, question);
     else if (!route_pends(d->policy, &d->decision->goal, question))
@@ -193,10 +196,10 @@ static void question_end(struct deciding *d, struct question *question) {
 }
 
 static void answer_follow(struct deciding *d, const struct question *was) {
-    if (d->decision->goal.desk && !d->decision->goal.workspace)
-        desk_answered(d, was);
+    if (d->decision->goal.admission && !d->decision->goal.workspace)
+        admission_answered(d, was);
     else
-        charge_answered(d, was);
+        assignment_answered(d, was);
 }
 
 /* ESCALATE-14: the answer takes effect. */
@@ -206,25 +209,25 @@ static void question_apply(struct deciding *d, struct question *question, struct
                     (struct evidence){.rule = STR("question.applied"),
                                       .count = question->answer,
                                       .text = words,
-                                      .more = question->said});
+                                      .more = question->answer_text});
     question_end(d, question);
     answer_follow(d, &was);
 }
 
-static void questions_let_go(struct deciding *d, uint32_t charge, struct str rule) {
+static void questions_let_go(struct deciding *d, uint32_t assignment, struct str rule) {
     live_edit(d, PART_QUESTION, 0);
     struct questions *questions = &d->decision->live.questions;
     for (uint32_t i = questions->count; i-- > 0;) {
         struct question *question = &questions->at[i];
         if (question->state == QUESTION_OVER)
             continue;
-        if (charge && question->parent == charge && question->of == OF_PARENT) {
+        if (assignment && question->parent == assignment && question->of == OF_PARENT) {
             question_record(d, RECORD_QUESTION_RAISED, question,
                             (struct evidence){.rule = STR("request.parent-gone"),
                                               .from = STR("parent"),
                                               .to = STR("overseer")});
             question_becomes(d, question, question->state, OF_OVERSEER); /* REQUEST-09 */
-        } else if (!charge || question->charge == charge) {
+        } else if (!assignment || question->assignment == assignment) {
             question_record(d, RECORD_QUESTION_WITHDRAWN, question,
                             (struct evidence){.rule = rule});
             question_end(d, question);
@@ -232,15 +235,15 @@ static void questions_let_go(struct deciding *d, uint32_t charge, struct str rul
     }
 }
 
-struct str stalled_cause(struct deciding *d, const struct charge *charge) {
-    return arena_format(d->out, "stalled.%s", plan_node(&d->decision->plan, charge->node)->id);
+struct str stalled_cause(struct deciding *d, const struct assignment *assignment) {
+    return arena_format(d->out, "stalled.%s", plan_node(&d->decision->plan, assignment->node)->id);
 }
 
-struct charge *charge_asked_no_more(struct deciding *d, uint32_t n, struct str cause,
-                                    struct str rule) {
+struct assignment *assignment_asked_no_more(struct deciding *d, uint32_t n, struct str cause,
+                                            struct str rule) {
     question_settle(d, cause, rule);
-    live_edit(d, PART_CHARGE, 0);
-    return charges_find(&d->decision->live.charges, n);
+    live_edit(d, PART_ASSIGNMENT, 0);
+    return assignments_find(&d->decision->live.assignments, n);
 }
 
 void question_settle(struct deciding *d, struct str cause, struct str rule) {
@@ -253,71 +256,73 @@ void question_settle(struct deciding *d, struct str cause, struct str rule) {
     question_end(d, question);
 }
 
-void questions_drop(struct deciding *d, uint32_t charge, struct str rule) {
-    questions_let_go(d, charge + 1, rule);
+void questions_drop(struct deciding *d, uint32_t assignment, struct str rule) {
+    questions_let_go(d, assignment + 1, rule);
 }
 
 void questions_end(struct deciding *d, struct str rule) {
     questions_let_go(d, 0, rule);
 }
 
-/* ---- agents ask: REQUEST ---- */
+/* ---- requests of agents: REQUEST ---- */
 
-/* REQUEST-02: the times stand in the row, so that a restart forgets none of them (reference fault 19). Whole seconds:
- * never more than five in a minute. */
-static bool asks_too_often(const struct deciding *d, const struct charge *charge) {
-    int64_t now = (d->signal->at - charge->created_at) / SECONDS(1);
-    return charge->request_count == LIMIT_REQUESTS &&
-           now - charge->requests[0] <= MINUTE / SECONDS(1);
+/* REQUEST-02: the times are stored in the row, so that a restart forgets none of them. Whole seconds: never more than
+ * five in a minute. */
+static bool asks_too_often(const struct deciding *d, const struct assignment *assignment) {
+    int64_t now = (d->signal->at - assignment->created_at) / SECONDS(1);
+    return assignment->request_count == LIMIT_REQUESTS &&
+           now - assignment->requests[0] <= MINUTE / SECONDS(1);
 }
 
-static void request_note(struct deciding *d, struct charge *charge) {
-    int64_t now = (d->signal->at - charge->created_at) / SECONDS(1);
-    if (charge->request_count == LIMIT_REQUESTS)
-        memmove(charge->requests, charge->requests + 1,
-                (LIMIT_REQUESTS - 1) * sizeof *charge->requests);
+static void request_note(struct deciding *d, struct assignment *assignment) {
+    int64_t now = (d->signal->at - assignment->created_at) / SECONDS(1);
+    if (assignment->request_count == LIMIT_REQUESTS)
+        memmove(assignment->requests, assignment->requests + 1,
+                (LIMIT_REQUESTS - 1) * sizeof *assignment->requests);
     else
-        charge->request_count++;
-    charge->requests[charge->request_count - 1] = now < 0 ? 0 : (uint32_t)now;
-    charge->reported_last = 0;
-    charge_touch(d, charge);
+        assignment->request_count++;
+    assignment->requests[assignment->request_count - 1] = now < 0 ? 0 : (uint32_t)now;
+    assignment->reported_last = 0;
+    assignment_touch(d, assignment);
 }
 
-/* What the agent itself asked, of whomever: not what was asked about it. */
-static bool is_asked_by(const struct question *question, uint32_t charge) {
-    return question->charge == charge && memcmp(question->cause, "agent.", 6) == 0;
+/* True: the agent itself asked it, of anyone; a question about the agent does not count. */
+static bool is_asked_by(const struct question *question, uint32_t assignment) {
+    return question->assignment == assignment && memcmp(question->cause, "agent.", 6) == 0;
 }
 
-static uint32_t pending_of(const struct deciding *d, uint32_t charge, uint32_t parent) {
+static uint32_t pending_of(const struct deciding *d, uint32_t assignment, uint32_t parent) {
     const struct questions *questions = &d->decision->live.questions;
     uint32_t count = 0;
     for (uint32_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->at[i];
         if (question->state == QUESTION_OPEN)
-            count += charge ? is_asked_by(question, charge) : question->parent == parent;
+            count += assignment ? is_asked_by(question, assignment) : question->parent == parent;
     }
     return count;
 }
 
-static const char *request_is_wrong(const struct deciding *d, const struct charge *charge,
+static const char *request_is_wrong(const struct deciding *d, const struct assignment *assignment,
                                     uint32_t parent) {
-    if (asks_too_often(d, charge))
+    if (asks_too_often(d, assignment))
         return "an agent asks at most five times a minute";
-    if (pending_of(d, charge->n + 1, 0) >= LIMIT_PENDING)
+    if (pending_of(d, assignment->n + 1, 0) >= LIMIT_PENDING)
         return "an agent waits for at most three answers";
     return parent && pending_of(d, 0, parent) >= LIMIT_PENDING_PARENT
                ? "one parent is asked at most twenty things at once"
                : NULL;
 }
 
-/* REQUEST-01: whoever asked for its work; else the nearest node above that somebody works on. */
-static uint32_t parent_of(const struct deciding *d, const struct charge *charge) {
+/* REQUEST-01: the assignment that requested this work; else the one of the nearest node above that has one. */
+static uint32_t parent_of(const struct deciding *d, const struct assignment *assignment) {
     const struct plan *plan = &d->decision->plan;
-    if (charge->parent && charges_find(&d->decision->live.charges, charge->parent - 1))
-        return charge->parent;
-    const struct node *node = plan_node(plan, charge->node);
+    if (assignment->parent &&
+        assignments_find(&d->decision->live.assignments, assignment->parent - 1))
+        return assignment->parent;
+    const struct node *node = plan_node(plan, assignment->node);
     while (node && (node = plan_parent(plan, node))) {
-        const struct charge *above = charges_of_node(&d->decision->live.charges, node->n);
+        const struct assignment *above =
+            assignments_of_node(&d->decision->live.assignments, node->n);
         if (above)
             return above->n + 1;
     }
@@ -335,14 +340,14 @@ static bool text_read(struct deciding *d, struct question_text *ret) {
     return false;
 }
 
-static void charge_block(struct deciding *d, const struct charge *held, struct str why) {
-    struct charge *charge = charges_find(&d->decision->live.charges, held->n);
-    if (!charge_status_may_become(charge->status, CHARGE_BLOCKED))
+static void assignment_block(struct deciding *d, const struct assignment *held, struct str why) {
+    struct assignment *assignment = assignments_find(&d->decision->live.assignments, held->n);
+    if (!assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED))
         return;
-    charge->waiting = WAITS_FOR_ANSWER;
-    name_put(charge->reason, sizeof charge->reason, why);
-    charge_move(d, charge, CHARGE_BLOCKED,
-                (struct evidence){.rule = STR("question.holds"), .reason = why});
+    assignment->waiting = WAITS_FOR_ANSWER;
+    name_put(assignment->reason, sizeof assignment->reason, why);
+    assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
+                    (struct evidence){.rule = STR("question.holds"), .reason = why});
 }
 
 static struct str cause_of(struct deciding *d, const char *kind, const struct question_text *text) {
@@ -357,46 +362,46 @@ static void too_many(struct deciding *d) {
     decide_refuse_because(d, ERROR_LIMITED, STR("too many questions of this goal are open"));
 }
 
-/* REQUEST-01 to REQUEST-04. A parent is asked first, C-45; where there is none, the overseer; a person when the agent
- * says so, and later in any case: REQUEST-09. */
+/* REQUEST-01 to REQUEST-04. The parent is asked first, C-45; if there is none, the overseer; a person if the agent says
+ * so, and later in any case: REQUEST-09. */
 void rule_agent_ask(struct deciding *d) {
     struct question_text text = {0};
-    struct charge *charge = charge_in_hand(d);
+    struct assignment *assignment = assignment_at_hand(d);
     bool of_person = d->signal->to == OF_PERSON;
-    if (!charge) {
+    if (!assignment) {
         decide_refuse_because(d, ERROR_NOT_FOUND, STR("whoever asks has no open assignment here"));
         return;
     }
     if (!text_read(d, &text))
         return;
-    uint32_t parent = of_person ? 0 : parent_of(d, charge);
+    uint32_t parent = of_person ? 0 : parent_of(d, assignment);
     struct asking asking = {.kind = of_person ? QUESTION_DECIDE : QUESTION_REQUEST,
                             .of = of_person ? OF_PERSON
                                   : parent  ? OF_PARENT
                                             : OF_OVERSEER,
                             .alarm = ALARM_WARNING,
-                            .charge = charge,
+                            .assignment = assignment,
                             .parent = parent,
                             .text = text,
                             .holds = true};
     asking.cause =
-        cause_of(d, arena_cstr(d->out, arena_format(d->out, "agent.A_%u", charge->n)), &text);
+        cause_of(d, arena_cstr(d->out, arena_format(d->out, "agent.A_%u", assignment->n)), &text);
     if (questions_about(&d->decision->live.questions, asking.cause))
         return; /* asked before, word for word */
-    const char *wrong = request_is_wrong(d, charge, parent);
+    const char *wrong = request_is_wrong(d, assignment, parent);
     if (wrong) {
         decide_refuse_because(d, ERROR_LIMITED, str_of(wrong));
         return;
     }
-    request_note(d, charge);
+    request_note(d, assignment);
     if (!question_ask(d, asking))
         too_many(d);
     else
-        charge_block(d, charge, text.title);
+        assignment_block(d, assignment, text.title);
 }
 
-/* A person, or a program of theirs, puts something into the inbox. `text` is its cause, `question` the option that counts
- * when it expires at `until`; how urgent it is stands in the words. */
+/* A person, or a program of theirs, puts an item into the inbox. `text` is its cause, `question` the option that counts
+ * when it expires at `until`; its urgency is in the body. */
 void rule_ask(struct deciding *d) {
     struct question_text text = {0};
     uint32_t alarm = ALARM_WARNING;
@@ -412,15 +417,15 @@ void rule_ask(struct deciding *d) {
         return;
     }
     names_find(&ALARM_NAMES, text.level, &alarm);
-    live_edit(d, PART_CHARGE, 0);
-    const struct charge *charge =
-        node ? charges_of_node(&d->decision->live.charges, node->n) : NULL;
+    live_edit(d, PART_ASSIGNMENT, 0);
+    const struct assignment *assignment =
+        node ? assignments_of_node(&d->decision->live.assignments, node->n) : NULL;
     bool answerable = d->signal->to == QUESTION_DECIDE || d->signal->to == QUESTION_APPROVE;
     struct asking asking = {.kind = d->signal->to < QUESTION_REQUEST
                                         ? (enum question_kind)d->signal->to
                                         : QUESTION_DECIDE,
                             .alarm = (enum alarm)alarm,
-                            .charge = charge,
+                            .assignment = assignment,
                             .text = text,
                             .fallback = d->signal->question,
                             .expires_at = d->signal->until,
@@ -429,13 +434,13 @@ void rule_ask(struct deciding *d) {
                                            : cause_of(d, "asked", &text);
     if (!question_ask_at(d, &asking, node ? node->n + 1 : 0))
         too_many(d);
-    else if (charge && answerable && d->decision->verdict == VERDICT_CHANGE)
-        charge_block(d, charge, text.title);
+    else if (assignment && answerable && d->decision->verdict == VERDICT_CHANGE)
+        assignment_block(d, assignment, text.title);
 }
 
 /* ---- answering ---- */
 
-/* The question that the signal names; otherwise it is refused here. */
+/* The question that the signal names; if it is not open, the signal is refused here. */
 static struct question *question_in_hand(struct deciding *d) {
     live_edit(d, PART_QUESTION, 0);
     struct question *question =
@@ -449,7 +454,8 @@ static struct question *question_in_hand(struct deciding *d) {
     return NULL;
 }
 
-/* G-24: agents answer only what they are asked as a parent, the overseer only requests; of people those who are named. */
+/* G-24: an agent answers only what it is asked as a parent, the overseer only requests, and of people only those who
+ * are named. */
 static bool may_answer(const struct deciding *d, const struct question *question) {
     bool request = question->kind == QUESTION_REQUEST;
     switch (d->signal->by) {
@@ -457,7 +463,7 @@ static bool may_answer(const struct deciding *d, const struct question *question
     case WHO_OVERSEER: return request;
     default:
         return request && question->of == OF_PARENT && question->parent &&
-               d->signal->charge == question->parent;
+               d->signal->assignment == question->parent;
     }
 }
 
@@ -472,13 +478,15 @@ static const char *answer_is_wrong(const struct deciding *d, const struct questi
                                                           : NULL;
 }
 
-/* A yes that names the commit that was shown is a yes to that commit only. */
+/* A yes that names the commit that was shown applies to that commit only. */
 static bool shown_is_meant(const struct deciding *d, const struct question *question) {
-    const struct charge *charge =
-        question->charge ? charges_find(&d->decision->live.charges, question->charge - 1) : NULL;
+    const struct assignment *assignment =
+        question->assignment
+            ? assignments_find(&d->decision->live.assignments, question->assignment - 1)
+            : NULL;
     struct str shown = d->signal->title;
     return shown.len == 0 || d->signal->to != 1 ||
-           (charge && str_equal(shown, str_of(charge->commit)));
+           (assignment && str_equal(shown, str_of(assignment->commit)));
 }
 
 static bool answer_is_refused(struct deciding *d, const struct question *question) {
@@ -510,15 +518,17 @@ static bool answer_is_refused(struct deciding *d, const struct question *questio
     return wrong != NULL;
 }
 
-/* Something is being said to the agent: its answer comes when that is over, and an outcome is a step. */
-static bool charge_is_busy(const struct live *live, const struct question *question) {
-    const struct charge *charge =
-        question->charge ? charges_find(&live->charges, question->charge - 1) : NULL;
-    bool hears = charge && charge->status != CHARGE_BLOCKED && charge->owes;
-    return charge && (charge->effect != 0 || hears);
+/* Something is being sent to the agent: the answer is applied when that has ended, and its outcome is a step. */
+static bool assignment_is_busy(const struct live *live, const struct question *question) {
+    const struct assignment *assignment =
+        question->assignment ? assignments_find(&live->assignments, question->assignment - 1)
+                             : NULL;
+    bool hears =
+        assignment && assignment->status != ASSIGNMENT_BLOCKED && assignment->outgoing_next;
+    return assignment && (assignment->effect != 0 || hears);
 }
 
-/* Whether its work goes on at all is no answer to the agent. */
+/* A decision whether the work continues at all is not an answer to the agent. */
 bool question_is_fate(const struct question *question) {
     struct str cause = str_of(question->cause);
     return str_begins(cause, STR("landing.")) || str_begins(cause, STR("stalled."));
@@ -532,7 +542,7 @@ static struct str answer_words(struct deciding *d, const struct question *questi
     return arena_format(d->out, "option %u", d->signal->to);
 }
 
-/* ESCALATE-14. What a person answers can be taken back for a while; nothing is done about it before. */
+/* ESCALATE-14. A person's answer can be taken back for a while; nothing is done about it before that time is over. */
 void rule_answer(struct deciding *d) {
     struct question *question = question_in_hand(d);
     if (!question || answer_is_refused(d, question))
@@ -541,7 +551,7 @@ void rule_answer(struct deciding *d) {
     struct str words = answer_words(d, question);
     question->answer = d->signal->to;
     bool own = d->signal->text.len > 0 || !question_is_fate(question);
-    question->said = own ? decide_text(d, words) : (struct hash){0};
+    question->answer_text = own ? decide_text(d, words) : (struct hash){0};
     question->applies_at = d->signal->at + (at_once ? 0 : d->policy->undo_for);
     route_hush(question);
     question_becomes(d, question, QUESTION_ANSWERED, question->of);
@@ -551,12 +561,12 @@ void rule_answer(struct deciding *d) {
                                       .reason = d->signal->reason,
                                       .count = question->answer,
                                       .until = question->applies_at,
-                                      .more = question->said});
-    if (at_once && !charge_is_busy(&d->decision->live, question))
+                                      .more = question->answer_text});
+    if (at_once && !assignment_is_busy(&d->decision->live, question))
         question_apply(d, question, words);
 }
 
-/* ---- seen, put off, taken back ---- */
+/* ---- acknowledge, snooze, undo, withdraw ---- */
 
 static void question_seen(struct deciding *d, struct question *question) {
     if (question->acknowledged)
@@ -592,7 +602,7 @@ static void question_undo(struct deciding *d, struct question *question) {
         return;
     }
     question->answer = 0;
-    question->said = (struct hash){0};
+    question->answer_text = (struct hash){0};
     question->applies_at = 0;
     question->say_at = d->signal->at + d->policy->say_again;
     question_becomes(d, question, QUESTION_OPEN, question->of);
@@ -600,14 +610,14 @@ static void question_undo(struct deciding *d, struct question *question) {
                     (struct evidence){.rule = STR("question.undo"), .reason = d->signal->reason});
 }
 
-/* Whoever waits for the answer goes on without one. */
+/* The agent that waits for the answer continues without one. */
 static void question_withdraw(struct deciding *d, struct question *question) {
-    question->said = (struct hash){0};
+    question->answer_text = (struct hash){0};
     question->answer = 0;
     question_record(
         d, RECORD_QUESTION_WITHDRAWN, question,
         (struct evidence){.rule = STR("question.withdraw"), .reason = d->signal->reason});
-    if (charge_is_busy(&d->decision->live, question)) {
+    if (assignment_is_busy(&d->decision->live, question)) {
         question->applies_at = d->signal->at;
         route_hush(question);
         question_becomes(d, question, QUESTION_ANSWERED, question->of);
@@ -618,9 +628,9 @@ static void question_withdraw(struct deciding *d, struct question *question) {
     answer_follow(d, &was);
 }
 
-/* An agent takes back what it asked itself, and nothing else. */
+/* An agent may withdraw only what it asked itself. */
 static bool is_of_agent(const struct deciding *d, const struct question *question) {
-    return question->charge != 0 && d->signal->charge == question->charge &&
+    return question->assignment != 0 && d->signal->assignment == question->assignment &&
            str_begins(str_of(question->cause), STR("agent."));
 }
 
@@ -660,7 +670,7 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* REQUEST-09: nobody below a person stays silent for ever. */
+/* REQUEST-09: a request that the parent or the overseer does not answer is raised to a person. */
 static int64_t raise_next(const struct policy *policy, const struct question *question) {
     bool waits = question->kind == QUESTION_REQUEST && question->of != OF_PERSON &&
                  question->state == QUESTION_OPEN && policy->request_raise > 0;
@@ -672,7 +682,7 @@ static int64_t question_next(const struct live *live, const struct goal *goal,
                              int64_t now) {
     int64_t next = route_next(policy, goal, question, now);
     if (question->state == QUESTION_ANSWERED)
-        return charge_is_busy(live, question) ? next : earlier(next, question->applies_at);
+        return assignment_is_busy(live, question) ? next : earlier(next, question->applies_at);
     if (question->state == QUESTION_OVER)
         return route_pends(policy, goal, question) ? next : now;
     if (question->expires_at)
@@ -688,8 +698,8 @@ int64_t questions_next(const struct live *live, const struct goal *goal,
     return next;
 }
 
-/* Nobody answered. What was said to count then, counts. Without that an approval is refused, and whoever waits for
- * anything else goes on waiting: it is said anew, one step more urgent. */
+/* There was no answer. The fallback option counts, if there is one. Without one, an approval is refused, and an
+ * assignment that waits for any other answer keeps waiting: the question is sent again, one step more urgent. */
 static void question_expire(struct deciding *d, struct question *question) {
     bool refuses = question->kind == QUESTION_APPROVE && !question->fallback;
     uint32_t option = refuses ? 2 : question->fallback;
@@ -700,7 +710,7 @@ static void question_expire(struct deciding *d, struct question *question) {
     question->expires_at = 0;
     if (option) {
         question->answer = option;
-        question->said = refuses ? decide_text(d, STR("no")) : question->fallback_said;
+        question->answer_text = refuses ? decide_text(d, STR("no")) : question->fallback_text;
         question->applies_at = d->signal->at;
         route_hush(question);
         question_becomes(d, question, QUESTION_ANSWERED, question->of);
@@ -725,13 +735,13 @@ static void request_raise(struct deciding *d, struct question *question) {
 }
 
 static void question_forget(struct deciding *d, struct question *question) {
-    question_record(d, RECORD_QUESTION_UNSAID, question,
+    question_record(d, RECORD_QUESTION_UNSENT, question,
                     (struct evidence){.rule = STR("route.gone"),
                                       .text = STR("the channel is no longer set up")});
     live_remove(d, PART_QUESTION, question);
 }
 
-/* One thing that is due of this question. */
+/* Does one thing that is due for this question. */
 static void question_due(struct deciding *d, struct question *question) {
     int64_t now = d->signal->at;
     bool open = question->state == QUESTION_OPEN;
@@ -748,7 +758,7 @@ static void question_due(struct deciding *d, struct question *question) {
         route_say(d, question);
 }
 
-/* Rows come and go while they are dealt with: each time the first that is due is looked for anew. */
+/* Rows are added and removed while they are handled: each round searches again for the first one that is due. */
 int64_t questions_due(struct deciding *d) {
     struct live *live = &d->decision->live;
     const struct goal *goal = &d->decision->goal;
@@ -766,7 +776,7 @@ int64_t questions_due(struct deciding *d) {
     return questions_next(live, goal, d->policy, now);
 }
 
-/* ---- what came of a message ---- */
+/* ---- outcomes of messages ---- */
 
 void say_ended(struct deciding *d, const struct effect_slot *slot) {
     live_edit(d, PART_QUESTION, 0);

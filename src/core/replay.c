@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Would the same things happening give the same decisions? */
+/* Replays a goal: checks that the same inputs give the same decisions. */
 #include "core/replay.h"
 
 static const char *const REPLAYED[REPLAYEDS] = {"same",     "differs",   "cut",
@@ -23,17 +23,17 @@ static bool ends(struct replay *replay, enum replayed verdict) {
     return false;
 }
 
-/* ---- what had happened ---- */
+/* ---- inputs of a decision ---- */
 
-/* False: it is not kept. */
+/* False: the input is not kept. */
 static bool input_read(struct replay *replay, const struct record *record) {
     struct evidence *evidence = &replay->evidence;
     *evidence = (struct evidence){0};
-    struct str body = arena_copy(&replay->made, record->body); /* it is told from later */
+    struct str body = arena_copy(&replay->made, record->body); /* the evidence points into it */
     if (body.len == 0 || !shape_decode(&EVIDENCE, body, evidence))
         return false;
     if (record->type == RECORD_GOAL_QUARANTINED && evidence->input.len == 0 &&
-        hash_is_zero(&evidence->input_apart)) { /* the signal was kept aside */
+        hash_is_zero(&evidence->input_apart)) { /* the signal was set aside, not stored here */
         replay->signal = (struct signal){.kind = evidence->signal,
                                          .source = evidence->source,
                                          .at = record->at,
@@ -50,7 +50,7 @@ static bool input_read(struct replay *replay, const struct record *record) {
     return signal_decode(input, &replay->signal);
 }
 
-/* What was stored without a record since the decision before. False: it is not kept, or does not fit. */
+/* Applies what was stored without a record since the previous decision. False: it is not kept, or does not fit. */
 static bool samples_read(struct replay *replay) {
     const struct evidence *evidence = &replay->evidence;
     struct samples samples = {0};
@@ -60,12 +60,12 @@ static bool samples_read(struct replay *replay) {
     if (body.len == 0 && !replay->from.text(replay->from.with, &evidence->samples_apart, &body))
         return false;
     return shape_decode_in(&SAMPLES, body, &replay->made, &samples) &&
-           samples_apply(&samples, &replay->live.charges);
+           samples_apply(&samples, &replay->live.assignments);
 }
 
 /* ---- deciding again ---- */
 
-/* What step_refused() wrote down: the error's code, a space, and why. */
+/* Parses what step_refused() wrote: the error's code, a space, and the reason. */
 static enum error refused_error(struct str text, struct str *ret_why) {
     for (uint32_t i = 0; i < ERROR_COUNT; i++) {
         struct str code = str_of(ERRORS[i].code);
@@ -79,7 +79,7 @@ static enum error refused_error(struct str text, struct str *ret_why) {
     return ERROR_NONE;
 }
 
-/* A refusal that was put down, a goal that was set aside: neither is a step. */
+/* Makes the decision again. A recorded refusal and a quarantined goal are not steps. */
 static struct decision decide_again(struct replay *replay, enum record_type type,
                                     const struct policy *policy, struct arena *out) {
     const struct evidence *evidence = &replay->evidence;
@@ -97,14 +97,14 @@ static struct decision decide_again(struct replay *replay, enum record_type type
     return step(&world, &replay->signal, policy, out);
 }
 
-/* PROTOCOL P4: whoever takes a goal over does not know what came of what ran. */
+/* PROTOCOL P4: a host that takes a goal over does not know the outcome of the running effects. */
 static void taken_over(struct goal *goal) {
     for (uint32_t i = 0; i < goal->open_count; i++)
         if (goal->open[i].state == EFFECT_RUNNING)
             goal->open[i].state = EFFECT_UNCONFIRMED;
 }
 
-/* What changes between two steps, outside of them: who owns it, and the number of its commit. */
+/* Applies what changes between two steps, outside of them: the owner of the goal, and the number of its commit. */
 static void anchor(struct replay *replay) {
     const struct evidence *evidence = &replay->evidence;
     if (!replay->exists)
@@ -132,7 +132,7 @@ static void state_advance(struct replay *replay) {
     replay->decision.record_count = 0;
 }
 
-/* ---- what if ---- */
+/* ---- comparison with another policy ---- */
 
 static bool evidence_is_alike(const struct record *a, const struct record *b) {
     struct evidence x = {0}, y = {0};
@@ -151,7 +151,7 @@ static bool effects_are_alike(const struct decision *a, const struct decision *b
     return alike;
 }
 
-/* Thresholds, times and policies on the records may differ: what is decided may not.. */
+/* Thresholds, times and policies on the records may differ; the decision itself may not. */
 static bool decisions_differ(const struct decision *was, const struct decision *would,
                              const struct record **ret_instead) {
     *ret_instead = NULL;
@@ -177,7 +177,7 @@ static void differ(struct replay *replay, struct replay_difference difference) {
         replay->differs(replay->with, &difference);
 }
 
-/* Before this came, it would have been looked at already. */
+/* With the other policy, the goal would have been looked at before this record. */
 static void due_compare(struct replay *replay, const struct record *record) {
     int64_t due = replay->other_due;
     if (!replay->other || !replay->exists || due == 0 || due >= replay->due || due >= record->at)
@@ -220,9 +220,9 @@ enum replayed replay_conclude(struct replay *replay) {
     return replay->verdict;
 }
 
-/* ---- taking records in ---- */
+/* ---- feeding records ---- */
 
-/* The first record of a decision: it is made again. */
+/* The first record of a decision: the decision is made again. */
 static bool decision_begin(struct replay *replay, const struct record *record) {
     const struct policy *policy;
     if (record->seq != replay->records + 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said in reaction, and when? An answer, "please in the agreed form", "write down where things stand", a fresh run.
+/* Sends replies to agents: an answer, a request for the agreed form, a request for a handoff, or a fresh run.
  *
- * A thousand agents may want one at the same moment, so each is owed first, and said once the desk has room for it. */
+ * A thousand agents may need one at the same moment, so each reply is queued first, and sent once admission has room
+ * for it. */
 #include "core/rules.h"
 
 static struct str reply_rule(enum wording words) {
@@ -11,76 +12,82 @@ static struct str reply_rule(enum wording words) {
     case WORDS_HANDOVER: return STR("agent.window-full");
     case WORDS_FAILED: return STR("work.failed");
     case WORDS_CONFLICT: return STR("work.conflict");
-    case WORDS_TOLD: return STR("person.tells");
+    case WORDS_MESSAGE: return STR("person.tells");
     default: return STR("handoff.fresh-run");
     }
 }
 
-/* It is not needed any more, or its run is over: whoever begins anew hears all of it. */
-void reply_forget(struct charge *charge) {
-    if (charge->owes && charge->waiting == WAITS_FOR_PERMIT && charge->status != CHARGE_QUEUED)
-        charge->waiting = WAITS_FOR_NOTHING;
-    charge->owes = WORDS_NONE;
+/* The reply is not needed any more, or its run is over: a new run is told everything. */
+void reply_forget(struct assignment *assignment) {
+    if (assignment->outgoing_next && assignment->waiting == WAITS_FOR_PERMIT &&
+        assignment->status != ASSIGNMENT_QUEUED)
+        assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->outgoing_next = WORDS_NONE;
 }
 
-static bool can_hear(const struct deciding *d, const struct charge *charge) {
-    bool works = charge->status == CHARGE_DISPATCHED || charge->status == CHARGE_ACTIVE ||
-                 charge->status == CHARGE_STALLED;
-    return works && charge->effect == 0 && d->decision->goal.status == GOAL_ACTIVE &&
+static bool can_hear(const struct deciding *d, const struct assignment *assignment) {
+    bool works = assignment->status == ASSIGNMENT_DISPATCHED ||
+                 assignment->status == ASSIGNMENT_ACTIVE ||
+                 assignment->status == ASSIGNMENT_STALLED;
+    return works && assignment->effect == 0 && d->decision->goal.status == GOAL_ACTIVE &&
            dispatch_has_room(d);
 }
 
-static void reply_ask(struct deciding *d, struct charge *charge) {
-    charge->waiting = WAITS_FOR_PERMIT;
-    permit_act(d, charge, PERMIT_ACT);
+static void reply_ask(struct deciding *d, struct assignment *assignment) {
+    assignment->waiting = WAITS_FOR_PERMIT;
+    permit_act(d, assignment, PERMIT_ACT);
 }
 
-/* What its agent has not heard yet makes room for what is said instead, and is said after it. */
-void said_becomes(struct deciding *d, struct charge *charge, enum wording words, struct hash said) {
-    if (charge->unheard)
-        words_put_by(d, charge, charge->unheard, charge->said);
-    charge->said = said;
-    charge->unheard = words;
+/* Text that the agent has not received yet makes room for the new text, and is sent after it. */
+void outgoing_set(struct deciding *d, struct assignment *assignment, enum wording words,
+                  struct hash outgoing) {
+    if (assignment->outgoing_unheard)
+        words_put_by(d, assignment, assignment->outgoing_unheard, assignment->outgoing);
+    assignment->outgoing = outgoing;
+    assignment->outgoing_unheard = words;
 }
 
-void charge_reply(struct deciding *d, struct charge *charge, enum wording words) {
+void assignment_reply(struct deciding *d, struct assignment *assignment, enum wording words) {
     bool can_wait = words == WORDS_BLOCK || words == WORDS_HANDOVER;
-    if (charge_is_watched(charge) || (charge->unheard && charge->owes && can_wait))
+    if (assignment_is_adopted(assignment) ||
+        (assignment->outgoing_unheard && assignment->outgoing_next && can_wait))
         return;
-    charge->owes = words;
-    charge_touch(d, charge);
-    if (can_hear(d, charge))
-        reply_ask(d, charge);
+    assignment->outgoing_next = words;
+    assignment_touch(d, assignment);
+    if (can_hear(d, assignment))
+        reply_ask(d, assignment);
     else
-        charge_noted(d, charge->n, STR("reply.later"));
+        assignment_noted(d, assignment->n, STR("reply.later"));
 }
 
-/* What was in its way is over. */
-void reply_due(struct deciding *d, struct charge *charge) {
-    if (charge->owes && charge->waiting == WAITS_FOR_NOTHING && can_hear(d, charge))
-        reply_ask(d, charge);
+/* Nothing is in the way of the reply any more. */
+void reply_due(struct deciding *d, struct assignment *assignment) {
+    if (assignment->outgoing_next && assignment->waiting == WAITS_FOR_NOTHING &&
+        can_hear(d, assignment))
+        reply_ask(d, assignment);
 }
 
-/* A permit is for this moment. What cannot be said in it stays owed, and reply_due() asks the desk once more. */
-void reply_granted(struct deciding *d, struct charge *charge) {
-    enum wording words = charge->owes;
-    if (charge->waiting != WAITS_FOR_PERMIT || charge->status == CHARGE_QUEUED)
+/* A permit is for this moment. A reply that cannot be sent now stays queued, and reply_due() asks admission once more. */
+void reply_granted(struct deciding *d, struct assignment *assignment) {
+    enum wording words = assignment->outgoing_next;
+    if (assignment->waiting != WAITS_FOR_PERMIT || assignment->status == ASSIGNMENT_QUEUED)
         return;
-    charge->waiting = WAITS_FOR_NOTHING;
-    charge_touch(d, charge);
-    if (!can_hear(d, charge)) {
-        decide_record(d, RECORD_CHARGE_WAITS,
-                      charge_evidence(d, charge, (struct evidence){.rule = STR("reply.not-now")}));
+    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment_touch(d, assignment);
+    if (!can_hear(d, assignment)) {
+        decide_record(
+            d, RECORD_ASSIGNMENT_WAITS,
+            assignment_evidence(d, assignment, (struct evidence){.rule = STR("reply.not-now")}));
         return;
     }
-    uint32_t n = charge->n;
-    charge->owes = WORDS_NONE;
+    uint32_t n = assignment->n;
+    assignment->outgoing_next = WORDS_NONE;
     if (words == WORDS_HANDOVER)
-        charge->handover = 1;
+        assignment->handover = 1;
     if (words == WORDS_AGAIN) {
-        charge_run_end(d, charge);
-        charge->session[0] = 0;
+        assignment_run_end(d, assignment);
+        assignment->session[0] = 0;
     }
-    charge_dispatch(d, charge, words, reply_rule(words));
-    charge_noted(d, n, reply_rule(words));
+    assignment_dispatch(d, assignment, words, reply_rule(words));
+    assignment_noted(d, n, reply_rule(words));
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody says how it goes: is that kept? */
+/* Stores reports on a goal. */
 #include "core/rules.h"
 
-/* A report is kept as said, beside what is measured; it changes nothing by itself, so
- * even a finished goal takes a late one. */
+/* A report is stored as given, beside what is measured; it changes nothing by itself, so even a finished goal accepts a
+ * late one. */
 void rule_report(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     goal->reports++;
-#ifdef OVERSEER_TOMORROW /* STORE-18: what older builds would lose is not written before the last is gone */
+#ifdef OVERSEER_TOMORROW /* STORE-18: a field that older builds would lose is not written before the last of them is gone */
     if (d->world->level >= 7)
         goal->tomorrow++;
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On which channels is a question said, and when? */
+/* Routes questions to people: decides on which channels a question is sent, and when. */
 #include "core/route.h"
 
 static const int64_t HOUR = MINUTES(60);
 static const int64_t DAY = MINUTES(1440);
-static const int64_t NO_ROOM = SECONDS(5); /* too much is under way: look again then */
-static const int64_t TRY_AGAIN =
-    SECONDS(5); /* three times as long each time: an hour and a half in all */
-static const int64_t SAY_WITHIN = MINUTES(10); /* then nobody knows what came of a message */
-enum { ROOM_FOR_WORK = 8 };                    /* effects that messages leave to the work itself */
+static const int64_t NO_ROOM = SECONDS(5);     /* too many effects are open: look again then */
+static const int64_t TRY_AGAIN = SECONDS(5);   /* tripled each time: an hour and a half in all */
+static const int64_t SAY_WITHIN = MINUTES(10); /* then the outcome of a message is unknown */
+enum { ROOM_FOR_WORK = 8 }; /* open effects that messages leave to the work itself */
 
-/* ---- who hears it ---- */
+/* ---- which channels ---- */
 
 static bool origin_is(const struct hash *origin, struct str name) {
     struct hash hash = sha256(name);
@@ -30,15 +29,15 @@ static bool origin_is_among(const struct hash *origin, struct str names) {
     return false;
 }
 
-/* ESCALATE-13: what came from somewhere is heard there, and where the operator allowed it. */
+/* ESCALATE-13: a goal that came from a channel is reported there, and where the operator allowed it. */
 static bool origin_allows(const struct goal *goal, const struct policy_channel *channel) {
     return hash_is_zero(&goal->origin) || origin_is(&goal->origin, str_of(channel->id)) ||
            origin_is_among(&goal->origin, str_of(channel->origins));
 }
 
-/* ESCALATE-04, C-41: a small alert is nobody's business unless it is wished for. ESCALATE-05, C-42: without automatic
- * escalation only an emergency is said; everything else waits in the inbox. */
-static bool is_to_be_said(const struct policy *policy, const struct question *question) {
+/* ESCALATE-04, C-41: a small alert is not sent unless the policy asks for it. ESCALATE-05, C-42: without automatic
+ * escalation only an emergency is sent; everything else waits in the inbox. */
+static bool is_to_be_sent(const struct policy *policy, const struct question *question) {
     if (question->of != OF_PERSON || question->alarm == ALARM_EMERGENCY)
         return question->of == OF_PERSON;
     bool small = question->kind == QUESTION_ALERT && question->alarm < ALARM_CRITICAL;
@@ -47,7 +46,7 @@ static bool is_to_be_said(const struct policy *policy, const struct question *qu
 
 bool route_wants(const struct policy *policy, const struct goal *goal,
                  const struct question *question, const struct policy_channel *channel) {
-    if (!is_to_be_said(policy, question) || !origin_allows(goal, channel))
+    if (!is_to_be_sent(policy, question) || !origin_allows(goal, channel))
         return false;
     if (!hash_is_zero(&goal->origin) && origin_is(&goal->origin, str_of(channel->id)))
         return true;
@@ -64,7 +63,7 @@ static const struct policy_channel *channel_of(const struct policy *policy, uint
 
 /* ---- when ---- */
 
-/* G-23: the end of the quiet hours that this moment falls into; the moment itself: none. */
+/* G-23: the end of the quiet hours that `at` falls into; `at` itself: none. */
 static int64_t quiet_over(const struct policy *policy, int64_t at) {
     int64_t from = policy->quiet_from, to = policy->quiet_to, midnight = at - at % DAY,
             of_day = at - midnight;
@@ -77,12 +76,12 @@ static int64_t quiet_over(const struct policy *policy, int64_t at) {
 }
 
 static int64_t hour_over(const struct policy *policy, const struct goal *goal, int64_t at) {
-    bool full = policy->messages_per_hour && goal->said >= policy->messages_per_hour &&
-                at < goal->said_since + HOUR && at >= goal->said_since;
-    return full ? goal->said_since + HOUR : at;
+    bool full = policy->messages_per_hour && goal->notices >= policy->messages_per_hour &&
+                at < goal->notices_since + HOUR && at >= goal->notices_since;
+    return full ? goal->notices_since + HOUR : at;
 }
 
-/* An emergency waits for nothing. Everything else respects the night, and the cap of an hour. */
+/* An emergency waits for nothing. Everything else respects the quiet hours and the hourly cap. */
 static int64_t allowed_at(const struct policy *policy, const struct goal *goal,
                           const struct question *question, const struct policy_channel *channel,
                           int64_t at) {
@@ -96,14 +95,14 @@ static int64_t again_at(const struct question *question, uint32_t i) {
     return question->asked_at + SECONDS(question->again[i] - 1);
 }
 
-/* Seconds after it was asked, from 1; never before the moment. */
+/* Seconds after the question was asked, counted from 1; never before `at`. */
 static uint32_t again_of(const struct question *question, int64_t at) {
     int64_t after = at > question->asked_at ? at - question->asked_at : 0;
     int64_t seconds = (after + SECONDS(1) - 1) / SECONDS(1);
     return seconds >= UINT32_MAX ? UINT32_MAX : (uint32_t)seconds + 1;
 }
 
-/* One that was withdrawn with its goal is not. */
+/* A message that was withdrawn with its goal is not in progress. */
 static bool is_under_way(const struct goal *goal, const struct question *question, uint32_t i) {
     struct goal *open = (struct goal *)(uintptr_t)goal;
     return question->effects[i] && goal_effect(open, question->effects[i] - 1);
@@ -121,7 +120,7 @@ static int64_t entry_next(const struct policy *policy, const struct goal *goal,
     return allowed_at(policy, goal, question, channel, later(again_at(question, i), now));
 }
 
-static bool is_being_said(const struct goal *goal, const struct question *question,
+static bool is_being_sent(const struct goal *goal, const struct question *question,
                           const struct policy_channel *channel) {
     uint32_t key = channel_key(str_of(channel->id));
     for (uint32_t i = 0; i < question->channels; i++)
@@ -130,7 +129,8 @@ static bool is_being_said(const struct goal *goal, const struct question *questi
     return false;
 }
 
-/* A round begins when one of those who are to hear it may be told. Nobody is told again of what they have in hand. */
+/* A round begins when one of the channels for this question may be used. A channel whose message is still in progress,
+ * or a question that is acknowledged, is left out. */
 static int64_t round_next(const struct policy *policy, const struct goal *goal,
                           const struct question *question, int64_t now) {
     int64_t next = TIME_NEVER;
@@ -140,7 +140,7 @@ static int64_t round_next(const struct policy *policy, const struct goal *goal,
     int64_t from = later(now, later(question->say_at, question->snoozed_until));
     for (uint32_t i = 0; i < policy->channel_count; i++) {
         const struct policy_channel *channel = &policy->channels[i];
-        if (!route_wants(policy, goal, question, channel) || is_being_said(goal, question, channel))
+        if (!route_wants(policy, goal, question, channel) || is_being_sent(goal, question, channel))
             continue;
         int64_t at = allowed_at(policy, goal, question, channel, from);
         next = at < next ? at : next;
@@ -162,9 +162,9 @@ int64_t route_next(const struct policy *policy, const struct goal *goal,
     return next < now + NO_ROOM && !has_room(goal) ? now + NO_ROOM : next;
 }
 
-/* ---- saying it ---- */
+/* ---- sending ---- */
 
-/* The entry of a channel. One that is no longer configured makes room. */
+/* The entry of a channel. An entry whose channel is no longer configured makes room. */
 static uint32_t entry_of(const struct policy *policy, struct question *question, uint32_t key) {
     uint32_t at = 0;
     while (at < question->channels && question->keys[at] != key)
@@ -183,7 +183,7 @@ static uint32_t entry_of(const struct policy *policy, struct question *question,
     return at;
 }
 
-/* ESCALATE-15: the longer nobody answers, the longer it is until it is said again. */
+/* ESCALATE-15: the longer there is no answer, the longer the wait until it is sent again. */
 static int64_t round_after(const struct policy *policy, const struct question *question,
                            int64_t now) {
     int64_t wait = policy->say_again;
@@ -194,7 +194,8 @@ static int64_t round_after(const struct policy *policy, const struct question *q
     return now + (wait < policy->say_again_most ? wait : policy->say_again_most);
 }
 
-/* To be said now. A message whose fate is unknown keeps its name, so that the service can be asked for it. */
+/* The message is to be sent now. A message whose outcome is unknown keeps its id, so that the service can be asked for
+ * it. */
 static void message_begin(struct question *question, uint32_t i, int64_t now) {
     question->again[i] = (uint32_t)((now - question->asked_at) / SECONDS(1)) + 1;
     question->failures[i] = 0;
@@ -230,22 +231,22 @@ static struct notice notice_of(struct deciding *d, const struct question *questi
     const struct goal *goal = &d->decision->goal;
     const struct node *node =
         question->node ? plan_node(&d->decision->plan, question->node - 1) : NULL;
-    return (struct notice){.id = effect_id(goal->id, question->began[i] - 1),
-                           .goal = goal->id,
-                           .channel = str_of(channel->id),
-                           .alarm = question->alarm,
-                           .kind = notice_kind_of(question),
-                           .question = arena_format(d->out, "Q%u", question->n),
-                           .cause = str_of(question->cause),
-                           .expires_at = question->expires_at,
-                           .node = node ? node_id(node) : STR(""),
-                           .assignment = question->charge
-                                             ? arena_format(d->out, "A_%u", question->charge - 1)
-                                             : STR(""),
-                           .at = d->signal->at,
-                           .times = question->times ? question->times - 1 : 0,
-                           .earlier = str_of(question->references[i]),
-                           .unsure = question->unsure[i]};
+    return (struct notice){
+        .id = effect_id(goal->id, question->began[i] - 1),
+        .goal = goal->id,
+        .channel = str_of(channel->id),
+        .alarm = question->alarm,
+        .kind = notice_kind_of(question),
+        .question = arena_format(d->out, "Q%u", question->n),
+        .cause = str_of(question->cause),
+        .expires_at = question->expires_at,
+        .node = node ? node_id(node) : STR(""),
+        .assignment =
+            question->assignment ? arena_format(d->out, "A_%u", question->assignment - 1) : STR(""),
+        .at = d->signal->at,
+        .times = question->times ? question->times - 1 : 0,
+        .earlier = str_of(question->references[i]),
+        .unsure = question->unsure[i]};
 }
 
 static void entry_say(struct deciding *d, struct question *question, uint32_t i) {
@@ -259,26 +260,26 @@ static void entry_say(struct deciding *d, struct question *question, uint32_t i)
     question->effects[i] =
         effect_make_about(d, effect, (struct effect_about){.question = question->n + 1})->n + 1;
     question->again[i] = 0;
-    if (d->signal->at >= goal->said_since + HOUR || d->signal->at < goal->said_since) {
-        goal->said_since = d->signal->at;
-        goal->said = 0;
+    if (d->signal->at >= goal->notices_since + HOUR || d->signal->at < goal->notices_since) {
+        goal->notices_since = d->signal->at;
+        goal->notices = 0;
     }
-    goal->said++;
+    goal->notices++;
     live_touch(d, PART_QUESTION, question);
 }
 
 void route_say(struct deciding *d, struct question *question) {
     const struct goal *goal = &d->decision->goal;
     int64_t now = d->signal->at;
-    uint32_t said = goal->effects_made;
+    uint32_t first_effect = goal->effects_made;
     bool begins = has_room(goal) && round_next(d->policy, goal, question, now) <= now;
     if (begins)
         round_begin(d, question);
     for (uint32_t i = 0; i < question->channels && has_room(goal); i++)
         if (entry_next(d->policy, goal, question, i, now) <= now)
             entry_say(d, question, i);
-    if (begins && goal->effects_made == said) /* a round that says nothing yet */
-        decide_record(d, RECORD_QUESTION_UNSAID,
+    if (begins && goal->effects_made == first_effect) /* a round that sends nothing yet */
+        decide_record(d, RECORD_QUESTION_UNSENT,
                       (struct evidence){.rule = STR("route.later"),
                                         .question = arena_format(d->out, "Q_%u", question->n)});
 }
@@ -297,7 +298,7 @@ void route_hush(struct question *question) {
     memset(question->again, 0, sizeof question->again);
 }
 
-/* Trackers have an issue open and PagerDuty an incident: both are to be closed, or at least told. */
+/* A tracker has an open issue and PagerDuty an open incident: both have to be closed, or at least notified. */
 static bool wants_end(const struct policy_channel *channel) {
     return channel && (channel->kind == CHANNEL_PAGERDUTY ||
                        channel_sort((enum channel_kind)channel->kind) == SORT_TRACKER);
@@ -307,8 +308,8 @@ bool route_close(struct deciding *d, struct question *question) {
     bool anywhere = false;
     route_hush(question);
     for (uint32_t i = 0; i < question->channels; i++) {
-        bool was_said = question->arrived[i] || question->unsure[i] || question->effects[i];
-        if (!was_said || !wants_end(channel_of(d->policy, question->keys[i])))
+        bool was_sent = question->arrived[i] || question->unsure[i] || question->effects[i];
+        if (!was_sent || !wants_end(channel_of(d->policy, question->keys[i])))
             continue;
         question->unsure[i] = 0;
         message_begin(question, i, d->signal->at);
@@ -318,7 +319,7 @@ bool route_close(struct deciding *d, struct question *question) {
     return anywhere;
 }
 
-/* ---- what came of it ---- */
+/* ---- outcomes ---- */
 
 static void try_again(struct deciding *d, struct question *question, uint32_t i) {
     uint32_t failures = ++question->failures[i];
@@ -326,22 +327,22 @@ static void try_again(struct deciding *d, struct question *question, uint32_t i)
     for (uint32_t i = 1; i < failures && i < LIMIT_SAY_TRIES; i++)
         wait *= 3;
     int64_t at = d->signal->at + wait;
-    if (failures >= LIMIT_SAY_TRIES) /* the next round tries it anew */
+    if (failures >= LIMIT_SAY_TRIES) /* the next round tries again */
         return;
     question->again[i] = again_of(question, d->signal->until > at ? d->signal->until : at);
 }
 
-/* ESCALATE-07: a channel that fails stops nothing. What it could not say is tried again by itself, with growing
- * patience; what it refused is tried in the next round. */
+/* ESCALATE-07: a channel that fails stops nothing. A message that it could not send is tried again by itself, after
+ * growing waits; a message that it refused is tried in the next round. */
 void route_heard(struct deciding *d, struct question *question, uint32_t i) {
-    bool told = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < HEARDS;
+    bool known = d->signal->kind == SIGNAL_EFFECT_ENDED && d->signal->to < HEARDS;
     const struct policy_channel *channel = channel_of(d->policy, question->keys[i]);
-    enum hearing heard = told ? (enum hearing)d->signal->to : HEARD_PERHAPS;
+    enum hearing heard = known ? (enum hearing)d->signal->to : HEARD_PERHAPS;
     bool wanted = question->state == QUESTION_OVER
                       ? wants_end(channel)
                       : question->state == QUESTION_OPEN && !question->acknowledged &&
                             question->snoozed_until <= d->signal->at;
-    bool newer = question->again[i] != 0; /* its end is to be said meanwhile */
+    bool newer = question->again[i] != 0; /* the end of the question is to be sent meanwhile */
     uint32_t effect = question->effects[i];
     question->effects[i] = 0;
     if (heard == HEARD_YES) {
@@ -358,19 +359,19 @@ void route_heard(struct deciding *d, struct question *question, uint32_t i) {
     }
     live_touch(d, PART_QUESTION, question);
     decide_record(
-        d, heard == HEARD_YES ? RECORD_QUESTION_SAID : RECORD_QUESTION_UNSAID,
+        d, heard == HEARD_YES ? RECORD_QUESTION_SENT : RECORD_QUESTION_UNSENT,
         (struct evidence){.rule = heard == HEARD_YES ? STR("route.said") : STR("route.failed"),
                           .question = arena_format(d->out, "Q_%u", question->n),
                           .effect = effect,
                           .from = str_of(name_of(&HEARD_NAMES, heard)),
                           .to = channel ? str_of(channel->id) : STR("?"),
-                          .text = told ? d->signal->text : STR("no outcome within its time"),
+                          .text = known ? d->signal->text : STR("no outcome within its time"),
                           .reason = d->signal->title,
                           .count = question->failures[i],
                           .until = question->again[i] ? again_at(question, i) : 0});
 }
 
-/* ---- its words ---- */
+/* ---- the text of a notice ---- */
 
 static struct str fallback_of(const struct question *question, const struct question_text *text) {
     uint32_t option = question->fallback;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a decision written down, and what moves a state? */
+/* Shared by the rules: writes decisions down, and changes states. */
 #include "core/rules.h"
 
 void name_put(char *to, size_t size, struct str from) {
@@ -22,7 +22,7 @@ static void *grown(struct arena *arena, const void *from, size_t size, uint32_t 
     return to;
 }
 
-/* PLAN-19: what a plan's record may not lack. Its goal and plan id are those of the row, `by` is always there. */
+/* PLAN-19: what the record of a plan must contain. Its goal and plan id are those of the row, `by` is always there. */
 static bool plan_record_is_whole(enum record_type type, const struct evidence *evidence) {
     bool of_version = type == RECORD_PLAN_CREATED || type == RECORD_PLAN_UPDATED;
     bool of_plan = of_version || type == RECORD_PLAN_REVIEW_NEEDED ||
@@ -31,8 +31,8 @@ static bool plan_record_is_whole(enum record_type type, const struct evidence *e
            (!of_version || evidence->plan_version > 0);
 }
 
-/* The first record of a decision holds what had happened, in full: so it can be replayed. What is too long for that
- * is kept apart. */
+/* The first record of a decision holds its input in full, so that it can be replayed. An input that is too long is
+ * stored separately. */
 static void input_keep(struct deciding *d, struct evidence *evidence) {
     struct str input = signal_encode(d->signal, d->out);
     evidence->owner = d->decision->goal.owner;
@@ -49,7 +49,7 @@ static void input_keep(struct deciding *d, struct evidence *evidence) {
         evidence->input_apart = decide_text(d, input);
 }
 
-/* EVENT-04, EVENT-05, EVENT-08: every transition leaves a record that says which rule, from what, by whom. */
+/* EVENT-04, EVENT-05, EVENT-08: every transition leaves a record that says by which rule, from what and by whom. */
 void decide_record(struct deciding *d, enum record_type type, struct evidence evidence) {
     struct decision *decision = d->decision;
     must(decision->record_count < LIMIT_STEP_RECORDS && plan_record_is_whole(type, &evidence));
@@ -100,7 +100,7 @@ bool list_has_word(struct str list, struct str word) {
     return false;
 }
 
-/* PLAN-23: the overseer, a person, or an agent that the operator named. */
+/* PLAN-23: the overseer, a person, or an agent that the operator named may change plans. */
 bool decide_may_plan(struct deciding *d) {
     if (d->signal->by != WHO_AGENT || list_has_word(d->policy->plan_agents, d->signal->actor))
         return true;
@@ -185,8 +185,8 @@ void live_remove(struct deciding *d, enum part_kind kind, const void *row) {
 void aggregate_begin(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     goal->id = d->signal->goal;
-    goal->desk = d->signal->desk;
-    goal->owner = d->signal->host ? d->signal->host : d->signal->desk;
+    goal->admission = d->signal->admission;
+    goal->owner = d->signal->host ? d->signal->host : d->signal->admission;
     goal->fence = 1;
     goal->status = GOAL_ACTIVE;
     goal->priority = PRIORITY_NORMAL;
@@ -214,7 +214,7 @@ static struct effect_change *change_add(struct deciding *d) {
     return &d->decision->effects[d->decision->effect_count++];
 }
 
-struct str effect_told(const struct effect_slot *slot) {
+struct str effect_text(const struct effect_slot *slot) {
     return slot->kind == EFFECT_COMMAND ? (struct str){0} : str_of(EFFECTS[slot->kind].name);
 }
 
@@ -223,7 +223,7 @@ static struct str row_id(struct deciding *d, enum part_kind kind, uint32_t n) {
 }
 
 struct effect_slot *effect_make(struct deciding *d, struct effect effect) {
-    struct effect_about about = {.charge = effect.agent.len > 0 ? effect.charge + 1 : 0};
+    struct effect_about about = {.assignment = effect.agent.len > 0 ? effect.assignment + 1 : 0};
     return effect_make_about(d, effect, about);
 }
 
@@ -243,14 +243,14 @@ struct effect_slot *effect_make_about(struct deciding *d, struct effect effect,
                                                 ? STR("command.run")
                                                 : str_of(EFFECTS[effect.kind].name),
                                     .effect = slot->n + 1,
-                                    .to = effect_told(slot),
+                                    .to = effect_text(slot),
                                     .text = effect.command,
-                                    .assignment = row_id(d, PART_CHARGE, about.charge),
+                                    .assignment = row_id(d, PART_ASSIGNMENT, about.assignment),
                                     .question = row_id(d, PART_QUESTION, about.question)});
     return slot;
 }
 
-/* PROTOCOL P8: ready -> running -> ended, or unconfirmed when nobody can tell. */
+/* PROTOCOL P8: ready -> running -> ended, or unconfirmed when the outcome is unknown. */
 void effect_move(struct deciding *d, struct effect_slot *slot, enum effect_state to) {
     must(effect_state_may_become(slot->state, to));
     slot->state = to;
@@ -299,7 +299,8 @@ static bool node_may_move(const struct node *node, enum node_status to, enum nod
                                                      : node_status_may_roll_to(node->status, to));
 }
 
-/* PLAN-06, PLAN-08, PLAN-14: one mover; what began stays begun, an end is the last one. */
+/* PLAN-06, PLAN-08, PLAN-14: the only function that changes a node's status; started_at is the first start, ended_at
+ * the last end. */
 void node_move(struct deciding *d, struct node *node, enum node_status to, enum node_cause cause,
                struct evidence evidence) {
     must(node_may_move(node, to, cause));
@@ -320,7 +321,7 @@ void node_move(struct deciding *d, struct node *node, enum node_status to, enum 
         node->proof = PROOF_NONE;
         node->landed = (struct hash){0};
     } else if (node->proof == PROOF_NONE)
-        node->proof = d->signal->by == WHO_HUMAN ? PROOF_PERSON : PROOF_SAID;
+        node->proof = d->signal->by == WHO_HUMAN ? PROOF_PERSON : PROOF_CLAIMED;
     if (to != NODE_BLOCKED) {
         question_settle(d, arena_format(d->out, "failed.%s", node->id), STR("work.goes-on"));
         node->blocked = BLOCKED_BY_NOTHING;

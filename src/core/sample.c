@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is stored without a record, and which record tells of it?
+/* Handles samples: what is stored without a record, and which record holds it later.
  *
- * A sample is what changes often and decides nothing: what an agent says of its progress between two entries of its
- * history. It is stored with its assignment at once, so that people see it and a restart keeps it. The first record of the
- * goal's next decision has all samples since the decision before (struct samples): that decision may depend on them, and
- * replay has nothing but records. */
+ * A sample changes often and decides nothing: what an agent reports of its progress between two entries of its history.
+ * It is stored with its assignment at once, so that people see it and a restart keeps it. The first record of the
+ * goal's next decision holds all samples since the previous decision (struct samples): that decision may depend on
+ * them, and replay has only the records. */
 #include "core/rules.h"
 
-static struct sample sample_of(const struct charge *charge) {
-    return (struct sample){.charge = charge->n,
-                           .updated_at = charge->updated_at,
-                           .last_activity_at = charge->last_activity_at,
-                           .progress_at = charge->progress_at,
-                           .phase = str_of(charge->phase),
-                           .percent = charge->percent};
+static struct sample sample_of(const struct assignment *assignment) {
+    return (struct sample){.assignment = assignment->n,
+                           .updated_at = assignment->updated_at,
+                           .last_activity_at = assignment->last_activity_at,
+                           .progress_at = assignment->progress_at,
+                           .phase = str_of(assignment->phase),
+                           .percent = assignment->percent};
 }
 
-/* As they were before this decision. */
+/* The samples as they were before this decision. */
 void samples_keep(struct deciding *d, struct evidence *evidence) {
-    const struct charges *charges = d->world->live ? &d->world->live->charges : NULL;
-    struct sample *rows =
-        charges && charges->count ? arena_new(d->out, struct sample, charges->count) : NULL;
+    const struct assignments *assignments = d->world->live ? &d->world->live->assignments : NULL;
+    struct sample *rows = assignments && assignments->count
+                              ? arena_new(d->out, struct sample, assignments->count)
+                              : NULL;
     struct samples samples = {.rows = {.at = rows}};
-    for (uint32_t i = 0; rows && i < charges->count; i++)
-        if (charges->at[i].sampled)
-            rows[samples.rows.count++] = sample_of(&charges->at[i]);
+    for (uint32_t i = 0; rows && i < assignments->count; i++)
+        if (assignments->at[i].sampled)
+            rows[samples.rows.count++] = sample_of(&assignments->at[i]);
     if (samples.rows.count == 0)
         return;
     struct str body = shape_encode(&SAMPLES, &samples, d->out);
@@ -34,35 +35,35 @@ void samples_keep(struct deciding *d, struct evidence *evidence) {
         evidence->samples_apart = decide_text(d, body);
 }
 
-/* A record tells of them now. */
+/* The samples are on a record now. */
 void samples_end(struct deciding *d) {
-    const struct charges *charges = &d->decision->live.charges;
-    for (uint32_t i = 0; i < charges->count; i++)
-        if (charges->at[i].sampled) {
-            live_edit(d, PART_CHARGE, 0);
-            charges->at[i].sampled = 0;
-            live_touch(d, PART_CHARGE, &charges->at[i]);
+    const struct assignments *assignments = &d->decision->live.assignments;
+    for (uint32_t i = 0; i < assignments->count; i++)
+        if (assignments->at[i].sampled) {
+            live_edit(d, PART_ASSIGNMENT, 0);
+            assignments->at[i].sampled = 0;
+            live_touch(d, PART_ASSIGNMENT, &assignments->at[i]);
         }
 }
 
-void charge_sample(struct deciding *d, struct charge *charge) {
-    charge->sampled = 1;
-    charge_touch(d, charge);
+void assignment_sample(struct deciding *d, struct assignment *assignment) {
+    assignment->sampled = 1;
+    assignment_touch(d, assignment);
     d->decision->verdict = VERDICT_SAMPLE;
 }
 
-bool samples_apply(const struct samples *samples, struct charges *charges) {
+bool samples_apply(const struct samples *samples, struct assignments *assignments) {
     const struct sample *rows = samples->rows.at;
     for (uint32_t i = 0; i < samples->rows.count; i++) {
-        struct charge *charge = charges_find(charges, rows[i].charge);
-        if (!charge)
+        struct assignment *assignment = assignments_find(assignments, rows[i].assignment);
+        if (!assignment)
             return false;
-        charge->updated_at = rows[i].updated_at;
-        charge->last_activity_at = rows[i].last_activity_at;
-        charge->progress_at = rows[i].progress_at;
-        name_put(charge->phase, sizeof charge->phase, rows[i].phase);
-        charge->percent = rows[i].percent;
-        charge->sampled = 1;
+        assignment->updated_at = rows[i].updated_at;
+        assignment->last_activity_at = rows[i].last_activity_at;
+        assignment->progress_at = rows[i].progress_at;
+        name_put(assignment->phase, sizeof assignment->phase, rows[i].phase);
+        assignment->percent = rows[i].percent;
+        assignment->sampled = 1;
     }
     return true;
 }

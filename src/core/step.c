@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thing happened. Which rule answers? */
+/* Decides one signal: calls its rule, and finishes the decision. */
 #include "core/rules.h"
 
 struct rule_row {
     void (*rule)(struct deciding *);
-    bool makes_goal; /* the others need one */
+    bool makes_goal; /* the other rules need one */
 };
 
 static const struct rule_row RULES[SIGNAL_KINDS] = {
@@ -26,7 +26,7 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_GOAL_RELEASE] = {rule_release, false},
     [SIGNAL_PART_PUT] = {rule_part, false},
     [SIGNAL_AGENT_SEEN] = {rule_seen, false},
-    [SIGNAL_AGENT_UPDATE] = {rule_said, false},
+    [SIGNAL_AGENT_UPDATE] = {rule_agent_update, false},
     [SIGNAL_AGENT_ASK] = {rule_agent_ask, false},
     [SIGNAL_QUESTION_ASK] = {rule_ask, false},
     [SIGNAL_QUESTION_ANSWER] = {rule_answer, false},
@@ -36,7 +36,7 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
     [SIGNAL_PERMIT_GRANTED] = {rule_granted, false},
     [SIGNAL_PERMIT_DENIED] = {rule_denied, false},
     [SIGNAL_ACCOUNT_LIMITED] = {rule_limited, true},
-    [SIGNAL_DESK_RELEASE] = {rule_desk_release, false},
+    [SIGNAL_ADMISSION_RELEASE] = {rule_admission_release, false},
     [SIGNAL_MAIL_SEND] = {rule_mail, false},
     [SIGNAL_MAIL_ACK] = {rule_mail_ack, false},
     [SIGNAL_HANDOFF] = {rule_handoff, false},
@@ -52,13 +52,13 @@ static const struct rule_row RULES[SIGNAL_KINDS] = {
 };
 
 static void begin(struct deciding *d) {
-    if (d->world->goal) /* also what lies between its members: step_check() compares bytes first */
+    if (d->world->goal) /* with padding: step_check() compares bytes first */
         memcpy(&d->decision->goal, d->world->goal, sizeof d->decision->goal);
     if (d->world->live)
         d->decision->live = *d->world->live;
 }
 
-/* Rows that changed are stored under their ordinal; nodes and assignments also by name. */
+/* Changed rows are stored under their ordinal; nodes and assignments also by name. */
 static struct str row_name(struct deciding *d, enum part_kind kind, const void *row) {
     uint32_t n = *(const uint32_t *)row;
     if (kind == PART_NODE)
@@ -76,12 +76,12 @@ static void rows_store(struct deciding *d, enum part_kind kind) {
                                                 .n = *(const uint32_t *)(const void *)row,
                                                 .name = row_name(d, kind, row),
                                                 .body = shape_encode(shape, row, d->out)});
-        if (d->touched[kind][i] && kind == PART_CHARGE)
-            charge_tell_row(d, (const struct charge *)(const void *)row);
+        if (d->touched[kind][i] && kind == PART_ASSIGNMENT)
+            assignment_row_write(d, (const struct assignment *)(const void *)row);
     }
 }
 
-/* PLAN-16: progress is that of the plan as it is now. */
+/* PLAN-16: progress is computed from the current plan. */
 static void finish_live(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     struct plan *plan = &d->decision->plan;
@@ -97,21 +97,21 @@ static void finish_live(struct deciding *d) {
     must(goal->quarantined || live_broken(&d->decision->live, goal) == NULL);
 }
 
-/* What is no person's goal: a host's admission, or a workspace. */
+/* For an aggregate that is no person's goal: a host's admission, or a workspace. */
 static void system_go_on(struct deciding *d) {
     if (d->decision->goal.workspace)
         lane_go_on(d);
     else
-        desk_go_on(d);
+        admission_go_on(d);
 }
 
-/* What every change has in common: who works next, a new version, the time, when it is due, and that it is whole. */
+/* Common to every change: assigns work, raises the version, sets the times and when it is due, and checks the result. */
 static void finish(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     must(d->decision->record_count > 0);
-    if (!goal->quarantined && !goal->desk)
+    if (!goal->quarantined && !goal->admission)
         staff(d);
-    if (!goal->quarantined && goal->desk)
+    if (!goal->quarantined && goal->admission)
         system_go_on(d);
     goal->version++;
     goal->updated_at = d->signal->at;
@@ -138,7 +138,7 @@ struct decision step(const struct world *world, const struct signal *signal,
     const struct rule_row *row = &RULES[signal->kind];
     begin(&d);
     if (world->seen)
-        return decision; /* applied before: nothing is done twice */
+        return decision; /* already applied: nothing is done twice */
     if (world->key_used) {
         decide_refuse_because(&d, ERROR_CONFLICT,
                               STR("this key was used for another request: choose a new one"));
@@ -156,7 +156,7 @@ struct decision step(const struct world *world, const struct signal *signal,
     must(!world->goal || goal_broken(world->goal) == NULL);
     if (world->goal && world->goal->era != world->era)
         rule_era(&d);
-    must(row->rule != NULL); /* orders to the fleet concern no goal */
+    must(row->rule != NULL); /* commands to the fleet concern no goal */
     if (world->goal)
         runs_check_host(&d);
     if (!world->goal || !run_is_stale(&d))
@@ -170,7 +170,7 @@ struct decision step(const struct world *world, const struct signal *signal,
     } else
         step_check(&d);
     if (decision.verdict == VERDICT_SAMPLE)
-        rows_store(&d, PART_CHARGE);
+        rows_store(&d, PART_ASSIGNMENT);
     return decision;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a step store what it changed, and does a record say so? Runs at the end of every step, in every build.
+/* Checks that a step stores what it changed, and that a record says so. Runs at the end of every step, in every build.
  *
- * Verdict nothing: the goal and its live rows are as they were, but for samples, which are dropped here: the
+ * Verdict nothing: the goal and its live rows are unchanged, except for samples, which are dropped here: the
  * observer still has them. Verdict sample: one or more assignments differ in samples, nothing else does, and those rows are
  * stored. Verdict change: each row that differs is stored, and a record of the decision names it.
  *
@@ -12,48 +12,48 @@
  *   - the assignment that the effect in its evidence is, or was, for;
  *   - the question that the effect in its evidence carries to a person;
  *   - all rows of the kinds that its type covers (COVERS);
- *   - the budgets of a desk: they are sums over what its records tell.
+ *   - the budgets of an admission: they are sums over what its records say.
  *
- * Samples are the fields of an assignment in SAMPLES: what changes often and decides nothing by itself. */
+ * Samples are the fields of an assignment in SAMPLED: they change often and decide nothing by themselves. */
 #include "core/rules.h"
 
-enum { DESK_ROWS = 1 << PART_PERMIT | 1 << PART_ACCOUNT | 1 << PART_BUDGET };
+enum { ADMISSION_ROWS = 1 << PART_PERMIT | 1 << PART_ACCOUNT | 1 << PART_BUDGET };
 
-/* What such a record is about concerns every row of these kinds. */
+/* A record of this type concerns every row of these kinds. */
 static const uint32_t COVERS[RECORD_TYPES] = {
-    [RECORD_GOAL_RESUMED] = 1 << PART_CHARGE, /* their silence counts from there */
+    [RECORD_GOAL_RESUMED] = 1 << PART_ASSIGNMENT, /* their silence counts from then on */
     [RECORD_PLAN_CREATED] = 1 << PART_NODE,
     [RECORD_PLAN_UPDATED] = 1 << PART_NODE,
-    [RECORD_MAIL_SENT] = 1 << PART_LETTER, /* MAIL-07: the oldest makes room */
-    [RECORD_PERMIT_GRANTED] = DESK_ROWS,
-    [RECORD_PERMIT_DENIED] = DESK_ROWS,
-    [RECORD_PERMIT_SETTLED] = DESK_ROWS,
-    [RECORD_PERMIT_WAITS] = DESK_ROWS,
-    [RECORD_ACCOUNT_LIMITED] = DESK_ROWS,
-    [RECORD_ACCOUNT_OPEN] = DESK_ROWS,
-    [RECORD_BUDGET_USED_UP] = DESK_ROWS,
-    [RECORD_DESK_SUSPENDED] = DESK_ROWS,
-    [RECORD_DESK_RELEASED] = DESK_ROWS,
+    [RECORD_MAIL_SENT] = 1 << PART_AGENT_MESSAGE, /* MAIL-07: the oldest makes room */
+    [RECORD_PERMIT_GRANTED] = ADMISSION_ROWS,
+    [RECORD_PERMIT_DENIED] = ADMISSION_ROWS,
+    [RECORD_PERMIT_SETTLED] = ADMISSION_ROWS,
+    [RECORD_PERMIT_WAITS] = ADMISSION_ROWS,
+    [RECORD_ACCOUNT_LIMITED] = ADMISSION_ROWS,
+    [RECORD_ACCOUNT_OPEN] = ADMISSION_ROWS,
+    [RECORD_BUDGET_USED_UP] = ADMISSION_ROWS,
+    [RECORD_ADMISSION_SUSPENDED] = ADMISSION_ROWS,
+    [RECORD_ADMISSION_RELEASED] = ADMISSION_ROWS,
     [RECORD_LANE_WAITS] = 1 << PART_PERMIT,
     [RECORD_LANE_GRANTED] = 1 << PART_PERMIT,
     [RECORD_LANE_RETURNED] = 1 << PART_PERMIT,
     [RECORD_LANE_REVOKED] = 1 << PART_PERMIT,
-    [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* it says by how much every stored time was corrected */
+    [RECORD_CLOCK_STEPPED] = UINT32_MAX, /* says by how much every stored time was corrected */
 };
 
-/* OBSERVED comes again with the next sighting, so it may be dropped; SAID would be lost. */
-enum sample_kind { OBSERVED, SAID };
+/* OBSERVED fields come again with the next observation, so they may be dropped; REPORTED ones would be lost. */
+enum sample_kind { OBSERVED, REPORTED };
 
 static const struct span {
     size_t at, size;
     enum sample_kind kind;
 } SAMPLED[] = {
 #define SPAN(kind, member) \
-    { offsetof(struct charge, member), sizeof((struct charge){0}.member), kind }
+    { offsetof(struct assignment, member), sizeof((struct assignment){0}.member), kind }
     SPAN(OBSERVED, updated_at), SPAN(OBSERVED, last_activity_at), SPAN(OBSERVED, fingerprint),
     SPAN(OBSERVED, context),    SPAN(OBSERVED, tokens),           SPAN(OBSERVED, cost),
-    SPAN(OBSERVED, run_tokens), SPAN(OBSERVED, run_cost),         SPAN(SAID, phase),
-    SPAN(SAID, percent),        SPAN(SAID, progress_at),          SPAN(SAID, sampled),
+    SPAN(OBSERVED, run_tokens), SPAN(OBSERVED, run_cost),         SPAN(REPORTED, phase),
+    SPAN(REPORTED, percent),    SPAN(REPORTED, progress_at),      SPAN(REPORTED, sampled),
 #undef SPAN
 };
 
@@ -75,7 +75,7 @@ void names_keep(struct deciding *d, enum record_type type, const struct evidence
     d->covered |= COVERS[type];
 }
 
-/* An id such as A_12 of this kind of row. */
+/* True: the id, such as A_12, is that of row n of this kind. */
 static bool id_is(struct str id, enum part_kind kind, uint32_t n) {
     char text[16];
     struct str prefix = str_of(PART[kind].prefix);
@@ -89,45 +89,47 @@ static bool id_is(struct str id, enum part_kind kind, uint32_t n) {
                      (struct str){text + at, sizeof text - at});
 }
 
-static bool charge_is_named(const struct deciding *d, const struct record_names *names,
-                            const struct charge *charge) {
-    const struct node *node = plan_node(&d->decision->plan, charge->node);
-    return id_is(names->assignment, PART_CHARGE, charge->n) ||
-           (names->effect && (names->effect == charge->effect || names->effect == charge->run)) ||
+static bool assignment_is_named(const struct deciding *d, const struct record_names *names,
+                                const struct assignment *assignment) {
+    const struct node *node = plan_node(&d->decision->plan, assignment->node);
+    return id_is(names->assignment, PART_ASSIGNMENT, assignment->n) ||
+           (names->effect &&
+            (names->effect == assignment->effect || names->effect == assignment->run)) ||
            (node && names->assignment.len == 0 && str_equal(names->node, node_id(node)));
 }
 
-/* An assignment of this node, or this message's, before the decision or after it. */
-static bool names_charge_of(const struct deciding *d, const struct record_names *names,
-                            const struct charges *charges, const struct node *node,
-                            const struct letter *letter) {
-    for (uint32_t i = 0; i < charges->count; i++) {
-        const struct charge *charge = &charges->at[i];
-        bool its = node ? charge->node == node->n : charge->n + 1 == letter->to;
-        if (its && charge_is_named(d, names, charge))
+/* True: the record names an assignment of this node, or the assignment of this message, before or after the decision. */
+static bool names_assignment_of(const struct deciding *d, const struct record_names *names,
+                                const struct assignments *assignments, const struct node *node,
+                                const struct agent_message *agent_message) {
+    for (uint32_t i = 0; i < assignments->count; i++) {
+        const struct assignment *assignment = &assignments->at[i];
+        bool its = node ? assignment->node == node->n : assignment->n + 1 == agent_message->to;
+        if (its && assignment_is_named(d, names, assignment))
             return true;
     }
     return false;
 }
 
 static bool belongs_to_named(const struct deciding *d, const struct record_names *names,
-                             const struct node *node, const struct letter *letter) {
-    return names_charge_of(d, names, &d->decision->live.charges, node, letter) ||
-           (d->world->live && names_charge_of(d, names, &d->world->live->charges, node, letter));
+                             const struct node *node, const struct agent_message *agent_message) {
+    return names_assignment_of(d, names, &d->decision->live.assignments, node, agent_message) ||
+           (d->world->live &&
+            names_assignment_of(d, names, &d->world->live->assignments, node, agent_message));
 }
 
 static bool row_is_named_by(const struct deciding *d, const struct record_names *names,
                             enum part_kind kind, const void *row) {
-    const struct letter *letter = row;
+    const struct agent_message *agent_message = row;
     const struct question *question = row;
     switch (kind) {
     case PART_NODE:
         return str_equal(names->node, node_id(row)) || belongs_to_named(d, names, row, NULL);
-    case PART_CHARGE: return charge_is_named(d, names, row);
+    case PART_ASSIGNMENT: return assignment_is_named(d, names, row);
     case PART_QUESTION: return id_is(names->question, kind, question->n);
-    case PART_LETTER:
-        return id_is(names->question, kind, letter->n) ||
-               (letter->to && belongs_to_named(d, names, NULL, letter));
+    case PART_AGENT_MESSAGE:
+        return id_is(names->question, kind, agent_message->n) ||
+               (agent_message->to && belongs_to_named(d, names, NULL, agent_message));
     default: return false;
     }
 }
@@ -141,7 +143,7 @@ static bool row_is_named(const struct deciding *d, enum part_kind kind, const vo
 
 /* ---- rows before and after ---- */
 
-/* Bytes between the members of a struct may differ where nothing does. */
+/* Padding bytes of a struct may differ although no member does. */
 static bool row_is_same(const struct deciding *d, const struct shape *shape, const void *a,
                         const void *b) {
     return memcmp(a, b, shape->size) == 0 ||
@@ -150,42 +152,45 @@ static bool row_is_same(const struct deciding *d, const struct shape *shape, con
 
 static bool differs_in(const struct deciding *d, enum part_kind kind, enum sample_kind most,
                        const void *before, const void *after) {
-    if (kind != PART_CHARGE)
+    if (kind != PART_ASSIGNMENT)
         return false;
-    struct charge *sampled = arena_new(d->out, struct charge, 1);
+    struct assignment *sampled = arena_new(d->out, struct assignment, 1);
     memcpy(sampled, before, sizeof *sampled);
     for (uint32_t i = 0; i < count_of(SAMPLED); i++)
         if (SAMPLED[i].kind <= most)
             memcpy((char *)sampled + SAMPLED[i].at, (const char *)after + SAMPLED[i].at,
                    SAMPLED[i].size);
-    return row_is_same(d, &CHARGE, sampled, after);
+    return row_is_same(d, &ASSIGNMENT, sampled, after);
 }
 
-bool charge_is_sampled(struct deciding *d, const struct charge *charge) {
+bool assignment_is_sampled(struct deciding *d, const struct assignment *assignment) {
     const struct live *live = d->world->live;
-    const struct charge *before = live ? charges_find(&live->charges, charge->n) : NULL;
-    return before && differs_in(d, PART_CHARGE, SAID, before, charge);
+    const struct assignment *before =
+        live ? assignments_find(&live->assignments, assignment->n) : NULL;
+    return before && differs_in(d, PART_ASSIGNMENT, REPORTED, before, assignment);
 }
 
-void charge_noted(struct deciding *d, uint32_t n, struct str rule) {
-    const struct charge *charge = charges_find(&d->decision->live.charges, n);
-    if (!charge || row_is_named(d, PART_CHARGE, charge) || charge_is_sampled(d, charge))
+void assignment_noted(struct deciding *d, uint32_t n, struct str rule) {
+    const struct assignment *assignment = assignments_find(&d->decision->live.assignments, n);
+    if (!assignment || row_is_named(d, PART_ASSIGNMENT, assignment) ||
+        assignment_is_sampled(d, assignment))
         return;
     decide_record(
-        d, RECORD_CHARGE_WAITS,
-        charge_evidence(d, charge, (struct evidence){.rule = rule, .until = charge->waits_until}));
+        d, RECORD_ASSIGNMENT_WAITS,
+        assignment_evidence(d, assignment,
+                            (struct evidence){.rule = rule, .until = assignment->waits_until}));
 }
 
 static uint32_t row_n(const void *row) {
     return *(const uint32_t *)row;
 }
 
-struct row_pair { /* NULL: it was not there, or is not there any more */
+struct row_pair { /* NULL: the row did not exist before, or does not exist any more */
     const void *before, *after;
-    uint32_t place; /* of the row afterwards */
+    uint32_t place; /* index of the row afterwards */
 };
 
-/* Rows are in order of n, before and after. */
+/* Rows are ordered by n, before and after. */
 static bool pair_next(const struct deciding *d, enum part_kind kind, uint32_t *before,
                       uint32_t *after, struct row_pair *ret) {
     static const struct live NONE;
@@ -214,12 +219,12 @@ static void change_check(struct deciding *d, enum part_kind kind, const struct r
     if (both && row_is_same(d, PART[kind].shape, pair->before, pair->after))
         return;
     must(!pair->after || d->touched[kind][pair->place]); /* it is stored */
-    must((both && differs_in(d, kind, SAID, pair->before, pair->after)) ||
+    must((both && differs_in(d, kind, REPORTED, pair->before, pair->after)) ||
          (pair->before && row_is_named(d, kind, pair->before)) ||
          (pair->after && row_is_named(d, kind, pair->after)));
 }
 
-/* Nothing was decided. Only sightings are dropped: they come again. */
+/* Nothing was decided. Only observations are dropped: they come again. */
 static void nothing_check(struct deciding *d, enum part_kind kind, const struct row_pair *pair) {
     bool seen = d->signal->kind == SIGNAL_AGENT_SEEN || d->signal->kind == SIGNAL_GOAL_DUE;
     bool stored = d->decision->verdict == VERDICT_SAMPLE;
@@ -227,7 +232,7 @@ static void nothing_check(struct deciding *d, enum part_kind kind, const struct 
     if (row_is_same(d, PART[kind].shape, pair->before, pair->after))
         return;
     must(stored ? d->touched[kind][pair->place] : seen);
-    must(differs_in(d, kind, stored ? SAID : OBSERVED, pair->before, pair->after));
+    must(differs_in(d, kind, stored ? REPORTED : OBSERVED, pair->before, pair->after));
 }
 
 static void rows_check(struct deciding *d, enum part_kind kind) {

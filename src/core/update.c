@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wanted is said anew: what changes? */
+/* Changes the definition of a goal. */
 #include "core/rules.h"
 
-/* GOAL-05 to GOAL-09: the words are held to their table. True: fine, and kept. */
+/* GOAL-05 to GOAL-09: checks the text against its table of fields. True: valid, and stored. */
 bool goal_words(struct deciding *d) {
     const struct signal *signal = d->signal;
     struct goal_text text = {0};
@@ -39,7 +39,7 @@ bool goal_tags(struct deciding *d) {
     return true;
 }
 
-/* GOAL-12: whoever changes the definition has seen the newest one. */
+/* GOAL-12: the sender of a change must have seen the newest definition. */
 void rule_update(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     const struct signal *signal = d->signal;

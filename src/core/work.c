@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may move a node, and where? PLAN-08, PLAN-14, PLAN-15, PLAN-23; G-16, docs/decisions/0005. */
+/* Decides who may move a node, and to which status. PLAN-08, PLAN-14, PLAN-15, PLAN-23; G-16, docs/decisions/0005. */
 #include "core/rules.h"
 
 static void refuse(struct deciding *d, const char *format, const char *one, const char *two) {
     decide_refuse_because(d, ERROR_CONFLICT, arena_format(d->out, format, one, two));
 }
 
-/* The node in hand, in a plan of this decision's own; NULL: refused. */
+/* The node that the signal names, in this decision's own copy of the plan; NULL: refused. */
 static struct node *node_in_hand(struct deciding *d) {
     struct goal *goal = &d->decision->goal;
     if (!decide_may_plan(d))
@@ -30,7 +30,7 @@ static struct node *node_in_hand(struct deciding *d) {
 
 /* ---- overrides ---- */
 
-/* STORE-15: by what it is blocked is said as a kind and in words: a credential by its name, never its value. */
+/* STORE-15: what blocks a node is stored as a kind and as text: a credential by its name, never by its value. */
 static enum blocked_by blocked_kind(const struct deciding *d, enum node_status to) {
     if (to != NODE_BLOCKED)
         return BLOCKED_BY_NOTHING;
@@ -65,7 +65,7 @@ static void work_cancel(struct deciding *d, struct node *node, enum node_cause c
               (struct evidence){.rule = STR("work.cancel"), .reason = d->signal->reason});
 }
 
-/* It stands there already; from now on it stays, whatever its children do. */
+/* The node already has this status; from now on it keeps it, whatever its children do. */
 static void work_hold(struct deciding *d, struct node *node) {
     node->pinned = 1;
     node_touch(d, node);
@@ -85,7 +85,7 @@ static bool cancelled_above(const struct plan *plan, const struct node *node) {
     return false;
 }
 
-/* PLAN-14: past the table and the rollup, with a reason and an actor, who is never an agent; never out of
+/* PLAN-14: bypasses the table and the rollup, with a reason and an actor, who is never an agent; never out of
  * cancelled. */
 static void work_override(struct deciding *d, struct node *node, enum node_status to) {
     bool parent = plan_has_children(&d->decision->plan, node);
@@ -113,7 +113,7 @@ static void work_override(struct deciding *d, struct node *node, enum node_statu
     }
 }
 
-/* ---- by the table ---- */
+/* ---- moves by the transition table ---- */
 
 static void work_block(struct deciding *d, struct node *node) {
     if (d->signal->reason.len == 0) {
@@ -127,7 +127,7 @@ static void work_block(struct deciding *d, struct node *node) {
     blocked_say(d, node);
 }
 
-/* PLAN-15, C-22: the overseer brings evidence. A person's word is an override, and needs a reason. */
+/* PLAN-15, C-22: the overseer has to give evidence. A person's word is an override, and needs a reason. */
 static void work_done(struct deciding *d, struct node *node) {
     if (d->signal->by == WHO_HUMAN)
         work_override(d, node, NODE_DONE);

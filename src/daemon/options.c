@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How was the daemon told to run? */
+/* Reads the daemon's options from flags and settings. */
 #include "daemon/options.h"
 
 #include <getopt.h>
@@ -11,10 +11,10 @@
 /* ---- flags ---- */
 
 struct flag_row {
-    const char *flag, *takes; /* NULL: it takes nothing, and means `fixed` */
+    const char *flag, *takes; /* NULL: the flag takes no value and stands for `fixed` */
     const char *setting, *fixed;
     enum span_unit unit; /* of a plain number */
-    bool whole;          /* each one is an entry of the list */
+    bool whole;          /* each value is one list entry */
     const char *text;
 };
 
@@ -86,7 +86,7 @@ static void options_of(struct option list[count_of(FLAGS) + 6]) {
     memcpy(list + count_of(FLAGS), REST, sizeof REST);
 }
 
-/* Names of agents have no spaces in them. */
+/* Safe, because names of agents contain no spaces. */
 static const char *spaces_to_commas(const char *value) {
     char *copy = strdup(value);
     for (char *at = copy; at && *at; at++)
@@ -102,9 +102,9 @@ static bool flag_add(struct options *options, struct config_flag flag) {
     return true;
 }
 
-static bool set_take(struct options *options, const char *said) {
-    const char *sign = strchr(said, '=');
-    char *name = sign ? strndup(said, (size_t)(sign - said)) : NULL;
+static bool set_take(struct options *options, const char *given) {
+    const char *sign = strchr(given, '=');
+    char *name = sign ? strndup(given, (size_t)(sign - given)) : NULL;
     return flag_add(options, (struct config_flag){
                                  .name = name, .value = sign ? sign + 1 : NULL, .shown = "--set"});
 }
@@ -122,7 +122,7 @@ static bool flag_take(struct options *options, int number, const char *value) {
                                                   shown[number], row->unit, row->whole});
 }
 
-/* -1: go on. */
+/* -1: continue. */
 static int flags_parse(struct options *options, int argc, char **argv) {
     struct option list[count_of(FLAGS) + 6];
     options_of(list);
@@ -145,7 +145,7 @@ static int flags_parse(struct options *options, int argc, char **argv) {
     return -1;
 }
 
-/* ---- what the start needs of them ---- */
+/* ---- values that the start needs ---- */
 
 static void folder_make(char *path) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -156,7 +156,7 @@ static void folder_make(char *path) {
     mkdir(path, 0700);
 }
 
-/* The folder of a store that nobody named is ours to make. */
+/* If no store was named, the daemon creates the folder of the default one. */
 static void store_folder_make(const struct options *options) {
     static const char SQLITE[] = "sqlite:";
     const struct setting *row = setting_find(STR("storage.store")).row;
@@ -199,7 +199,7 @@ void options_default(struct options *options) {
     if (!report)
         return;
     options->settings = config_load(&options->source, report);
-    if (!options->settings) /* a broken file does not keep anybody from mending a store */
+    if (!options->settings) /* a broken file must not prevent the repair of a store */
         options->settings = config_load(&(struct config_source){.ignore_file = true}, report);
     if (options->settings && options_fill(options))
         store_folder_make(options);

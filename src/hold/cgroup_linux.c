@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is everything below us frozen at once? By the cgroup that the starter gave us, where it did. */
+/* Freezes everything below the hold at once, through the cgroup that the starter gave it, if any. */
 #include "hold/hold.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the agent started? With pipes or a terminal, in a session of its own, dying with its hold. */
+/* Starts the agent with pipes or a terminal, in its own session, so that it dies with its hold. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-struct ends {         /* the child's */
-    int in, out, err; /* all the same for a terminal */
-    int report;       /* errno goes here when exec fails; closed by it when not */
+struct ends {         /* the child's ends */
+    int in, out, err; /* the same descriptor for a terminal */
+    int report;       /* receives errno if exec fails; a successful exec closes it */
 };
 
 /* Our ends do not block, the child's do. */
@@ -65,7 +65,7 @@ void signals_reset(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The daemon has more for itself. Programs that need more than is usual ask for it. */
+/* The daemon has a higher limit for itself. Programs that need more than usual raise theirs. */
 static void files_reset(void) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur <= HOLD_AGENT_FILES)
@@ -74,14 +74,14 @@ static void files_reset(void) {
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* A wrapper hears nothing of a stop: it ends when what it wraps has ended, and says how. */
+/* A wrapper ignores stop signals: it ends when the wrapped program has ended, and reports how. */
 static void wrapper_shield(void) {
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
 }
 
-/* If the hold is gone before the death signal is set, nobody would ever send it. */
+/* If the hold died before the death signal was set, the signal would never be sent. */
 static int leash_put(pid_t hold) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
         return errno;
@@ -103,7 +103,8 @@ static int place_take(const struct hold *hold) {
     return hold->options.cwd_fd >= 0 && fchdir(hold->options.cwd_fd) ? errno : 0;
 }
 
-/* When memory runs out, the agent goes before the daemon and before its hold. What cannot be raised stays as it is. */
+/* When memory runs out, the agent is killed before the daemon and before its hold. If the score cannot be raised, it
+ * stays as it is. */
 static void oom_raise(void) {
     enum { MORE = 500, MOST = 1000 };
     char text[32] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is connected, and what is on its way to and from them? A client that does not read is not waited for. */
+/* Manages the connected clients and the data to and from them. A client that does not read is not waited for. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -8,10 +8,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ROUNDS = 8, SMALL = 4096 }; /* chunks of output in one turn; a buffer to begin with */
+enum {
+    ROUNDS = 8,
+    SMALL = 4096
+}; /* chunks of output per loop iteration; initial size of a buffer */
 
 void client_accept(struct hold *hold) {
-    int fd = accept4(hold->door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(hold->server.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
     int free_place = -1;
@@ -23,8 +26,7 @@ void client_accept(struct hold *hold) {
         return;
     }
     hold->clients[free_place] = (struct client){.socket.fd = fd};
-    loop_watch(hold, &hold->clients[free_place].socket, FROM_CLIENT + (uint32_t)free_place,
-               EPOLLIN);
+    loop_poll(hold, &hold->clients[free_place].socket, FROM_CLIENT + (uint32_t)free_place, EPOLLIN);
 }
 
 void client_part(struct hold *hold, int number) {
@@ -36,7 +38,7 @@ void client_part(struct hold *hold, int number) {
     *client = (struct client){.socket.fd = -1};
 }
 
-/* ---- to them ---- */
+/* ---- to clients ---- */
 
 static bool out_room(struct client *client, size_t size) {
     if (client->out_at > 0) {
@@ -68,7 +70,7 @@ void client_say(struct hold *hold, int number, const struct hold_frame *frame) {
     client->out_length += frame_write(frame, client->out + client->out_length);
 }
 
-/* False: it is gone. */
+/* False: the client is gone. */
 static bool client_flush(struct hold *hold, int number) {
     struct client *client = &hold->clients[number];
     while (client->out_length > 0) {
@@ -89,7 +91,7 @@ static bool client_flush(struct hold *hold, int number) {
     return true;
 }
 
-/* The next run of output: a client that is late gets it from the log. */
+/* The next piece of output: a client that is behind gets it from the log. */
 static bool client_fill(struct hold *hold, struct client *client) {
     enum { FRONT = HOLD_HEAD + 8 };
     uint64_t left = hold->output.end - client->sent;
@@ -108,9 +110,9 @@ static bool client_fill(struct hold *hold, struct client *client) {
 
 static void end_say(struct hold *hold, int number) {
     struct client *client = &hold->clients[number];
-    if (client->told_end || !client->attached || !hold->ended || client->sent < hold->output.end)
+    if (client->end_sent || !client->attached || !hold->ended || client->sent < hold->output.end)
         return;
-    client->told_end = true;
+    client->end_sent = true;
     client_say(hold, number, &(struct hold_frame){.kind = HOLD_END, .number = hold->output.end});
 }
 
@@ -127,16 +129,16 @@ static void client_pump(struct hold *hold, int number) {
             return;
     }
     bool more = client->out_length > 0 || (client->attached && client->sent < hold->output.end);
-    loop_watch(hold, &client->socket, FROM_CLIENT + (uint32_t)number,
-               EPOLLIN | (more ? EPOLLOUT : 0));
+    loop_poll(hold, &client->socket, FROM_CLIENT + (uint32_t)number,
+              EPOLLIN | (more ? EPOLLOUT : 0));
 }
 
 void clients_pump(struct hold *hold) {
     struct hold_status status;
     char bytes[HOLD_STATUS_SIZE];
     hold_status_read(hold, &status);
-    bool changed = status.flags != hold->told;
-    hold->told = status.flags;
+    bool changed = status.flags != hold->flags_sent;
+    hold->flags_sent = status.flags;
     status_write(&status, bytes);
     struct hold_frame frame = {.kind = HOLD_STATUS, .bytes = {bytes, sizeof bytes}};
     for (int i = 0; i < HOLD_CLIENTS; i++) {
@@ -147,7 +149,7 @@ void clients_pump(struct hold *hold) {
     }
 }
 
-/* ---- from them ---- */
+/* ---- from clients ---- */
 
 static bool in_room(struct client *client, size_t need) {
     if (need <= client->in_room)
@@ -161,7 +163,7 @@ static bool in_room(struct client *client, size_t need) {
     return true;
 }
 
-/* Every whole frame; what is left moves to the front. False: it is gone. */
+/* Handles every complete frame; the rest moves to the front. False: the client is gone. */
 static bool frames_take(struct hold *hold, int number, size_t *ret_need) {
     struct client *client = &hold->clients[number];
     size_t at = 0;
@@ -186,7 +188,7 @@ static bool frames_take(struct hold *hold, int number, size_t *ret_need) {
     return true;
 }
 
-/* The room for a large frame is given back with it. */
+/* Frees the buffer for a large frame once it was handled. */
 static void in_shrink(struct client *client) {
     if (client->in_length > 0 || client->in_room <= SMALL)
         return;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a program begin with less than its starter may do? `overseer-hold --confine FILE -- PROGRAM` narrows itself as the
- * file says (Landlock, limits), and becomes the program. It stands behind bubblewrap and not in front of it: who is under Landlock
- * may mount nothing.
+/* Starts a program with fewer rights than its starter has. `overseer-hold --confine FILE -- PROGRAM` restricts itself
+ * as the file says (Landlock, limits), and becomes the program. It runs inside bubblewrap and not around it: a process
+ * under Landlock may not mount anything.
  *
- * A line of the file is a word and what it is about; a word that nobody knows ends it all, so that nothing is left out. */
+ * A line of the file is a keyword and its value; an unknown keyword aborts everything, so that no restriction is left
+ * out. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What newer kernels know and older headers do not name. */
+/* Values that newer kernels know and older headers do not name. */
 enum {
     FS_TRUNCATE = 1 << 14,   /* 3 */
     FS_IOCTL = 1 << 15,      /* 5 */
@@ -29,18 +30,18 @@ enum {
         LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
     FS_OF_FILES = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
                   LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL,
-    FS_FIRST = (1 << 13) - 1, /* what the first version knows */
+    FS_FIRST = (1 << 13) - 1, /* rights that the first version knows */
 };
 
 enum { LINE = 4200, EXIT_UNCONFINED = 126 };
 
-struct ruled { /* as the kernel reads it; it takes a shorter one too */
+struct ruled { /* as the kernel reads it; it accepts a shorter one too */
     uint64_t fs, net, scoped;
 };
 
 struct confining {
-    int rules;  /* -1: there is no Landlock here */
-    long level; /* of Landlock */
+    int rules;  /* -1: no Landlock here */
+    long level; /* version of Landlock */
     uint64_t fs;
     bool landlock, no_network;
 };
@@ -54,13 +55,13 @@ static size_t ruled_size(long level) {
     return level >= 6 ? 24 : level >= 4 ? 16 : 8;
 }
 
-/* ---- the words ---- */
+/* ---- keywords ---- */
 
 static int path_allow(struct confining *it, const char *path, uint64_t access) {
     struct stat about;
     int fd = open(path, O_PATH | O_CLOEXEC), code = 0;
     if (fd < 0 || fstat(fd, &about))
-        code = errno == ENOENT ? 0 : errno; /* what is not there needs no leave */
+        code = errno == ENOENT ? 0 : errno; /* a path that does not exist needs no permission */
     else {
         struct landlock_path_beneath_attr rule = {
             .allowed_access = access & it->fs & (S_ISDIR(about.st_mode) ? ~0ull : FS_OF_FILES),
@@ -88,7 +89,7 @@ static int limit_set(int what, const char *value) {
     struct rlimit now;
     if (errno || *end || end == value || getrlimit((__rlimit_resource_t)what, &now))
         return EINVAL;
-    if (now.rlim_max < most) /* never more than there is */
+    if (now.rlim_max < most) /* never more than the present limit */
         most = now.rlim_max;
     now.rlim_cur = now.rlim_max = most;
     return setrlimit((__rlimit_resource_t)what, &now) ? errno : 0;
@@ -119,7 +120,7 @@ static int word_files(struct confining *it, const char *value) {
     return limit_set(RLIMIT_NOFILE, value);
 }
 
-/* First of all: `landlock yes` or `landlock offline`, without any TCP. */
+/* Must come first: `landlock yes`, or `landlock offline`, which forbids all TCP. */
 static int word_landlock(struct confining *it, const char *value) {
     it->level = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     it->landlock = true;
@@ -169,7 +170,7 @@ static int file_take(struct confining *it, const char *path) {
     return code;
 }
 
-/* For good, and for everything that it starts. */
+/* Permanent, also for everything that it starts. */
 static int confine(const char *path) {
     struct confining it = {.rules = -1};
     int code = file_take(&it, path);

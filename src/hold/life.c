@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When does what is below us stand still, go on and end? Only when somebody said so.
+/* Freezes, resumes and ends the processes below the hold, and only when it was told to.
  *
- *   running ──▶ exited (the agent) ──▶ ended (nothing runs, output whole) ──▶ collected
- *      └── stop ──▶ SIGTERM to all, grace, SIGKILL again and again until nobody is left */
+ *   running ──▶ exited (the agent) ──▶ ended (nothing runs, output complete) ──▶ collected
+ *      └── stop ──▶ SIGTERM to all, grace period, SIGKILL repeatedly until none is left */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -23,14 +23,15 @@ static void agent_gone(struct hold *hold, int status) {
     input_give_up(hold);
 }
 
-/* Whoever lost its parent is our child: no child left means that nothing is left below us. */
+/* A process that lost its parent becomes our child: no child left means that nothing is left below us. */
 static void children_reap(struct hold *hold) {
     int status;
     pid_t pid = 1;
     for (int i = 0; i < HOLD_REAPS && (pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0; i++)
         if (pid == hold->agent && !hold->exited)
             agent_gone(hold, status);
-    hold->busy = pid > 0; /* they may come faster than we take them: others want to be heard too */
+    hold->busy =
+        pid > 0; /* they may die faster than we collect them: other events must be handled too */
     if (pid < 0 && errno == ECHILD && !hold->empty) {
         hold->empty = true;
         hold->kill_at = 0;
@@ -39,13 +40,13 @@ static void children_reap(struct hold *hold) {
     }
 }
 
-/* Only our own children and their groups: whoever is below one of them is our child when it is dead. Quickly, and again,
- * because some begin another and are gone in less time than a walk takes. */
+/* Kills only our own children and their groups: a process below one of them becomes our child when that one is dead. It
+ * is fast and repeats, because some processes start another and are gone in less time than a walk takes. */
 static void life_kill(struct hold *hold) {
     hold->killing = true;
-    for (int i = 0; i < HOLD_STRIKES && !hold->empty; i++) {
+    for (int i = 0; i < HOLD_KILLS && !hold->empty; i++) {
         children_signal(SIGKILL);
-        children_reap(hold); /* the fewer are listed, the quicker is the next one */
+        children_reap(hold); /* the fewer are listed, the faster is the next round */
     }
     hold->kill_at = hold->empty ? 0 : loop_now() + HOLD_AGAIN_MS;
 }
@@ -82,9 +83,10 @@ _Noreturn void life_leave(struct hold *hold) {
     _exit(0);
 }
 
-/* ---- standing still ---- */
+/* ---- freezing ---- */
 
-/* A signal needs a moment to arrive, and in it one more may be begun: until a whole walk finds nobody who moves. */
+/* A signal takes a moment to arrive, and meanwhile another process may start: repeats until a whole walk finds no
+ * moving process. */
 static uint32_t all_stop(void) {
     children_signal(SIGSTOP);
     uint32_t moving = tree_signal(SIGSTOP);
@@ -100,7 +102,7 @@ static int reason_place(uint32_t reason) {
     return __builtin_ctz(reason);
 }
 
-/* What was said before it stood still is taken now: nothing comes from somebody who is frozen. */
+/* Reads the output from before the freeze now: a frozen agent writes nothing. */
 uint32_t life_freeze(struct hold *hold, enum freeze_reason reason, uint64_t expires_ms) {
     if (reason == FREEZE_MEASURE && (expires_ms == 0 || expires_ms > FREEZE_MEASURE_MOST_MS))
         expires_ms = FREEZE_MEASURE_MOST_MS;
@@ -112,7 +114,7 @@ uint32_t life_freeze(struct hold *hold, enum freeze_reason reason, uint64_t expi
     return moving;
 }
 
-/* It goes on when no reason is left. */
+/* The agent resumes when no reason is left. */
 void life_thaw(struct hold *hold, uint32_t reasons) {
     if (!(hold->frozen_for & reasons))
         return;
@@ -128,15 +130,15 @@ void life_thaw(struct hold *hold, uint32_t reasons) {
 
 void life_spoken(struct hold *hold, bool hello) {
     if (hold->options.orphan_at)
-        return; /* only a renewal says that the host may go on with the agent */
+        return; /* only a renewal says that the host may continue with the agent */
     if (hold->options.orphan_after)
         hold->spoke_at = loop_now();
     if (hello)
         life_thaw(hold, FREEZE_ORPHAN);
 }
 
-/* P10: the host has its lease, and the run is still the one at hand. The time is absolute: a renewal that arrives late renews
- * nothing. */
+/* P10: the host has its lease, and the run is still the current one. The time is absolute: a renewal that arrives late
+ * renews nothing. */
 void life_renew(struct hold *hold, int64_t until) {
     if (!hold->options.orphan_at)
         return;
@@ -159,7 +161,7 @@ static int64_t frozen_until(const struct hold *hold, int place) {
     return hold->frozen_for & (1u << place) ? hold->frozen_until[place] : 0;
 }
 
-/* A freeze that expires is over whether or not its caller still lives. */
+/* A freeze that expires is over whether or not its caller is still alive. */
 static void frozen_expire(struct hold *hold, int64_t now) {
     for (int i = 0; i < FREEZE_REASONS; i++) {
         int64_t until = frozen_until(hold, i);
@@ -175,7 +177,7 @@ static bool is_called(const struct hold *hold) {
     return false;
 }
 
-/* All that it could still say is on disk (docs/hold.md): without a daemon it does not stay for ever. */
+/* Everything that it could still report is on disk (docs/hold.md): without a daemon it does not stay forever. */
 static int64_t leave_at(const struct hold *hold) {
     return hold->ended_at == 0 ? 0 : hold->ended_at + (int64_t)hold->options.ended_after * 1000;
 }
@@ -200,7 +202,7 @@ int64_t life_due(const struct hold *hold) {
     return due;
 }
 
-/* P10: nobody renewed us for so long. Whoever comes next may have begun elsewhere already. */
+/* P10: the hold was not renewed in time. The next host may already have begun elsewhere. */
 void life_tick(struct hold *hold, int64_t now) {
     if (hold->kill_at != 0 && now >= hold->kill_at)
         life_kill(hold);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has something to say? One loop over signals, one timer, the agent and the clients. Nothing happens: nothing wakes up. */
+/* The hold's event loop over signals, one timer, the agent and the clients. When nothing happens, it does not wake up. */
 #include "base/must.h"
 #include "hold/hold.h"
 
@@ -19,25 +19,25 @@ int64_t loop_now(void) {
     return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
 }
 
-/* No events: not in the loop at all, because a closed end is told even to those who asked for nothing. */
-void loop_watch(struct hold *hold, struct watched *watched, uint32_t source, uint32_t events) {
-    if (watched->fd < 0 || watched->events == events)
+/* No events: removes the descriptor from the loop, because a closed end is reported even if no events were requested. */
+void loop_poll(struct hold *hold, struct loop_source *polled, uint32_t source, uint32_t events) {
+    if (polled->fd < 0 || polled->events == events)
         return;
     struct epoll_event event = {.events = events, .data.u32 = source};
-    int verb = !events ? EPOLL_CTL_DEL : watched->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    must(epoll_ctl(hold->loop, verb, watched->fd, &event) == 0);
-    watched->events = events;
+    int verb = !events ? EPOLL_CTL_DEL : polled->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    must(epoll_ctl(hold->loop, verb, polled->fd, &event) == 0);
+    polled->events = events;
 }
 
-void loop_drop(struct hold *hold, struct watched *watched) {
-    if (watched->fd < 0)
+void loop_drop(struct hold *hold, struct loop_source *polled) {
+    if (polled->fd < 0)
         return;
-    loop_watch(hold, watched, 0, 0);
-    close(watched->fd);
-    watched->fd = -1;
+    loop_poll(hold, polled, 0, 0);
+    close(polled->fd);
+    polled->fd = -1;
 }
 
-/* SIGTERM is a stop of everything; a terminal that goes away is nothing to us. */
+/* SIGTERM stops everything; the loss of a terminal is ignored. */
 static int signals_open(void) {
     sigset_t heard;
     sigemptyset(&heard);
@@ -57,12 +57,12 @@ int loop_open(struct hold *hold) {
     hold->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (hold->loop < 0 || hold->signals < 0 || hold->timer < 0)
         return errno;
-    loop_watch(hold, &(struct watched){hold->signals, 0}, FROM_SIGNAL, EPOLLIN);
-    loop_watch(hold, &(struct watched){hold->timer, 0}, FROM_TIMER, EPOLLIN);
+    loop_poll(hold, &(struct loop_source){hold->signals, 0}, FROM_SIGNAL, EPOLLIN);
+    loop_poll(hold, &(struct loop_source){hold->timer, 0}, FROM_TIMER, EPOLLIN);
     return 0;
 }
 
-/* The timer may be early, never late: what comes later is seen when it fires. */
+/* The timer may fire early, never late: a later due time is noticed when it fires. */
 static void timer_set(struct hold *hold) {
     int64_t due = life_due(hold);
     if (due == 0 || (hold->timer_at != 0 && hold->timer_at <= due))
@@ -94,7 +94,7 @@ static void event_take(struct hold *hold, uint32_t source, uint32_t events) {
     switch (source) {
     case FROM_SIGNAL: signals_read(hold); break;
     case FROM_TIMER: timer_fired(hold); break;
-    case FROM_DOOR: client_accept(hold); break;
+    case FROM_SERVER: client_accept(hold); break;
     case FROM_OUTPUT: output_take(hold); break;
     case FROM_ERRORS: errors_take(hold); break;
     case FROM_INPUT: input_move(hold); break;
@@ -120,7 +120,7 @@ _Noreturn void loop_run(struct hold *hold) {
     }
 }
 
-/* An agent has our uid too, and is told nothing: not by its own hold, and not by another. */
+/* An agent has our uid too, and gets no connection: not to its own hold, and not to another. */
 bool peer_is_us(int fd) {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -134,7 +134,7 @@ size_t pipe_room(int fd) {
 }
 
 void file_punch(int fd, uint64_t from, uint64_t to) {
-    /* Where the disk cannot, the log stays longer than it has to. */
+    /* If the disk does not support this, the log keeps its space longer than necessary. */
     int ignored =
         fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
     (void)ignored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a hold begin? It leaves whoever started it, takes the folder, starts the agent, and says that it stands. */
+/* Starts a hold: it detaches from its starter, takes the folder, starts the agent, and reports that it runs. */
 #include "base/must.h"
 #include "hold/hold.h"
 
@@ -116,15 +116,15 @@ static struct trouble folder_enter(struct hold_options *options) {
     return (struct trouble){0};
 }
 
-/* The socket is named relative to the folder: its path may be longer than an address. */
-static struct trouble door_open(struct hold *hold) {
+/* The socket's name is relative to the folder: its path may be too long for an address. */
+static struct trouble http_server_open(struct hold *hold) {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "hold.sock"};
-    hold->door.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink("hold.sock"); /* the folder is ours: the lock says so */
-    if (hold->door.fd < 0 || bind(hold->door.fd, (struct sockaddr *)&address, sizeof address) ||
-        chmod("hold.sock", 0600) || listen(hold->door.fd, HOLD_CLIENTS))
+    hold->server.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    unlink("hold.sock"); /* the folder is ours: we have the lock */
+    if (hold->server.fd < 0 || bind(hold->server.fd, (struct sockaddr *)&address, sizeof address) ||
+        chmod("hold.sock", 0600) || listen(hold->server.fd, HOLD_CLIENTS))
         return (struct trouble){"cannot listen", errno};
-    loop_watch(hold, &hold->door, FROM_DOOR, EPOLLIN);
+    loop_poll(hold, &hold->server, FROM_SERVER, EPOLLIN);
     return (struct trouble){0};
 }
 
@@ -143,8 +143,8 @@ static struct trouble agent_start(struct hold *hold) {
                                 .id = hold->boot,
                                 .value = hold->agent_started};
     memory_keep(hold, &agent, false);
-    loop_watch(hold, &hold->output.pipe, FROM_OUTPUT, EPOLLIN);
-    loop_watch(hold, &hold->errors.pipe, FROM_ERRORS, EPOLLIN);
+    loop_poll(hold, &hold->output.pipe, FROM_OUTPUT, EPOLLIN);
+    loop_poll(hold, &hold->errors.pipe, FROM_ERRORS, EPOLLIN);
     return (struct trouble){0};
 }
 
@@ -178,7 +178,7 @@ static struct trouble hold_begin(struct hold *hold) {
         code = loop_open(hold);
     if (code)
         return (struct trouble){"cannot open what it needs", code};
-    struct trouble trouble = door_open(hold);
+    struct trouble trouble = http_server_open(hold);
     if (!trouble.code)
         trouble = agent_start(hold);
     if (trouble.code)
@@ -187,13 +187,13 @@ static struct trouble hold_begin(struct hold *hold) {
     return trouble;
 }
 
-/* ---- leaving whoever started us ---- */
+/* ---- detaching from the starter ---- */
 
-static struct hold the_hold; /* the one: a process holds one agent */
+static struct hold the_hold; /* the only one: a process holds one agent */
 
-/* Nothing of the starter's comes with us but its environment. */
+/* Keeps nothing of the starter but its environment. */
 static void fds_leave(int keep) {
-    keep = fcntl(keep, F_DUPFD_CLOEXEC, 4); /* whatever the starter had closed */
+    keep = fcntl(keep, F_DUPFD_CLOEXEC, 4); /* whichever descriptors the starter had closed */
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
@@ -219,7 +219,7 @@ _Noreturn static void hold_stand(struct hold_options *options, int report) {
     loop_run(&the_hold);
 }
 
-/* What the hold said of itself; nothing: it died before it could. */
+/* Passes on the hold's report; no report: it died before it could send one. */
 static int word_pass_on(int from) {
     char text[1024];
     size_t length = 0;

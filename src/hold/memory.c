@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a hold remember, even when it is dead? hold.state: records of one size, added to. When there are HOLD_RECORDS of them, the
- * older half of what was written to the agent is forgotten, and the start record says so: an id that is not found may be one of those.
+/* Stores what a hold remembers, even when it is dead. hold.state: records of one size, appended. When there are
+ * HOLD_RECORDS of them, the older half of the writes to the agent is forgotten, and the start record says so: an id
+ * that is not found may be one of those.
  *
- * The lock on the file is the hold's life: free means dead. A file with a start in it never begins a run again. */
+ * The lock on the file shows that the hold lives: free means dead. A file with a start record never begins a run again. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 enum { AT_ONCE = 64 }; /* records read with one call */
 
-/* Every whole record, in order; a torn one is skipped. Returns how many places the file has. */
+/* Visits every complete record, in order; skips torn ones. Returns how many record places the file has. */
 static uint64_t memory_each(int fd, void (*see)(void *with, const struct hold_record *record),
                             void *with) {
     char page[AT_ONCE * HOLD_RECORD];
@@ -60,7 +61,7 @@ bool memory_keep(struct hold *hold, const struct hold_record *record, bool durab
 
 /* ---- forgetting ---- */
 
-/* Of records in a row: those that stay move to the front, in their order. Returns how many. */
+/* Moves the records that stay to the front, in their order. Returns how many. */
 static uint64_t records_thin(char *all, uint64_t count) {
     uint64_t kept = 0, writes = 0, fences = 0;
     struct hold_record record;
@@ -89,7 +90,7 @@ static uint64_t records_thin(char *all, uint64_t count) {
     return kept;
 }
 
-/* In place: a record only ever moves towards the front, so one that stays is in the file at every moment. */
+/* In place: a record only ever moves towards the front, so a record that stays is in the file at every moment. */
 static bool records_replace(struct hold *hold, const char *all, uint64_t count) {
     size_t size = (size_t)count * HOLD_RECORD;
     if (pwrite(hold->memory, all, size, 0) != (ssize_t)size || fdatasync(hold->memory) != 0 ||

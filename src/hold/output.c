@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has the agent said, and from where? out.log: the place of a byte in the file is its offset, for ever.
+/* Logs the agent's output with its offsets. out.log: the position of a byte in the file is its offset, forever.
  *
- * Bytes below the acknowledged offset are given back to the disk. When more than the cap is not acknowledged, the hold
- * stops reading, and the agent waits: nothing is dropped. An agent that writes a stream of small pieces is read every few
- * milliseconds instead of at each of them: waking up for every word would cost the agent more than the word did. stderr is for people: its newest part is kept. */
+ * Disk space below the acknowledged offset is freed. When more than the cap is unacknowledged, the hold stops reading,
+ * and the agent waits: nothing is dropped. The hold reads an agent that writes a stream of small pieces every few
+ * milliseconds instead of at each piece: waking up for every piece would cost the agent more than the piece did. stderr
+ * is for people: its newest part is kept. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { TAKES = 16 }; /* reads in one turn of the loop */
+enum { TAKES = 16 }; /* reads per loop iteration */
 
 int output_open(struct hold *hold) {
     int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
@@ -35,7 +36,7 @@ static bool output_wants(const struct output *output) {
     return !output->eof && output->spill_length == 0 && output_room(output) > 0;
 }
 
-/* What the disk does not take is kept, and tried again. */
+/* Keeps what the disk does not take, and retries. */
 static void spill_write(struct hold *hold) {
     struct output *output = &hold->output;
     while (output->spill_length > 0) {
@@ -56,7 +57,7 @@ static void spill_write(struct hold *hold) {
     output->fresh = output->spill_at;
 }
 
-/* Most often it is still here: what was read just now is what is sent next. */
+/* Most often the bytes are still in memory: what was just read is sent next. */
 ssize_t output_copy(const struct output *output, uint64_t from, char *to, size_t size) {
     uint64_t begin = output->end - output->fresh;
     if (from < begin)
@@ -65,7 +66,7 @@ ssize_t output_copy(const struct output *output, uint64_t from, char *to, size_t
     return (ssize_t)size;
 }
 
-/* One read. When nobody is left below us, an empty pipe is the end, whoever else may hold it open. */
+/* One read. When no process is left below us, an empty pipe is the end, even if another process holds it open. */
 static bool output_read(struct hold *hold) {
     struct output *output = &hold->output;
     uint64_t room = output_room(output);
@@ -85,7 +86,8 @@ static bool output_read(struct hold *hold) {
     return true;
 }
 
-/* A full pipe is nothing to wait for. A terminal holds too little for a rest, and so do the pipes of a user who has very many. */
+/* A full pipe is read without a pause. A terminal's buffer is too small for a pause, and so are the pipes of a user who
+ * has very many. */
 void output_take(struct hold *hold) {
     struct output *output = &hold->output;
     uint64_t before = output->end;
@@ -108,7 +110,7 @@ void output_settle(struct hold *hold) {
     while (hold->empty && output_wants(output))
         output_read(hold);
     bool listen = output_wants(output) && output->rest_to == 0;
-    loop_watch(hold, &output->pipe, FROM_OUTPUT, listen ? EPOLLIN : 0);
+    loop_poll(hold, &output->pipe, FROM_OUTPUT, listen ? EPOLLIN : 0);
     if (hold->ended || !hold->empty || !output->eof || output->spill_length > 0)
         return;
     hold->ended = true;

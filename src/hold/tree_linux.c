@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is below us, for certain? A pid alone is nobody: it may be used again at any moment.
+/* Finds the processes below the hold with certainty. A pid alone identifies nothing: it may be reused at any moment.
  *
- * From the top down, each step proven: P is a child of Q when P is pinned by a pidfd, its stat names Q as parent, and after
- * that was read both P and the pinned Q were still there. So a signal never meets a process that is not ours. */
+ * From the top down, each step is proven: P is a child of Q when a pidfd pins P, its stat names Q as parent, and after
+ * that was read both P and the pinned Q still existed. So a signal never reaches a process that is not ours. */
 #include "base/seam.h"
 #include "hold/hold.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 int process_open(pid_t pid) {
-    return (int)syscall(SYS_pidfd_open, pid, 0); /* closed by exec */
+    return (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec */
 }
 
 int process_signal(int fd, int signal) {
@@ -44,7 +44,7 @@ struct process {
     uint64_t started;
 };
 
-/* The name may hold anything; the last parenthesis ends it. */
+/* The name may contain anything; the last parenthesis ends it. */
 static bool process_read(pid_t pid, struct process *ret_process) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -71,7 +71,7 @@ bool process_started(pid_t pid, uint64_t *ret_started) {
     return true;
 }
 
-/* A program that was replaced while it runs is "… (deleted)" here. */
+/* A program file that was replaced while it runs appears as "… (deleted)" here. */
 static bool process_is_hold(pid_t pid) {
     char path[64], program[4096];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -81,7 +81,7 @@ static bool process_is_hold(pid_t pid) {
     return name && (!strcmp(name, "/overseer-hold") || !strcmp(name, "/overseer-hold (deleted)"));
 }
 
-/* 0: none; -1: it cannot be known: somebody on the way is gone, or there are too many. */
+/* 0: none; -1: not known: a process on the way is gone, or there are too many. */
 static pid_t hold_above(pid_t pid) {
     struct process process;
     for (unsigned i = 0; i < HOLD_DEPTH && pid > 1; i++, pid = process.parent) {
@@ -122,18 +122,18 @@ bool tree_possible(void) {
 
 /* ---- the walk ---- */
 
-/* Stopped, ended, or waiting in the kernel, where a signal that was sent comes before anything of its own: a parent between
- * vfork and its child's exec waits there for as long as the child is stopped. */
+/* Stopped, ended, or waiting in the kernel, where a sent signal takes effect before any code of the process runs: a
+ * parent between vfork and its child's exec waits there for as long as the child is stopped. */
 static const char STILL[] = "DTtZXx";
 
 struct step { /* one process that is proven to be ours */
     pid_t pid;
-    int fd; /* -1: ourselves */
+    int fd; /* -1: this process */
 };
 
 struct walk {
     int signal;
-    uint32_t moving; /* that do not stand still */
+    uint32_t moving; /* processes that are still moving */
 };
 
 static void step_down(struct walk *walk, const struct step *parent, unsigned depth);
@@ -144,8 +144,8 @@ static bool child_is_proven(const struct step *parent, const struct step *child,
            process_is_there(child->fd) && (parent->fd < 0 || process_is_there(parent->fd));
 }
 
-/* Parents first: what is stopped or ended cannot begin more. */
-static void child_visit(struct walk *walk, const struct step *parent, pid_t pid, unsigned depth) {
+/* Parents first: a stopped or ended process cannot start more. */
+static void child_inspect(struct walk *walk, const struct step *parent, pid_t pid, unsigned depth) {
     struct step child = {pid, process_open(pid)};
     struct process process;
     if (child.fd < 0)
@@ -162,7 +162,7 @@ static void child_visit(struct walk *walk, const struct step *parent, pid_t pid,
     close(child.fd);
 }
 
-/* The list is read piece by piece; a number that is cut in two is read again from its beginning. */
+/* Reads the list piece by piece; a number that was cut is read again from its start. */
 static void list_each(const char *path, void (*see)(void *with, pid_t pid), void *with) {
     char text[1024];
     off_t from = 0;
@@ -183,18 +183,18 @@ static void list_each(const char *path, void (*see)(void *with, pid_t pid), void
         close(fd);
 }
 
-struct visit {
+struct http_request {
     struct walk *walk;
     const struct step *parent;
     unsigned depth;
 };
 
-static void visit_see(void *with, pid_t pid) {
-    const struct visit *visit = with;
-    child_visit(visit->walk, visit->parent, pid, visit->depth);
+static void http_request_see(void *with, pid_t pid) {
+    const struct http_request *request = with;
+    child_inspect(request->walk, request->parent, pid, request->depth);
 }
 
-/* Children hang on the thread that began them. */
+/* The kernel lists children under the thread that started them. */
 static void step_down(struct walk *walk, const struct step *parent, unsigned depth) {
     char path[320];
     snprintf(path, sizeof path, "/proc/%d/task", (int)parent->pid);
@@ -205,7 +205,7 @@ static void step_down(struct walk *walk, const struct step *parent, unsigned dep
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent->pid, entry->d_name);
-        list_each(path, visit_see, &(struct visit){walk, parent, depth});
+        list_each(path, http_request_see, &(struct http_request){walk, parent, depth});
     }
     closedir(threads);
 }
@@ -219,26 +219,27 @@ uint32_t tree_signal(int signal) {
 
 /* ---- our own children, at once ---- */
 
-struct strike {
+struct kill_pass {
     int signal;
     pid_t own_session, last_group;
 };
 
-/* A child that is dead stays ours, with its pid and its group, until we have waited for it: neither number can be another's. A group
- * of another session than ours began below us, whole: who is in a session descends from whoever made it. */
-static void child_strike(void *with, pid_t pid) {
-    struct strike *strike = with;
+/* A dead child keeps its pid and its group until we have waited for it: neither number can belong to another process. A
+ * group in another session than ours began below us as a whole: every process in a session descends from the one that
+ * created it. */
+static void child_kill(void *with, pid_t pid) {
+    struct kill_pass *kill_pass = with;
     pid_t group = getpgid(pid), session = getsid(pid);
-    if (group <= 1 || session <= 0 || session == strike->own_session) {
-        kill(pid, strike->signal);
+    if (group <= 1 || session <= 0 || session == kill_pass->own_session) {
+        kill(pid, kill_pass->signal);
         return;
     }
-    if (group != strike->last_group)
-        kill(-group, strike->signal);
-    strike->last_group = group;
+    if (group != kill_pass->last_group)
+        kill(-group, kill_pass->signal);
+    kill_pass->last_group = group;
 }
 
 void children_signal(int signal) {
-    struct strike strike = {.signal = signal, .own_session = getsid(0)};
-    list_each("/proc/thread-self/children", child_strike, &strike);
+    struct kill_pass kill_pass = {.signal = signal, .own_session = getsid(0)};
+    list_each("/proc/thread-self/children", child_kill, &kill_pass);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can a hold be asked? One row for each verb. Whoever moves something has said hello, and no higher fence came since. */
+/* Executes the requests to a hold: one table row per verb. A client that changes something must have said hello, and no
+ * higher fence may have come since. */
 #include "hold/hold.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ void hold_status_read(const struct hold *hold, struct hold_status *ret) {
                                 .boot = hold->boot};
 }
 
-/* A higher fence is on disk before it is answered; those with a lower one hear nothing more. */
+/* A higher fence is on disk before it is answered; clients with a lower one get no more output. */
 static struct verdict hello_do(struct hold *hold, int number, const struct hold_frame *frame) {
     if (frame->small < 1 || frame->small > HOLD_SPEAKS)
         return FAILED(EPROTO);
@@ -70,7 +71,7 @@ static struct verdict hello_do(struct hold *hold, int number, const struct hold_
     return DONE(hold->output.acked);
 }
 
-/* There is one reader: who attaches takes the place of whoever did before. */
+/* There is one reader: a client that attaches replaces the previous one. */
 static struct verdict attach_do(struct hold *hold, int number, const struct hold_frame *frame) {
     if (frame->number < hold->output.begin || frame->number > hold->output.end)
         return (struct verdict){HOLD_RANGE, hold->output.begin};
@@ -78,7 +79,7 @@ static struct verdict attach_do(struct hold *hold, int number, const struct hold
         hold->clients[i].attached = false;
     struct client *client = &hold->clients[number];
     client->attached = true;
-    client->told_end = false;
+    client->end_sent = false;
     client->sent = frame->number;
     return DONE(hold->output.end);
 }
@@ -185,7 +186,7 @@ static struct verdict close_do(struct hold *hold, int number, const struct hold_
     return DONE(0);
 }
 
-/* Nothing runs any more and every byte was acknowledged: there is nothing left to hold. */
+/* Nothing runs any more and every byte was acknowledged: nothing is left to hold. */
 static struct verdict collect_do(struct hold *hold, int number, const struct hold_frame *frame) {
     (void)frame;
     if (!hold->ended || hold->output.acked < hold->output.end)
@@ -202,8 +203,8 @@ static struct verdict collect_do(struct hold *hold, int number, const struct hol
 
 static const struct verb {
     struct verdict (*work)(struct hold *hold, int number, const struct hold_frame *frame);
-    bool open;  /* for whoever may connect: it moves nothing */
-    bool quiet; /* answered otherwise, or not at all, when it is done */
+    bool open;  /* for any client that may connect: it changes nothing */
+    bool quiet; /* on success answered in another way, or not at all */
 } VERB[HOLD_ASKED] = {
     [HOLD_HELLO] = {hello_do, true, false},
     [HOLD_ATTACH] = {attach_do, false, false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do frames, the status and the hold's memory lie in bytes? */
+/* Converts frames, the status and the hold's records to bytes and back. */
 #include "hold/wire.h"
 #include "base/bytes.h"
 #include "base/must.h"
@@ -74,7 +74,7 @@ static void field_read(char field, struct hold_frame *frame, struct str from) {
     }
 }
 
-/* A body that is not exactly as its row says is broken: nothing is guessed. */
+/* A body that does not match its row exactly is broken: nothing is guessed. */
 static bool body_read(const char *layout, struct str body, struct hold_frame *frame) {
     for (; *layout; layout++) {
         size_t size = field_size(*layout, body.len);

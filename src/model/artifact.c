@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has to be there when a node is done? */
+/* Artifacts: the files that have to exist when a node is done. */
 #include "model/artifact.h"
 
 #define F(name, type, number, member, cap, flags, text) \
@@ -16,7 +16,7 @@ static const struct field FIELDS[] = {
 };
 const struct shape ARTIFACT = SHAPE_OF(artifact, "artifact", 1, FIELDS);
 
-/* The first step of a path; the rest comes back. */
+/* Takes the first step off a path and returns it; *path keeps the rest. */
 static struct str step_take(struct str *path) {
     size_t len = 0;
     while (len < path->len && path->at[len] != '/')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did a step decide? Data only: the ledger commits it, or throws it away. */
+/* The decision of a step, as data: the ledger commits it or discards it. */
 #pragma once
 
 #include "model/effect.h"
@@ -9,22 +9,22 @@
 #include "model/record.h"
 
 enum verdict {
-    VERDICT_NOTHING, /* decided nothing, writes nothing; it may want to be asked again at due_at */
+    VERDICT_NOTHING, /* decided nothing, writes nothing; may request another step at due_at */
     VERDICT_CHANGE,
-    VERDICT_REFUSE, /* somebody asked for what they may not have */
-    VERDICT_SAMPLE, /* decided nothing; assignments are stored, and the next record tells of it */
+    VERDICT_REFUSE, /* the sender asked for something that is not allowed */
+    VERDICT_SAMPLE, /* decided nothing; assignments are stored, and the next record mentions it */
 };
 
 enum effect_op { EFFECT_OP_MAKE, EFFECT_OP_MOVE, EFFECT_OP_END };
 
 struct effect_change {
     enum effect_op op;
-    struct effect_slot slot; /* as it is afterwards */
-    struct str body;         /* of a new one */
+    struct effect_slot slot; /* after the step */
+    struct str body;         /* of a new effect */
     struct str sealed;       /* the same, as the store keeps it */
 };
 
-struct text_row { /* a text that is kept apart, by hash */
+struct text_row { /* a text stored separately, by hash */
     struct hash hash;
     struct str body;
 };
@@ -32,15 +32,15 @@ struct text_row { /* a text that is kept apart, by hash */
 struct decision {
     enum verdict verdict;
     enum error error; /* of a refusal */
-    struct str why;   /* and what is wrong with what; empty: the error's own sentence says it */
-    struct goal goal; /* afterwards */
-    int64_t due_at;   /* nothing was decided: when it wants to be asked again; 0: as stored */
-    union {           /* afterwards; shares its rows with the world where nothing changed */
+    struct str why;   /* what exactly is wrong; empty: the error's own sentence suffices */
+    struct goal goal; /* after the step */
+    int64_t due_at;   /* nothing was decided: when to step again; 0: as stored */
+    union {           /* after the step; shares unchanged rows with the world */
         struct live live;
         struct plan plan;
     };
-    struct str title;        /* new, or changed; empty: as it was */
-    const struct tags *tags; /* the same; NULL: as they were */
+    struct str title;        /* new or changed; empty: unchanged */
+    const struct tags *tags; /* the same; NULL: unchanged */
     struct record *records;
     uint32_t record_count, record_cap;
     struct effect_change effects[LIMIT_OPEN_EFFECTS * 2];

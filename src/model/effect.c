@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be done outside, and what is promised about it? */
+/* Effects: what Overseer can do to the outside world, and what is guaranteed about each kind. */
 #include "model/effect.h"
 
 #define F(name, type, number, member, cap, text) \
@@ -14,10 +14,10 @@ static const char *const WORDS[WORDSES] = {"none",     "task",  "nudge",  "block
                                            "handover", "again", "failed", "conflict", "told"};
 const struct names WORDS_NAMES = NAMES_OF(WORDS);
 
-/* One shape for everything that is done to an agent. */
+/* One shape for all effects on an agent. */
 static const struct field AGENT[] = {
     F("within", FIELD_INT, 1, within, 0, "microseconds it may take"),
-    F("charge", FIELD_U32, 2, charge, 0, "which assignment"),
+    F("charge", FIELD_U32, 2, assignment, 0, "which assignment"),
     F("agent", FIELD_TEXT, 3, agent, LIMIT_AGENT, "who"),
     F("session", FIELD_TEXT, 4, session, LIMIT_SESSION, "where"),
     F("model", FIELD_TEXT, 5, model, LIMIT_AGENT, "with which model"),
@@ -27,7 +27,7 @@ static const struct field AGENT[] = {
     F("sample", FIELD_U32, 9, sample, 0, "messages to read"),
     F("text", FIELD_HASH, 10, text, 0, "of the node's words"),
     F("handoff", FIELD_HASH, 11, handoff, 0, "of the handoff"),
-    F("said", FIELD_HASH, 12, said, 0, "of words that go with it"),
+    F("said", FIELD_HASH, 12, outgoing, 0, "of words that go with it"),
     {"words", FIELD_ENUM, 13, FIELD_OF(effect, words), 0, 0, &WORDS_NAMES, "what is asked for", 0,
      NULL},
     F("node", FIELD_TEXT, 14, node, LIMIT_NODE_ID, "which node"),
@@ -52,24 +52,27 @@ static const struct field SAY[] = {
 };
 
 const struct effect_row EFFECTS[EFFECT_KINDS] = {
-    [EFFECT_NONE] = {"none", PROMISE_AT_MOST_ONCE, LANE_COMMANDS, {0}},
-    [EFFECT_COMMAND] = {"command", PROMISE_AT_MOST_ONCE, LANE_COMMANDS,
+    [EFFECT_NONE] = {"none", PROMISE_AT_MOST_ONCE, EFFECT_CLASS_COMMANDS, {0}},
+    [EFFECT_COMMAND] = {"command", PROMISE_AT_MOST_ONCE, EFFECT_CLASS_COMMANDS,
                         SHAPE("effect.command", 1, COMMAND)},
-    [EFFECT_SPAWN] = {"spawn", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.spawn", 1, AGENT)},
-    [EFFECT_SEND] = {"send", PROMISE_AT_MOST_ONCE, LANE_AGENTS, SHAPE("effect.send", 1, AGENT)},
-    [EFFECT_LOOK] = {"look", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.look", 1, AGENT)},
-    [EFFECT_STOP] = {"stop", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.stop", 1, AGENT)},
-    [EFFECT_TELL] = {"tell", PROMISE_REPEAT, LANE_INSIDE, SHAPE("effect.tell", 1, TELL)},
-    [EFFECT_SAY] = {"say", PROMISE_REPEAT, LANE_PEOPLE, SHAPE("effect.say", 1, SAY)},
-    [EFFECT_CHECK] = {"check", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.check", 1, AGENT)},
-    [EFFECT_LAND] = {"land", PROMISE_REPEAT, LANE_CHECKS, SHAPE("effect.land", 1, AGENT)},
-    [EFFECT_THAW] = {"thaw", PROMISE_REPEAT, LANE_STOPS, SHAPE("effect.thaw", 1, AGENT)},
+    [EFFECT_SPAWN] = {"spawn", PROMISE_AT_MOST_ONCE, EFFECT_CLASS_AGENTS,
+                      SHAPE("effect.spawn", 1, AGENT)},
+    [EFFECT_SEND] = {"send", PROMISE_AT_MOST_ONCE, EFFECT_CLASS_AGENTS,
+                     SHAPE("effect.send", 1, AGENT)},
+    [EFFECT_LOOK] = {"look", PROMISE_REPEAT, EFFECT_CLASS_STOPS, SHAPE("effect.look", 1, AGENT)},
+    [EFFECT_STOP] = {"stop", PROMISE_REPEAT, EFFECT_CLASS_STOPS, SHAPE("effect.stop", 1, AGENT)},
+    [EFFECT_TELL] = {"tell", PROMISE_REPEAT, EFFECT_CLASS_INSIDE, SHAPE("effect.tell", 1, TELL)},
+    [EFFECT_SAY] = {"say", PROMISE_REPEAT, EFFECT_CLASS_PEOPLE, SHAPE("effect.say", 1, SAY)},
+    [EFFECT_CHECK] = {"check", PROMISE_REPEAT, EFFECT_CLASS_CHECKS,
+                      SHAPE("effect.check", 1, AGENT)},
+    [EFFECT_LAND] = {"land", PROMISE_REPEAT, EFFECT_CLASS_CHECKS, SHAPE("effect.land", 1, AGENT)},
+    [EFFECT_THAW] = {"thaw", PROMISE_REPEAT, EFFECT_CLASS_STOPS, SHAPE("effect.thaw", 1, AGENT)},
 };
 
-const uint32_t LANE_MOST[LANES] = {
-    [LANE_COMMANDS] = LIMIT_ACTS,      [LANE_AGENTS] = LIMIT_AGENT_ACTS,
-    [LANE_PEOPLE] = LIMIT_PEOPLE_ACTS, [LANE_INSIDE] = LIMIT_INSIDE_ACTS,
-    [LANE_CHECKS] = LIMIT_CHECK_ACTS,  [LANE_STOPS] = LIMIT_STOP_ACTS,
+const uint32_t EFFECT_CLASS_MOST[EFFECT_CLASSES] = {
+    [EFFECT_CLASS_COMMANDS] = LIMIT_ACTS,      [EFFECT_CLASS_AGENTS] = LIMIT_AGENT_ACTS,
+    [EFFECT_CLASS_PEOPLE] = LIMIT_PEOPLE_ACTS, [EFFECT_CLASS_INSIDE] = LIMIT_INSIDE_ACTS,
+    [EFFECT_CLASS_CHECKS] = LIMIT_CHECK_ACTS,  [EFFECT_CLASS_STOPS] = LIMIT_STOP_ACTS,
 };
 
 struct id effect_id(struct id goal, uint32_t n) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can go wrong, what is it called, and what does one do next? */
+/* Errors: what can go wrong, its code, and what to do next. */
 #include "model/error.h"
 
 const char *const ERROR_CLASS[CLASS_HARD + 1] = {

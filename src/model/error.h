@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can go wrong, what is it called, and what does one do next? One row for each. */
+/* Errors: what can go wrong, its code, and what to do next. One row for each. */
 #pragma once
 
 enum error_class {
     CLASS_NONE,
-    CLASS_EXPECTED,  /* the caller asked for what cannot be had */
+    CLASS_EXPECTED,  /* the caller asked for something that is not possible */
     CLASS_TRANSIENT, /* the same request may succeed later */
     CLASS_HARD,      /* a person has to look */
 };
@@ -24,13 +24,13 @@ enum error {
     ERROR_UNAUTHORIZED,
     ERROR_INVALID_PLAN,
     ERROR_SAFE_MODE,
-    ERROR_UNAUTHENTICATED, /* nobody knows who asks */
+    ERROR_UNAUTHENTICATED, /* the caller is unknown */
     ERROR_TOO_LARGE,
-    ERROR_AMBIGUOUS, /* the beginning of an id fits several goals */
+    ERROR_AMBIGUOUS, /* the prefix of an id matches several goals */
     ERROR_SPOOL_FULL,
-    ERROR_NOT_JSON, /* JSON-RPC: what came is not JSON */
+    ERROR_NOT_JSON, /* JSON-RPC: the input is not JSON */
     ERROR_INTERNAL,
-    ERROR_NO_DAEMON, /* the command line found nobody to ask */
+    ERROR_NO_DAEMON, /* the command line found no daemon */
     ERROR_LIMITED,   /* REQUEST-02: asked too often */
     ERROR_COUNT
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a table of fields become bytes and back? */
+/* Encodes and decodes structs according to their tables of fields. */
 #include "model/field.h"
 
 static bool field_is_run(enum field_type type) {
@@ -91,7 +91,7 @@ static bool rows_set(const struct field *field, struct rows *ret, struct str lis
 static bool list_set(const struct field *field, void *at, struct str list, struct arena *arena) {
     bool whole;
     uint32_t count = runs_count(list, &whole);
-    must(arena != NULL); /* shapes with lists are decoded by shape_decode_in() */
+    must(arena != NULL); /* shapes with lists need shape_decode_in() */
     if (!whole || count > field->most)
         return false;
     return field->type == FIELD_TEXTS ? texts_set(field, at, list, count, arena)
@@ -160,7 +160,7 @@ static bool filled_set(const struct field *field, struct filled *at, struct str 
 
 static struct str places_run(const struct field *field, const char *at, struct arena *arena) {
     struct writer writer = {.arena = arena};
-    size_t whole = 0; /* bytes up to the last one that is not zero */
+    size_t whole = 0; /* bytes up to the last nonzero one */
     for (uint32_t i = 0; i < field->most; i++) {
         struct writer row = {.arena = arena};
         fields_write(&row, field->of->fields, field->of->count, at + i * field->of->size);
@@ -309,7 +309,7 @@ bool shape_decode(const struct shape *shape, struct str bytes, void *ret) {
     return shape_decode_in(shape, bytes, NULL, ret);
 }
 
-/* ---- are the values as declared? ---- */
+/* ---- validating values ---- */
 
 static bool text_broken(const struct field *field, struct str text) {
     return text.len > field->cap || !str_is_text(text);
@@ -345,7 +345,7 @@ static bool field_is_broken(const struct field *field, const void *at, uint32_t 
     }
 }
 
-/* GOAL-09: a row in a list is held to its own shape. */
+/* GOAL-09: a row in a list is validated against its own shape. */
 static const struct field *rows_broken(const struct field *field, const struct rows *rows,
                                        uint32_t *ret_row) {
     if (rows->count > field->most)

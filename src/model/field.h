@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a field of a record, declared once? From these rows follow the stable encoding, JSON in and
- * out, validation and the tables in the documentation.
+/* Fields of records, declared once. The stable encoding, JSON in and out, validation and the tables in the
+ * documentation follow from these rows.
  *
- * The encoding: a version byte, then for each field that is not zero its tag (number * 2, plus 1 when a
- * run of bytes follows) and its value. A reader skips numbers it does not know, so builds of different
- * age read each other; a number, once used, is never given to anything else. */
+ * The encoding: a version byte, then for each nonzero field its tag (number * 2, plus 1 when a run of bytes follows)
+ * and its value. A reader skips numbers that it does not know, so that builds of different age can read each other's
+ * data; a number, once used, is never reused. */
 #pragma once
 
 #include "base/bytes.h"
@@ -20,25 +20,26 @@ enum field_type {
     FIELD_ID,    /* struct id */
     FIELD_HASH,  /* struct hash */
     FIELD_TEXT,  /* struct str, UTF-8 */
-    FIELD_BYTES, /* struct str, anything */
+    FIELD_BYTES, /* struct str, any bytes */
     FIELD_NAME,  /* char[cap + 1], a short text inside the struct */
     FIELD_FLAG,  /* uint32_t, 0 or 1: false or true in JSON */
     FIELD_U32S,  /* uint32_t[most] inside the struct; `cap` is the offset of their count */
     FIELD_TEXTS, /* struct texts: `most` of them, `cap` bytes each */
     FIELD_ROWS,  /* struct rows of the shape `of`: at most `most` */
-    /* For state that is plain data, and never shown: see ports/drive.h. */
+    /* For plain data that is never shown: see drivers/drive.h. */
     FIELD_BOOL,   /* bool */
     FIELD_CHARS,  /* char[cap], bytes up to the first NUL */
     FIELD_FILLED, /* uint32_t length, then char[cap]: any bytes */
-    FIELD_PLACES /* structs of the shape `of` inside the struct, `most` of them; the last ones that are zero are left out */
+    FIELD_PLACES /* structs of the shape `of` inside the struct, `most` of them; trailing zero ones are omitted */
 };
 
 enum {
     FIELD_REQUIRED = 1, /* missing or empty is refused */
     FIELD_HIDDEN = 2,   /* not in JSON */
-    FIELD_CUT = 4,      /* too long is cut at its cap with a mark, not refused: see redact.h */
-    FIELD_TAIL = 8,     /* too long keeps its end */
-    FIELD_PAIRS = 16,   /* texts name=value: an object in JSON, of texts and numbers */
+    FIELD_CUT =
+        4, /* a text that is too long is cut at its cap with a mark, not refused: see redact.h */
+    FIELD_TAIL = 8,   /* a text that is too long keeps its end */
+    FIELD_PAIRS = 16, /* texts name=value: in JSON an object of texts and numbers */
 };
 
 struct texts {
@@ -47,11 +48,11 @@ struct texts {
 };
 
 struct rows {
-    const void *at; /* structs of the row's shape, one behind the other */
+    const void *at; /* contiguous structs of the row's shape */
     uint32_t count;
 };
 
-/* Names by value: of rows whose first member is their name, or of a plain list. */
+/* Names by value: from rows whose first member is their name, or from a plain list. */
 struct names {
     const char *const *first;
     size_t stride;
@@ -73,9 +74,9 @@ struct field {
     uint32_t cap; /* bytes of a text */
     int flags;
     const struct names *names;
-    const char *text;       /* for help and documentation */
-    uint32_t most;          /* entries of a list; of a FIELD_U32: below this, 0: any */
-    const struct shape *of; /* of a row in a list */
+    const char *text; /* for help and documentation */
+    uint32_t most;    /* list: number of entries; FIELD_U32: the value is below this, 0: any */
+    const struct shape *of; /* shape of a list's rows */
 };
 
 struct shape {
@@ -83,7 +84,7 @@ struct shape {
     uint8_t version;
     const struct field *fields;
     size_t count;
-    size_t size; /* of the struct, where rows of it stand in a list */
+    size_t size; /* of the struct, for rows in a list */
 };
 
 #define FIELD_OF(type, member) offsetof(struct type, member)
@@ -97,21 +98,21 @@ struct shape {
 
 struct str shape_encode(const struct shape *shape, const void *from, struct arena *arena);
 
-/* False when the bytes are not an encoding of this shape: ret is then half filled and to be thrown
- * away. Texts point into the bytes. */
+/* False: the bytes are not an encoding of this shape; ret is then partly filled and must be discarded. Texts point into
+ * the bytes. */
 bool shape_decode(const struct shape *shape, struct str bytes, void *ret);
 
 /* The same for shapes with lists, whose entries come from the arena. */
 bool shape_decode_in(const struct shape *shape, struct str bytes, struct arena *arena, void *ret);
 
-/* The same, as part of something larger: without the version byte. */
+/* The same, as part of a larger encoding: without the version byte. */
 void fields_write(struct writer *writer, const struct field *fields, size_t count,
                   const void *from);
 bool fields_read(struct reader *reader, const struct field *fields, size_t count,
                  struct arena *arena, void *ret);
 
-/* The first field that is longer than its cap, has too many entries, is not text, or is required and
- * missing; NULL: all are as declared. `ret_row` is the entry's place in a list, from 1; 0: none. */
+/* The first field that is longer than its cap, has too many entries, is not text, or is required and missing; NULL: all
+ * are as declared. `ret_row` is the position of the entry in a list, from 1; 0: none. */
 const struct field *fields_broken(const struct field *fields, size_t count, const void *from,
                                   uint32_t *ret_row);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a goal, and what is always true of one? */
+/* Goals: their fields, views and invariants. */
 #include "model/goal.h"
 
 #include "model/effect.h"
@@ -57,13 +57,13 @@ static const struct field HOT[] = {
      "its newest command ended with 0", 0, NULL},
     {"reopened", FIELD_FLAG, 22, FIELD_OF(goal, reopened), 0, FIELD_HIDDEN, NULL,
      "opened again, and nothing has moved since", 0, NULL},
-    {"desk", FIELD_U32, 23, FIELD_OF(goal, desk), 0, FIELD_HIDDEN, NULL,
+    {"desk", FIELD_U32, 23, FIELD_OF(goal, admission), 0, FIELD_HIDDEN, NULL,
      "the host whose desk this is", 0, NULL},
     {"questions", FIELD_U32, 24, FIELD_OF(goal, questions), 0, 0, NULL, "open questions to people",
      0, NULL},
-    {"said", FIELD_U32, 25, FIELD_OF(goal, said), 0, FIELD_HIDDEN, NULL,
+    {"said", FIELD_U32, 25, FIELD_OF(goal, notices), 0, FIELD_HIDDEN, NULL,
      "messages to people in this hour", 0, NULL},
-    {"saidSince", FIELD_TIME, 26, FIELD_OF(goal, said_since), 0, FIELD_HIDDEN, NULL,
+    {"saidSince", FIELD_TIME, 26, FIELD_OF(goal, notices_since), 0, FIELD_HIDDEN, NULL,
      "when that hour began", 0, NULL},
     {"wantsAt", FIELD_TIME, 27, FIELD_OF(goal, wants_at), 0, FIELD_HIDDEN, NULL,
      "when something is to be done by itself", 0, NULL},
@@ -134,7 +134,7 @@ static const struct field VIEW[] = {
     {"goal_id", FIELD_ID, 1, FIELD_OF(goal_view, id), 0, 0, NULL, "which", 0, NULL},
     {"status", FIELD_ENUM, 2, FIELD_OF(goal_view, status), 0, 0, &GOAL_STATUS_NAMES,
      "where it stands", 0, NULL},
-    {"face", FIELD_ENUM, 3, FIELD_OF(goal_view, face), 0, 0, &FACE_NAMES,
+    {"face", FIELD_ENUM, 3, FIELD_OF(goal_view, display_state), 0, 0, &DISPLAY_STATE_NAMES,
      "the one word that people see", 0, NULL},
     {"priority", FIELD_ENUM, 4, FIELD_OF(goal_view, priority), 0, 0, &PRIORITY_NAMES,
      "how urgent it is", 0, NULL},
@@ -172,7 +172,7 @@ struct effect_slot *goal_effect(struct goal *goal, uint32_t n) {
     return NULL;
 }
 
-/* A claimed one has to end; so has one that is carried out without a claim. */
+/* A claimed effect has to end; so does one that is carried out without a claim. */
 int64_t effect_deadline(const struct effect_slot *slot) {
     bool counts = slot->state == EFFECT_RUNNING || (slot->state == EFFECT_READY && slot->until > 0);
     return counts ? slot->until : TIME_NEVER;
@@ -186,12 +186,12 @@ int64_t goal_due(const struct goal *goal) {
     return goal->wants_at && goal->wants_at < due ? goal->wants_at : due;
 }
 
-/* ESCALATE-07: a message on its way to somebody keeps no work from being done. */
+/* ESCALATE-07: a message that is being delivered does not keep work from being done. */
 uint32_t goal_works(const struct goal *goal) {
     uint32_t works = 0;
     for (uint32_t i = 0; i < goal->open_count; i++) {
-        enum effect_lane lane = EFFECTS[goal->open[i].kind].lane;
-        works += lane != LANE_PEOPLE && lane != LANE_INSIDE;
+        enum effect_class lane = EFFECTS[goal->open[i].kind].lane;
+        works += lane != EFFECT_CLASS_PEOPLE && lane != EFFECT_CLASS_INSIDE;
     }
     return works;
 }
@@ -203,19 +203,19 @@ bool goal_has_effect(const struct goal *goal, enum effect_state state) {
     return false;
 }
 
-/* Whoever is needed comes first, then what is going on, then where it stands. */
-enum face goal_face(const struct goal *goal) {
+/* The need for a person comes first, then work in progress, then the status. */
+enum display_state goal_display_state(const struct goal *goal) {
     bool over = goal->status == GOAL_CANCELLED || goal->status == GOAL_ARCHIVED;
     if (goal->quarantined || (!over && goal_needs_person(goal)))
-        return FACE_NEEDS_YOU;
+        return DISPLAY_NEEDS_YOU;
     if (goal_has_effect(goal, EFFECT_RUNNING))
-        return FACE_WORKING;
+        return DISPLAY_WORKING;
     switch (goal->status) {
-    case GOAL_ACTIVE: return goal->working > 0 ? FACE_WORKING : FACE_QUEUED;
-    case GOAL_PAUSED: return FACE_PAUSED;
-    case GOAL_CANCELLED: return FACE_CANCELLED;
-    case GOAL_ARCHIVED: return FACE_ARCHIVED;
-    default: return FACE_DONE;
+    case GOAL_ACTIVE: return goal->working > 0 ? DISPLAY_WORKING : DISPLAY_QUEUED;
+    case GOAL_PAUSED: return DISPLAY_PAUSED;
+    case GOAL_CANCELLED: return DISPLAY_CANCELLED;
+    case GOAL_ARCHIVED: return DISPLAY_ARCHIVED;
+    default: return DISPLAY_DONE;
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a goal? In memory its live state only, of fixed size: texts and history stay in tables. */
+/* A goal. Memory holds only its live state, of fixed size; texts and history stay in tables. */
 #pragma once
 
 #include "base/time.h"
@@ -8,31 +8,31 @@
 
 /* An effect that was decided and has not ended. Its body stays in the store. */
 struct effect_slot {
-    uint32_t n; /* ordinal in the goal, never used twice: (goal, n) names the effect for ever */
+    uint32_t n; /* ordinal in the goal, never reused: (goal, n) names the effect permanently */
     uint32_t kind;
     enum effect_state state;
-    uint32_t run_host; /* who claimed it */
-    int64_t until;     /* running: when we stop waiting for the outcome */
+    uint32_t run_host; /* host that claimed it */
+    int64_t until;     /* running: deadline for the outcome */
 };
 
-/* Of a desk (model/desk.h): the supervisor's own pace. */
+/* Of admission (model/admission.h): the supervisor's own pace. */
 struct pace {
-    int64_t next;        /* when the acts so far are paid for: see core/desk_view.c */
-    int64_t since;       /* the minute that strikes are counted in began then */
-    uint32_t struck;     /* charges acted against in it: of these the share is taken */
+    int64_t next;    /* when the actions so far are paid for: see core/admission_view.c */
+    int64_t since;   /* start of the minute in which disruptive actions are counted */
+    uint32_t struck; /* assignments acted against in that minute: compared with the allowed share */
     uint32_t suspended;  /* 1: too much at once; a person was asked */
-    int64_t released_at; /* a person let go on what was asked for until then */
-    int64_t alone_at;    /* a person wants nothing done of what was asked for until then */
+    int64_t released_at; /* a person allowed everything that was requested until then */
+    int64_t alone_at;    /* a person rejected everything that was requested until then */
 };
 
 struct goal {
     struct id id;
     uint32_t owner;   /* the host that decides about it */
-    uint64_t fence;   /* raised at each take-over; presented with every act */
+    uint64_t fence;   /* raised at each take-over; sent with every action */
     uint64_t version; /* raised by each commit, and checked there */
     uint64_t seq;     /* of its newest record */
     struct hash head; /* of its newest record: the end of the chain */
-    int64_t due_at;   /* wants a signal then, even if nothing happens */
+    int64_t due_at;   /* needs a signal then, even if nothing happens */
     bool quarantined; /* set aside: not stepped until a person releases it */
 
     /* the hot part, encoded by GOAL_HOT */
@@ -50,26 +50,27 @@ struct goal {
     uint32_t working;       /* leaves of its plan that are in progress */
     struct hash proposal;   /* PLAN-33: of an encoded PLAN that waits for a person; zero: none */
     uint64_t proposal_base; /* the plan version that it was made for */
-    uint32_t review;        /* 1: somebody asked that the plan be looked at */
+    uint32_t review;        /* 1: a review of the plan was requested */
     uint32_t parts_made;    /* the next ordinal of its assignments, runs … */
-    uint32_t shown;         /* face + 1 that its row in goal_view has; 0: it has none yet */
-    uint64_t era;           /* of the store, when it was last stepped: a restore raises it */
+    uint32_t shown;         /* display state + 1 in its row of goal_view; 0: no row yet */
+    uint64_t era;           /* era of the store when it was last stepped: a restore raises it */
     uint32_t succeeded;     /* 1: its newest command ended with 0 */
-    uint32_t reopened;  /* 1: somebody opened it again, and nothing of its plan has moved since */
-    uint32_t desk;      /* the host whose desk it is; 0: an ordinary goal */
-    uint32_t workspace; /* 1: a workspace (model/lane.h), and `desk` is the host that made it */
-    uint32_t questions; /* open ones that a person is asked */
-    uint32_t said;      /* messages to people in the hour that began at said_since */
-    int64_t said_since;
+    uint32_t reopened;      /* 1: it was reopened, and nothing in its plan has moved since */
+    uint32_t admission;     /* host whose admission this is; 0: an ordinary goal */
+    uint32_t
+        workspace; /* 1: a workspace (model/lane.h), and `admission` is the host that made it */
+    uint32_t questions; /* open questions to a person */
+    uint32_t notices;   /* messages to people in the hour that began at notices_since */
+    int64_t notices_since;
     int64_t
-        wants_at; /* the earliest thing that its charges and questions want done by themselves */
-    struct pace pace;              /* of a desk */
-    uint64_t cost, tokens, starts; /* of all its assignments, as far as they are settled */
+        wants_at; /* earliest time at which its assignments and questions need a step by themselves */
+    struct pace pace;              /* of admission */
+    uint64_t cost, tokens, starts; /* of all its assignments, as far as settled */
     struct hash origin; /* ESCALATE-13: of the channel that it came from; zero: the operator's */
-    int64_t clock;      /* the sum of clock steps that its stored times are corrected by, */
-    uint32_t clock_id;  /* and whose count that is: see struct world; 0: nobody's */
+    int64_t clock;      /* sum of the clock steps by which its stored times are corrected, */
+    uint32_t clock_id;  /* and which count that is: see struct world; 0: none */
 
-#ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
+#ifdef OVERSEER_TOMORROW /* a test build for rolling upgrades: tests/upgrade */
     uint32_t tomorrow;   /* reports counted since the whole fleet knows this field */
 #endif
 
@@ -79,7 +80,7 @@ struct goal {
 
 extern const struct shape GOAL_HOT;
 
-/* What people say about a goal: GOAL-05 to GOAL-09. Stored apart, by hash, encoded by GOAL_TEXT. */
+/* What people say about a goal: GOAL-05 to GOAL-09. Stored separately, by hash, encoded by GOAL_TEXT. */
 struct risk_row {
     struct str risk, impact, mitigation;
 };
@@ -88,7 +89,7 @@ struct goal_text {
     struct str problem;
     struct texts success_criteria, non_goals;
     struct str source_session;               /* GOAL-06: where it came from, */
-    struct str channel, to, thread, account; /* and where an answer reaches them */
+    struct str channel, to, thread, account; /* and where to send an answer */
     struct str owner;                        /* a person, never a credential */
     struct texts stakeholders;
     struct str repo_snapshot;
@@ -98,29 +99,29 @@ struct goal_text {
 
 extern const struct shape GOAL_TEXT, RISK_ROW;
 
-/* What lists show of a goal, a row of the table goal_view. Every field is a column. */
+/* What lists show of a goal: a row of the table goal_view. Every field is a column. */
 struct goal_view {
     struct id id;
     enum goal_status status;
-    enum face face;
+    enum display_state display_state;
     enum priority priority;
     uint32_t percent;
     int64_t created_at, updated_at;
     struct str title;
-    int64_t ended_at; /* when it was done or cancelled; 0: it is open */
+    int64_t ended_at; /* when it was done or cancelled; 0: open */
 };
 
 extern const struct shape GOAL_VIEW;
 
-/* The first broken promise in words, or NULL. Runs after every step, and on load. */
+/* The first broken invariant in words, or NULL. Runs after every step, and on load. */
 const char *goal_broken(const struct goal *goal);
 
 bool goal_is_open(const struct goal *goal);
 bool goal_needs_person(const struct goal *goal);
-enum face goal_face(const struct goal *goal);
-uint32_t goal_works(const struct goal *goal); /* open effects that are work: not messages */
+enum display_state goal_display_state(const struct goal *goal);
+uint32_t goal_works(const struct goal *goal); /* open effects that are work, not messages */
 struct effect_slot *goal_effect(struct goal *goal, uint32_t n); /* NULL: not open */
 int64_t effect_deadline(const struct effect_slot *slot);        /* TIME_NEVER: none */
 bool goal_has_effect(const struct goal *goal, enum effect_state state);
-int64_t goal_due(const struct goal *goal);       /* what due_at has to be */
+int64_t goal_due(const struct goal *goal);       /* the value that due_at must have */
 struct id goal_plan_id(const struct goal *goal); /* PLAN-18: one for the life of the goal */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The landing lane: what is always true of it, and where it is found. */
+/* The landing lane: its invariants, and the id of its workspace. */
 #include "model/lane.h"
 
 #include "base/planted.h"
@@ -17,7 +17,7 @@ struct id workspace_id(const struct policy *policy, uint32_t host) {
     return id_derive(STR("workspace"), (struct str){(const char *)key, sizeof key});
 }
 
-/* Time to queue for a worker and to fetch the target, beside the checks; for the first build and each rebuild. */
+/* Time to queue for a worker and to fetch the target, in addition to the checks; for the first build and each rebuild. */
 int64_t lane_slot_within(const struct policy *policy) {
     return (policy->check_within + MINUTES(30)) * (policy->land_rechecks + 1);
 }
@@ -29,10 +29,10 @@ const struct permit *lane_holder(const struct permits *permits) {
     return NULL;
 }
 
-uint32_t lane_before(const struct permits *permits, struct id goal, uint32_t charge) {
+uint32_t lane_before(const struct permits *permits, struct id goal, uint32_t assignment) {
     uint32_t before = 0;
     for (uint32_t i = 0; i < permits->count; i++) {
-        if (permits->at[i].charge == charge && id_equal(permits->at[i].goal, goal))
+        if (permits->at[i].assignment == assignment && id_equal(permits->at[i].goal, goal))
             return before;
         before += permits->at[i].state == PERMIT_WAITING;
     }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of an aggregate is in memory, row by row? Rows of fixed size without pointers, in order of n: they are copied,
- * loaded and stored the same way, whatever they are. History stays in the store. */
+/* The rows of an aggregate that are in memory: fixed size, no pointers, in order of n. All kinds are copied, loaded and
+ * stored the same way. History stays in the store. */
 #pragma once
 
-#include "model/charge.h"
-#include "model/desk.h"
+#include "model/admission.h"
+#include "model/assignment.h"
 #include "model/question.h"
 
-/* The plan comes first: whoever carries a struct live may offer it as `plan` too. */
+/* The plan comes first, so that code that holds a struct live can also expose it as `plan`. */
 struct live {
     struct plan plan;
-    struct charges charges;
+    struct assignments assignments;
     struct questions questions;
-    struct letters letters;
-    struct permits permits; /* these three: of a desk */
+    struct agent_messages agent_messages;
+    struct permits permits; /* this and the next two: of admission */
     struct accounts accounts;
     struct budgets budgets;
 };
 
-/* Any of them, seen alike: each begins with a pointer to its rows and their count. */
+/* Common view of any kind of rows: each begins with a pointer to its rows and their count. */
 struct live_rows {
     void *at;
     uint32_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said to a person outside of Overseer, and on which channels? */
+/* Notices to people outside of Overseer, and the channels that send them. */
 #include "model/notice.h"
 
 static const char *const ALARM[ALARMS] = {"info", "warning", "critical", "emergency"};
@@ -59,7 +59,7 @@ static const struct field FIELDS[] = {
 };
 const struct shape NOTICE = SHAPE_OF(notice, "notice", 1, FIELDS);
 
-/* Texts and lists at their caps, and 16 bytes for each field's tag, length or number. */
+/* Texts and lists at their caps, plus 16 bytes for each field's tag, length or number. */
 _Static_assert(2 * LIMIT_TITLE + LIMIT_NOTICE_TEXT + 2 * LIMIT_CHOICES * (LIMIT_CHOICE + 2) +
                        LIMIT_CHOICE + LIMIT_CAUSE + LIMIT_RECORD_BODY + 3 * LIMIT_REASON +
                        LIMIT_NAME + LIMIT_REFERENCE + 2 * LIMIT_KEY + 7 * LIMIT_TAG +
@@ -116,7 +116,7 @@ static struct str after(struct str text, size_t len) {
     return (struct str){text.at + len, text.len - len};
 }
 
-/* Host of an address without a user in it; empty: there is none. */
+/* The host of a URL without user info; empty: there is none. */
 static struct str url_host(struct str rest) {
     size_t len = 0;
     bool bracket = rest.len > 0 && rest.at[0] == '[';
@@ -130,7 +130,8 @@ static bool host_is_here(struct str host) {
            str_equal(host, STR("[::1]"));
 }
 
-/* Tokens and questions are not to be read on the way: plain HTTP goes to this machine, or where the operator insists. */
+/* Tokens and questions must not be readable in transit: plain HTTP is allowed only to this machine, or where the
+ * operator insists. */
 static const char *url_broken(const struct channel *channel) {
     struct str url = channel->url, https = STR("https://"), http = STR("http://");
     if (begins(url, https))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What belongs to a goal, row by row? */
+/* The parts of a goal: their fields, rows and invariants. */
 #include "model/part.h"
 
 #include "model/lane.h"
@@ -11,31 +11,33 @@
 #define LIST(name, number, of, member, cap, text) \
     { name, FIELD_TEXTS, number, FIELD_OF(of, member), cap, 0, NULL, text, LIMIT_LINES, NULL }
 
-static const struct field ASSIGNMENT_FIELDS[] = {
-    TEXT("assignmentId", 1, assignment, id, LIMIT_NAME, "which"),
-    TEXT("workNodeId", 2, assignment, node, LIMIT_NODE_ID, "the node it is for"),
-    TEXT("agentId", 3, assignment, agent, LIMIT_NAME, "who works on it"),
-    TEXT("sessionKey", 4, assignment, session, LIMIT_NAME, "and where"),
-    TEXT("status", 5, assignment, status, LIMIT_TAG, "where it stands"),
-    {"lastInstructionText", FIELD_TEXT, 6, FIELD_OF(assignment, instruction), LIMIT_INSTRUCTION,
+static const struct field ASSIGNMENT_ROW_FIELDS[] = {
+    TEXT("assignmentId", 1, assignment_row, id, LIMIT_NAME, "which"),
+    TEXT("workNodeId", 2, assignment_row, node, LIMIT_NODE_ID, "the node it is for"),
+    TEXT("agentId", 3, assignment_row, agent, LIMIT_NAME, "who works on it"),
+    TEXT("sessionKey", 4, assignment_row, session, LIMIT_NAME, "and where"),
+    TEXT("status", 5, assignment_row, status, LIMIT_TAG, "where it stands"),
+    {"lastInstructionText", FIELD_TEXT, 6, FIELD_OF(assignment_row, instruction), LIMIT_INSTRUCTION,
      FIELD_CUT, NULL, "what was last asked for", 0, NULL},
-    TEXT("instructionHash", 7, assignment, instruction_hash, LIMIT_KEY, "of it"),
-    TEXT("runId", 8, assignment, run, LIMIT_NAME, "the run that carries it out"),
-    TEXT("recoveryPolicy", 9, assignment, recovery, LIMIT_TAG, "the first rung when it stalls"),
-    TEXT("blockedReason", 10, assignment, blocked_reason, LIMIT_REASON, "why it cannot go on"),
-    TIME("createdAt", 11, assignment, created_at, "when it was made"),
-    TIME("updatedAt", 12, assignment, updated_at, "when it last changed"),
-    TIME("lastDispatchAt", 13, assignment, last_dispatch_at, "when something was last sent"),
-    TIME("lastObservedActivityAt", 14, assignment, last_activity_at, "when it last showed life"),
-    TIME("expectedNextUpdateAt", 15, assignment, expected_next_at, "when it should show life"),
-    {"idleAfter", FIELD_INT, 16, FIELD_OF(assignment, idle_after), 0, 0, NULL,
+    TEXT("instructionHash", 7, assignment_row, instruction_hash, LIMIT_KEY, "of it"),
+    TEXT("runId", 8, assignment_row, run, LIMIT_NAME, "the run that carries it out"),
+    TEXT("recoveryPolicy", 9, assignment_row, recovery, LIMIT_TAG, "the first rung when it stalls"),
+    TEXT("blockedReason", 10, assignment_row, blocked_reason, LIMIT_REASON, "why it cannot go on"),
+    TIME("createdAt", 11, assignment_row, created_at, "when it was made"),
+    TIME("updatedAt", 12, assignment_row, updated_at, "when it last changed"),
+    TIME("lastDispatchAt", 13, assignment_row, last_dispatch_at, "when something was last sent"),
+    TIME("lastObservedActivityAt", 14, assignment_row, last_activity_at,
+         "when it last showed life"),
+    TIME("expectedNextUpdateAt", 15, assignment_row, expected_next_at, "when it should show life"),
+    {"idleAfter", FIELD_INT, 16, FIELD_OF(assignment_row, idle_after), 0, 0, NULL,
      "microseconds of silence it may keep", 0, NULL},
-    TIME("lastRetryAt", 17, assignment, last_retry_at, "when it was last tried again"),
-    TIME("backoffUntil", 18, assignment, backoff_until, "and before when it will not be"),
-    {"retryCount", FIELD_U32, 19, FIELD_OF(assignment, retries), 0, 0, NULL,
+    TIME("lastRetryAt", 17, assignment_row, last_retry_at, "when it was last tried again"),
+    TIME("backoffUntil", 18, assignment_row, backoff_until, "and before when it will not be"),
+    {"retryCount", FIELD_U32, 19, FIELD_OF(assignment_row, retries), 0, 0, NULL,
      "how often it was tried again", 0, NULL},
 };
-const struct shape ASSIGNMENT = SHAPE_OF(assignment, "assignment", 1, ASSIGNMENT_FIELDS);
+const struct shape ASSIGNMENT_ROW =
+    SHAPE_OF(assignment_row, "assignment", 1, ASSIGNMENT_ROW_FIELDS);
 
 static const struct field DISPATCH_FIELDS[] = {
     TEXT("dispatchId", 1, dispatch, id, LIMIT_NAME, "which"),
@@ -46,59 +48,60 @@ static const struct field DISPATCH_FIELDS[] = {
     TEXT("result", 7, dispatch, result, LIMIT_TAG, "accepted, ok, timeout or error"),
     TEXT("runId", 8, dispatch, run, LIMIT_NAME, "the run it began"),
     TEXT("notes", 9, dispatch, notes, LIMIT_LINE, "anything else"),
-    /* ASSIGN-15: the last one; the store has an index over the end of a body. */
+    /* ASSIGN-15: the last field, because the store has an index over the end of a body. */
     TEXT("instructionHash", 6, dispatch, instruction_hash, LIMIT_KEY, "of what was sent"),
 };
 const struct shape DISPATCH = SHAPE_OF(dispatch, "dispatch", 1, DISPATCH_FIELDS);
 
-static const struct field CRYSTAL_FIELDS[] = {
-    TEXT("crystallizationId", 1, crystal, id, LIMIT_NAME, "which"),
-    TEXT("workNodeId", 2, crystal, node, LIMIT_NODE_ID, "the node it is about; none: the goal"),
-    {"summary", FIELD_TEXT, 3, FIELD_OF(crystal, summary), LIMIT_PROSE, FIELD_CUT, NULL,
+static const struct field HANDOFF_FIELDS[] = {
+    TEXT("crystallizationId", 1, handoff, id, LIMIT_NAME, "which"),
+    TEXT("workNodeId", 2, handoff, node, LIMIT_NODE_ID, "the node it is about; none: the goal"),
+    {"summary", FIELD_TEXT, 3, FIELD_OF(handoff, summary), LIMIT_PROSE, FIELD_CUT, NULL,
      "what happened", 0, NULL},
-    {"currentState", FIELD_TEXT, 4, FIELD_OF(crystal, state), LIMIT_PROSE, FIELD_CUT, NULL,
+    {"currentState", FIELD_TEXT, 4, FIELD_OF(handoff, state), LIMIT_PROSE, FIELD_CUT, NULL,
      "what there is now", 0, NULL},
-    LIST("decisions", 5, crystal, decisions, LIMIT_LINE, "what was decided, and why"),
-    LIST("nextActions", 6, crystal, next_actions, LIMIT_LINE, "what comes next, in order"),
-    LIST("openQuestions", 7, crystal, open_questions, LIMIT_LINE, "what is not known"),
-    LIST("knownBlockers", 8, crystal, blockers, LIMIT_LINE, "what is in the way"),
-    LIST("filesTouched", 9, crystal, files, LIMIT_LINE, "evidence: files"),
-    LIST("commandsRun", 10, crystal, commands, LIMIT_LINE, "evidence: commands"),
-    LIST("testsRun", 11, crystal, tests, LIMIT_LINE, "evidence: tests and what came of them"),
-    LIST("commits", 12, crystal, commits, LIMIT_LINE, "evidence: commits"),
-    LIST("externalRefs", 13, crystal, refs, LIMIT_LINE, "evidence: addresses and anything else"),
-    TEXT("sessionKey", 14, crystal, session, LIMIT_NAME, "where the transcript is"),
-    TEXT("sessionId", 15, crystal, session_id, LIMIT_NAME, "and which part of it"),
-    TIME("ts", 16, crystal, at, "when"),
-    LIST("prs", 17, crystal, prs, LIMIT_LINE, "evidence: pull requests"),
-    LIST("issues", 18, crystal, issues, LIMIT_LINE, "evidence: issues"),
+    LIST("decisions", 5, handoff, decisions, LIMIT_LINE, "what was decided, and why"),
+    LIST("nextActions", 6, handoff, next_actions, LIMIT_LINE, "what comes next, in order"),
+    LIST("openQuestions", 7, handoff, open_questions, LIMIT_LINE, "what is not known"),
+    LIST("knownBlockers", 8, handoff, blockers, LIMIT_LINE, "what is in the way"),
+    LIST("filesTouched", 9, handoff, files, LIMIT_LINE, "evidence: files"),
+    LIST("commandsRun", 10, handoff, commands, LIMIT_LINE, "evidence: commands"),
+    LIST("testsRun", 11, handoff, tests, LIMIT_LINE, "evidence: tests and what came of them"),
+    LIST("commits", 12, handoff, commits, LIMIT_LINE, "evidence: commits"),
+    LIST("externalRefs", 13, handoff, refs, LIMIT_LINE, "evidence: addresses and anything else"),
+    TEXT("sessionKey", 14, handoff, session, LIMIT_NAME, "where the transcript is"),
+    TEXT("sessionId", 15, handoff, session_id, LIMIT_NAME, "and which part of it"),
+    TIME("ts", 16, handoff, at, "when"),
+    LIST("prs", 17, handoff, prs, LIMIT_LINE, "evidence: pull requests"),
+    LIST("issues", 18, handoff, issues, LIMIT_LINE, "evidence: issues"),
 };
-const struct shape CRYSTAL = SHAPE_OF(crystal, "crystallization", 1, CRYSTAL_FIELDS);
+const struct shape HANDOFF = SHAPE_OF(handoff, "crystallization", 1, HANDOFF_FIELDS);
 
 static const struct field RUN_FIELDS[] = {
-    TEXT("runId", 1, run, id, LIMIT_NAME, "which"),
-    TEXT("assignmentId", 2, run, assignment, LIMIT_NAME, "for what"),
-    TEXT("workNodeId", 3, run, node, LIMIT_NODE_ID, "the node it works on"),
-    TEXT("agentId", 4, run, agent, LIMIT_NAME, "who"),
-    TEXT("sessionKey", 5, run, session, LIMIT_NAME, "where"),
-    TEXT("status", 6, run, status, LIMIT_TAG, "where it stands"),
-    TEXT("verification", 7, run, verification, LIMIT_TAG, "what was checked"),
-    TIME("startedAt", 8, run, started_at, "when it began"),
-    TIME("endedAt", 9, run, ended_at, "when it ended"),
-    {"exit", FIELD_INT, 10, FIELD_OF(run, exit), 0, 0, NULL, "its exit status", 0, NULL},
+    TEXT("runId", 1, run_row, id, LIMIT_NAME, "which"),
+    TEXT("assignmentId", 2, run_row, assignment, LIMIT_NAME, "for what"),
+    TEXT("workNodeId", 3, run_row, node, LIMIT_NODE_ID, "the node it works on"),
+    TEXT("agentId", 4, run_row, agent, LIMIT_NAME, "who"),
+    TEXT("sessionKey", 5, run_row, session, LIMIT_NAME, "where"),
+    TEXT("status", 6, run_row, status, LIMIT_TAG, "where it stands"),
+    TEXT("verification", 7, run_row, verification, LIMIT_TAG, "what was checked"),
+    TIME("startedAt", 8, run_row, started_at, "when it began"),
+    TIME("endedAt", 9, run_row, ended_at, "when it ended"),
+    {"exit", FIELD_INT, 10, FIELD_OF(run_row, exit), 0, 0, NULL, "its exit status", 0, NULL},
 };
-const struct shape RUN = SHAPE_OF(run, "run", 1, RUN_FIELDS);
+const struct shape RUN_ROW = SHAPE_OF(run_row, "run", 1, RUN_FIELDS);
 
 #define LIVE(member) true, offsetof(struct live, member)
 const struct part_row PART[PARTS] = {
     [PART_NODE] = {"node", "", NULL, LIVE(plan), LIMIT_NODES, &NODE},
-    [PART_ASSIGNMENT] = {"assignment", "A_", "assignments", false, 0, 0, &ASSIGNMENT},
+    [PART_ASSIGNMENT_ROW] = {"assignment", "A_", "assignments", false, 0, 0, &ASSIGNMENT_ROW},
     [PART_DISPATCH] = {"dispatch", "D_", "dispatchIndex", false, 0, 0, &DISPATCH},
-    [PART_CRYSTAL] = {"crystallization", "C_", "crystallizations", false, 0, 0, &CRYSTAL},
-    [PART_RUN] = {"run", "R_", "runs", false, 0, 0, &RUN},
-    [PART_CHARGE] = {"charge", "A_", NULL, LIVE(charges), LIMIT_CHARGES, &CHARGE},
+    [PART_HANDOFF] = {"crystallization", "C_", "crystallizations", false, 0, 0, &HANDOFF},
+    [PART_RUN] = {"run", "R_", "runs", false, 0, 0, &RUN_ROW},
+    [PART_ASSIGNMENT] = {"charge", "A_", NULL, LIVE(assignments), LIMIT_ASSIGNMENTS, &ASSIGNMENT},
     [PART_QUESTION] = {"question", "Q_", NULL, LIVE(questions), LIMIT_QUESTIONS, &QUESTION},
-    [PART_LETTER] = {"letter", "M_", NULL, LIVE(letters), LIMIT_LETTERS, &LETTER},
+    [PART_AGENT_MESSAGE] = {"letter", "M_", NULL, LIVE(agent_messages), LIMIT_AGENT_MESSAGES,
+                            &AGENT_MESSAGE},
     [PART_PERMIT] = {"permit", "", NULL, LIVE(permits), LIMIT_PERMITS, &PERMIT},
     [PART_ACCOUNT] = {"account", "", NULL, LIVE(accounts), LIMIT_ACCOUNTS, &ACCOUNT},
     [PART_BUDGET] = {"budget", "", NULL, LIVE(budgets), LIMIT_BUDGETS, &BUDGET},
@@ -146,34 +149,34 @@ struct live live_copy(const struct live *live, struct arena *arena) {
     return copy;
 }
 
-static const char *charge_broken(const struct charge *charge, const struct live *live) {
-    if (charge->status >= CHARGE_DONE)
+static const char *assignment_broken(const struct assignment *assignment, const struct live *live) {
+    if (assignment->status >= ASSIGNMENT_DONE)
         return "an assignment that is over is still live";
-    if (!plan_node(&live->plan, charge->node))
+    if (!plan_node(&live->plan, assignment->node))
         return "an assignment without a node";
-    if (charge->status == CHARGE_BLOCKED && charge->reason[0] == 0)
+    if (assignment->status == ASSIGNMENT_BLOCKED && assignment->reason[0] == 0)
         return "a blocked assignment does not say why"; /* ASSIGN-07 */
-    if (charge->status != CHARGE_QUEUED && charge->agent[0] == 0)
+    if (assignment->status != ASSIGNMENT_QUEUED && assignment->agent[0] == 0)
         return "an assignment was sent to nobody";
-    if (charge->question && !questions_find(&live->questions, charge->question - 1))
+    if (assignment->question && !questions_find(&live->questions, assignment->question - 1))
         return "an assignment waits for a question that there is not";
     return NULL;
 }
 
 const char *live_broken(const struct live *live, const struct goal *goal) {
     uint32_t asked = 0;
-    for (uint32_t i = 0; i < live->charges.count; i++) {
-        const struct charge *charge = &live->charges.at[i];
-        const char *broken = charge_broken(charge, live);
+    for (uint32_t i = 0; i < live->assignments.count; i++) {
+        const struct assignment *assignment = &live->assignments.at[i];
+        const char *broken = assignment_broken(assignment, live);
         if (broken)
             return broken;
         for (uint32_t k = 0; k < i; k++)
-            if (live->charges.at[k].node == charge->node)
+            if (live->assignments.at[k].node == assignment->node)
                 return "two open assignments for one node"; /* G: nothing is done twice */
     }
     for (uint32_t i = 0; i < live->questions.count; i++)
         asked += question_counts(&live->questions.at[i]);
     if (asked != goal->questions)
         return "the open questions are counted wrongly";
-    return goal->workspace ? lane_broken(live) : goal->desk ? desk_broken(live) : NULL;
+    return goal->workspace ? lane_broken(live) : goal->admission ? admission_broken(live) : NULL;
 }

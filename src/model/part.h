@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What belongs to a goal, row by row? One row here for each kind; each kind is a table of its own with the
- * same columns: goal_id, n, name, body. STORE-03. */
+/* The parts of a goal. One row here for each kind; each kind is a table of its own with the same columns: goal_id, n,
+ * name, body. STORE-03. */
 #pragma once
 
 #include "model/live.h"
 
 enum part_kind {
     PART_NODE,
-    PART_ASSIGNMENT,
+    PART_ASSIGNMENT_ROW,
     PART_DISPATCH,
-    PART_CRYSTAL,
+    PART_HANDOFF,
     PART_RUN,
-    PART_CHARGE,
+    PART_ASSIGNMENT,
     PART_QUESTION,
-    PART_LETTER,
+    PART_AGENT_MESSAGE,
     PART_PERMIT,
     PART_ACCOUNT,
     PART_BUDGET,
@@ -28,7 +28,7 @@ struct dispatch {
 };
 
 /* A binding between a node and an agent's session. */
-struct assignment {
+struct assignment_row {
     struct str id; /* A_… */
     struct str node, agent, session, status, instruction, instruction_hash, run, recovery;
     struct str blocked_reason;
@@ -38,18 +38,18 @@ struct assignment {
     uint32_t retries;
 };
 
-/* A handoff: what happened, what is there, what is next. */
-struct crystal {
+/* A handoff: what happened, what exists, what is next. */
+struct handoff {
     struct str id; /* C_… */
     struct str node, summary, state;
     struct texts decisions, next_actions, open_questions, blockers;
     struct texts files, commands, tests, commits, prs, issues, refs;
-    struct str session, session_id; /* STORE-13: where the transcript is, never the transcript */
+    struct str session, session_id; /* STORE-13: location of the transcript, never the transcript */
     int64_t at;
 };
 
 /* One bounded execution of an agent. STORE-22: it can be patched in part. */
-struct run {
+struct run_row {
     struct str id; /* R_… */
     struct str assignment, node, agent, session, status, verification;
     int64_t started_at, ended_at;
@@ -62,30 +62,30 @@ struct part_row {
     const char *collection; /* in an export; NULL: inside the goal */
     bool live;              /* loaded with its goal, */
     size_t at;              /* into this member of struct live */
-    uint32_t most;          /* of the live ones, in one aggregate */
+    uint32_t most;          /* live rows in one aggregate, at most */
     const struct shape *shape;
 };
 
 extern const struct part_row PART[PARTS];
-extern const struct shape ASSIGNMENT, DISPATCH, CRYSTAL, RUN;
+extern const struct shape ASSIGNMENT_ROW, DISPATCH, HANDOFF, RUN_ROW;
 
-/* The rows of one kind, seen alike. */
+/* The common view of the rows of one kind. */
 struct live_rows *live_rows(struct live *live, enum part_kind kind);
 const struct live_rows *live_rows_of(const struct live *live, enum part_kind kind);
 
-/* All of them, with rows of their own: from the arena, or in `room`, which has live_size() bytes. */
+/* Copies all of them, including their rows: into the arena, or into `room`, which has live_size() bytes. */
 struct live live_copy(const struct live *live, struct arena *arena);
 size_t live_size(const struct live *live);
 void live_pack(struct live *to, const struct live *from, void *room);
 
-/* The first broken promise in words, or NULL. Runs after every step. */
+/* The first broken invariant in words, or NULL. Runs after every step. */
 const char *live_broken(const struct live *live, const struct goal *goal);
 
-/* What a step does to one of them. */
+/* A change that a step makes to one part. */
 struct part_change {
     enum part_kind kind;
     bool gone;
     uint32_t n;
-    struct str name; /* its id as people write it */
+    struct str name; /* its id as shown to people */
     struct str body; /* encoded by its shape */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a plan, and what is always true of one? */
+/* Plans: their fields, lookup, roll-up and invariants. */
 #include "model/plan.h"
 
 /* ---- the fields ---- */
@@ -9,7 +9,7 @@
 #define LIST(name, number, of, member, cap, flags, most, text) \
     { name, FIELD_TEXTS, number, FIELD_OF(of, member), cap, flags, NULL, text, most, NULL }
 
-/* The words of a node stand alone in the store and inside a row that is handed in: the same rows for both. */
+/* The text of a node exists alone in the store and inside a row that is passed in: both use the same rows. */
 #define WORDS(of, in) \
     NAMED("name", FIELD_TEXT, 16, of, in name, LIMIT_NAME, FIELD_REQUIRED, NULL, \
           "what it is called"), \
@@ -132,12 +132,12 @@ static const struct field NODE_FIELDS[] = {
 };
 const struct shape NODE = SHAPE_OF(node, "node", 1, NODE_FIELDS);
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 struct node *plan_node(const struct plan *plan, uint32_t n) {
     uint32_t low = 0, high = plan->count;
     if (n < plan->count && plan->nodes[n].n == n)
-        return &plan->nodes[n]; /* as it is unless some were left out on the way */
+        return &plan->nodes[n]; /* the usual case, unless some nodes were left out */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (plan->nodes[middle].n == n)
@@ -158,7 +158,7 @@ struct node *plan_find(const struct plan *plan, struct str id) {
     if (id.len == 0 || id.len > LIMIT_NODE_ID)
         return NULL;
     for (uint32_t i = 0; i < plan->count; i++) {
-        const char *name = plan->nodes[i].id; /* what comes last differs most */
+        const char *name = plan->nodes[i].id; /* the last character differs most */
         if (name[id.len] == 0 && name[id.len - 1] == id.at[id.len - 1] &&
             memcmp(name, id.at, id.len) == 0)
             return &plan->nodes[i];
@@ -193,7 +193,7 @@ enum proof plan_proof(const struct plan *plan) {
         const struct node *node = &plan->nodes[i];
         if (node->retired || node->status != NODE_DONE || plan_has_children(plan, node))
             continue;
-        enum proof proof = node->proof == PROOF_NONE ? PROOF_SAID : node->proof;
+        enum proof proof = node->proof == PROOF_NONE ? PROOF_CLAIMED : node->proof;
         if (least == PROOF_NONE || proof < least)
             least = proof;
     }
@@ -213,9 +213,8 @@ bool node_waits_for(const struct node *node, uint32_t n) {
 
 /* ---- rolling up ---- */
 
-/* G-16, docs/decisions/0005: cancelled children do not count, unless there are no others. What is still
- * open shows: something in progress, else something ready, else something blocked. A node of which a
- * part is done and a part is not has begun. */
+/* G-16, docs/decisions/0005: cancelled children do not count, unless there are no others. Open children decide: one in
+ * progress, else one ready, else one blocked. A node with some children done and others not has begun. */
 enum node_status plan_rolled_up(const struct plan *plan, const struct node *node) {
     uint32_t by[NODE_STATUSES] = {0}, count = 0;
     for (uint32_t i = 0; i < plan->count; i++)
@@ -257,7 +256,7 @@ bool plan_is_ready(const struct plan *plan, const struct node *node) {
     return true;
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static bool is_below(const struct plan *plan, const struct node *node, const struct node *above) {
     for (; node; node = plan_parent(plan, node))
@@ -266,8 +265,8 @@ static bool is_below(const struct plan *plan, const struct node *node, const str
     return false;
 }
 
-/* What is cancelled, or below something cancelled, does not count; a leaf below something that is done by
- * override counts as done. */
+/* A leaf that is cancelled, or below a cancelled node, does not count; a leaf below a node that is done by override
+ * counts as done. */
 static enum node_status leaf_counts_as(const struct plan *plan, const struct node *leaf) {
     enum node_status status = leaf->status;
     for (const struct node *at = leaf; at; at = plan_parent(plan, at)) {
@@ -305,7 +304,7 @@ bool plan_is_done(const struct plan *plan) {
     return some;
 }
 
-/* ---- what is always true ---- */
+/* ---- invariants ---- */
 
 static const char *node_fields_broken(const struct plan *plan, const struct node *node) {
     const struct node *parent = plan_parent(plan, node);
@@ -337,7 +336,7 @@ static const char *node_links_broken(const struct plan *plan, const struct node 
     return NULL;
 }
 
-/* A leaf that is queued is ready, one that is ready is not left behind; others are what their children say. */
+/* A queued leaf is ready, and a ready leaf is not left in todo; other nodes follow their children. */
 static const char *node_status_broken(const struct plan *plan, const struct node *node) {
     if (node->retired || node->pinned)
         return NULL;
@@ -379,12 +378,11 @@ const char *plan_broken(const struct plan *plan, const struct goal *goal) {
     return NULL;
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-/* Each node has a beginning and an end. It ends after it began; it begins after those above it have begun
- * and what it depends on has ended; one with children ends after them. A circle in that can never be
- * done. Depth first, marks: 0 new, 1 on the way, 2 finished. Vertex 2i is the beginning of nodes[i],
- * 2i + 1 its end. */
+/* Each node has a start and an end. It ends after it starts; it starts after its ancestors have started and its
+ * dependencies have ended; a node with children ends after them. A cycle in these constraints can never be completed.
+ * Depth-first search, marks: 0 new, 1 on the path, 2 finished. Vertex 2i is the start of nodes[i], 2i + 1 its end. */
 struct walk {
     const struct plan *plan;
     uint8_t *mark;
@@ -418,7 +416,7 @@ static bool walk_end(struct walk *walk, const struct node *node) {
     return true;
 }
 
-/* Deep by at most two for each node: bounded by LIMIT_NODES. */
+/* Recursion depth is at most two for each node: bounded by LIMIT_NODES. */
 static bool walk_from(struct walk *walk, uint32_t vertex) {
     const struct node *node = &walk->plan->nodes[vertex / 2];
     if (walk->mark[vertex] == 2)

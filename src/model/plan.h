@@ -1,51 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a plan? PLAN-01: phases, their tasks, their subtasks.
+/* Plans. PLAN-01: phases, their tasks, their subtasks.
  *
- * In memory a node is what decisions need; its words stay apart, by hash. A node that a later plan
- * leaves out is retired: no longer part of the tree, its id never given to anything else. */
+ * In memory, a node has only what decisions need; its text is stored separately, by hash. A node that a later plan
+ * omits is retired: no longer part of the tree, and its id is never reused. */
 #pragma once
 
 #include "model/artifact.h"
 #include "model/goal.h"
 
 struct node {
-    uint32_t n;                 /* ordinal in the goal, never used twice */
-    char id[LIMIT_NODE_ID + 1]; /* what people and planners call it; unique in the goal */
+    uint32_t n;                 /* ordinal in the goal, never reused */
+    char id[LIMIT_NODE_ID + 1]; /* id that people and planners use; unique in the goal */
     uint32_t parent;            /* n + 1 of its parent; 0: none, a phase */
     enum tier tier;
     enum node_status status;
     uint32_t place; /* order among its siblings */
     uint32_t
-        pinned; /* 1: PLAN-14, somebody set it against its children; it stays so until released */
+        pinned; /* 1: PLAN-14, its status was set against its children; it stays so until released */
     uint32_t retired; /* 1: no longer in the plan */
     enum blocked_by blocked;
-    uint32_t effort; /* minutes it is thought to take; 0: unknown */
+    uint32_t effort; /* estimated minutes; 0: unknown */
     int64_t created_at, updated_at, started_at, ended_at;
-    int64_t queued_at; /* since when it is ready: what waits longest comes first one day */
+    int64_t queued_at; /* since when it is ready: the longest wait eventually comes first */
     struct hash text;  /* of its encoded NODE_TEXT */
-    struct hash why;   /* of the words behind `blocked`; zero: none */
-    uint32_t depends[LIMIT_DEPENDS]; /* n of what it waits for, ascending */
+    struct hash why;   /* of the text behind `blocked`; zero: none */
+    uint32_t depends[LIMIT_DEPENDS]; /* n of its dependencies, ascending */
     uint32_t depend_count;
     char agent[LIMIT_AGENT + 1],
-        role[LIMIT_AGENT + 1]; /* ASSIGN-20: who should do it, or what kind */
-    uint32_t attempts;         /* C-68: sent for it altogether, all agents together */
+        role[LIMIT_AGENT + 1]; /* ASSIGN-20: agent that should do it, or the kind of agent */
+    uint32_t attempts;         /* C-68: dispatches for it in total, by all agents */
     struct hash
-        start; /* ASSIGN-19: of the BEGINNING it had with, for whoever begins again; zero: none */
-    uint32_t contract; /* 1: VERIFY-01, its words say what is checked when it is called done, */
+        start; /* ASSIGN-19: of the BEGINNING that it started with, for a restart; zero: none */
+    uint32_t
+        contract; /* 1: VERIFY-01, its text says what is checked when it is reported as done, */
     enum on_failure on_failure; /* what follows if it does not pass, */
-    uint32_t wants_report;      /* 1: VERIFY-09, and that its agent reports its end */
+    uint32_t wants_report;      /* 1: VERIFY-09, and that its agent has to report its end */
     struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION about it; zero: none yet */
     uint32_t completion,
-        confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: it did not */
+        confidence;     /* REPORT-07: how its agent said it ended, + 1; 0: not reported */
     enum proof proof;   /* of a leaf that is done */
-    struct hash landed; /* of where it is: a ref, a pull request; zero: nowhere */
-    struct hash report; /* REPORT-06: of the UPDATE in which it said so */
+    struct hash landed; /* of where it landed: a ref, a pull request; zero: nowhere */
+    struct hash report; /* REPORT-06: of the UPDATE that reported it */
 
     /* P10: its newest run, until the end of that run is known */
     uint32_t run;         /* ordinal + 1 of the effect that started it */
     uint32_t run_host;    /* the host that claimed the start; 0: no run, or its end is known */
-    int64_t orphan_after; /* its hold freezes it so long after its host's lease has ended */
-    int64_t alone_at;     /* its host is lost: no other run starts before; 0: it is not lost */
+    int64_t orphan_after; /* its hold freezes it this long after its host's lease has ended */
+    int64_t alone_at;     /* its host is lost: no other run starts before this time; 0: not lost */
     uint32_t lost_run;    /* the newest run whose host was lost: it never counts again */
 };
 
@@ -54,26 +55,26 @@ struct plan {
     uint32_t count;
 };
 
-/* The words of a node: PLAN-02, PLAN-03, PLAN-05, PLAN-30. */
+/* The text of a node: PLAN-02, PLAN-03, PLAN-05, PLAN-30. */
 struct node_text {
     struct str name, objective, outcome;
     struct texts criteria;
     struct str definition_of_done;
     struct str agent, agent_type;
     struct texts tools;
-    struct str effort; /* as it was given: 30m, 2h, 3d */
+    struct str effort; /* as given: 30m, 2h, 3d */
     enum risk risk;
     struct texts scope_paths;
     struct texts allow, deny; /* SCOPE-01: tools; they narrow what its agent has, never widen it */
-    struct rows artifacts;    /* struct artifact: VERIFY-03, what has to be there */
+    struct rows artifacts;    /* struct artifact: VERIFY-03, files that have to exist */
     uint32_t completion_report,
-        progress_reporting;  /* REPORT-02, PROGRESS-07: it is asked for them */
-    uint32_t require_report; /* VERIFY-09: it is not done without the first of them */
+        progress_reporting;  /* REPORT-02, PROGRESS-07: its agent is asked for them */
+    uint32_t require_report; /* VERIFY-09: the node is not done without the completion report */
     enum on_failure on_failure;
-    uint32_t check_within; /* VERIFY-02: milliseconds for its artifacts; 0: as long as is usual */
+    uint32_t check_within; /* VERIFY-02: milliseconds to check its artifacts; 0: the usual time */
 };
 
-/* A node as it is handed in and out, by name instead of by ordinal. */
+/* A node as passed in and out, by name instead of by ordinal. */
 struct plan_row {
     struct str id, parent;
     enum tier tier;
@@ -81,27 +82,27 @@ struct plan_row {
     struct node_text text;
 };
 
-struct plan_text {    /* a whole plan, as it is handed in */
+struct plan_text {    /* a whole plan, as passed in */
     struct rows rows; /* struct plan_row */
 };
 
 extern const struct shape NODE, NODE_TEXT, PLAN_ROW, PLAN_TEXT;
 
-void node_contract_take(struct node *node, const struct node_text *text); /* from its words */
+void node_contract_take(struct node *node, const struct node_text *text); /* from its text */
 struct node *plan_node(const struct plan *plan, uint32_t n);              /* NULL: there is none */
 struct node *plan_find(const struct plan *plan, struct str id);           /* the same, by name */
 struct node *plan_parent(const struct plan *plan, const struct node *node); /* NULL: a phase */
-/* The least that any of its leaves rests on that are done; PROOF_NONE: none is. */
+/* The weakest proof among its leaves that are done; PROOF_NONE: none is done. */
 enum proof plan_proof(const struct plan *plan);
 bool plan_has_children(const struct plan *plan, const struct node *node); /* that are not retired */
 bool node_is_over(const struct node *node);                               /* done or cancelled */
 bool node_waits_for(const struct node *node, uint32_t n);
 struct str node_id(const struct node *node);
 
-/* PLAN-10 to PLAN-12, G-16: what its children make of a node. Only for nodes with children. */
+/* PLAN-10 to PLAN-12, G-16: the status that follows from a node's children. Only for nodes with children. */
 enum node_status plan_rolled_up(const struct plan *plan, const struct node *node);
 
-/* PLAN-35: everything that it and those above it depend on is done, and nothing above it is over. */
+/* PLAN-35: all dependencies of the node and its ancestors are done, and no ancestor is over. */
 bool plan_is_ready(const struct plan *plan, const struct node *node);
 
 /* PLAN-16: how much of it is done, 0 to 100; each leaf counts the same. */
@@ -110,12 +111,12 @@ uint32_t plan_percent(const struct plan *plan, const struct node *node); /* NULL
 /* Leaves that are being worked on. */
 uint32_t plan_working(const struct plan *plan);
 
-/* Is every phase that is not cancelled done, and at least one? */
+/* Is every phase done that is not cancelled, and is there at least one? */
 bool plan_is_done(const struct plan *plan);
 
-/* The first broken promise in words, or NULL. Runs after every step, and on load. */
+/* The first broken invariant in words, or NULL. Runs after every step, and on load. */
 const char *plan_broken(const struct plan *plan, const struct goal *goal);
 
-/* Can all of it be done one day? The first node that waits for itself, or NULL: over dependencies and
- * tiers together. Needs 2 * count bytes of scratch. */
+/* Can all of the plan be completed? The first node that waits for itself, through dependencies and tiers together, or
+ * NULL. Needs 2 * count bytes of scratch. */
 const struct node *plan_circle(const struct plan *plan, struct arena *scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under which policy was it decided? */
+/* The policy under which decisions are made: its fields, defaults and hash. */
 #include "model/policy.h"
 
 #include "base/time.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the operator set that decisions depend on? Stored by hash; a change is an order on the record. Every field
- * comes from a setting of the same name (model/setting_rows.c); 0 or empty means what the comment says. */
+/* The settings of the operator that decisions depend on. Stored by hash; a change is an order on the record. Every
+ * field comes from a setting of the same name (model/setting/setting_rows.c); 0 or empty means what the comment says. */
 #pragma once
 
-#include "model/charge.h"
-#include "model/desk.h"
+#include "model/admission.h"
+#include "model/assignment.h"
 #include "model/notice.h"
 
 /* An agent that may be given work: CONFIG-17. */
@@ -17,10 +17,10 @@ struct policy_agent {
     uint64_t reserve_tokens;
     uint32_t dedupes; /* 1: its side drops a dispatch id that it has seen: RECOVER-10 */
     uint64_t
-        price; /* money for a million tokens, in millionths, where nobody says what a run cost; 0: not known */
+        price; /* money for a million tokens, in millionths, if the cost of a run is not reported; 0: unknown */
 };
 
-/* How much there is of something, for whom, in which time. */
+/* A budget: how much, for whom, in which window. */
 struct policy_budget {
     char scope
         [LIMIT_SCOPE +
@@ -38,57 +38,59 @@ struct policy_channel {
     uint32_t quiet; /* 1: obeys the quiet hours */
     char origins
         [LIMIT_NAME +
-         1]; /* ESCALATE-13: whose goals it may hear of beside its own, separated by spaces; *: all */
+         1]; /* ESCALATE-13: whose goals it may report in addition to its own, separated by spaces; *: all */
 };
 
 struct policy {
-    int64_t act_within; /* how long an outcome may take before the effect counts as unconfirmed */
-    uint32_t approve_plans; /* PLAN-33: 1: what the overseer plans waits for a person */
+    int64_t act_within; /* time limit for an outcome; after it the effect counts as unconfirmed */
+    uint32_t approve_plans; /* PLAN-33: 1: plans of the overseer wait for a person */
     struct str plan_agents; /* PLAN-23: agents that may apply plans, separated by spaces */
 
     /* ---- who works, and how many at once ---- */
-    const struct policy_agent *agents; /* none: nothing is ever assigned by itself */
+    const struct policy_agent *agents; /* none: nothing is ever assigned automatically */
     uint32_t agent_count;
     uint32_t most_at_once;  /* on one host; 0: no cap */
-    uint32_t most_per_goal; /* 0: LIMIT_CHARGES */
+    uint32_t most_per_goal; /* 0: LIMIT_ASSIGNMENTS */
     uint32_t most_per_model, most_per_repository, most_per_account, most_per_team; /* 0: no cap */
     uint32_t allow_reassign;                                                       /* RECOVER-05 */
     uint32_t
-        verify_by_person; /* 1: what an agent calls done waits for a person: nothing else can check it yet */
-    uint32_t checks;          /* 1: the operator's checks say what is done */
-    uint32_t lands;           /* 1: what passed goes home by itself */
-    uint32_t check_rounds;    /* how often it may fail them before a person is asked */
-    int64_t check_within;     /* how long they may take */
-    uint64_t workspace;       /* the beginning of the hash of the repository's source; 0: none */
+        verify_by_person; /* 1: work that an agent reports as done waits for a person: nothing else can check it yet */
+    uint32_t checks;          /* 1: the operator's checks decide what is done */
+    uint32_t lands;           /* 1: work that passed lands automatically */
+    uint32_t check_rounds;    /* how often work may fail them before a person is asked */
+    int64_t check_within;     /* time limit for them */
+    uint64_t workspace;       /* prefix of the hash of the repository's source; 0: none */
     uint32_t workspace_local; /* 1: the source is a path, so each host has its own */
     uint32_t land_rechecks;   /* how often a candidate is built again because its target moved */
     struct str allow_agents;  /* POLICY-01: separated by spaces; empty: all */
 
     /* ---- liveness: TICK ---- */
     int64_t tick_every;
-    int64_t idle_after;    /* TICK-11 */
-    int64_t idle_in_tool;  /* longer, while a tool call is open */
-    int64_t chatter_most;  /* output that is no progress puts a stall off no longer than this */
-    int64_t turn_most;     /* a turn in flight without any progress for this long is stalled */
-    uint32_t context_most; /* percent of its window: then it hands over; 0: never */
+    int64_t idle_after;   /* TICK-11 */
+    int64_t idle_in_tool; /* longer limit while a tool call is open */
+    int64_t chatter_most; /* output that is no progress delays a stall by at most this */
+    int64_t turn_most;    /* a turn without any progress for this long is stalled */
+    uint32_t
+        context_most; /* percent of its context window at which an agent hands over; 0: never */
 
     /* ---- the ladder: RECOVER ---- */
     uint32_t first_rung;   /* enum rung */
     uint32_t max_retries;  /* nudges: RECOVER-07 */
-    uint32_t max_attempts; /* sends of any kind for one node, all agents together: C-68 */
+    uint32_t max_attempts; /* dispatches of any kind for one node, by all agents: C-68 */
     int64_t backoff_base, backoff_max, min_resend; /* TICK-22, TICK-23 */
-    uint32_t planner;                              /* 1: there is one, and RUNG_REPLAN may ask it */
+    uint32_t planner;      /* 1: there is a planner, and RUNG_REPLAN may ask it */
     int64_t orphan_after;  /* P10: a run whose host is lost is frozen after this time */
-    uint32_t max_restarts; /* runs that die within restart_window: then a person is asked */
+    uint32_t max_restarts; /* runs that die within restart_window before a person is asked */
     int64_t restart_window;
 
-    /* ---- bounds on ourselves ---- */
+    /* ---- limits on the supervisor's own actions ---- */
     uint32_t actions_per_minute; /* of one host; 0: no cap */
-    uint32_t blast_share;        /* percent of the charges acted against in one minute; 0: no cap */
-    uint32_t blast_least;        /* this many are always allowed */
+    uint32_t
+        blast_share; /* percent of the assignments that may be acted against in one minute; 0: no cap */
+    uint32_t blast_least; /* this many are always allowed */
     const struct policy_budget *budgets;
     uint32_t budget_count;
-    int64_t quota_guess; /* how long an account rests that did not say until when */
+    int64_t quota_guess; /* how long an account rests that did not report until when */
 
     /* ---- people ---- */
     const struct policy_channel *channels;
@@ -96,23 +98,23 @@ struct policy {
     uint32_t auto_escalate; /* ESCALATE-05 */
     uint32_t notify_below;  /* 1: info and warning reach the desktop: C-41 */
     int64_t say_again,
-        say_again_most;           /* an unanswered question is said again: back-off between these */
+        say_again_most;           /* an unanswered question is repeated: back-off between these */
     uint32_t say_most;            /* rounds for one question; 0: no cap */
     int64_t quiet_from, quiet_to; /* microseconds after midnight UTC; equal: none */
     int64_t expires_after;        /* 0: never */
-    int64_t undo_for;             /* an answer can be taken back for so long */
+    int64_t undo_for;             /* how long an answer can be taken back */
     int64_t
-        request_raise; /* REQUEST-09: a request that its parent leaves unanswered goes to a person */
+        request_raise; /* REQUEST-09: when a request that its parent leaves unanswered goes to a person */
     uint32_t messages_per_hour; /* to people, of one goal; emergencies always pass; 0: no cap */
 
     struct hash hash;
 };
 
-extern const struct shape POLICY; /* all of it but the hash: for tests, and for replay */
+extern const struct shape POLICY; /* everything except the hash: for tests, and for replay */
 
-/* What a policy says where nothing was set: the defaults of the settings. Without agents. */
+/* The policy when nothing is set: the defaults of the settings, without agents. */
 struct policy policy_default(void);
-struct policy policy_of(int64_t act_within);     /* the same, with this one */
+struct policy policy_of(int64_t act_within);     /* the same, with this act_within */
 struct policy policy_seal(struct policy policy); /* with its hash, from its fields */
 
 const struct policy_agent *policy_agent(const struct policy *policy, struct str id);

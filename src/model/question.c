@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is somebody asked? The rows of questions and of mail. */
+/* The rows of questions and of agent messages. */
 #include "model/question.h"
 
 static const char *const KIND[QUESTION_KINDS] = {"decide", "approve", "alert", "request"};
@@ -8,14 +8,14 @@ static const char *const OF[ASKED_OFS] = {"person", "parent", "overseer"};
 static const char *const INTERVENTION[INTERVENTIONS] = {"none",     "log",   "warn",
                                                         "redirect", "pause", "abort"};
 static const char *const HEARD[HEARDS] = {"said", "later", "refused", "unknown"};
-static const char *const LETTER_KIND[LETTER_KINDS] = {"instruction", "info", "alert"};
+static const char *const AGENT_MESSAGE_KIND[AGENT_MESSAGE_KINDS] = {"instruction", "info", "alert"};
 
 const struct names QUESTION_KIND_NAMES = NAMES_OF(KIND);
 const struct names QUESTION_STATE_NAMES = NAMES_OF(STATE);
 const struct names ASKED_OF_NAMES = NAMES_OF(OF);
 const struct names INTERVENTION_NAMES = NAMES_OF(INTERVENTION);
 const struct names HEARD_NAMES = NAMES_OF(HEARD);
-const struct names LETTER_KIND_NAMES = NAMES_OF(LETTER_KIND);
+const struct names AGENT_MESSAGE_KIND_NAMES = NAMES_OF(AGENT_MESSAGE_KIND);
 
 #define F(name, type, number, of, member, cap, names, text) \
     { name, type, number, FIELD_OF(of, member), cap, 0, names, text, 0, NULL }
@@ -41,7 +41,7 @@ static const struct field QUESTION_FIELDS[] = {
     F("level", FIELD_ENUM, 5, question, alarm, 0, &ALARM_NAMES, "how urgent it is"),
     F("cause", FIELD_NAME, 6, question, cause, LIMIT_CAUSE, NULL, "what it is about, as a key"),
     F("node", FIELD_U32, 7, question, node, 0, NULL, "its node, from 1"),
-    F("charge", FIELD_U32, 8, question, charge, 0, NULL, "its assignment, from 1"),
+    F("charge", FIELD_U32, 8, question, assignment, 0, NULL, "its assignment, from 1"),
     F("parent", FIELD_U32, 9, question, parent, 0, NULL, "the assignment that is asked, from 1"),
     F("text", FIELD_HASH, 10, question, text, 0, NULL, "of its words"),
     F("options", FIELD_U32, 11, question, options, 0, NULL, "how many answers there are"),
@@ -52,7 +52,7 @@ static const struct field QUESTION_FIELDS[] = {
     F("snoozedUntil", FIELD_TIME, 16, question, snoozed_until, 0, NULL, "until when it is quiet"),
     F("acknowledged", FIELD_FLAG, 17, question, acknowledged, 0, NULL, "somebody has seen it"),
     F("answer", FIELD_U32, 18, question, answer, 0, NULL, "the option, from 1"),
-    F("said", FIELD_HASH, 19, question, said, 0, NULL, "of the words of the answer"),
+    F("said", FIELD_HASH, 19, question, answer_text, 0, NULL, "of the words of the answer"),
     F("holds", FIELD_FLAG, 20, question, holds, 0, NULL, "its assignment waits for the answer"),
     F("sayAt", FIELD_TIME, 21, question, say_at, 0, NULL, "when it is said next"),
     F("times", FIELD_U32, 22, question, times, 0, NULL, "how often it was said"),
@@ -63,7 +63,7 @@ static const struct field QUESTION_FIELDS[] = {
     EACH("keys", 28, keys, "which channels"),
     EACH("began", 29, began, "the message on each channel"),
     EACH("unsure", 30, unsure, "whose outcome is unknown on each channel"),
-    F("fallbackSaid", FIELD_HASH, 31, question, fallback_said, 0, NULL,
+    F("fallbackSaid", FIELD_HASH, 31, question, fallback_text, 0, NULL,
       "of the words of the answer when none comes"),
     F("who", FIELD_NAME, 32, question, who, LIMIT_NAME, NULL, "who may answer"),
     REFERENCE(0),
@@ -95,26 +95,29 @@ static const struct field TEXT_FIELDS[] = {
 };
 const struct shape QUESTION_TEXT = SHAPE_OF(question_text, "question_text", 1, TEXT_FIELDS);
 
-static const struct field LETTER_FIELDS[] = {
-    F("n", FIELD_U32, 1, letter, n, 0, NULL, "its ordinal"),
-    F("kind", FIELD_ENUM, 2, letter, kind, 0, &LETTER_KIND_NAMES, "instruction, info or alert"),
-    F("charge", FIELD_U32, 3, letter, to, 0, NULL, "the assignment it is for, from 1"),
-    F("to", FIELD_NAME, 4, letter, recipient, LIMIT_ACTOR, NULL, "whom it is for"),
-    F("sender", FIELD_NAME, 5, letter, sender, LIMIT_ACTOR, NULL, "who sent it"),
-    F("ack_required", FIELD_FLAG, 6, letter, ack_required, 0, NULL,
+static const struct field AGENT_MESSAGE_FIELDS[] = {
+    F("n", FIELD_U32, 1, agent_message, n, 0, NULL, "its ordinal"),
+    F("kind", FIELD_ENUM, 2, agent_message, kind, 0, &AGENT_MESSAGE_KIND_NAMES,
+      "instruction, info or alert"),
+    F("charge", FIELD_U32, 3, agent_message, to, 0, NULL, "the assignment it is for, from 1"),
+    F("to", FIELD_NAME, 4, agent_message, recipient, LIMIT_ACTOR, NULL, "whom it is for"),
+    F("sender", FIELD_NAME, 5, agent_message, sender, LIMIT_ACTOR, NULL, "who sent it"),
+    F("ack_required", FIELD_FLAG, 6, agent_message, ack_required, 0, NULL,
       "it is delivered until it is acknowledged"),
-    F("at", FIELD_TIME, 7, letter, at, 0, NULL, "when it was sent"),
-    F("text", FIELD_HASH, 8, letter, text, 0, NULL, "of its words"),
-    F("unsaid", FIELD_HASH, 9, letter, unsaid, 0, NULL, "of words that its agent is still to hear"),
-    F("words", FIELD_ENUM, 10, letter, words, 0, &WORDS_NAMES, "as what they are said"),
+    F("at", FIELD_TIME, 7, agent_message, at, 0, NULL, "when it was sent"),
+    F("text", FIELD_HASH, 8, agent_message, text, 0, NULL, "of its words"),
+    F("unsaid", FIELD_HASH, 9, agent_message, outgoing, 0, NULL,
+      "of words that its agent is still to hear"),
+    F("words", FIELD_ENUM, 10, agent_message, words, 0, &WORDS_NAMES, "as what they are said"),
 };
-const struct shape LETTER = SHAPE_OF(letter, "letter", 1, LETTER_FIELDS);
+const struct shape AGENT_MESSAGE = SHAPE_OF(agent_message, "letter", 1, AGENT_MESSAGE_FIELDS);
 
-static const struct field LETTER_TEXT_FIELDS[] = {
-    F("subject", FIELD_TEXT, 1, letter_text, subject, LIMIT_NAME, NULL, "what it is about"),
-    F("body", FIELD_TEXT, 2, letter_text, body, LIMIT_MAIL, NULL, "what it says"),
+static const struct field AGENT_MESSAGE_TEXT_FIELDS[] = {
+    F("subject", FIELD_TEXT, 1, agent_message_text, subject, LIMIT_NAME, NULL, "what it is about"),
+    F("body", FIELD_TEXT, 2, agent_message_text, body, LIMIT_MAIL, NULL, "what it says"),
 };
-const struct shape LETTER_TEXT = SHAPE_OF(letter_text, "letter_text", 1, LETTER_TEXT_FIELDS);
+const struct shape AGENT_MESSAGE_TEXT =
+    SHAPE_OF(agent_message_text, "letter_text", 1, AGENT_MESSAGE_TEXT_FIELDS);
 
 struct question *questions_find(const struct questions *questions, uint32_t n) {
     for (uint32_t i = 0; i < questions->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a person, a parent or the overseer asked, and how does it reach them? A question lives until it is answered,
- * has expired or was withdrawn; its records stay. Agents' requests (REQUEST) are questions to their parent. */
+/* Questions to a person, a parent or the overseer, and how they reach them. A question lives until it is answered,
+ * expires or is withdrawn; its records stay. Agents' requests (REQUEST) are questions to their parent. */
 #pragma once
 
 #include "model/effect.h"
@@ -8,23 +8,23 @@
 #include "model/plan.h"
 
 enum question_kind {
-    QUESTION_DECIDE,  /* an answer is wanted: one of the options, or words */
+    QUESTION_DECIDE,  /* wants an answer: one of the options, or text */
     QUESTION_APPROVE, /* yes or no */
-    QUESTION_ALERT,   /* nothing to answer: it is acknowledged */
-    QUESTION_REQUEST, /* REQUEST-01: a child asks its parent */
+    QUESTION_ALERT,   /* nothing to answer: it is only acknowledged */
+    QUESTION_REQUEST, /* REQUEST-01: a child agent asks its parent */
     QUESTION_KINDS
 };
 
 enum question_state {
     QUESTION_OPEN,
-    QUESTION_ANSWERED, /* takes effect at applies_at: until then it can be undone */
-    QUESTION_OVER,     /* nobody waits for it: that is still to be said where it was said before */
+    QUESTION_ANSWERED, /* takes effect at applies_at; can be undone until then */
+    QUESTION_OVER, /* nothing waits for it any more: the channels that sent it still have to say so */
     QUESTION_STATES
 };
 
 enum asked_of { OF_PERSON, OF_PARENT, OF_OVERSEER, ASKED_OFS };
 
-/* What somebody who watches does about it: INTERVENE. */
+/* What an observer does about it: INTERVENE. */
 enum intervention {
     INTERVENTION_NONE,
     INTERVENTION_LOG,
@@ -35,12 +35,12 @@ enum intervention {
     INTERVENTIONS
 };
 
-/* What came of a message on a channel: `to` of the outcome of an EFFECT_SAY. */
+/* Outcome of a message on a channel: `to` of the outcome of an EFFECT_SAY. */
 enum hearing {
-    HEARD_YES,     /* the service has taken it */
-    HEARD_LATER,   /* it has not, and may the next time */
-    HEARD_NO,      /* it has not, and will not as it is */
-    HEARD_PERHAPS, /* the answer was lost: the next try looks first */
+    HEARD_YES,     /* the service accepted it */
+    HEARD_LATER,   /* not accepted; it may be next time */
+    HEARD_NO,      /* not accepted, and will not be as it is */
+    HEARD_PERHAPS, /* the answer was lost: the next attempt looks first */
     HEARDS
 };
 
@@ -51,33 +51,33 @@ struct question {
     enum asked_of of;
     enum alarm alarm;
     char cause[LIMIT_CAUSE + 1]; /* ESCALATE-15: one open question for each cause */
-    uint32_t node, charge;       /* n + 1 of what it is about; 0: the goal */
-    uint32_t parent;             /* n + 1 of the charge that is asked, of OF_PARENT */
+    uint32_t node, assignment;   /* n + 1 of what it is about; 0: the goal */
+    uint32_t parent;             /* OF_PARENT: n + 1 of the assignment that is asked */
     struct hash text;            /* of the encoded QUESTION_TEXT */
-    uint32_t options;            /* how many there are */
-    uint32_t fallback;           /* option that is taken at expires_at, from 1; 0: none */
+    uint32_t options;            /* number of options */
+    uint32_t fallback;           /* option taken at expires_at, from 1; 0: none */
     int64_t asked_at, expires_at, applies_at, snoozed_until;
     uint32_t acknowledged;
-    uint32_t answer;           /* option, from 1; 0: words only */
-    struct hash said;          /* of the words of the answer */
-    struct hash fallback_said; /* of the option that is taken at expires_at */
-    uint32_t holds;            /* 1: its charge waits for the answer */
+    uint32_t answer;           /* option, from 1; 0: text only */
+    struct hash answer_text;   /* of the text of the answer */
+    struct hash fallback_text; /* of the option taken at expires_at */
+    uint32_t holds;            /* 1: its assignment waits for the answer */
     char who[LIMIT_NAME + 1];  /* G-24: who may answer, separated by spaces; empty: any person */
 
-    /* how it reaches people: ESCALATE-03, G-23. One entry for each channel that it was ever said on. */
-    int64_t say_at; /* when the next round begins; TIME_NEVER: not by itself */
+    /* how it reaches people: ESCALATE-03, G-23. One entry for each channel that it was ever sent on. */
+    int64_t say_at; /* when the next round begins; TIME_NEVER: not automatically */
     uint32_t times; /* rounds so far */
     uint32_t channels;
-    uint32_t keys[LIMIT_CHANNELS]; /* channel_key() of its name: it may stand elsewhere tomorrow */
-    uint32_t failures[LIMIT_CHANNELS]; /* of the message under way */
+    uint32_t keys[LIMIT_CHANNELS];     /* channel_key() of its name: its position may change */
+    uint32_t failures[LIMIT_CHANNELS]; /* of the message being sent */
     uint32_t again
-        [LIMIT_CHANNELS]; /* tried then, seconds after asked_at, from 1; 0: said, or not wanted */
-    uint32_t arrived[LIMIT_CHANNELS]; /* rounds that did */
-    uint32_t effects[LIMIT_CHANNELS]; /* ordinal + 1 of the effect under way; 0: none */
+        [LIMIT_CHANNELS]; /* time of the next attempt, seconds after asked_at, from 1; 0: sent, or not wanted */
+    uint32_t arrived[LIMIT_CHANNELS]; /* rounds that arrived */
+    uint32_t effects[LIMIT_CHANNELS]; /* ordinal + 1 of the effect in progress; 0: none */
     uint32_t began
         [LIMIT_CHANNELS]; /* ordinal + 1 of the effect that first carried the message: names it */
-    uint32_t unsure[LIMIT_CHANNELS];                  /* 1: a try of it has an unknown outcome */
-    char references[LIMIT_CHANNELS][LIMIT_ISSUE + 1]; /* what the service calls it */
+    uint32_t unsure[LIMIT_CHANNELS]; /* 1: an attempt to send it has an unknown outcome */
+    char references[LIMIT_CHANNELS][LIMIT_ISSUE + 1]; /* the service's reference for it */
 };
 
 struct questions {
@@ -85,7 +85,7 @@ struct questions {
     uint32_t count;
 };
 
-struct question_text { /* kept apart, by hash */
+struct question_text { /* stored separately, by hash */
     struct str title, text;
     struct texts options;
     struct str rule, reason;
@@ -108,41 +108,46 @@ struct question *questions_about(const struct questions *questions,
 /* Does a person have to do something about it? */
 bool question_counts(const struct question *question);
 
-/* May this person answer it? By name, with or without what kind of caller they are: human:anna, anna. */
+/* May this person answer it? Compares names, with or without the kind of caller: human:anna, anna. */
 bool question_is_for(const struct question *question, struct str actor);
 
-/* ESCALATE-02: how urgent that is. */
+/* ESCALATE-02: how urgent the intervention is. */
 enum alarm intervention_alarm(enum intervention intervention, bool critical);
 
 uint32_t channel_key(struct str name); /* never 0 */
 
-/* ---- mail ---- */
+/* ---- agent messages ---- */
 
-enum letter_kind { LETTER_INSTRUCTION, LETTER_INFO, LETTER_ALERT, LETTER_KINDS }; /* MAIL-02 */
+enum agent_message_kind {
+    AGENT_MESSAGE_INSTRUCTION,
+    AGENT_MESSAGE_INFO,
+    AGENT_MESSAGE_ALERT,
+    AGENT_MESSAGE_KINDS
+}; /* MAIL-02 */
 
-/* MAIL-01: a message between those who work on one goal, until it is read or acknowledged. */
-struct letter {
+/* MAIL-01: a message between those who work on one goal, kept until it is read or acknowledged. */
+struct agent_message {
     uint32_t n; /* M_n: the order in which they were sent */
-    enum letter_kind kind;
-    uint32_t to; /* n + 1 of a charge; 0: the overseer */
+    enum agent_message_kind kind;
+    uint32_t to; /* n + 1 of an assignment; 0: the overseer */
     char recipient[LIMIT_ACTOR + 1], sender[LIMIT_ACTOR + 1];
     uint32_t ack_required;
     int64_t at;
-    struct hash text; /* of the encoded LETTER_TEXT */
+    struct hash text; /* of the encoded AGENT_MESSAGE_TEXT */
     struct hash
-        unsaid; /* of the words that its agent is to hear by itself; zero: none, or it has heard them */
+        outgoing; /* of the text that is to be sent to its agent; zero: none, or it has received it */
     enum wording
-        words; /* as what: of ours that could not be said yet; WORDS_NONE: as a person's own */
+        words; /* kind of a text of Overseer that could not be sent yet; WORDS_NONE: a person's own message */
 };
 
-struct letters {
-    struct letter *at;
+struct agent_messages {
+    struct agent_message *at;
     uint32_t count;
 };
 
-struct letter_text {
+struct agent_message_text {
     struct str subject, body;
 };
 
-extern const struct shape LETTER, LETTER_TEXT;
-extern const struct names LETTER_KIND_NAMES;
+extern const struct shape AGENT_MESSAGE, AGENT_MESSAGE_TEXT;
+extern const struct names AGENT_MESSAGE_KIND_NAMES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can happen, and how is it written down? */
+/* The kinds of signals and their encoding. */
 #include "model/signal.h"
 
 enum { SIGNAL_ENCODING = 1 };
@@ -97,7 +97,7 @@ static const struct field DUE[] = {
     F("body", FIELD_BYTES, 16, body, LIMIT_BODY, "what was seen of its agents: SIGHTINGS"),
 };
 static const struct field AGENT[] = {
-    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "what was seen or said"),
     F("node", FIELD_TEXT, 18, node, LIMIT_NODE_ID, "which node, where somebody says so"),
     F("reason", FIELD_TEXT, 19, reason, LIMIT_PROSE, "why"),
@@ -111,16 +111,16 @@ static const struct field ASK[] = {
     F("text", FIELD_TEXT, 18, text, LIMIT_REPORT, "in words"),
     F("until", FIELD_TIME, 19, until, 0, "until when"),
     F("reason", FIELD_TEXT, 20, reason, LIMIT_REASON, "why"),
-    F("charge", FIELD_U32, 21, charge, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 21, assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 22, body, LIMIT_BODY, "the question, the message"),
     F("node", FIELD_TEXT, 23, node, LIMIT_NODE_ID, "which node"),
     F("commit", FIELD_TEXT, 25, title, LIMIT_COMMIT, "answer: the commit that was shown"),
     F("run", FIELD_U32, 24, run, 0, "the run that it comes from, from 1"),
 };
-static const struct field DESK[] = {
-    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+static const struct field ADMISSION[] = {
+    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
     F("body", FIELD_BYTES, 17, body, LIMIT_BODY, "the permit"),
-    F("desk", FIELD_U32, 18, desk, 0, "whose desk"),
+    F("desk", FIELD_U32, 18, admission, 0, "whose desk"),
     F("until", FIELD_TIME, 19, until, 0, "until when"),
     F("cost", FIELD_UINT, 20, cost, 0, "spent, in millionths"),
     F("tokens", FIELD_UINT, 21, tokens, 0, "used"),
@@ -130,12 +130,12 @@ static const struct field DESK[] = {
 
 static const struct field HOST[] = {
     F("lost", FIELD_U32, 16, to, 0, "which host"),
-    F("desk", FIELD_U32, 17, desk, 0, "whose desk"),
+    F("desk", FIELD_U32, 17, admission, 0, "whose desk"),
     F("back", FIELD_FLAG, 18, override, 0, "it has returned"),
 };
 
 static const struct field BRAKED[] = {
-    F("charge", FIELD_U32, 16, charge, 0, "the assignment, from 1"),
+    F("charge", FIELD_U32, 16, assignment, 0, "the assignment, from 1"),
     F("run", FIELD_U32, 17, effect, 0, "the effect that started its run, from 1"),
     F("reason", FIELD_TEXT, 18, reason, LIMIT_REASON, "why, in a line"),
     F("text", FIELD_TEXT, 19, text, LIMIT_REPORT, "the folder, the bytes, and what to do"),
@@ -176,21 +176,21 @@ const struct signal_row SIGNALS[SIGNAL_KINDS] = {
     [SIGNAL_QUESTION_ASK] = ROW("question.ask", ASK),
     [SIGNAL_QUESTION_ANSWER] = ROW("question.answer", ASK),
     [SIGNAL_QUESTION_MOVE] = ROW("question.move", ASK),
-    [SIGNAL_PERMIT_ASK] = ROW("permit.ask", DESK),
-    [SIGNAL_PERMIT_SETTLE] = ROW("permit.settle", DESK),
-    [SIGNAL_PERMIT_GRANTED] = ROW("permit.granted", DESK),
-    [SIGNAL_PERMIT_DENIED] = ROW("permit.denied", DESK),
-    [SIGNAL_ACCOUNT_LIMITED] = ROW("account.limited", DESK),
-    [SIGNAL_DESK_RELEASE] = ROW("desk.release", DESK),
+    [SIGNAL_PERMIT_ASK] = ROW("permit.ask", ADMISSION),
+    [SIGNAL_PERMIT_SETTLE] = ROW("permit.settle", ADMISSION),
+    [SIGNAL_PERMIT_GRANTED] = ROW("permit.granted", ADMISSION),
+    [SIGNAL_PERMIT_DENIED] = ROW("permit.denied", ADMISSION),
+    [SIGNAL_ACCOUNT_LIMITED] = ROW("account.limited", ADMISSION),
+    [SIGNAL_ADMISSION_RELEASE] = ROW("desk.release", ADMISSION),
     [SIGNAL_MAIL_SEND] = ROW("mail.send", ASK),
     [SIGNAL_MAIL_ACK] = ROW("mail.ack", ASK),
     [SIGNAL_HANDOFF] = ROW("handoff", AGENT),
     [SIGNAL_WORK_RETRY] = ROW("work.retry", WORK),
     [SIGNAL_AGENT_PROGRESS] = ROW("agent.progress", AGENT),
-    [SIGNAL_LANE_ASK] = ROW("lane.ask", DESK),
-    [SIGNAL_LANE_GRANTED] = ROW("lane.granted", DESK),
-    [SIGNAL_LANE_RETURN] = ROW("lane.return", DESK),
-    [SIGNAL_LANE_HOLD] = ROW("lane.hold", DESK),
+    [SIGNAL_LANE_ASK] = ROW("lane.ask", ADMISSION),
+    [SIGNAL_LANE_GRANTED] = ROW("lane.granted", ADMISSION),
+    [SIGNAL_LANE_RETURN] = ROW("lane.return", ADMISSION),
+    [SIGNAL_LANE_HOLD] = ROW("lane.hold", ADMISSION),
     [SIGNAL_CLOCK_STEPPED] = ROW("clock.stepped", CLOCK),
     [SIGNAL_HOST_LOST] = ROW("host.lost", HOST),
     [SIGNAL_RUN_BRAKED] = ROW("run.braked", BRAKED),
@@ -212,7 +212,7 @@ struct str signal_encode(const struct signal *signal, struct arena *arena) {
     return (struct str){writer.at, writer.len};
 }
 
-/* Common and own fields share one sequence; the numbers tell them apart. */
+/* Common and specific fields share one sequence; their numbers distinguish them. */
 bool signal_decode(struct str bytes, struct signal *ret_signal) {
     struct reader reader = {.rest = bytes};
     if (bytes.len > LIMIT_SIGNAL_BODY || read_byte(&reader) < 1)
@@ -230,7 +230,7 @@ bool signal_decode(struct str bytes, struct signal *ret_signal) {
     return fields_read(&reader, all, count_of(COMMON) + row->count, NULL, ret_signal);
 }
 
-/* ---- one block: the texts stand behind the signal ---- */
+/* ---- one block: the texts follow the signal ---- */
 
 static const size_t TEXTS[] = {
     FIELD_OF(signal, actor),   FIELD_OF(signal, trace), FIELD_OF(signal, title),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which states are there, and which may follow which? */
+/* The state machines: states and permitted transitions. */
 #include "model/status.h"
 
 #define TO(state) (1u << (state))
 
-/* G-17, docs/decisions/0005: who may do what stands in core/goal_state.c. Completed comes back only by
- * a person who says why; cancelled never does: what is wanted again is a new goal. */
+/* G-17, docs/decisions/0005: core/goal_state.c defines who may do what. Only a person who gives a reason can reopen a
+ * completed goal. A cancelled goal is never reopened: a new goal is created instead. */
 const struct status_row GOAL_STATUS[GOAL_STATUSES] = {
     [GOAL_ACTIVE] = {"active", TO(GOAL_PAUSED) | TO(GOAL_COMPLETED) | TO(GOAL_CANCELLED), 0},
     [GOAL_PAUSED] = {"paused", TO(GOAL_ACTIVE) | TO(GOAL_CANCELLED), 0},
@@ -14,8 +14,8 @@ const struct status_row GOAL_STATUS[GOAL_STATUSES] = {
     [GOAL_ARCHIVED] = {"archived", 0, 0},
 };
 
-/* PLAN-08: the work's own moves. A node with children follows them instead (the last column, G-16): it
- * may go wherever they lead, but never out of cancelled. */
+/* PLAN-08: the work's own moves. A node with children follows them instead (the last column, G-16): it may take any
+ * status that they lead to, but never leaves cancelled. */
 #define OPEN (TO(NODE_TODO) | TO(NODE_QUEUED) | TO(NODE_IN_PROGRESS) | TO(NODE_BLOCKED))
 #define ANY (OPEN | TO(NODE_DONE) | TO(NODE_CANCELLED))
 const struct status_row NODE_STATUS[NODE_STATUSES] = {
@@ -28,9 +28,9 @@ const struct status_row NODE_STATUS[NODE_STATUSES] = {
     [NODE_CANCELLED] = {"cancelled", 0, 0},
 };
 
-/* ready: decided. running: claimed by a host, which may act from now on. unconfirmed: claimed, and it
- * is not known what came of it. ended: reported, or withdrawn before anybody claimed it; the row goes,
- * its record stays. running becomes ready when its host knows that it never began. */
+/* ready: decided. running: claimed by a host, which may act from now on. unconfirmed: claimed, and the outcome is
+ * unknown. ended: reported, or withdrawn before any host claimed it; the row is deleted, its record stays. running
+ * becomes ready when its host knows that the effect never began. */
 const struct status_row EFFECT_STATE[EFFECT_STATES] = {
     [EFFECT_READY] = {"ready", TO(EFFECT_RUNNING) | TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
     [EFFECT_RUNNING] = {"running", TO(EFFECT_READY) | TO(EFFECT_UNCONFIRMED) | TO(EFFECT_ENDED), 0},
@@ -46,8 +46,8 @@ const struct status_row HOST_STATE[HOST_STATES] = {
 };
 
 static const char *const NEED[NEEDS] = {"nothing", "failed", "unconfirmed"};
-static const char *const FACE[FACES] = {"queued", "working",   "needs you", "done",
-                                        "paused", "cancelled", "archived"};
+static const char *const DISPLAY_STATE[DISPLAY_STATES] = {
+    "queued", "working", "needs you", "done", "paused", "cancelled", "archived"};
 static const char *const PRIORITY[PRIORITIES] = {"normal", "low", "high", "urgent"};
 static const char *const RISK[RISKS] = {"unknown", "low", "med", "high"};
 static const char *const TIER[TIERS] = {"phase", "task", "subtask"};
@@ -62,7 +62,7 @@ const struct names GOAL_STATUS_NAMES = NAMES_OF(GOAL_STATUS);
 const struct names NODE_STATUS_NAMES = NAMES_OF(NODE_STATUS);
 const struct names EFFECT_STATE_NAMES = NAMES_OF(EFFECT_STATE);
 const struct names NEED_NAMES = NAMES_OF(NEED);
-const struct names FACE_NAMES = NAMES_OF(FACE);
+const struct names DISPLAY_STATE_NAMES = NAMES_OF(DISPLAY_STATE);
 const struct names PRIORITY_NAMES = NAMES_OF(PRIORITY);
 static const char *const PROOF[PROOFS] = {"none", "unverified", "accepted", "verified", "landed"};
 const struct names PROOF_NAMES = NAMES_OF(PROOF);

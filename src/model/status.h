@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which states are there, and which may follow which? One row a state; one mover for each machine. */
+/* The state machines: states and permitted transitions. One row for each state; one function moves each machine. */
 #pragma once
 
 #include "model/field.h"
@@ -14,12 +14,12 @@ enum goal_status {
 };
 
 enum node_status {
-    NODE_TODO,        /* waits for what it depends on */
-    NODE_QUEUED,      /* ready, nobody works on it */
+    NODE_TODO,        /* waits for its dependencies */
+    NODE_QUEUED,      /* ready, no agent works on it */
     NODE_IN_PROGRESS, /* being worked on */
     NODE_BLOCKED,     /* cannot go on until something happens */
     NODE_DONE,        /* finished and accepted */
-    NODE_CANCELLED,   /* stopped on purpose, for ever */
+    NODE_CANCELLED,   /* stopped on purpose, permanently */
     NODE_STATUSES
 };
 
@@ -42,8 +42,8 @@ enum blocked_by {
     BLOCKED_BYS
 };
 
-/* Who wants it: what they may do depends on it. The least trusted comes first, so that it is what an
- * absent field means. */
+/* Who wants it; this determines what they may do. The least trusted comes first, so that an absent field means that
+ * one. */
 enum who { WHO_AGENT, WHO_HUMAN, WHO_OVERSEER, WHOS };
 
 /* PLAN-21: why a plan changed. */
@@ -57,29 +57,29 @@ enum plan_reason {
     REASON_HUMAN_EDIT,
     REASON_REVIEW,
     REASON_APPROVAL,             /* a proposed plan waits for a person */
-    REASON_DEPENDENCY_CANCELLED, /* something waits for what will never be done */
+    REASON_DEPENDENCY_CANCELLED, /* a node waits for work that will never be done */
     REASONS
 };
 
-/* What a goal wants from a person. */
+/* What a goal needs from a person. */
 enum need { NEED_NOTHING, NEED_FAILED, NEED_UNCONFIRMED, NEEDS };
 
-/* The one word that people see. */
-enum face {
-    FACE_QUEUED,
-    FACE_WORKING,
-    FACE_NEEDS_YOU,
-    FACE_DONE,
-    FACE_PAUSED,
-    FACE_CANCELLED,
-    FACE_ARCHIVED,
-    FACES
+/* The display state: the one word that people see. */
+enum display_state {
+    DISPLAY_QUEUED,
+    DISPLAY_WORKING,
+    DISPLAY_NEEDS_YOU,
+    DISPLAY_DONE,
+    DISPLAY_PAUSED,
+    DISPLAY_CANCELLED,
+    DISPLAY_ARCHIVED,
+    DISPLAY_STATES
 };
 
 struct status_row {
     const char *name;
     unsigned next;   /* bit set of states that may follow */
-    unsigned rollup; /* nodes: and those that its children may lead it to */
+    unsigned rollup; /* nodes: the states that their children may lead to */
 };
 
 extern const struct status_row GOAL_STATUS[GOAL_STATUSES];
@@ -87,27 +87,27 @@ extern const struct status_row NODE_STATUS[NODE_STATUSES];
 extern const struct status_row EFFECT_STATE[EFFECT_STATES];
 extern const struct status_row HOST_STATE[HOST_STATES];
 
-/* Promise 3: what the word done rests on. Each says more than the one before. */
+/* Promise 3: what the word done is based on. Each level proves more than the one before. */
 enum proof {
     PROOF_NONE,    /* it is not done */
-    PROOF_SAID,    /* by whoever did it */
-    PROOF_PERSON,  /* somebody accepted it, or did it by hand */
-    PROOF_CHECKED, /* on its exact commit, in a clean checkout */
-    PROOF_LANDED,  /* and it is where the operator wants it */
+    PROOF_CLAIMED, /* only claimed by the one who did it */
+    PROOF_PERSON,  /* a person accepted it, or did it manually */
+    PROOF_CHECKED, /* checked on its exact commit, in a clean checkout */
+    PROOF_LANDED,  /* and landed where the operator wants it */
     PROOFS
 };
 
-/* VERIFY-02: what follows when work that has to leave something did not. */
+/* VERIFY-02: what follows when work did not produce what it has to. */
 enum on_failure {
-    ON_FAILURE_MEND,  /* its agent is told what is wrong, and goes on: a bounded number of times */
-    ON_FAILURE_RETRY, /* once from the beginning, by a fresh run; then it has failed */
+    ON_FAILURE_MEND,  /* the agent is sent what is wrong and continues: a bounded number of times */
+    ON_FAILURE_RETRY, /* restarted once with a fresh run; then it has failed */
     ON_FAILURE_ESCALATE, /* it has failed, and a person is asked */
     ON_FAILURE_FAIL,     /* it has failed */
     ON_FAILURES
 };
 
 extern const struct names GOAL_STATUS_NAMES, NODE_STATUS_NAMES, EFFECT_STATE_NAMES, NEED_NAMES,
-    FACE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, ON_FAILURE_NAMES, TIER_NAMES,
+    DISPLAY_STATE_NAMES, PRIORITY_NAMES, RISK_NAMES, PROOF_NAMES, ON_FAILURE_NAMES, TIER_NAMES,
     BLOCKED_NAMES, WHO_NAMES, REASON_NAMES;
 
 bool goal_status_may_become(enum goal_status from, enum goal_status to);

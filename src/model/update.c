@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does an agent say where it stands? */
+/* Updates: how an agent reports its status. */
 #include "model/update.h"
 
 static const char *const COMPLETION[COMPLETIONS] = {"complete", "partial", "failed"};
@@ -10,12 +10,12 @@ const struct names CONFIDENCE_NAMES = NAMES_OF(CONFIDENCE);
 const struct names PROGRESS_LEVEL_NAMES = NAMES_OF(LEVEL);
 
 static const struct field ARTIFACT_FIELDS[] = {
-    {"path", FIELD_TEXT, 1, FIELD_OF(artifact_said, path), LIMIT_NAME, FIELD_REQUIRED, NULL,
+    {"path", FIELD_TEXT, 1, FIELD_OF(artifact_claim, path), LIMIT_NAME, FIELD_REQUIRED, NULL,
      "where it is", 0, NULL},
-    {"description", FIELD_TEXT, 2, FIELD_OF(artifact_said, description), LIMIT_LINE, 0, NULL,
+    {"description", FIELD_TEXT, 2, FIELD_OF(artifact_claim, description), LIMIT_LINE, 0, NULL,
      "what it is", 0, NULL},
 };
-const struct shape ARTIFACT_SAID = SHAPE_OF(artifact_said, "artifact_said", 1, ARTIFACT_FIELDS);
+const struct shape ARTIFACT_CLAIM = SHAPE_OF(artifact_claim, "artifact_said", 1, ARTIFACT_FIELDS);
 
 #define TEXT(name, number, member, cap, text) \
     { name, FIELD_TEXT, number, FIELD_OF(update, member), cap, 0, NULL, text, 0, NULL }
@@ -40,7 +40,7 @@ static const struct field FIELDS[] = {
     {"confidence", FIELD_U32, 11, FIELD_OF(update, confidence), 0, FIELD_HIDDEN, NULL,
      "how sure it is, from 1", 0, NULL},
     {"artifacts", FIELD_ROWS, 12, FIELD_OF(update, artifacts), 0, FIELD_HIDDEN, NULL,
-     "what it made", LIMIT_LINES, &ARTIFACT_SAID},
+     "what it made", LIMIT_LINES, &ARTIFACT_CLAIM},
     {"warnings", FIELD_TEXTS, 13, FIELD_OF(update, warnings), LIMIT_LINE, FIELD_HIDDEN, NULL,
      "what somebody should look at", LIMIT_LINES, NULL},
     {"byTool", FIELD_FLAG, 14, FIELD_OF(update, by_tool), 0, FIELD_HIDDEN, NULL,

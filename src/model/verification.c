@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did the checks say? The rows of a verdict. */
+/* Verdicts of the checks: their rows. */
 #include "model/verification.h"
 
 static const char *const VERIFIED[VERIFIEDS] = {"skipped", "passed", "failed"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does an agent say where it stands, without any text to be parsed? UPDATE-11: the same as its block in a reply. */
+/* Operations with which an agent reports its state, without any text to be parsed. UPDATE-11: equivalent to the block
+ * in its reply. */
+#include "ops/agent_report.h"
 #include "ops/all.h"
 #include "ops/assignment.h"
-#include "ops/completion.h"
-#include "ops/update.h"
 
 #define WHICH \
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0, \
@@ -41,7 +41,7 @@ static const struct field COMPLETES[] = {
                "complete, partial or failed; complete if not said"),
     PARAM_ENUM("confidence", confidence, &CONFIDENCE_NAMES, 0, "high, medium or low"),
     {"artifacts", FIELD_ROWS, 0, offsetof(struct op_args, update.artifacts), 0, 0, NULL,
-     "what was made: path, description", LIMIT_LINES, &ARTIFACT_SAID},
+     "what was made: path, description", LIMIT_LINES, &ARTIFACT_CLAIM},
     UPDATE_LIST("blockers", blockers, "what is in the way"),
     UPDATE_LIST("warnings", warnings, "what somebody should look at"),
     EVIDENCE_LISTS,
@@ -63,15 +63,15 @@ static const struct field PROGRESSES[] = {
 };
 
 static bool is_about(struct op_call *call) {
-    struct str said = call->args.update.goal;
+    struct str given = call->args.update.goal;
     struct id named;
-    if (said.len == 0 || (goal_id_parse(said, &named) && id_equal(named, call->args.goal_id)))
+    if (given.len == 0 || (goal_id_parse(given, &named) && id_equal(named, call->args.goal_id)))
         return true;
     return op_refuse(call, ERROR_INVALID, "\"goalId\" is another goal.");
 }
 
 static bool update_send(struct op_call *call, struct update update, struct signal *ret) {
-    if (!assignment_named(call, &ret->charge) || !is_about(call))
+    if (!assignment_named(call, &ret->assignment) || !is_about(call))
         return false;
     if (!update_clean(&update, &call->arena))
         return op_refuse(call, ERROR_INVALID, "An update that says nothing changes nothing.");
@@ -88,7 +88,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
     return update_send(call, call->args.update, ret);
 }
 
-/* REPORT-01: the words of an end in the words of an update. */
+/* REPORT-01: translates a completion report into an update. */
 static bool complete_signal(struct op_call *call, const struct store_answer *answer,
                             struct signal *ret) {
     struct update update = call->args.update;
@@ -106,10 +106,10 @@ static bool progress_signal(struct op_call *call, const struct store_answer *ans
     (void)answer;
     if (progress.percent > 100)
         return op_refuse(call, ERROR_INVALID, "\"percentComplete\" is between 0 and 100.");
-    if (!assignment_named(call, &ret->charge))
+    if (!assignment_named(call, &ret->assignment))
         return false;
     if (json_object_get(call->params, "percentComplete"))
-        progress.percent++; /* from 1: 0 is not said */
+        progress.percent++; /* stored plus 1: 0 means not given */
     ret->kind = SIGNAL_AGENT_PROGRESS;
     ret->goal = call->args.goal_id;
     ret->body = shape_encode(&PROGRESS, &progress, &call->arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where do all the operations stand? Each in the file of its noun and verb. */
+/* Declares all operations. Each is defined in the file of its noun and verb. */
 #pragma once
 
 #include "ops/op.h"
@@ -39,9 +39,9 @@ extern const struct op OP_CONFIG_SHOW, OP_CONFIG_RELOAD, OP_FLEET_STOP, OP_FLEET
 /* agent_update.c, assignment.c */
 extern const struct op OP_AGENT_UPDATE, OP_AGENT_COMPLETE, OP_AGENT_PROGRESS, OP_AGENT_STATUS,
     OP_ASSIGNMENT_LIST, OP_ASSIGNMENT_SHOW;
-/* handoff.c, desk.c */
+/* handoff.c, admission_show.c */
 extern const struct op OP_HANDOFF_LIST, OP_HANDOFF_SHOW, OP_HANDOFF_ADD, OP_BUDGET_SHOW,
-    OP_DESK_SHOW, OP_DESK_RELEASE;
+    OP_ADMISSION_SHOW, OP_ADMISSION_RELEASE;
 extern const struct op OP_LANE_SHOW, OP_LANE_HOLD, OP_LANE_RELEASE; /* lane.c */
 /* replay_run.c */
 extern const struct op OP_REPLAY_RUN, OP_REPLAY_COMPARE;

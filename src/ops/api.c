@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of this daemon, and what can it answer? Every operation and every error, from their tables. */
+/* Describes every operation and every error of the daemon, from their tables. */
 #include "ops/api.h"
 
 #include "model/error.h"
@@ -9,7 +9,7 @@
 #include "ops/view.h"
 
 static const char *const KIND[] = {
-    [OP_WRITES] = "writes", [OP_READS] = "reads", [OP_TELLS] = "tells"};
+    [OP_WRITES] = "writes", [OP_READS] = "reads", [OP_LOCAL] = "tells"};
 
 static json_t *roles_json(const struct op *op) {
     json_t *list = json_array();
@@ -62,7 +62,7 @@ const struct op OP_API_DESCRIBE = {
     .name = "api.describe",
     .summary = "Describe every operation with its parameters, result and roles, and every error.",
     .help = "Example: overseer api describe --json",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_ALL,
     .members = MEMBERS,
     .member_count = count_of(MEMBERS),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who works on what, how is it going, and what were they told? ASSIGN-01 to ASSIGN-16, REQUEST-06, REQUEST-07. */
+/* Operations that list and show assignments: the agent, its status, and what it was last sent. ASSIGN-01 to ASSIGN-16,
+ * REQUEST-06, REQUEST-07. */
 #include "ops/assignment.h"
 
+#include "ops/agent_report.h"
 #include "ops/all.h"
-#include "ops/completion.h"
 #include "ops/instruction.h"
 #include "ops/json.h"
 #include "ops/view.h"
@@ -12,7 +13,7 @@
 
 enum { LIST_GOALS = 200, LIST_DEFAULT = 50, LIST_MOST = 1000 };
 
-/* ---- which ---- */
+/* ---- naming an assignment ---- */
 
 bool assignment_parse(struct str text, uint32_t *ret_n) {
     uint64_t n = 0;
@@ -27,37 +28,37 @@ bool assignment_parse(struct str text, uint32_t *ret_n) {
     return n < UINT32_MAX;
 }
 
-bool assignment_named(struct op_call *call, uint32_t *ret_charge) {
+bool assignment_named(struct op_call *call, uint32_t *ret_assignment) {
     const struct caller *caller = call->caller;
     uint32_t n;
-    *ret_charge = caller->role == ROLE_RUN ? caller->charge : 0;
+    *ret_assignment = caller->role == ROLE_RUN ? caller->assignment : 0;
     if (call->args.assignment.len == 0)
         return true;
     if (!assignment_parse(call->args.assignment, &n))
         return op_refuse(call, ERROR_INVALID, "\"assignment\" looks like A_3.");
-    if (caller->role == ROLE_RUN && n + 1 != caller->charge)
+    if (caller->role == ROLE_RUN && n + 1 != caller->assignment)
         return op_refuse(call, ERROR_UNAUTHORIZED, "A run may name no assignment but its own.");
-    *ret_charge = n + 1;
+    *ret_assignment = n + 1;
     return true;
 }
 
-/* ---- one ---- */
+/* ---- one assignment ---- */
 
-static uint32_t requests_of(const struct goal_loaded *loaded, const struct charge *charge) {
+static uint32_t requests_of(const struct goal_loaded *loaded, const struct assignment *assignment) {
     const struct questions *questions = &loaded->live.questions;
     uint32_t count = 0;
     for (uint32_t i = 0; i < questions->count; i++)
         count += questions->at[i].kind == QUESTION_REQUEST &&
                  questions->at[i].state == QUESTION_OPEN &&
-                 questions->at[i].charge == charge->n + 1;
+                 questions->at[i].assignment == assignment->n + 1;
     return count;
 }
 
 /* REQUEST-07 */
-static const char *run_status(const struct charge *charge, uint32_t requests) {
-    if (charge->run == 0)
+static const char *run_status(const struct assignment *assignment, uint32_t requests) {
+    if (assignment->run == 0)
         return "queued";
-    if (charge->ended)
+    if (assignment->ended)
         return "ended";
     return requests > 0 ? "blocked" : "running";
 }
@@ -74,32 +75,33 @@ static void effect_name(const struct goal *goal, uint32_t effect, char text[ID_T
         id_format(effect_id(goal->id, effect - 1), text);
 }
 
-/* The fields that a finished one has too. */
-static void row_put(json_t *json, const struct goal_loaded *loaded, const struct charge *charge) {
-    const struct node *node = plan_node(&loaded->plan, charge->node);
+/* The fields that a finished assignment has too. */
+static void row_put(json_t *json, const struct goal_loaded *loaded,
+                    const struct assignment *assignment) {
+    const struct node *node = plan_node(&loaded->plan, assignment->node);
     char hash[65], id[16], run[ID_TEXT + 1];
-    hash_hex(&charge->instruction, hash);
-    effect_name(&loaded->goal, charge->run, run);
-    snprintf(id, sizeof id, "A_%u", charge->n);
-    struct assignment row = {.id = str_of(id),
-                             .node = node ? node_id(node) : STR(""),
-                             .agent = str_of(charge->agent),
-                             .session = str_of(charge->session),
-                             .status = str_of(CHARGE_STATUS[charge->status].name),
-                             .instruction_hash = str_of(hash),
-                             .run = str_of(run),
-                             .recovery = str_of(name_of(&RUNG_NAMES, charge->first)),
-                             .blocked_reason = str_of(charge->reason),
-                             .created_at = charge->created_at,
-                             .updated_at = charge->updated_at,
-                             .last_dispatch_at = charge->last_dispatch_at,
-                             .last_activity_at = charge->last_activity_at,
-                             .expected_next_at = charge->expected_next_at,
-                             .idle_after = charge->idle_after,
-                             .last_retry_at = charge->last_retry_at,
-                             .backoff_until = charge->backoff_until,
-                             .retries = charge->retries};
-    json_put_fields(json, ASSIGNMENT.fields, ASSIGNMENT.count, &row);
+    hash_hex(&assignment->instruction, hash);
+    effect_name(&loaded->goal, assignment->run, run);
+    snprintf(id, sizeof id, "A_%u", assignment->n);
+    struct assignment_row row = {.id = str_of(id),
+                                 .node = node ? node_id(node) : STR(""),
+                                 .agent = str_of(assignment->agent),
+                                 .session = str_of(assignment->session),
+                                 .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
+                                 .instruction_hash = str_of(hash),
+                                 .run = str_of(run),
+                                 .recovery = str_of(name_of(&RUNG_NAMES, assignment->first)),
+                                 .blocked_reason = str_of(assignment->reason),
+                                 .created_at = assignment->created_at,
+                                 .updated_at = assignment->updated_at,
+                                 .last_dispatch_at = assignment->last_dispatch_at,
+                                 .last_activity_at = assignment->last_activity_at,
+                                 .expected_next_at = assignment->expected_next_at,
+                                 .idle_after = assignment->idle_after,
+                                 .last_retry_at = assignment->last_retry_at,
+                                 .backoff_until = assignment->backoff_until,
+                                 .retries = assignment->retries};
+    json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_del(json, "lastInstructionText"); /* see assignment_words() */
 }
 
@@ -111,45 +113,45 @@ static json_t *time_json(int64_t at) {
     return json_string(text);
 }
 
-json_t *progress_json(const struct charge *charge) {
-    json_t *json = charge && charge->progress_at ? json_object() : json_null();
+json_t *progress_json(const struct assignment *assignment) {
+    json_t *json = assignment && assignment->progress_at ? json_object() : json_null();
     if (json_is_null(json))
         return json;
-    json_object_set_new(json, "phase", json_string(charge->phase));
+    json_object_set_new(json, "phase", json_string(assignment->phase));
     json_object_set_new(json, "percentComplete",
-                        charge->percent ? json_integer(charge->percent - 1) : json_null());
-    json_object_set_new(json, "updatedAt", time_json(charge->progress_at));
+                        assignment->percent ? json_integer(assignment->percent - 1) : json_null());
+    json_object_set_new(json, "updatedAt", time_json(assignment->progress_at));
     return json;
 }
 
-json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *charge,
+json_t *assignment_json(const struct goal_loaded *loaded, const struct assignment *assignment,
                         struct arena *scratch) {
     char goal[GOAL_ID_TEXT + 1], dispatch[ID_TEXT + 1];
-    uint32_t requests = requests_of(loaded, charge);
+    uint32_t requests = requests_of(loaded, assignment);
     (void)scratch;
     goal_id_format(loaded->goal.id, goal);
-    effect_name(&loaded->goal, charge->dispatch, dispatch);
+    effect_name(&loaded->goal, assignment->dispatch, dispatch);
     json_t *json = json_object();
-    row_put(json, loaded, charge);
-    json_t *more =
-        json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:s, s:b, s:b}",
-                  "goalId", goal, "runStatus", run_status(charge, requests), "pendingRequestCount",
-                  (int)requests, "waitsFor", name_of(&WAITING_NAMES, charge->waiting), "delivery",
-                  name_of(&DELIVERY_NAMES, charge->delivery), "rung",
-                  name_of(&RUNG_NAMES, charge->rung), "attempts", (int)charge->attempts, "moves",
-                  (int)charge->moves, "contextPercent", (int)charge->context, "tokens",
-                  (json_int_t)charge->tokens, "cost", (json_int_t)charge->cost, "dispatchId",
-                  dispatch, "attached", (int)charge->attached, "over", 0);
+    row_put(json, loaded, assignment);
+    json_t *more = json_pack(
+        "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:s, s:b, s:b}", "goalId", goal,
+        "runStatus", run_status(assignment, requests), "pendingRequestCount", (int)requests,
+        "waitsFor", name_of(&WAITING_NAMES, assignment->waiting), "delivery",
+        name_of(&DELIVERY_NAMES, assignment->delivery), "rung",
+        name_of(&RUNG_NAMES, assignment->rung), "attempts", (int)assignment->attempts, "moves",
+        (int)assignment->moves, "contextPercent", (int)assignment->context, "tokens",
+        (json_int_t)assignment->tokens, "cost", (json_int_t)assignment->cost, "dispatchId",
+        dispatch, "attached", (int)assignment->attached, "over", 0);
     json_object_update(json, more);
     json_decref(more);
-    json_object_set_new(json, "waitsUntil", time_json(charge->waits_until));
-    json_object_set_new(json, "latestProgress", progress_json(charge));
-    json_object_set_new(json, "sandbox", json_string(charge->sandbox));
-    json_object_set_new(json, "scope", json_string(charge->scope));
-    json_object_set_new(json, "limits", json_string(charge->limits));
-    if (charge->question) {
+    json_object_set_new(json, "waitsUntil", time_json(assignment->waits_until));
+    json_object_set_new(json, "latestProgress", progress_json(assignment));
+    json_object_set_new(json, "sandbox", json_string(assignment->sandbox));
+    json_object_set_new(json, "scope", json_string(assignment->scope));
+    json_object_set_new(json, "limits", json_string(assignment->limits));
+    if (assignment->question) {
         char question[16];
-        snprintf(question, sizeof question, "Q_%u", charge->question - 1);
+        snprintf(question, sizeof question, "Q_%u", assignment->question - 1);
         json_object_set_new(json, "question", json_string(question));
     }
     return json;
@@ -158,19 +160,19 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct charge *c
 /* REPORT-06 */
 static json_t *report_json(const struct goal_shown *shown, const struct hash *report,
                            struct arena *scratch) {
-    struct update said = {0};
+    struct update outgoing = {0};
     struct str body = hash_is_zero(report) ? (struct str){0} : shown_text(shown, report);
-    if (body.len == 0 || !shape_decode_in(&UPDATE, body, scratch, &said))
+    if (body.len == 0 || !shape_decode_in(&UPDATE, body, scratch, &outgoing))
         return json_null();
-    return completion_json(&said);
+    return completion_json(&outgoing);
 }
 
-/* ASSIGN-19: what its first run was started with, and the next one is. */
-static json_t *beginning_json(const struct goal_shown *shown, const struct charge *charge,
+/* ASSIGN-19: the parameters of its first run, which later runs repeat. */
+static json_t *beginning_json(const struct goal_shown *shown, const struct assignment *assignment,
                               struct arena *scratch) {
     struct beginning begun = {0};
     struct str body =
-        hash_is_zero(&charge->start) ? (struct str){0} : shown_text(shown, &charge->start);
+        hash_is_zero(&assignment->start) ? (struct str){0} : shown_text(shown, &assignment->start);
     if (body.len == 0 || !shape_decode_in(&BEGINNING, body, scratch, &begun))
         return json_null();
     json_t *json = json_object();
@@ -178,43 +180,47 @@ static json_t *beginning_json(const struct goal_shown *shown, const struct charg
     return json;
 }
 
-/* VERIFY-11, VERIFY-14, VERIFY-18: what its run has to leave, what was seen of it, and whether this is the second try. */
+/* VERIFY-11, VERIFY-14, VERIFY-18: what its run has to produce, what the checks found, and whether this is the second
+ * attempt. */
 static void checks_put(json_t *json, const struct goal_loaded *loaded,
-                       const struct goal_shown *shown, const struct charge *charge,
+                       const struct goal_shown *shown, const struct assignment *assignment,
                        struct arena *scratch) {
-    const struct node *node = plan_node(&loaded->plan, charge->node);
+    const struct node *node = plan_node(&loaded->plan, assignment->node);
     char run[ID_TEXT + 1];
-    json_object_set_new(json, "verificationContract", contract_json(shown, charge, scratch));
+    json_object_set_new(json, "verificationContract", contract_json(shown, assignment, scratch));
     json_object_set_new(json, "verification",
-                        node ? verification_json(shown, node, charge, scratch) : json_null());
+                        node ? verification_json(shown, node, assignment, scratch) : json_null());
     json_object_set_new(json, "retryAttemptedAt",
-                        charge->retried_at ? time_json(charge->retried_at) : json_null());
-    if (charge->retry_of)
-        id_format(effect_id(loaded->goal.id, charge->retry_of - 1), run);
-    json_object_set_new(json, "retryOf", json_string(charge->retry_of ? run : ""));
+                        assignment->retried_at ? time_json(assignment->retried_at) : json_null());
+    if (assignment->retry_of)
+        id_format(effect_id(loaded->goal.id, assignment->retry_of - 1), run);
+    json_object_set_new(json, "retryOf", json_string(assignment->retry_of ? run : ""));
 }
 
 json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
-                         const struct charge *charge, struct arena *scratch) {
-    const struct node *node = plan_node(&loaded->plan, charge->node);
-    if (!node || charge->dispatch == 0)
+                         const struct assignment *assignment, struct arena *scratch) {
+    const struct node *node = plan_node(&loaded->plan, assignment->node);
+    if (!node || assignment->dispatch == 0)
         return json_null();
     struct instruction about = {.goal = loaded->goal.id,
                                 .node = node_id(node),
                                 .text = node->text,
-                                .handoff = charge->handoff,
-                                .said = charge->words == WORDS_TOLD ? charge->told : charge->said,
-                                .words = charge->words};
+                                .handoff = assignment->handoff_hash,
+                                .outgoing = assignment->words == WORDS_MESSAGE
+                                                ? assignment->outgoing_message
+                                                : assignment->outgoing,
+                                .words = assignment->words};
     struct str text = instruction_text(&about, shown, scratch);
     return text.len > 0 ? json_stringn(text.at, text.len) : json_null();
 }
 
-/* ASSIGN-03: whom a question about it reaches beside the operator; null: nobody is asked, or nobody else. */
+/* ASSIGN-03: whom a question about it reaches besides the operator; null: there is no question, or only the operator is
+ * asked. */
 static json_t *delivery_context(const struct goal_loaded *loaded, const struct goal_shown *shown,
-                                const struct charge *charge, struct arena *scratch) {
+                                const struct assignment *assignment, struct arena *scratch) {
     struct goal_text text = {0};
     struct str body = shown_text(shown, &loaded->goal.text);
-    if (charge->question == 0 || body.len == 0 ||
+    if (assignment->question == 0 || body.len == 0 ||
         !shape_decode_in(&GOAL_TEXT, body, scratch, &text) || text.channel.len == 0)
         return json_null();
     return json_pack("{s:s%, s:s%, s:s%, s:s%}", "channel", text.channel.at, text.channel.len, "to",
@@ -223,16 +229,16 @@ static json_t *delivery_context(const struct goal_loaded *loaded, const struct g
                      text.account.at ? text.account.at : "", text.account.len);
 }
 
-/* ---- all of a goal ---- */
+/* ---- all assignments of a goal ---- */
 
 static json_t *over_json(const struct goal_loaded *loaded, const struct part_shown *part,
                          struct arena *scratch) {
     char goal[GOAL_ID_TEXT + 1];
-    struct assignment row = {0};
+    struct assignment_row row = {0};
     json_t *json = json_object();
     goal_id_format(loaded->goal.id, goal);
-    if (shape_decode_in(&ASSIGNMENT, part->body, scratch, &row))
-        json_put_fields(json, ASSIGNMENT.fields, ASSIGNMENT.count, &row);
+    if (shape_decode_in(&ASSIGNMENT_ROW, part->body, scratch, &row))
+        json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_set_new(json, "goalId", json_string(goal));
     json_object_set_new(json, "over", json_true());
     return json;
@@ -240,12 +246,13 @@ static json_t *over_json(const struct goal_loaded *loaded, const struct part_sho
 
 json_t *assignments_json(const struct goal_loaded *loaded, const struct goal_shown *shown, bool all,
                          struct arena *scratch) {
-    const struct charges *charges = &loaded->live.charges;
+    const struct assignments *assignments = &loaded->live.assignments;
     json_t *list = json_array();
-    for (uint32_t i = 0; i < charges->count; i++)
-        json_array_append_new(list, assignment_json(loaded, &charges->at[i], scratch));
+    for (uint32_t i = 0; i < assignments->count; i++)
+        json_array_append_new(list, assignment_json(loaded, &assignments->at[i], scratch));
     for (uint32_t i = shown->part_count; all && i-- > 0;)
-        if (shown->parts[i].kind == PART_ASSIGNMENT && !charges_find(charges, shown->parts[i].n))
+        if (shown->parts[i].kind == PART_ASSIGNMENT_ROW &&
+            !assignments_find(assignments, shown->parts[i].n))
             json_array_append_new(list, over_json(loaded, &shown->parts[i], scratch));
     return list;
 }
@@ -425,24 +432,24 @@ static const struct op_member SHOWN[] = {
     AT("backoffUntil", "before when it will not be"),
 };
 
-/* By its name: one that was imported may stand elsewhere. */
+/* By name: an imported assignment may be stored under another number. */
 static const struct part_shown *over_find(const struct goal_shown *shown, uint32_t n) {
     char name[16];
     snprintf(name, sizeof name, "A_%u", n);
     for (uint32_t i = 0; i < shown->part_count; i++)
-        if (shown->parts[i].kind == PART_ASSIGNMENT &&
+        if (shown->parts[i].kind == PART_ASSIGNMENT_ROW &&
             str_equal(shown->parts[i].name, str_of(name)))
             return &shown->parts[i];
     return NULL;
 }
 
-/* The one that did the work: its node keeps what it said. */
+/* Only for the assignment that completed the work: its node keeps the report. */
 static json_t *over_report(const struct goal_loaded *loaded, const struct goal_shown *shown,
                            const struct part_shown *over, struct arena *scratch) {
-    struct assignment row = {0};
-    shape_decode_in(&ASSIGNMENT, over->body, scratch, &row);
+    struct assignment_row row = {0};
+    shape_decode_in(&ASSIGNMENT_ROW, over->body, scratch, &row);
     const struct node *node = plan_find(&loaded->plan, row.node);
-    bool did_it = node && str_equal(row.status, str_of(CHARGE_STATUS[CHARGE_DONE].name));
+    bool did_it = node && str_equal(row.status, str_of(ASSIGNMENT_STATUS[ASSIGNMENT_DONE].name));
     return did_it ? report_json(shown, &node->report, scratch) : json_null();
 }
 
@@ -452,27 +459,29 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     json_ran_short();
     if (!view_is_whole(call, answer) || !assignment_named(call, &named))
         return NULL;
-    const struct charge *charge = named ? charges_find(&loaded->live.charges, named - 1) : NULL;
-    const struct part_shown *over = named && !charge ? over_find(&answer->shown, named - 1) : NULL;
-    if (!charge && !over) {
+    const struct assignment *assignment =
+        named ? assignments_find(&loaded->live.assignments, named - 1) : NULL;
+    const struct part_shown *over =
+        named && !assignment ? over_find(&answer->shown, named - 1) : NULL;
+    if (!assignment && !over) {
         op_refuse(call, ERROR_NOT_FOUND,
                   named ? "The goal has no such assignment."
                         : "\"assignment\" is missing: which it is.");
         return NULL;
     }
-    json_t *json = charge ? assignment_json(loaded, charge, &call->arena)
-                          : over_json(loaded, over, &call->arena);
+    json_t *json = assignment ? assignment_json(loaded, assignment, &call->arena)
+                              : over_json(loaded, over, &call->arena);
     json_object_set_new(json, "completionReport",
-                        charge ? report_json(&answer->shown, &charge->report, &call->arena)
-                               : over_report(loaded, &answer->shown, over, &call->arena));
-    if (charge) {
+                        assignment ? report_json(&answer->shown, &assignment->report, &call->arena)
+                                   : over_report(loaded, &answer->shown, over, &call->arena));
+    if (assignment) {
         json_object_set_new(json, "lastInstructionText",
-                            assignment_words(loaded, &answer->shown, charge, &call->arena));
+                            assignment_words(loaded, &answer->shown, assignment, &call->arena));
         json_object_set_new(json, "startedWith",
-                            beginning_json(&answer->shown, charge, &call->arena));
-        checks_put(json, loaded, &answer->shown, charge, &call->arena);
+                            beginning_json(&answer->shown, assignment, &call->arena));
+        checks_put(json, loaded, &answer->shown, assignment, &call->arena);
         json_object_set_new(json, "deliveryContext",
-                            delivery_context(loaded, &answer->shown, charge, &call->arena));
+                            delivery_context(loaded, &answer->shown, assignment, &call->arena));
     }
     return view_checked(call, json);
 }

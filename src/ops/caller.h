@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks? Every door finds that out before anything else; nobody can say it of themselves. G-03. */
+/* The authenticated caller of an operation. Every interface determines it before anything else; callers cannot claim an
+ * identity. G-03. */
 #pragma once
 
 #include "base/id.h"
@@ -10,8 +11,8 @@ enum role {
     ROLE_NOBODY,
     ROLE_HUMAN,    /* a person: the Unix socket, or a token */
     ROLE_OVERSEER, /* the supervisor's own helpers, such as a planner */
-    ROLE_RUN,      /* one run of an agent: its own goal, and no more */
-    ROLE_READER,   /* a dashboard: sees, and changes nothing */
+    ROLE_RUN,      /* one run of an agent: its own goal only */
+    ROLE_READER,   /* a dashboard: read-only */
     ROLES
 };
 
@@ -28,17 +29,18 @@ enum {
 struct caller {
     enum role role;
     char actor[LIMIT_ACTOR + 1]; /* human:1000, actor:agent:coder-1 */
-    struct id goal;              /* of a run; of anybody else zero: any goal */
+    struct id goal;              /* of a run: its goal; other roles: zero, any goal */
     char run[LIMIT_NAME + 1];    /* of a run: its id */
-    uint32_t run_n; /* of a run that we started: ordinal + 1 of the effect that did; 0: not known */
     uint32_t
-        charge; /* of a run: n + 1 of the assignment that it works on; 0: it is bound to none */
-    uint64_t
-        denied[2]; /* SCOPE-05: of a run: what it may not call, by its place in OPS; see tool.h */
-    struct {       /* SCOPE-07: of a run: what it may give to others, one a line; see scope.h */
+        run_n; /* of a run that we started: ordinal + 1 of the effect that started it; 0: unknown */
+    uint32_t assignment; /* of a run: n + 1 of its assignment; 0: bound to none */
+    uint64_t denied
+        [2]; /* SCOPE-05: of a run: operations that it may not call, by index in OPS; see tool.h */
+    struct
+    { /* SCOPE-07: of a run: tools that it may pass on to others, one per line; see scope.h */
         char allow[LIMIT_SCOPED + 1], deny[LIMIT_SCOPED + 1];
-        bool listed;   /* nothing but `allow` */
-        bool too_long; /* for here: it may give nothing */
+        bool listed;   /* only those in `allow` */
+        bool too_long; /* the lists do not fit: it may pass on nothing */
     } tools;
 };
 

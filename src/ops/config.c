@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked about the settings? The daemon itself knows: see daemon/reload.c. */
+/* Operations that show and reload the settings. The daemon answers them itself: see engine/reload.c. */
 #include "ops/all.h"
 
 static const struct field SHOW[] = {
@@ -23,8 +23,8 @@ const struct op OP_CONFIG_SHOW = {
     .help =
         "Each layer wins over the one before: default, file, environment, flag. See overseer.toml(5).\n"
         "Example: overseer config show --origin",
-    .kind = OP_TELLS,
-    .may = MAY_HUMAN, /* a store's address may have a password in it */
+    .kind = OP_LOCAL,
+    .may = MAY_HUMAN, /* the address of a store may contain a password */
     .params = SHOW,
     .param_count = count_of(SHOW),
     .positional = 1,
@@ -38,14 +38,14 @@ static const struct op_member RELOADED[] = {
     {"changed", MEMBER_LIST, true, "name, from, to, and whether it is so now or at the next start"},
 };
 
-/* POLICY-09: commands are settings, so only a person may have them read anew. */
+/* POLICY-09: settings contain commands, so only a person may reload them. */
 const struct op OP_CONFIG_RELOAD = {
     .name = "config.reload",
     .summary = "Read the settings again. A file that is wrong changes nothing.",
     .help =
         "The file is checked whole first. A change of what decisions depend on is put on the record.\n"
         "Example: overseer config reload",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .members = RELOADED,
     .member_count = count_of(RELOADED),

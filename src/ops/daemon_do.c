@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of the daemon itself? API-04. */
+/* Operations on the daemon itself: tick, wake and stop. API-04. */
 #include "ops/all.h"
 
-/* A signal of no kind is for nobody's goal: the ledger's loop takes it as the wish to look now. */
+/* A signal without a kind belongs to no goal: the ledger thread takes it as the request to look for due work now. */
 static bool tick(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
     (void)answer;
     ret->kind = SIGNAL_NONE;
@@ -43,7 +43,7 @@ const struct op OP_TICK_WAKE = {
     .also = "wake",
     .summary = "Ask the daemon to look now, and do not wait for it.",
     .help = "For timers and hooks outside.\nExample: overseer tick wake",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_MANAGE,
     .members = DONE,
     .member_count = count_of(DONE),
@@ -53,7 +53,7 @@ const struct op OP_DAEMON_STOP = {
     .name = "daemon.stop",
     .summary = "Let the daemon end: what waits is committed first; agents and commands go on.",
     .help = "Example: overseer down",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .asks_first = true,
     .members = DONE,

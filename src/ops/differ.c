@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which setting decided? */
+/* Finds the settings that a decision depended on. */
 #include "ops/differ.h"
 
-#include "model/setting.h"
-#include "ops/told.h"
+#include "model/setting/setting.h"
+#include "ops/explain.h"
 
 #include <stdio.h>
 
-/* supervision.backoff.base is backoff_base of a policy. */
+/* The setting supervision.backoff.base is the field backoff_base of a policy. */
 static bool is_named(const char *setting, const char *field) {
     char text[80];
     size_t length = strlen(setting), wanted = strlen(field);
@@ -21,7 +21,7 @@ static bool is_named(const char *setting, const char *field) {
     return false;
 }
 
-/* Policies have the names of their settings, without the section. */
+/* Fields of a policy are named like their settings, without the section. */
 static const char *setting_of(const struct field *field) {
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if ((SETTINGS[i].flags & SETTING_POLICY) && is_named(SETTINGS[i].name, field->name))
@@ -52,9 +52,9 @@ static void value_tell(const struct field *field, int64_t value, char text[SPAN_
         snprintf(text, SPAN_TEXT, "%lld", (long long)value);
 }
 
-/* The first record that says more than that an effect was carried out. */
-static void instead_tell(const struct decision *would, char text[TOLD_TEXT]) {
-    snprintf(text, TOLD_TEXT, "nothing would have been decided");
+/* Describes the first record that says more than that an effect was executed. */
+static void instead_tell(const struct decision *would, char text[EXPLAIN_TEXT]) {
+    snprintf(text, EXPLAIN_TEXT, "nothing would have been decided");
     for (uint32_t i = 0; i < would->record_count; i++) {
         struct evidence evidence;
         if (!record_evidence(&would->records[i], &evidence) ||
@@ -67,7 +67,7 @@ static void instead_tell(const struct decision *would, char text[TOLD_TEXT]) {
 
 static json_t *differ_json(const struct field *field, int64_t was, int64_t value,
                            const struct decision *would) {
-    char from[SPAN_TEXT], to[SPAN_TEXT], instead[TOLD_TEXT];
+    char from[SPAN_TEXT], to[SPAN_TEXT], instead[EXPLAIN_TEXT];
     value_tell(field, was, from);
     value_tell(field, value, to);
     instead_tell(would, instead);
@@ -89,7 +89,7 @@ static void field_try(json_t *list, struct replay *replay, const struct field *f
     }
 }
 
-/* Was it one of the limits that the decision names? */
+/* Is the value one of the limits that the decision names? */
 static bool is_compared(const struct decision *decision, int64_t value) {
     for (uint32_t i = 0; value > 0 && i < decision->record_count; i++) {
         struct evidence evidence;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has happened since? A page of the log in the order of commits, for whoever asks now and then; GET /events is for
- * those who want to hear of it at once. API-11 */
+/* Lists the log page by page in commit order, for clients that poll; GET /events is for clients that want events at
+ * once. API-11 */
 #include "ops/all.h"
 #include "ops/json.h"
 #include "ops/place.h"
@@ -29,7 +29,7 @@ static const struct op_member MEMBERS[] = {
 struct listing {
     uint32_t limit, rounds;
     bool types[RECORD_TYPES];
-    struct store_request request; /* of the first page */
+    struct store_request request; /* for the first page */
 };
 
 static bool is_set(struct id id) {
@@ -70,7 +70,7 @@ static json_t *events_of(struct op_call *call) {
     return json_object_get(call->result, "events");
 }
 
-/* Where few of the records are wanted, a page of the store may have none of them: a few more are looked at. */
+/* If the filter matches few records, a page of the store may contain none: read a few more pages. */
 static bool next(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request) {
     struct listing *listing = call->own;

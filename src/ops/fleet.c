@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does somebody stop everything, and let it go on? */
+/* Operations that stop and resume the whole fleet. */
 #include "ops/all.h"
 
 static const struct field PARAMS[] = {PARAM_REASON(0), PARAM_KEY};

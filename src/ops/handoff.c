@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is written down where things stand, so that somebody else can go on? CRYSTAL-01 to CRYSTAL-05. */
+/* Operations that add, list and show handoffs, which record the state of the work so that another agent can continue.
+ * CRYSTAL-01 to CRYSTAL-05. */
 #include "ops/all.h"
 #include "ops/assignment.h"
 #include "ops/json.h"
 
 #define TEXT(name, member, cap, flags, text) \
     { \
-        name, FIELD_TEXT, 0, offsetof(struct op_args, crystal.member), cap, flags, NULL, text, 0, \
+        name, FIELD_TEXT, 0, offsetof(struct op_args, handoff.member), cap, flags, NULL, text, 0, \
             NULL \
     }
 #define LIST(name, member, text) \
     { \
-        name, FIELD_TEXTS, 0, offsetof(struct op_args, crystal.member), LIMIT_LINE, 0, NULL, text, \
+        name, FIELD_TEXTS, 0, offsetof(struct op_args, handoff.member), LIMIT_LINE, 0, NULL, text, \
             LIMIT_LINES, NULL \
     }
 
@@ -41,32 +42,33 @@ static const struct field ADD[] = {
 };
 
 static bool is_of_run(const struct op_call *call) {
-    return call->caller->role == ROLE_RUN && call->caller->charge > 0;
+    return call->caller->role == ROLE_RUN && call->caller->assignment > 0;
 }
 
-/* A run need not say which node: its assignment does. */
+/* A run need not name the node: its assignment determines it. */
 static bool add_request(struct op_call *call, struct store_request *ret) {
     return is_of_run(call) && show_request(call, ret);
 }
 
 static bool add_signal(struct op_call *call, const struct store_answer *answer,
                        struct signal *ret) {
-    struct crystal crystal = call->args.crystal;
+    struct handoff handoff = call->args.handoff;
     if (answer && !view_is_whole(call, answer))
         return false;
-    ret->charge = is_of_run(call) ? call->caller->charge : 0;
-    if (answer && crystal.node.len == 0) {
+    ret->assignment = is_of_run(call) ? call->caller->assignment : 0;
+    if (answer && handoff.node.len == 0) {
         const struct live *live = &answer->loaded[0].live;
-        const struct charge *charge = charges_find(&live->charges, ret->charge - 1);
-        const struct node *node = charge ? plan_node(&live->plan, charge->node) : NULL;
+        const struct assignment *assignment =
+            assignments_find(&live->assignments, ret->assignment - 1);
+        const struct node *node = assignment ? plan_node(&live->plan, assignment->node) : NULL;
         if (!node)
             return op_refuse(call, ERROR_CONFLICT, "Your assignment is over.");
-        crystal.node = arena_copy(&call->arena, node_id(node));
+        handoff.node = arena_copy(&call->arena, node_id(node));
     }
     ret->kind = SIGNAL_HANDOFF;
     ret->goal = call->args.goal_id;
-    ret->node = crystal.node;
-    ret->body = shape_encode(&CRYSTAL, &crystal, &call->arena);
+    ret->node = handoff.node;
+    ret->body = shape_encode(&HANDOFF, &handoff, &call->arena);
     return true;
 }
 
@@ -98,15 +100,15 @@ static const struct op_member LISTED[] = {
     {"handoffs", MEMBER_LIST, true, "newest first: crystallizationId, workNodeId, summary, ts"},
 };
 
-static json_t *brief_json(const struct crystal *crystal) {
+static json_t *brief_json(const struct handoff *handoff) {
     char at[TIME_TEXT + 1];
-    time_format(crystal->at, at);
-    struct str summary = str_cut_utf8(crystal->summary, LIMIT_REPORT);
+    time_format(handoff->at, at);
+    struct str summary = str_cut_utf8(handoff->summary, LIMIT_REPORT);
     return json_pack("{s:s%, s:s%, s:s%, s:i, s:s}", "crystallizationId",
-                     crystal->id.at ? crystal->id.at : "", crystal->id.len, "workNodeId",
-                     crystal->node.at ? crystal->node.at : "", crystal->node.len, "summary",
+                     handoff->id.at ? handoff->id.at : "", handoff->id.len, "workNodeId",
+                     handoff->node.at ? handoff->node.at : "", handoff->node.len, "summary",
                      summary.at ? summary.at : "", summary.len, "nextActionCount",
-                     (int)crystal->next_actions.count, "ts", at);
+                     (int)handoff->next_actions.count, "ts", at);
 }
 
 static json_t *list_result(struct op_call *call, const struct store_answer *answer) {
@@ -116,12 +118,12 @@ static json_t *list_result(struct op_call *call, const struct store_answer *answ
         return NULL;
     json_t *list = json_array();
     for (uint32_t i = shown->part_count; i-- > 0;) {
-        struct crystal crystal = {0};
-        bool fits = shown->parts[i].kind == PART_CRYSTAL &&
-                    shape_decode_in(&CRYSTAL, shown->parts[i].body, &call->arena, &crystal) &&
-                    (call->args.node.len == 0 || str_equal(crystal.node, call->args.node));
+        struct handoff handoff = {0};
+        bool fits = shown->parts[i].kind == PART_HANDOFF &&
+                    shape_decode_in(&HANDOFF, shown->parts[i].body, &call->arena, &handoff) &&
+                    (call->args.node.len == 0 || str_equal(handoff.node, call->args.node));
         if (fits)
-            json_array_append_new(list, brief_json(&crystal));
+            json_array_append_new(list, brief_json(&handoff));
     }
     return view_checked(call, json_pack("{s:o}", "handoffs", list));
 }
@@ -147,7 +149,7 @@ static const struct field SHOW[] = {
     PARAM("handoff", FIELD_TEXT, node, LIMIT_TAG, 0, "which, such as C_2; the newest if not said"),
 };
 
-static const struct op_shown SHOWN[] = {{&CRYSTAL, true}};
+static const struct op_shown SHOWN[] = {{&HANDOFF, true}};
 
 static json_t *show_result(struct op_call *call, const struct store_answer *answer) {
     const struct goal_shown *shown = &answer->shown;
@@ -155,13 +157,13 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     if (!view_is_whole(call, answer))
         return NULL;
     for (uint32_t i = shown->part_count; i-- > 0;) {
-        struct crystal crystal = {0};
-        bool is_it = shown->parts[i].kind == PART_CRYSTAL &&
+        struct handoff handoff = {0};
+        bool is_it = shown->parts[i].kind == PART_HANDOFF &&
                      (call->args.node.len == 0 || str_equal(shown->parts[i].name, call->args.node));
-        if (!is_it || !shape_decode_in(&CRYSTAL, shown->parts[i].body, &call->arena, &crystal))
+        if (!is_it || !shape_decode_in(&HANDOFF, shown->parts[i].body, &call->arena, &handoff))
             continue;
         json_t *json = json_object();
-        json_put_fields(json, CRYSTAL.fields, CRYSTAL.count, &crystal);
+        json_put_fields(json, HANDOFF.fields, HANDOFF.count, &handoff);
         return view_checked(call, json);
     }
     op_refuse(call, ERROR_NOT_FOUND, "The goal has no such handoff.");

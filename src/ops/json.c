@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a table of fields become JSON and back? */
+/* Converts structs to JSON and back by their tables of fields. */
 #include "ops/json.h"
 
 #include "base/time.h"
@@ -17,7 +17,7 @@ static void *watched_take(size_t size) {
     return memory;
 }
 
-void json_watch(void) {
+void json_count_memory(void) {
     json_malloc_t take;
     json_free_t give;
     json_get_alloc_funcs(&take, &give);
@@ -139,7 +139,7 @@ static bool text_get(const struct taking *t, const json_t *value, struct str *re
 static bool number_get(const struct taking *t, const json_t *value, void *at) {
     json_int_t number = json_integer_value(value);
     bool narrow = t->field->type == FIELD_U32;
-    if (json_is_string(value)) { /* the command line knows only texts */
+    if (json_is_string(value)) { /* the command line passes only texts */
         char *end;
         number = strtoll(json_string_value(value), &end, 10);
         if (*end || end == json_string_value(value))
@@ -180,8 +180,8 @@ static bool time_get(const struct taking *t, const json_t *value, int64_t *ret) 
            refuse(t, "has to be a time such as 2026-01-31T12:00:00Z");
 }
 
-/* One text alone is a list of one: so that the command line needs no brackets. */
-/* A name, and what it is. */
+/* A single text counts as a list of one, so that the command line needs no brackets. */
+/* Has the form NAME=VALUE. */
 static bool is_pair(struct str text) {
     const char *sign = memchr(text.at, '=', text.len);
     return sign && sign > text.at;
@@ -207,7 +207,7 @@ static bool texts_get(const struct taking *t, const json_t *value, struct texts 
     return true;
 }
 
-/* {"files": 3} is files=3, and so is the text on the command line. */
+/* {"files": 3} becomes files=3, which is also the form on the command line. */
 static bool pair_get(const struct taking *t, const char *name, const json_t *value,
                      struct str *ret) {
     char *number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;

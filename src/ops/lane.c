@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lands next, what waits behind it, and is the lane held? model/lane.h */
+/* Operations that show, hold and release the landing lane. model/lane.h */
 #include "model/lane.h"
 
 #include "ops/all.h"
@@ -26,7 +26,7 @@ static bool request(struct op_call *call, struct store_request *ret) {
 static json_t *entry_json(const struct permit *permit) {
     char goal[GOAL_ID_TEXT + 1], assignment[16], at[TIME_TEXT + 1];
     goal_id_format(permit->goal, goal);
-    snprintf(assignment, sizeof assignment, "A_%u", permit->charge);
+    snprintf(assignment, sizeof assignment, "A_%u", permit->assignment);
     time_format(permit->state == PERMIT_GRANTED ? permit->granted_at : permit->asked_at, at);
     return json_pack("{s:s, s:s, s:s, s:b, s:s}", "goalId", goal, "assignmentId", assignment,
                      "agentId", permit->agent, "slot", permit->state == PERMIT_GRANTED, "since",
@@ -77,7 +77,7 @@ static bool hold_signal(struct op_call *call, const struct store_answer *answer,
     uint32_t host = call->facts ? call->facts->host : 0;
     ret->kind = SIGNAL_LANE_HOLD;
     ret->goal = workspace_id(call->policy, host);
-    ret->desk = host;
+    ret->admission = host;
     ret->to = call->op->to;
     ret->reason = call->args.reason;
     return true;

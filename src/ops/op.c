@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which operations are there? */
+/* The table of all operations, and the reading and checking of their arguments. */
 #include "ops/op.h"
 #include "ops/tool.h"
 
@@ -10,26 +10,26 @@
 #include <stdio.h>
 
 const struct op *const OPS[] = {
-    &OP_STATUS_SHOW,    &OP_INBOX_LIST,      &OP_WHY_SHOW,         &OP_EVENTS_LIST,
-    &OP_GOAL_CREATE,    &OP_GOAL_UPDATE,     &OP_GOAL_REPORT,      &OP_GOAL_SHOW,
-    &OP_GOAL_LIST,      &OP_GOAL_TALLY,      &OP_GOAL_PAUSE,       &OP_GOAL_RESUME,
-    &OP_GOAL_COMPLETE,  &OP_GOAL_REOPEN,     &OP_GOAL_CANCEL,      &OP_GOAL_ARCHIVE,
-    &OP_GOAL_RELEASE,   &OP_PLAN_SHOW,       &OP_PLAN_APPLY,       &OP_PLAN_APPROVE,
-    &OP_PLAN_REJECT,    &OP_PLAN_REVIEW,     &OP_PLAN_HISTORY,     &OP_PLAN_INSIGHTS,
-    &OP_PLAN_RECOMMEND, &OP_WORK_ADD,        &OP_WORK_START,       &OP_WORK_BLOCK,
-    &OP_WORK_UNBLOCK,   &OP_WORK_DONE,       &OP_WORK_CANCEL,      &OP_WORK_OVERRIDE,
-    &OP_WORK_FOLLOW,    &OP_WORK_UPDATE,     &OP_WORK_LOG,         &OP_WORK_DIFF,
-    &OP_RUN_UPDATE,     &OP_TICK_RUN,        &OP_TICK_WAKE,        &OP_DAEMON_STOP,
-    &OP_TOKEN_CREATE,   &OP_TOKEN_LIST,      &OP_TOKEN_REVOKE,     &OP_TOKEN_ROTATE,
-    &OP_API_DESCRIBE,   &OP_CONFIG_SHOW,     &OP_CONFIG_RELOAD,    &OP_FLEET_STOP,
-    &OP_FLEET_RESUME,   &OP_WORK_RETRY,      &OP_AGENT_UPDATE,     &OP_AGENT_COMPLETE,
-    &OP_AGENT_PROGRESS, &OP_AGENT_STATUS,    &OP_ASSIGNMENT_LIST,  &OP_ASSIGNMENT_SHOW,
-    &OP_HANDOFF_LIST,   &OP_HANDOFF_SHOW,    &OP_HANDOFF_ADD,      &OP_BUDGET_SHOW,
-    &OP_DESK_SHOW,      &OP_DESK_RELEASE,    &OP_REPLAY_RUN,       &OP_REPLAY_COMPARE,
-    &OP_QUESTION_SHOW,  &OP_QUESTION_ANSWER, &OP_QUESTION_APPROVE, &OP_QUESTION_REJECT,
-    &OP_QUESTION_ACK,   &OP_QUESTION_SNOOZE, &OP_QUESTION_UNDO,    &OP_QUESTION_WITHDRAW,
-    &OP_QUESTION_ASK,   &OP_REQUEST_SEND,    &OP_REQUEST_RESPOND,  &OP_REQUEST_LIST,
-    &OP_MAIL_SEND,      &OP_MAIL_INBOX,      &OP_MAIL_ACK,         &OP_LANE_SHOW,
+    &OP_STATUS_SHOW,    &OP_INBOX_LIST,        &OP_WHY_SHOW,         &OP_EVENTS_LIST,
+    &OP_GOAL_CREATE,    &OP_GOAL_UPDATE,       &OP_GOAL_REPORT,      &OP_GOAL_SHOW,
+    &OP_GOAL_LIST,      &OP_GOAL_TALLY,        &OP_GOAL_PAUSE,       &OP_GOAL_RESUME,
+    &OP_GOAL_COMPLETE,  &OP_GOAL_REOPEN,       &OP_GOAL_CANCEL,      &OP_GOAL_ARCHIVE,
+    &OP_GOAL_RELEASE,   &OP_PLAN_SHOW,         &OP_PLAN_APPLY,       &OP_PLAN_APPROVE,
+    &OP_PLAN_REJECT,    &OP_PLAN_REVIEW,       &OP_PLAN_HISTORY,     &OP_PLAN_INSIGHTS,
+    &OP_PLAN_RECOMMEND, &OP_WORK_ADD,          &OP_WORK_START,       &OP_WORK_BLOCK,
+    &OP_WORK_UNBLOCK,   &OP_WORK_DONE,         &OP_WORK_CANCEL,      &OP_WORK_OVERRIDE,
+    &OP_WORK_FOLLOW,    &OP_WORK_UPDATE,       &OP_WORK_LOG,         &OP_WORK_DIFF,
+    &OP_RUN_UPDATE,     &OP_TICK_RUN,          &OP_TICK_WAKE,        &OP_DAEMON_STOP,
+    &OP_TOKEN_CREATE,   &OP_TOKEN_LIST,        &OP_TOKEN_REVOKE,     &OP_TOKEN_ROTATE,
+    &OP_API_DESCRIBE,   &OP_CONFIG_SHOW,       &OP_CONFIG_RELOAD,    &OP_FLEET_STOP,
+    &OP_FLEET_RESUME,   &OP_WORK_RETRY,        &OP_AGENT_UPDATE,     &OP_AGENT_COMPLETE,
+    &OP_AGENT_PROGRESS, &OP_AGENT_STATUS,      &OP_ASSIGNMENT_LIST,  &OP_ASSIGNMENT_SHOW,
+    &OP_HANDOFF_LIST,   &OP_HANDOFF_SHOW,      &OP_HANDOFF_ADD,      &OP_BUDGET_SHOW,
+    &OP_ADMISSION_SHOW, &OP_ADMISSION_RELEASE, &OP_REPLAY_RUN,       &OP_REPLAY_COMPARE,
+    &OP_QUESTION_SHOW,  &OP_QUESTION_ANSWER,   &OP_QUESTION_APPROVE, &OP_QUESTION_REJECT,
+    &OP_QUESTION_ACK,   &OP_QUESTION_SNOOZE,   &OP_QUESTION_UNDO,    &OP_QUESTION_WITHDRAW,
+    &OP_QUESTION_ASK,   &OP_REQUEST_SEND,      &OP_REQUEST_RESPOND,  &OP_REQUEST_LIST,
+    &OP_MAIL_SEND,      &OP_MAIL_INBOX,        &OP_MAIL_ACK,         &OP_LANE_SHOW,
     &OP_LANE_HOLD,      &OP_LANE_RELEASE,
 };
 const size_t OP_COUNT = count_of(OPS);
@@ -55,7 +55,8 @@ const struct op *op_find(struct str name) {
         name = (struct str){name.at + OURS.len, name.len - OURS.len};
     for (size_t i = 0; i < OP_COUNT; i++)
         if (str_equal(str_of(OPS[i]->name), name) ||
-            (OPS[i]->also && str_equal(str_of(OPS[i]->also), name)))
+            (OPS[i]->also && str_equal(str_of(OPS[i]->also), name)) ||
+            (OPS[i]->alias && str_equal(str_of(OPS[i]->alias), name)))
             return OPS[i];
     return NULL;
 }
@@ -117,7 +118,7 @@ static bool params_are_known(struct op_call *call, const json_t *params) {
     return true;
 }
 
-/* A whole id, or the beginning of one. */
+/* A complete id, or a prefix of one. */
 static bool goal_is_read(struct op_args *args) {
     if (args->goal.len == 0 || goal_id_parse(args->goal, &args->goal_id))
         return true;
@@ -125,7 +126,7 @@ static bool goal_is_read(struct op_args *args) {
     return args->goal_begins;
 }
 
-/* A run has but one goal, and need not say which: see op_allows(). */
+/* A run has only one goal and need not name it: see op_allows(). */
 static bool is_understood(const struct op_call *call, const struct field *field) {
     return call->caller && call->caller->role == ROLE_RUN && strcmp(field->name, "goal") == 0 &&
            !op_given(call->params, "goal");
@@ -179,8 +180,7 @@ bool op_allows(struct op_call *call) {
     if (!(call->op->may & 1u << caller->role))
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not for a %s.", call->op->name,
                          name_of(&ROLE_NAMES, caller->role));
-    if (tool_is_denied(call->op,
-                       caller)) /* SCOPE-05: at call time, whichever door it came through */
+    if (tool_is_denied(call->op, caller)) /* SCOPE-05: checked at call time, for every interface */
         return op_refuse(call, ERROR_UNAUTHORIZED, "%s is not in the scope of this run.",
                          call->op->name);
     if (caller->role == ROLE_RUN && !is_own_goal(call))

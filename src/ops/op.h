@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can people and programs ask for? One row for each operation; every door is an interpreter of it. */
+/* Declares the operations that people and programs can call. One row for each operation; every interface interprets
+ * these rows. */
 #pragma once
 
 #include "model/decision.h"
@@ -12,12 +13,12 @@
 enum plan_mode { MODE_APPLY, MODE_DRAFT, MODES };
 extern const struct names MODE_NAMES;
 
-struct op_args { /* what any operation may be given */
+struct op_args { /* the arguments of all operations */
     struct str key, title, command, goal, text, node, reason, trace, tag, search, after, run, actor,
         expires, note, token, since, type;
     enum role role;
-    struct id goal_id;               /* `goal`, parsed */
-    bool goal_begins;                /* only the beginning of an id: the door looks for the rest, */
+    struct id goal_id; /* `goal`, parsed */
+    bool goal_begins;  /* `goal` is only a prefix of an id: the call looks up the id, */
     struct id goal_first, goal_last; /* which lies between these */
     struct texts tags;
     enum priority priority;
@@ -28,16 +29,16 @@ struct op_args { /* what any operation may be given */
     enum plan_reason why;
     enum node_status status;
     enum goal_status goal_status;
-    enum face face;
+    enum display_state display_state;
     enum blocked_by blocked;
-    struct run run_patch;
+    struct run_row run_patch;
     uint64_t version;
     uint32_t limit;
     uint32_t origin; /* config.show */
     struct str assignment;
     struct update update;
-    struct crystal crystal;
-    struct texts set; /* settings as they would be: name=value */
+    struct handoff handoff;
+    struct texts set; /* hypothetical settings: name=value */
     uint32_t host;
     uint32_t completion, confidence;                              /* agent.complete */
     struct progress progress;                                     /* agent.progress */
@@ -47,30 +48,29 @@ struct op_args { /* what any operation may be given */
     enum intervention intervention;
     struct str detection, severity;
     enum question_kind asks;
-    enum letter_kind letter;
+    enum agent_message_kind agent_message;
     uint32_t ack;
     uint64_t from; /* work.log */
     uint32_t last;
-    struct str commit; /* approve: the one that was shown */
+    struct str commit; /* approve: the commit that the person was shown */
     uint32_t worktree; /* work.diff */
 };
 
 /* Something that the host waits for; shown by `status`. */
 enum { OP_WAITS = 20, OP_WAIT_TEXT = 192 };
 struct op_wait {
-    struct id goal; /* zero: of no goal in particular */
+    struct id goal; /* zero: no particular goal */
     char what[OP_WAIT_TEXT];
     int64_t since; /* wall clock */
-    bool running;  /* false: it waits for its turn, or for the next try */
+    bool running;  /* false: waits for its turn, or for the next attempt */
 };
 
-/* What the daemon knows of itself, for the operations that want to say it. */
+/* The daemon's state, for the operations that show it. */
 struct op_facts {
     uint32_t host;
     uint64_t epoch, era;
     bool joined, safe, stopped;
-    char trouble
-        [LIMIT_WHY]; /* what the store complains of, or why it is in safe mode; empty: nothing */
+    char trouble[LIMIT_WHY]; /* the store's complaint, or the reason for safe mode; empty: none */
     int64_t started_at;
     int64_t clock_step_by, clock_step_at; /* the newest step of the wall clock; at 0: none today */
     const char *engine;                   /* sqlite or postgresql */
@@ -78,39 +78,40 @@ struct op_facts {
     unsigned wait_count;
 };
 
-/* One operation being carried out. */
+/* One operation being executed. */
 struct op_call {
     const struct op *op;
-    const json_t *params;          /* as they came, checked */
+    const json_t *params;          /* as received, checked */
     union {                        /* texts point into params */
         const struct op_args args; /* a signal may be built from them twice: see expired_spool() */
-        struct op_args args_read;  /* the same, for op_args_read() and for what completes an id */
+        struct op_args
+            args_read; /* the same, writable for op_args_read() and for code that completes an id */
     };
-    struct arena arena; /* lists of the arguments, and scratch */
+    struct arena arena; /* lists of the arguments, and scratch memory */
     const struct policy *policy;
     const struct caller *caller;
-    const struct op_facts *facts; /* if the operation wants them */
-    /* a policy from its text; NULL: nobody can. See daemon/policy_text.h */
+    const struct op_facts *facts; /* if op->wants_facts */
+    /* reads a policy from its text; NULL: not available. See engine/policy_text.h */
     bool (*policy_read)(struct str text, const struct texts *set, struct arena *arena,
                         struct policy *ret, char *why, size_t why_size);
-    uint32_t asked; /* answers of the store so far */
-    void *own;      /* what `next` keeps between two answers; in the arena */
+    uint32_t asked; /* number of answers from the store so far */
+    void *own;      /* state that `next` keeps between two answers; in the arena */
     int64_t at;
-    enum error error; /* what came of it */
-    char why[256];    /* and what is wrong with what */
+    enum error error; /* the outcome */
+    char why[256];    /* what is wrong, and with which argument */
     json_t *result;
 };
 
 enum op_kind {
     OP_WRITES, /* becomes a signal; answered once it is committed */
-    OP_READS,  /* becomes a store request on a reader's connection */
-    OP_TELLS,  /* the daemon itself knows, or does it: see daemon/tell.h */
+    OP_READS,  /* becomes a store request on a reader connection */
+    OP_LOCAL,  /* the daemon itself answers or executes it: see engine/answer_locally.h */
 };
 
 enum op_answer {
     ANSWER_COMMITTED,
     ANSWER_SPOOLED, /* while the store is away: once it is safe on this host's disk */
-    ANSWER_AT_ONCE, /* PROGRESS-02: so it is while the store is only slow, within a tenth of a second */
+    ANSWER_AT_ONCE, /* PROGRESS-02: the same also while the store is only slow, within a tenth of a second */
 };
 
 /* One member of the result. */
@@ -127,56 +128,60 @@ enum member_type {
 struct op_member {
     const char *name;
     enum member_type type;
-    bool always; /* it is never left out */
+    bool always; /* never left out */
     const char *text;
 };
 
-/* Members that are the fields of a shape. */
+/* The fields of a shape as members of the result. */
 struct op_shown {
     const struct shape *shape;
     bool always;
 };
 
 struct op {
-    const char *name;    /* noun.verb */
-    const char *also;    /* another name that it is called by; NULL: none */
+    const char *name; /* noun.verb */
+    const char *also; /* alternative name; NULL: none */
+    const char
+        *alias; /* a newer name that requests may use as well: docs/frozen-names.md; NULL: none */
     const char *summary; /* one line */
-    const char *help;    /* the rest, with an example */
+    const char *help;    /* more text, with an example */
     enum op_kind kind;
-    uint32_t may;          /* which roles may call it: MAY_… */
+    uint32_t may;          /* roles that may call it: MAY_… */
     enum op_answer answer; /* of a write */
-    bool for_agents;       /* agents see it among their tools */
+    bool for_agents;       /* agents see it as a tool */
     const struct field *params;
     size_t param_count;
-    size_t positional;               /* how many of them the command line takes without a flag */
-    const struct shape *words;       /* and the fields of this shape are parameters too, */
-    size_t words_offset;             /* there in the arguments */
-    uint32_t to;                     /* moves: the status */
-    const struct op_member *members; /* of its result; writes that name none have OP_WRITTEN */
+    size_t positional;               /* number of them that the command line takes without a flag */
+    const struct shape *words;       /* the fields of this shape are parameters too, */
+    size_t words_offset;             /* stored at this offset in the arguments */
+    uint32_t to;                     /* moves: the target status */
+    const struct op_member *members; /* of its result; writes without any have OP_WRITTEN */
     size_t member_count;
-    const struct op_shown *shown; /* and the fields of these shapes are members too */
+    const struct op_shown *shown; /* the fields of these shapes are members too */
     size_t shown_count;
-    bool asks_first; /* it takes something away: the command line asks, unless told --yes */
     bool
-        slow; /* reads: what joins the result takes longer than a disk read: made on a thread of a pool */
+        asks_first; /* it removes something: the command line asks for confirmation, unless --yes is given */
     bool
-        stops; /* writes: it ends or stops work: it acts first where it cannot be committed at once */
-    bool merges; /* writes: made from what was read; tried again when that has changed meanwhile */
+        slow; /* reads: completing the result takes longer than a disk read: done on a thread of a pool */
+    bool
+        stops; /* writes: it ends or stops work: it takes effect first if it cannot be committed at once */
+    bool
+        merges; /* writes: built from data that was read; retried if the data has changed meanwhile */
 
-    /* What has to be read from the store first. False: nothing. Reads always have one. */
+    /* What to read from the store first. False: nothing. Reads always have one. */
     bool (*request)(struct op_call *call, struct store_request *ret_request);
-    /* what `own` holds beyond the arena is let go of; once, when the call is freed */
+    /* releases what `own` holds beyond the arena; called once, when the call is freed */
     void (*close)(struct op_call *call);
     bool wants_facts;
-    /* reads that need more than one answer: what to ask after this one. What it needs of an answer it copies: the
-     * next one takes its place. False: that was the last, and `result` is made of it. */
+    /* reads that need more than one answer: the next request after this answer. It has to copy what it needs: the next
+     * answer replaces this one. False: this was the last answer, and `result` is built from it. */
     bool (*next)(struct op_call *call, const struct store_answer *answer,
                  struct store_request *ret_request);
-    /* reads: what to make of the last answer */
+    /* reads: builds the result from the last answer */
     json_t *(*result)(struct op_call *call, const struct store_answer *answer);
-    /* writes: the signal, but for source, time and actor. `answer` is what was read first, or NULL. False:
-     * there is nothing to send; call->error or call->result says why. It may be asked for more than once, so it must
-     * not change what it is made from: call->args is const. */
+    /* writes: builds the signal, except source, time and actor. `answer` is what was read first, or NULL. False: there
+     * is nothing to send; call->error or call->result says why. It may be called more than once, so it must not change
+     * its input: call->args is const. */
     bool (*signal)(struct op_call *call, const struct store_answer *answer,
                    struct signal *ret_signal);
 };
@@ -184,32 +189,32 @@ struct op {
 extern const struct op *const OPS[];
 extern const size_t OP_COUNT;
 
-/* What every write answers: goalId, version, seq, or that it was forwarded or spooled. */
+/* The result of every write: goalId, version, seq, or that it was forwarded or spooled. */
 extern const struct op_member OP_WRITTEN[];
 extern const size_t OP_WRITTEN_COUNT;
 
-/* By its name, with or without "overseer." before it (API-01 …). */
+/* Finds an operation by name, with or without the prefix "overseer." (API-01 …). */
 const struct op *op_find(struct str name);
 
-/* Who may call it: false, with the error. A run may name no goal but its own; none means its own. */
+/* May the caller call it? False: call->error says why not. A run may name only its own goal; naming none means its own. */
 bool op_allows(struct op_call *call);
 
-/* Fill the arguments from a JSON object. False: call->why says what is wrong with what. */
+/* Fills the arguments from a JSON object. False: call->why says what is wrong, and with which argument. */
 bool op_args_read(struct op_call *call, const json_t *params);
 void op_call_free(struct op_call *call);
 
-/* Was this parameter given? null is not. */
+/* Was this parameter given? null counts as not given. */
 bool op_given(const json_t *params, const char *name);
 
-/* False, with an error and what to say about it. */
+/* Returns false, after setting the error and its explanation. */
 bool op_refuse(struct op_call *call, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* An id as people see it: goal_ and 26 characters. */
+/* An id as shown to people: goal_ and 26 characters. */
 enum { GOAL_ID_TEXT = 5 + ID_TEXT };
 void goal_id_format(struct id id, char text[GOAL_ID_TEXT + 1]);
 bool goal_id_parse(struct str text, struct id *ret_id);
-/* The ids that begin like this. False: no id does, or it is too short to be looked for. */
+/* The range of ids with this prefix. False: it is not a prefix of an id, or too short to search for. */
 bool goal_id_range(struct str text, struct id *ret_first, struct id *ret_last);
 
 /* Parameters that many operations have. */

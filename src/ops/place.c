@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are places in the log, and what is wanted of it, said? */
+/* Formats and parses positions in the log and filters of events. */
 #include "ops/place.h"
 
 #include "ops/json.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 void place_format(const struct cursor *place, char text[PLACE_TEXT]) {
     snprintf(text, PLACE_TEXT, "%llu.%lld.%u", (unsigned long long)place->era, (long long)place->tx,
@@ -55,7 +55,7 @@ bool place_is_before(const struct cursor *a, const struct cursor *b) {
     return a->tx < b->tx || (a->tx == b->tx && a->n < b->n);
 }
 
-/* ---- what is wanted ---- */
+/* ---- filters ---- */
 
 static bool type_fits(struct str wanted, const char *name) {
     if (wanted.len > 0 && wanted.at[wanted.len - 1] == '*')

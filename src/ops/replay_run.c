@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Would the same things happening give the same decisions, and what if other settings had been in force? G-29. */
-#include "model/setting.h"
+/* Operations that repeat the decisions about a goal, with the same or with other settings, and compare them with the
+ * records. G-29. */
+#include "model/setting/setting.h"
 #include "ops/all.h"
 #include "ops/json.h"
 #include "ops/replaying.h"
 #include "ops/view.h"
 
-enum { DIFFERENCES = 100 }; /* told; the rest is counted */
+enum { DIFFERENCES = 100 }; /* listed; the rest is only counted */
 
 static const struct field REPLAYS[] = {PARAM_GOAL(FIELD_REQUIRED)};
 
@@ -24,7 +25,8 @@ static void differs(void *with, const struct replay_difference *difference) {
         json_array_append_new(list, difference_json(difference));
 }
 
-/* Each is a setting that decisions depend on; its value is looked at with the policies that it would change. */
+/* Each has to be a setting that decisions depend on; its value is checked together with the policies that it would
+ * change. */
 static bool set_is_known(struct op_call *call) {
     const struct texts *set = &call->args.set;
     for (uint32_t i = 0; i < set->count; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a goal's log read page by page and stepped again? */
+/* Reads a goal's log page by page and replays it. */
 #include "ops/replaying.h"
 
-#include "ops/told.h"
+#include "ops/explain.h"
 
 #include <stdio.h>
 
 enum { PAGE = 200 };
 
-/* ---- what the replay asks for ---- */
+/* ---- sources of the replay ---- */
 
 static struct replaying_policy *known_find(struct replaying *it, const struct hash *hash) {
     for (uint32_t i = 0; i < it->known_count; i++)
@@ -67,7 +67,7 @@ static bool policy_read(struct replaying *it, struct str text, const struct text
            call->policy_read(text, set, &call->arena, ret, it->trouble, sizeof it->trouble);
 }
 
-/* The policy that is in force is at hand, whether its text was kept or not. */
+/* The policy in force is available whether its text was kept or not. */
 static bool policy_take(struct replaying *it, struct str text) {
     struct op_call *call = it->call;
     struct replaying_policy *known = arena_new(&call->arena, struct replaying_policy, 1);
@@ -102,7 +102,7 @@ void replaying_ask(struct replaying *it, struct store_request *ret) {
                                   .after_seq = it->replay.records};
 }
 
-/* The last record that is wanted is whole once its decision is. */
+/* The last wanted record is complete once its whole decision has been compared. */
 static bool is_enough(const struct replaying *it) {
     const struct replay *replay = &it->replay;
     return it->until > 0 && replay->records >= it->until &&
@@ -155,7 +155,8 @@ json_t *difference_json(const struct replay_difference *difference) {
     }
     json_object_set_new(json, "signal",
                         json_string(name_of(&SIGNAL_NAMES, difference->signal->kind)));
-    bool alone = difference->was == difference->would; /* a record that is not as it was */
+    bool alone =
+        difference->was == difference->would; /* a record that differs from what was recorded */
     json_t *was = alone ? json_array() : records_json(difference->was);
     if (alone)
         json_array_append_new(was, record_line(difference->record));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a run's record changed in part? STORE-22: what is not given stays; durable when the answer comes. */
+/* Operation that changes some fields of a run's record. STORE-22: fields that are not given stay unchanged; the change
+ * is durable when the answer arrives. */
 #include "ops/all.h"
 #include "ops/json.h"
 #include "ops/view.h"
@@ -14,22 +15,22 @@ static const struct part_shown *run_shown(const struct goal_shown *shown, struct
 }
 
 static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
-    struct run run = {0};
+    struct run_row run = {0};
     if (!view_is_whole(call, answer))
         return false;
     if (call->args.run_patch.id.len == 0)
         return op_refuse(call, ERROR_INVALID, "\"runId\" is missing: which run it is.");
     const struct part_shown *shown = run_shown(&answer->shown, call->args.run_patch.id);
-    if (shown && !shape_decode(&RUN, shown->body, &run))
+    if (shown && !shape_decode(&RUN_ROW, shown->body, &run))
         return op_refuse(call, ERROR_REFUSED_BY_STORE, "The stored run cannot be read.");
-    json_get_fields(call->params, RUN.fields, RUN.count, &call->arena, &run, call->why,
+    json_get_fields(call->params, RUN_ROW.fields, RUN_ROW.count, &call->arena, &run, call->why,
                     sizeof call->why);
     ret->kind = SIGNAL_PART_PUT;
     ret->goal = call->args.goal_id;
     ret->to = PART_RUN;
     ret->effect = shown ? shown->n + 1 : 0;
     ret->expected = answer->loaded[0].goal.version;
-    ret->body = shape_encode(&RUN, &run, &call->arena);
+    ret->body = shape_encode(&RUN_ROW, &run, &call->arena);
     return true;
 }
 
@@ -42,7 +43,7 @@ const struct op OP_RUN_UPDATE = {
     .params = PARAMS,
     .param_count = count_of(PARAMS),
     .positional = 1,
-    .words = &RUN,
+    .words = &RUN_ROW,
     .words_offset = offsetof(struct op_args, run_patch),
     .merges = true,
     .request = show_request,

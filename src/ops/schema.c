@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does an operation take and give, said as JSON Schema? */
+/* Describes the parameters and results of operations as JSON Schema. */
 #include "ops/schema.h"
 
 static const char DIALECT[] = "https://json-schema.org/draft/2020-12/schema";
@@ -26,7 +26,7 @@ static json_t *text_schema(const struct field *field, bool filled) {
     if (filled)
         set_number(schema, "minLength", 1);
     if (!(field->flags &
-          FIELD_CUT)) /* a limit in bytes: no text of that many characters is too long for it */
+          FIELD_CUT)) /* the limit is in bytes: a valid text never has more characters than that */
         set_number(schema, "maxLength", field->cap);
     return schema;
 }
@@ -62,7 +62,7 @@ static json_t *row_schema(const struct shape *of) {
     return schema;
 }
 
-/* NULL: nobody can set it. */
+/* NULL: the field cannot be set. */
 static json_t *field_schema(const struct field *field) {
     bool required = field->flags & FIELD_REQUIRED;
     switch (field->type) {

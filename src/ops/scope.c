@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may a run give to others? SCOPE-07: whoever works for it has nothing that it has not. */
+/* Limits the tools that a run may pass on to others. SCOPE-07: an agent that works for a run gets no tool that the run
+ * does not have. */
 #include "ops/scope.h"
 
-/* ---- lists, one a line ---- */
+/* ---- lists, one entry per line ---- */
 
 static bool lines_write(char to[LIMIT_SCOPED + 1], const struct str *list, uint32_t count) {
     size_t used = 0;

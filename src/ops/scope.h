@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may a run give to others? Never more than it has itself: SCOPE-07. */
+/* Limits the tools that a run may pass on to others: never more than it has itself. SCOPE-07. */
 #pragma once
 
 #include "ops/op.h"
@@ -7,5 +7,6 @@
 
 void scope_keep(const struct tool_scope *scope, struct caller *run);
 
-/* The nodes of a plan that a run hands in get its own scope where they say nothing, and what it may not use is denied to them. False: one of them asks for more; it is refused. */
+/* Nodes of a plan that a run submits inherit its scope where they specify none, and tools that the run may not use are
+ * denied to them. False: a node asks for more, and the plan is refused. */
 bool scope_inherit(struct op_call *call, struct plan_text *plan);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do things stand? The first thing that people ask in the morning. CLI-01, API-01
+/* Operation that shows the overall status: what people ask first in the morning. CLI-01, API-01
  *
- * Several answers, one after the other: how many goals have which face; a page of those at work, of those that ended
- * since, newest end first, and of those that are paused; then what is said about each of them, several at a time; then
- * what waits for a person. Only ends since a time are counted, along their index. */
+ * It takes several answers of the store in sequence: the number of goals in each display state; a page each of goals at
+ * work, of goals that ended since the given time, newest end first, and of paused goals; then the details of each of
+ * them, several at a time; then what waits for a person. Only ends since a time are counted, along their index. */
 #include "ops/all.h"
-#include "ops/asking.h"
 #include "ops/json.h"
 #include "ops/place.h"
+#include "ops/question/asking.h"
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -40,18 +40,18 @@ static const struct op_member MEMBERS[] = {
      "version, host, epoch, era, joined, safeMode, stopped, trouble, startedAt, store; clockStep (seconds, at) if the clock stepped within a day"},
 };
 
-/* The lists, in the order in which they are asked for. */
+/* The lists, in the order in which they are requested. */
 static const struct {
-    enum face face;
+    enum display_state display_state;
     const char *name;
-} LISTS[] = {{FACE_WORKING, "working"}, {FACE_DONE, "done"}, {FACE_PAUSED, "paused"}};
+} LISTS[] = {{DISPLAY_WORKING, "working"}, {DISPLAY_DONE, "done"}, {DISPLAY_PAUSED, "paused"}};
 
-/* Of which lists more is said, and the record that it takes. */
+/* The lists with details, and the type of record that these need. */
 static const struct {
     const char *name;
     enum record_type type;
     bool done;
-} BRIEFS[] = {{"done", RECORD_GOAL_COMPLETED, true}, {"working", RECORD_CHARGE_STALLED, false}};
+} BRIEFS[] = {{"done", RECORD_GOAL_COMPLETED, true}, {"working", RECORD_ASSIGNMENT_STALLED, false}};
 
 static const char UNGUARDED[] =
     "commits wait for no standby (synchronous_standby_names is empty): a failover can lose what was acknowledged";
@@ -59,7 +59,7 @@ static const char UNGUARDED[] =
 struct gathering {
     int64_t since;
     uint32_t limit, asked;
-    uint32_t list, first;        /* of BRIEFS: which goals were asked for last */
+    uint32_t list, first;        /* in BRIEFS: the goals requested last */
     struct id page[LIMIT_BRIEF]; /* in key order */
     uint32_t page_count;
     bool asks;
@@ -75,7 +75,7 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     if (call->args.since.len > 0 && !since_parse(call->args.since, call->at, &it->since))
         op_refuse(call, ERROR_INVALID, "\"since\" is not a time, nor such as 2h.");
     if (it->since == 0)
-        it->since = 1; /* 0 would mean: whenever it ended */
+        it->since = 1; /* 0 would mean any end time */
     ret_request->verb = STORE_TALLY;
     return true;
 }
@@ -90,8 +90,9 @@ static void begin(struct op_call *call, const struct store_answer *answer) {
     const struct gathering *it = call->own;
     json_t *tally = json_object();
     json_ran_short();
-    for (uint32_t face = 0; face < FACES; face++)
-        json_object_set_new(tally, name_of(&FACE_NAMES, face), json_integer(answer->tally[face]));
+    for (uint32_t display_state = 0; display_state < DISPLAY_STATES; display_state++)
+        json_object_set_new(tally, name_of(&DISPLAY_STATE_NAMES, display_state),
+                            json_integer(answer->tally[display_state]));
     call->result = json_pack("{s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[], s:[]}", "at",
                              time_json(call->at), "since", time_json(it->since), "tally", tally,
                              "needsYou", "failed", "working", "done", "paused", "lostHosts");
@@ -102,7 +103,7 @@ static void begin(struct op_call *call, const struct store_answer *answer) {
 static void list_take(struct op_call *call, const struct store_answer *answer) {
     const struct gathering *it = call->own;
     uint32_t list = it->asked - 1;
-    bool done = LISTS[list].face == FACE_DONE;
+    bool done = LISTS[list].display_state == DISPLAY_DONE;
     json_t *goals = json_object_get(call->result, LISTS[list].name);
     for (uint32_t i = 0; i < answer->view_count && json_array_size(goals) < it->limit; i++) {
         json_t *goal = goal_view_json(&answer->views[i]);
@@ -115,15 +116,15 @@ static void list_take(struct op_call *call, const struct store_answer *answer) {
 }
 
 static void list_ask(const struct gathering *it, struct store_request *request) {
-    enum face face = LISTS[it->asked].face;
+    enum display_state display_state = LISTS[it->asked].display_state;
     *request = (struct store_request){.verb = STORE_LIST, .limit = it->limit};
-    request->filter.by_face = true;
-    request->filter.face = face;
-    if (face == FACE_DONE)
+    request->filter.by_display_state = true;
+    request->filter.display_state = display_state;
+    if (display_state == DISPLAY_DONE)
         request->filter.ended_since = it->since;
 }
 
-/* Promise 3: what each of those that are done rests on, where it is, and what it cost. */
+/* Promise 3: what the status done of each goal is based on, where the work landed, and what it cost. */
 static void proof_take(struct op_call *call, const struct goal_loaded *loaded,
                        const struct goal_shown *shown, json_t *goal) {
     proof_put(goal, loaded, shown, &call->arena);
@@ -131,36 +132,37 @@ static void proof_take(struct op_call *call, const struct goal_loaded *loaded,
     json_object_set_new(goal, "tokens", json_integer((json_int_t)loaded->goal.tokens));
 }
 
-/* What its process said before it ended; empty: it stalls for another reason. */
-static struct str end_told(const struct goal_shown *shown) {
+/* The last output of its process before it ended; empty: it stalled for another reason. */
+static struct str end_text(const struct goal_shown *shown) {
     static const struct str ENDS[] = {
         {"agent.exited", 12}, {"agent.failed", 12}, {"dispatch.failed", 15}};
     struct evidence evidence;
-    record_newest(shown, RECORD_CHARGE_STALLED, (struct str){0}, &evidence);
+    record_newest(shown, RECORD_ASSIGNMENT_STALLED, (struct str){0}, &evidence);
     for (size_t i = 0; i < count_of(ENDS); i++)
         if (str_equal(evidence.rule, ENDS[i]))
             return str_cut_utf8(evidence.text, LIMIT_NAME);
     return (struct str){0};
 }
 
-/* Who works on it, and does it? An agent that stalls is not one that works. */
+/* The agents of the goal with their status: an agent that stalls is not shown as working. */
 static void agents_take(const struct goal_loaded *loaded, const struct goal_shown *shown,
                         json_t *goal, struct arena *arena) {
-    const struct charges *charges = &loaded->live.charges;
+    const struct assignments *assignments = &loaded->live.assignments;
     bool stalled = false;
     struct writer text = {.arena = arena};
-    for (uint32_t i = 0; i < charges->count && text.len < LIMIT_NAME; i++)
-        write_raw(&text, arena_format(arena, "%s%s %s", i ? ", " : "", charges->at[i].agent,
-                                      name_of(&CHARGE_STATUS_NAMES, charges->at[i].status)));
-    for (uint32_t i = 0; i < charges->count; i++)
-        stalled = stalled || charges->at[i].status == CHARGE_STALLED;
-    struct str end = stalled ? end_told(shown) : (struct str){0};
+    for (uint32_t i = 0; i < assignments->count && text.len < LIMIT_NAME; i++)
+        write_raw(&text,
+                  arena_format(arena, "%s%s %s", i ? ", " : "", assignments->at[i].agent,
+                               name_of(&ASSIGNMENT_STATUS_NAMES, assignments->at[i].status)));
+    for (uint32_t i = 0; i < assignments->count; i++)
+        stalled = stalled || assignments->at[i].status == ASSIGNMENT_STALLED;
+    struct str end = stalled ? end_text(shown) : (struct str){0};
     if (end.len > 0)
         write_raw(&text, arena_format(arena, ": %.*s", STR_ARG(end)));
     json_object_set_new(goal, "agents", json_stringn(text.at ? text.at : "", text.len));
 }
 
-/* P10: what waits until the agents of a lost host are certainly frozen, host by host. */
+/* P10: tasks that wait until the agents of a lost host are certainly frozen, host by host. */
 static void lost_take(struct op_call *call, const struct goal_loaded *loaded) {
     json_t *hosts = json_object_get(call->result, "lostHosts");
     for (uint32_t i = 0; i < loaded->live.plan.count; i++) {
@@ -273,7 +275,7 @@ static json_t *daemon_json(const struct op_facts *facts) {
                      time_json(facts->started_at), "store", facts->engine, "clockStep", step);
 }
 
-/* H6: a remote that does not answer is no mystery. */
+/* H6: shows that a remote does not answer, and what waits for it. */
 static json_t *waits_json(const struct op_facts *facts) {
     json_t *list = json_array();
     for (unsigned i = 0; facts && i < facts->wait_count; i++) {

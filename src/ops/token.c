@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a program prove who it is? With a token that a person made for it. G-03. */
+/* Operations on the tokens with which programs authenticate; a person creates each token. G-03. */
 #include "ops/all.h"
 
 static const struct op_member MADE[] = {
@@ -34,7 +34,7 @@ const struct op OP_TOKEN_CREATE = {
     .summary = "Make a token that opens the TCP door, or binds an agent to its run.",
     .help = "It is shown once and kept only as a hash. Tokens belong to the host that made them.\n"
             "Example: overseer token create --role reader --note dashboard --expires 90d",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .params = CREATE,
     .param_count = count_of(CREATE),
@@ -55,7 +55,7 @@ const struct op OP_TOKEN_LIST = {
     .name = "token.list",
     .summary = "List this host's tokens: for whom, by whom, until when.",
     .help = "Example: overseer token list",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .params = LIST,
     .param_count = count_of(LIST),
@@ -71,7 +71,7 @@ const struct op OP_TOKEN_REVOKE = {
     .name = "token.revoke",
     .summary = "Revoke a token: it is refused from the next request on.",
     .help = "Example: overseer token revoke tok_0123456789abcdef --yes",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .params = ONE,
     .param_count = count_of(ONE),
@@ -85,7 +85,7 @@ const struct op OP_TOKEN_ROTATE = {
     .name = "token.rotate",
     .summary = "Replace a token by a new one for the same actor; the old one dies at once.",
     .help = "Example: overseer token rotate tok_0123456789abcdef",
-    .kind = OP_TELLS,
+    .kind = OP_LOCAL,
     .may = MAY_HUMAN,
     .params = ONE,
     .param_count = count_of(ONE),

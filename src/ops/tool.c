@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is an operation called as a tool of agents? */
+/* Maps operations to tools of agents and limits the tools of a run. */
 #include "ops/tool.h"
 
 #include "ops/scope.h"
@@ -43,11 +43,11 @@ bool tool_is_seen(const struct op *op, enum role role) {
     return (op->may & 1u << role) && (role != ROLE_RUN || op->for_agents);
 }
 
-/* ---- what is left to a run ---- */
+/* ---- the scope of a run ---- */
 
 enum { DENIED_WORD = 64 };
 
-/* As agents call tools of ours: by the name alone, or with the server's in front. */
+/* Matches a name as agents write our tools: the plain name, or with the server's name as prefix. */
 static bool names_tool(struct str text, const char *name) {
     static const struct str FRONT[] = {
         {"mcp__overseer__", 15}, {"overseer__", 10}, {"overseer.", 9}, {"overseer/", 9}};

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does it look what has to be there when work is done, and what its checks said? VERIFY-11, VERIFY-14, VERIFY-20. */
+/* Shows as JSON what work has to produce before it is done, and what its checks found. VERIFY-11, VERIFY-14, VERIFY-20. */
 #include "model/verification.h"
 #include "ops/assignment.h"
 #include "ops/json.h"
 #include "ops/view.h"
 
-/* What is shown of the contract: rows of NODE_TEXT, by name. */
+/* The fields of the contract that are shown: rows of NODE_TEXT, by name. */
 static const char *const CONTRACT[] = {"artifacts", "requireCompletionReport", "onFailure",
                                        "verificationTimeoutMs"};
 
-json_t *contract_json(const struct goal_shown *shown, const struct charge *charge,
+json_t *contract_json(const struct goal_shown *shown, const struct assignment *assignment,
                       struct arena *scratch) {
     struct node_text text = {0};
-    struct str body =
-        hash_is_zero(&charge->contract) ? (struct str){0} : shown_text(shown, &charge->contract);
+    struct str body = hash_is_zero(&assignment->contract)
+                          ? (struct str){0}
+                          : shown_text(shown, &assignment->contract);
     if (body.len == 0 || !shape_decode_in(&NODE_TEXT, body, scratch, &text))
         return json_null();
     json_t *json = json_object();
@@ -25,26 +26,27 @@ json_t *contract_json(const struct goal_shown *shown, const struct charge *charg
     return json;
 }
 
-/* VERIFY-12: pending until it is called done, running until the verdict is in. VERIFY-22: what nothing has looked at is skipped. */
-static const char *state_of(const struct node *node, const struct charge *charge,
+/* VERIFY-12: pending until the work is reported done, running until the verdict is known. VERIFY-22: work that was not
+ * checked is skipped. */
+static const char *state_of(const struct node *node, const struct assignment *assignment,
                             const struct verification *made) {
-    if (charge && charge->waiting == WAITS_FOR_CHECK && !charge->commit[0])
+    if (assignment && assignment->waiting == WAITS_FOR_CHECK && !assignment->commit[0])
         return "running";
     if (made->at)
         return name_of(&VERIFIED_NAMES, made->status);
     if (!node_is_over(node))
         return node->contract ? "pending" : NULL;
-    return node->status == NODE_DONE && node->proof <= PROOF_SAID ? "skipped" : NULL;
+    return node->status == NODE_DONE && node->proof <= PROOF_CLAIMED ? "skipped" : NULL;
 }
 
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
-                          const struct charge *charge, struct arena *scratch) {
+                          const struct assignment *assignment, struct arena *scratch) {
     struct verification made = {0};
-    const struct hash *verdict = charge ? &charge->verdict : &node->verdict;
+    const struct hash *verdict = assignment ? &assignment->verdict : &node->verdict;
     if (!hash_is_zero(verdict) &&
         !shape_decode_in(&VERIFICATION, shown_text(shown, verdict), scratch, &made))
         made = (struct verification){0};
-    const char *state = state_of(node, charge, &made);
+    const char *state = state_of(node, assignment, &made);
     if (!state)
         return json_null();
     json_t *json = json_object();

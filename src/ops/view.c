@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do goals, plans and records look as JSON? PLAN-13: one view for every door. */
+/* Shows goals, plans and records as JSON. PLAN-13: one view for every interface. */
 #include "ops/view.h"
 
 #include "ops/assignment.h"
@@ -39,7 +39,8 @@ json_t *view_checked(struct op_call *call, json_t *json) {
 json_t *goal_view_json(const struct goal_view *view) {
     char id[GOAL_ID_TEXT + 1];
     goal_id_format(view->id, id);
-    json_t *json = json_pack("{s:s, s:s}", "goalId", id, "state", name_of(&FACE_NAMES, view->face));
+    json_t *json = json_pack("{s:s, s:s}", "goalId", id, "state",
+                             name_of(&DISPLAY_STATE_NAMES, view->display_state));
     char at[TIME_TEXT + 1];
     time_format(view->created_at, at);
     json_object_set_new(json, "title",
@@ -55,7 +56,7 @@ json_t *goal_view_json(const struct goal_view *view) {
 
 /* ---- records ---- */
 
-/* PLAN-19: a plan event says which epic, which plan, which version, who and why. */
+/* PLAN-19: a plan event names the epic, the plan, its version, the author and the reason. */
 static void plan_meta(json_t *json, const struct goal *goal, const struct evidence *evidence) {
     char text[GOAL_ID_TEXT + 1];
     goal_id_format(goal->id, text);
@@ -135,12 +136,13 @@ static json_t *landed_json(const struct goal_shown *shown, const struct node *no
     return where.len > 0 ? json_stringn(where.at, where.len) : json_null();
 }
 
-/* PROGRESS-06, REPORT-07: what its agent says, which proves nothing. */
-static void said_put(json_t *json, const struct charges *charges, const struct node *node) {
-    const struct charge *charge = charges_of_node(charges, node->n);
-    uint32_t completion = charge ? charge->completion : node->completion,
-             confidence = charge ? charge->confidence : node->confidence;
-    json_object_set_new(json, "latestProgress", progress_json(charge));
+/* PROGRESS-06, REPORT-07: what its agent reports, which proves nothing. */
+static void report_put(json_t *json, const struct assignments *assignments,
+                       const struct node *node) {
+    const struct assignment *assignment = assignments_of_node(assignments, node->n);
+    uint32_t completion = assignment ? assignment->completion : node->completion,
+             confidence = assignment ? assignment->confidence : node->confidence;
+    json_object_set_new(json, "latestProgress", progress_json(assignment));
     json_object_set_new(json, "completion",
                         completion ? json_string(name_of(&COMPLETION_NAMES, completion - 1))
                                    : json_null());
@@ -165,16 +167,16 @@ static json_t *node_json(const struct goal_loaded *loaded, const struct goal_sho
     json_object_set_new(json, "blocks", ids_json(plan, node, true));
     json_object_set_new(json, "blockedReason", blocked_json(shown, node));
     json_object_set_new(json, "percent", json_integer(plan_percent(plan, node)));
-    said_put(json, &loaded->live.charges, node);
+    report_put(json, &loaded->live.assignments, node);
     json_object_set_new(json, "proof",
                         proof_json(plan_has_children(plan, node) ? PROOF_NONE : node->proof));
     json_object_set_new(json, "landed", landed_json(shown, node));
-    json_object_set_new(json, "verification",
-                        plan_has_children(plan, node)
-                            ? json_null()
-                            : verification_json(shown, node,
-                                                charges_of_node(&loaded->live.charges, node->n),
-                                                scratch));
+    json_object_set_new(
+        json, "verification",
+        plan_has_children(plan, node)
+            ? json_null()
+            : verification_json(shown, node,
+                                assignments_of_node(&loaded->live.assignments, node->n), scratch));
     return json;
 }
 
@@ -219,7 +221,7 @@ json_t *plan_json(const struct goal_loaded *loaded, const struct goal_shown *sho
     return json;
 }
 
-/* ---- what the word done rests on ---- */
+/* ---- what the status done is based on ---- */
 
 static bool is_completed_by_hand(const struct goal_shown *shown) {
     struct evidence evidence;
@@ -235,10 +237,10 @@ static enum proof goal_proof(const struct goal_loaded *loaded, const struct goal
         return PROOF_NONE;
     if (is_completed_by_hand(shown))
         return PROOF_PERSON;
-    return loaded->goal.plan_version > 0 ? plan_proof(&loaded->plan) : PROOF_SAID;
+    return loaded->goal.plan_version > 0 ? plan_proof(&loaded->plan) : PROOF_CLAIMED;
 }
 
-/* Where what was done is: one place, or how many. Empty: nowhere. */
+/* Where the work landed: one place, or the number of places. Empty: nowhere. */
 static struct str plan_landed(const struct plan *plan, const struct goal_shown *shown,
                               struct arena *scratch) {
     struct str where = {0};
@@ -301,7 +303,7 @@ json_t *goal_json(const struct goal_loaded *loaded, const struct goal_shown *sho
     goal_id_format(goal->id, id);
     json_t *json = json_pack("{s:s, s:s%, s:s, s:I, s:I, s:i, s:I}", "goalId", id, "title",
                              shown->title.at ? shown->title.at : "", shown->title.len, "state",
-                             name_of(&FACE_NAMES, goal_face(goal)), "version",
+                             name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)), "version",
                              (json_int_t)goal->version, "seq", (json_int_t)goal->seq, "host",
                              (int)goal->owner, "fence", (json_int_t)goal->fence);
     if (!json)

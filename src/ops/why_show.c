@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why is it as it is? From the records alone: EVENT-05, CLI-15, OBSERVE-04.
+/* Operation that explains why something is as it is, from the records alone: EVENT-05, CLI-15, OBSERVE-04.
  *
- *     of ──▶ an id, a desk ─────────────────▶ show ──▶ [ the record that decided, if it is older ] ──▶ [ replay ] ──▶ the answer
- *        ├─▶ the beginning of one ──▶ named ──┘ ▲
- *        └─▶ a node, A_n, Q_n ──▶ find ─────────┘
- */
+ *     of ──▶ an id, "desk" (admission) ─────▶ show ──▶ [ the record that decided, if it is older ] ──▶ [ replay ] ──▶ the answer
+ *        ├─▶ a prefix of an id ────▶ named ───┘ ▲
+ *        └─▶ a node, A_n, Q_n ──▶ find ─────────┘ */
 #include "ops/all.h"
 #include "ops/assignment.h"
 #include "ops/differ.h"
+#include "ops/explain.h"
 #include "ops/json.h"
-#include "ops/told.h"
 
 #include <stdio.h>
 
@@ -50,16 +49,16 @@ static const struct op_member MEMBERS[] = {
     {"do", MEMBER_LIST, true, "what can be typed next"},
 };
 
-enum about { ABOUT_GOAL, ABOUT_NODE, ABOUT_ASSIGNMENT, ABOUT_QUESTION, ABOUT_DESK };
+enum about { ABOUT_GOAL, ABOUT_NODE, ABOUT_ASSIGNMENT, ABOUT_QUESTION, ABOUT_ADMISSION };
 
 struct telling {
     struct id goal;
     enum about about;
-    struct str node;     /* or the assignment, or the question */
-    bool shown;          /* the goal has been read; what is asked now is the record that decided */
-    bool decided_is_old; /* it is not among the newest */
-    enum record_type first, last; /* of which type is it? */
-    struct replaying *replaying;  /* the decision is made again; NULL: it is not */
+    struct str node; /* or the name of the assignment or question */
+    bool shown;      /* the goal has been read; the request now is for the record that decided */
+    bool decided_is_old;          /* that record is not among the newest */
+    enum record_type first, last; /* range of its type */
+    struct replaying *replaying;  /* repeats the decision; NULL: not needed */
 };
 
 static bool is_about(const struct telling *it, const struct evidence *evidence) {
@@ -71,7 +70,7 @@ static bool is_about(const struct telling *it, const struct evidence *evidence) 
     }
 }
 
-/* ---- what is asked ---- */
+/* ---- the subject ---- */
 
 static bool show_ask(struct telling *it, enum record_type first, enum record_type last,
                      struct store_request *ret_request) {
@@ -84,7 +83,7 @@ static bool show_ask(struct telling *it, enum record_type first, enum record_typ
     return true;
 }
 
-/* Q1 is Q_1: so people write it. */
+/* People write Q1 for Q_1. */
 static struct str name_whole(struct str of, struct arena *arena) {
     bool short_id = of.len > 1 && of.len < 12 && (of.at[0] == 'Q' || of.at[0] == 'A');
     for (size_t i = 1; short_id && i < of.len; i++)
@@ -92,7 +91,7 @@ static struct str name_whole(struct str of, struct arena *arena) {
     return short_id ? arena_format(arena, "%c_%.*s", of.at[0], (int)of.len - 1, of.at + 1) : of;
 }
 
-/* A_3, Q_1: the rest is a number. */
+/* A_3, Q_1: a letter, an underscore and a number. */
 static enum about about_of(struct str of) {
     bool numbered = of.len > 2 && of.at[1] == '_';
     for (size_t i = 2; numbered && i < of.len; i++)
@@ -104,7 +103,7 @@ static enum about about_of(struct str of) {
 
 static bool find_ask(struct op_call *call, struct store_request *ret_request) {
     static const enum part_kind PARTS_OF[] = {[ABOUT_NODE] = PART_NODE,
-                                              [ABOUT_ASSIGNMENT] = PART_CHARGE,
+                                              [ABOUT_ASSIGNMENT] = PART_ASSIGNMENT,
                                               [ABOUT_QUESTION] = PART_QUESTION};
     struct telling *it = call->own;
     it->node = call->args.node;
@@ -119,9 +118,9 @@ static bool request(struct op_call *call, struct store_request *ret_request) {
     struct str of = name_whole(call->args.node, &call->arena);
     call->own = it;
     call->args_read.node = of;
-    if (str_equal(of, STR("desk"))) {
-        it->about = ABOUT_DESK;
-        it->goal = desk_id(call->facts ? call->facts->host : 0);
+    if (str_equal(of, STR("desk")) || str_equal(of, STR("admission"))) {
+        it->about = ABOUT_ADMISSION;
+        it->goal = admission_id(call->facts ? call->facts->host : 0);
         return show_ask(it, 0, 0, ret_request);
     }
     if (call->args.goal.len > 0) {
@@ -150,7 +149,7 @@ static bool refuse_several(struct op_call *call, const struct store_answer *answ
     return false;
 }
 
-/* A few letters may be the beginning of an id, and the name of a node as well. */
+/* A short text may be a prefix of an id, and also the name of a node. */
 static bool found_next(struct op_call *call, const struct store_answer *answer,
                        struct store_request *ret_request) {
     struct telling *it = call->own;
@@ -169,24 +168,25 @@ static bool found_next(struct op_call *call, const struct store_answer *answer,
                      STR_ARG(call->args.node));
 }
 
-/* ---- which record decided? ---- */
+/* ---- the record that decided ---- */
 
 struct type_range {
     enum record_type first, last;
 };
 
-static struct type_range face_types(const struct goal *goal) {
-    switch (goal_face(goal)) {
-    case FACE_DONE: return (struct type_range){RECORD_GOAL_COMPLETED, RECORD_GOAL_COMPLETED};
-    case FACE_PAUSED: return (struct type_range){RECORD_GOAL_PAUSED, RECORD_GOAL_PAUSED};
-    case FACE_CANCELLED: return (struct type_range){RECORD_GOAL_CANCELLED, RECORD_GOAL_CANCELLED};
-    case FACE_ARCHIVED: return (struct type_range){RECORD_GOAL_ARCHIVED, RECORD_GOAL_ARCHIVED};
-    case FACE_NEEDS_YOU: {
+static struct type_range display_state_types(const struct goal *goal) {
+    switch (goal_display_state(goal)) {
+    case DISPLAY_DONE: return (struct type_range){RECORD_GOAL_COMPLETED, RECORD_GOAL_COMPLETED};
+    case DISPLAY_PAUSED: return (struct type_range){RECORD_GOAL_PAUSED, RECORD_GOAL_PAUSED};
+    case DISPLAY_CANCELLED:
+        return (struct type_range){RECORD_GOAL_CANCELLED, RECORD_GOAL_CANCELLED};
+    case DISPLAY_ARCHIVED: return (struct type_range){RECORD_GOAL_ARCHIVED, RECORD_GOAL_ARCHIVED};
+    case DISPLAY_NEEDS_YOU: {
         enum asks asks = goal_asks(goal);
         enum record_type type = asks ? asks_record(asks) : RECORD_QUESTION_ASKED;
         return (struct type_range){type, type};
     }
-    case FACE_WORKING:
+    case DISPLAY_WORKING:
         if (goal->plan_version == 0 && goal_has_effect(goal, EFFECT_RUNNING))
             return (struct type_range){RECORD_EFFECT_CLAIMED, RECORD_EFFECT_CLAIMED};
         return (struct type_range){RECORD_WORK_STARTED, RECORD_WORK_STARTED};
@@ -194,37 +194,38 @@ static struct type_range face_types(const struct goal *goal) {
     }
 }
 
-static const struct charge *charge_of(const struct telling *it, const struct live *live) {
+static const struct assignment *assignment_of(const struct telling *it, const struct live *live) {
     uint32_t n;
     bool named = it->about == ABOUT_ASSIGNMENT && assignment_parse(it->node, &n);
-    return named ? charges_find(&live->charges, n) : NULL;
+    return named ? assignments_find(&live->assignments, n) : NULL;
 }
 
-/* Whatever brought it to where it is. */
-static struct type_range charge_types(const struct charge *charge) {
-    if (!charge)
-        return (struct type_range){RECORD_CHARGE_DONE, RECORD_CHARGE_CANCELLED};
-    enum record_type type = RECORD_CHARGE_QUEUED + charge->status;
+/* The types of record that lead to its current status. */
+static struct type_range assignment_types(const struct assignment *assignment) {
+    if (!assignment)
+        return (struct type_range){RECORD_ASSIGNMENT_DONE, RECORD_ASSIGNMENT_CANCELLED};
+    enum record_type type = RECORD_ASSIGNMENT_QUEUED + assignment->status;
     return (struct type_range){type, type};
 }
 
 static struct type_range about_types(const struct telling *it, const struct goal_loaded *loaded) {
     switch (it->about) {
     case ABOUT_NODE: return (struct type_range){RECORD_WORK_TODO, RECORD_WORK_FOLLOWS};
-    case ABOUT_ASSIGNMENT: return charge_types(charge_of(it, &loaded->live));
+    case ABOUT_ASSIGNMENT: return assignment_types(assignment_of(it, &loaded->live));
     case ABOUT_QUESTION: return (struct type_range){RECORD_QUESTION_ASKED, RECORD_QUESTION_RAISED};
-    case ABOUT_DESK: return (struct type_range){RECORD_PERMIT_GRANTED, RECORD_DESK_RELEASED};
-    default: return face_types(&loaded->goal);
+    case ABOUT_ADMISSION:
+        return (struct type_range){RECORD_PERMIT_GRANTED, RECORD_ADMISSION_RELEASED};
+    default: return display_state_types(&loaded->goal);
     }
 }
 
-/* Of a node: whatever moved it to where it is, or holds it there. */
+/* For a node: the record that moved it to its current status, or keeps it there. */
 static bool decides(const struct telling *it, const struct node *node,
                     const struct record *record) {
     struct evidence evidence;
     if (record->type < it->first || record->type > it->last)
         return false;
-    if (it->about == ABOUT_GOAL || it->about == ABOUT_DESK)
+    if (it->about == ABOUT_GOAL || it->about == ABOUT_ADMISSION)
         return true;
     record_evidence(record, &evidence);
     return is_about(it, &evidence) && (!node || record->type == RECORD_WORK_TODO + node->status ||
@@ -243,12 +244,13 @@ static const struct record *decided(const struct telling *it, const struct store
     return NULL;
 }
 
-/* A goal that nobody has touched is as it was made. */
+/* A queued goal without such a record is as it was created. */
 static const struct record *decided_or_made(const struct telling *it,
                                             const struct store_answer *answer) {
     const struct record *record = decided(it, answer);
     struct evidence evidence;
-    if (record || it->about != ABOUT_GOAL || goal_face(&answer->loaded[0].goal) != FACE_QUEUED)
+    if (record || it->about != ABOUT_GOAL ||
+        goal_display_state(&answer->loaded[0].goal) != DISPLAY_QUEUED)
         return record;
     return record_newest(&answer->shown, RECORD_GOAL_CREATED, (struct str){0}, &evidence);
 }
@@ -270,7 +272,7 @@ static void lines_put(struct op_call *call, const struct store_answer *answer) {
     json_object_set_new(call->result, "lines", lines);
 }
 
-/* The nodes that a node still waits for, by name. */
+/* The ids of the nodes that a node still waits for. */
 static struct str depends_text(const struct plan *plan, const struct node *node,
                                struct arena *arena) {
     struct writer text = {.arena = arena};
@@ -301,13 +303,13 @@ static struct str node_waits(const struct goal_loaded *loaded, const struct goal
 }
 
 static struct str goal_waits(const struct goal *goal) {
-    switch (goal_face(goal)) {
-    case FACE_NEEDS_YOU: return STR("you");
-    case FACE_WORKING:
+    switch (goal_display_state(goal)) {
+    case DISPLAY_NEEDS_YOU: return STR("you");
+    case DISPLAY_WORKING:
         return goal_has_effect(goal, EFFECT_RUNNING) ? STR("the outcome of its command")
                                                      : STR("whoever works on its plan");
-    case FACE_PAUSED: return STR("somebody who resumes it");
-    case FACE_QUEUED:
+    case DISPLAY_PAUSED: return STR("somebody who resumes it");
+    case DISPLAY_QUEUED:
         if (goal_has_effect(goal, EFFECT_READY))
             return STR("a host that starts its command");
         if (goal->plan_version == 0 && goal->effects_made > 0)
@@ -329,8 +331,8 @@ static const struct question *question_of(const struct telling *it, const struct
     return NULL;
 }
 
-static struct str part_waits(const struct charge *charge, const struct question *question) {
-    static const char *const WAITS[WAITINGS] = {
+static struct str part_waits(const struct assignment *assignment, const struct question *question) {
+    static const char *const WAITS[WAIT_COUNT] = {
         [WAITS_FOR_NOTHING] = "its agent",
         [WAITS_FOR_PERMIT] = "a permit of its host's desk: see overseer desk show",
         [WAITS_FOR_QUOTA] = "its account's quota",
@@ -340,34 +342,35 @@ static struct str part_waits(const struct charge *charge, const struct question 
         [WAITS_FOR_RETRY] = "the agent's own retry",
         [WAITS_FOR_HOST] = "its lost host: the agent there may still work",
     };
-    if (charge)
-        return str_of(WAITS[charge->waiting]);
+    if (assignment)
+        return str_of(WAITS[assignment->waiting]);
     if (question)
         return question->of == OF_PERSON ? STR("you") : STR("the agent that is asked");
     return STR("nothing: it is over");
 }
 
-/* When something is done about it by itself; 0: as for the goal. */
-static int64_t charge_timer(const struct charge *charge) {
-    if (!charge)
+/* When a timer acts on it; 0: the goal's timer applies. */
+static int64_t assignment_timer(const struct assignment *assignment) {
+    if (!assignment)
         return 0;
-    int64_t times[] = {charge->waits_until, charge->backoff_until, charge->expected_next_at};
+    int64_t times[] = {assignment->waits_until, assignment->backoff_until,
+                       assignment->expected_next_at};
     for (size_t i = 0; i < count_of(times); i++)
-        if (times[i] > charge->updated_at)
+        if (times[i] > assignment->updated_at)
             return times[i];
     return 0;
 }
 
 static const char *status_of(const struct telling *it, const struct goal_loaded *loaded) {
-    const struct charge *charge = charge_of(it, &loaded->live);
+    const struct assignment *assignment = assignment_of(it, &loaded->live);
     const struct question *question = question_of(it, &loaded->live);
     const struct node *node = node_of(it, loaded);
-    if (it->about == ABOUT_DESK)
+    if (it->about == ABOUT_ADMISSION)
         return loaded->goal.pace.suspended ? "suspended" : "open";
     if (node)
         return NODE_STATUS[node->status].name;
-    if (charge)
-        return CHARGE_STATUS[charge->status].name;
+    if (assignment)
+        return ASSIGNMENT_STATUS[assignment->status].name;
     if (question)
         return name_of(&QUESTION_STATE_NAMES, question->state);
     return it->about == ABOUT_GOAL ? GOAL_STATUS[loaded->goal.status].name : "over";
@@ -378,24 +381,24 @@ static struct str waits_of(const struct telling *it, const struct goal_loaded *l
     const struct node *node = node_of(it, loaded);
     if (node)
         return node_waits(loaded, shown, node, arena);
-    if (it->about == ABOUT_DESK)
+    if (it->about == ABOUT_ADMISSION)
         return loaded->goal.pace.suspended ? STR("you: overseer desk release --reason \"…\"")
                                            : STR("goals that want to begin something");
     if (it->about == ABOUT_GOAL)
         return goal_waits(&loaded->goal);
-    return part_waits(charge_of(it, &loaded->live), question_of(it, &loaded->live));
+    return part_waits(assignment_of(it, &loaded->live), question_of(it, &loaded->live));
 }
 
-static json_t *desk_do(const struct goal *desk) {
-    return desk->pace.suspended
+static json_t *admission_do(const struct goal *admission) {
+    return admission->pace.suspended
                ? json_pack("[s, s]", "overseer desk show", "overseer desk release --reason \"…\"")
                : json_pack("[s, s]", "overseer desk show", "overseer agents");
 }
 
 static json_t *do_json(const struct goal *goal, struct str node) {
     char id[GOAL_ID_TEXT + 1], line[160];
-    if (goal->desk)
-        return desk_do(goal);
+    if (goal->admission)
+        return admission_do(goal);
     enum asks asks = goal_asks(goal);
     goal_id_format(goal->id, id);
     if (asks != ASKS_NOTHING) {
@@ -416,7 +419,8 @@ static json_t *do_json(const struct goal *goal, struct str node) {
     bool paused = goal->status == GOAL_PAUSED;
     snprintf(line, sizeof line, "overseer goal %s %s", paused ? "resume" : "pause", id);
     json_array_append_new(list, json_string(line));
-    if (goal_face(goal) == FACE_QUEUED && goal->plan_version == 0 && goal->effects_made > 0) {
+    if (goal_display_state(goal) == DISPLAY_QUEUED && goal->plan_version == 0 &&
+        goal->effects_made > 0) {
         snprintf(line, sizeof line, "overseer goal complete %s --reason \"…\"", id);
         json_array_append_new(list, json_string(line));
     }
@@ -439,7 +443,7 @@ static void name_put(struct op_call *call) {
     static const char *const NAMES[] = {
         [ABOUT_NODE] = "node", [ABOUT_ASSIGNMENT] = "assignment", [ABOUT_QUESTION] = "question"};
     const struct telling *it = call->own;
-    if (it->about != ABOUT_GOAL && it->about != ABOUT_DESK)
+    if (it->about != ABOUT_GOAL && it->about != ABOUT_ADMISSION)
         json_object_set_new(call->result, NAMES[it->about],
                             json_stringn(it->node.at, it->node.len));
 }
@@ -451,15 +455,16 @@ static void goal_put(struct op_call *call, const struct store_answer *answer) {
     const struct goal_shown *shown = &answer->shown;
     char id[GOAL_ID_TEXT + 1], due[TIME_TEXT + 1];
     struct str waits = waits_of(it, loaded, shown, &call->arena);
-    struct str title = it->about == ABOUT_DESK ? STR("the desk of this host") : shown->title;
-    int64_t timer = charge_timer(charge_of(it, &loaded->live));
+    struct str title = it->about == ABOUT_ADMISSION ? STR("the desk of this host") : shown->title;
+    int64_t timer = assignment_timer(assignment_of(it, &loaded->live));
     timer = timer ? timer : goal->due_at;
     goal_id_format(goal->id, id);
     time_format(timer, due);
     call->result =
         json_pack("{s:s, s:s%, s:s, s:s, s:s%, s:o, s:o}", "goalId", id, "title",
                   title.at ? title.at : "", title.len, "state",
-                  goal->desk ? status_of(it, loaded) : name_of(&FACE_NAMES, goal_face(goal)),
+                  goal->admission ? status_of(it, loaded)
+                                  : name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)),
                   "status", status_of(it, loaded), "waitsFor", waits.at, waits.len, "nextTimer",
                   timer == TIME_NEVER ? json_null() : json_string(due), "do",
                   do_json(goal, it->about == ABOUT_GOAL ? (struct str){0} : it->node));
@@ -474,8 +479,8 @@ static void sentence_put(json_t *json, const struct telling *it, const char *sin
     const char *title = json_string_value(json_object_get(json, "title")),
                *state = json_string_value(json_object_get(json, "state")),
                *status = json_string_value(json_object_get(json, "status"));
-    char text[2 * TOLD_TEXT + LIMIT_TITLE];
-    int len = it->about != ABOUT_GOAL && it->about != ABOUT_DESK
+    char text[2 * EXPLAIN_TEXT + LIMIT_TITLE];
+    int len = it->about != ABOUT_GOAL && it->about != ABOUT_ADMISSION
                   ? snprintf(text, sizeof text, "%.*s of \"%s\" is %s since %s", STR_ARG(it->node),
                              title ? title : "", status ? status : "", since)
                   : snprintf(text, sizeof text, "\"%s\" %s%s since %s", title ? title : "",
@@ -491,7 +496,7 @@ static void decided_put(struct op_call *call, const struct store_answer *answer,
                         const struct record *record) {
     const struct telling *it = call->own;
     json_t *json = call->result;
-    char since[TIME_TEXT + 1], what[TOLD_TEXT] = "", policy[65];
+    char since[TIME_TEXT + 1], what[EXPLAIN_TEXT] = "", policy[65];
     struct evidence evidence = {0};
     time_format(record ? record->at : answer->loaded[0].goal.updated_at, since);
     json_object_set_new(json, "since", json_string(since));
@@ -508,7 +513,7 @@ static void decided_put(struct op_call *call, const struct store_answer *answer,
     sentence_put(json, it, since, &evidence, what);
 }
 
-/* A limit was compared: the decision is made again with others, if its log is short enough. */
+/* If a limit was compared, the decision is repeated with other limits, provided that its log is short enough. */
 static bool replay_ask(struct op_call *call, const struct record *record,
                        struct store_request *ret_request) {
     struct telling *it = call->own;
@@ -522,15 +527,15 @@ static bool replay_ask(struct op_call *call, const struct record *record,
     return true;
 }
 
-/* The record that decided is known, or known to be gone. */
-static bool told_next(struct op_call *call, const struct store_answer *answer,
-                      struct store_request *ret_request) {
+/* The record that decided is known, or known to be no longer kept. */
+static bool explain_next(struct op_call *call, const struct store_answer *answer,
+                         struct store_request *ret_request) {
     const struct record *record = decided_or_made(call->own, answer);
     decided_put(call, answer, record);
     return replay_ask(call, record, ret_request);
 }
 
-static bool is_told_of(const struct telling *it, const struct goal_shown *shown) {
+static bool is_explained(const struct telling *it, const struct goal_shown *shown) {
     struct evidence evidence;
     for (uint32_t i = 0; i < shown->record_count; i++)
         if (record_evidence(&shown->records[i], &evidence) && is_about(it, &evidence))
@@ -543,11 +548,11 @@ static bool subject_is_there(struct op_call *call, const struct store_answer *an
     const struct goal_loaded *loaded = &answer->loaded[0];
     if (!loaded->exists)
         return op_refuse(call, ERROR_NOT_FOUND, "%s",
-                         it->about == ABOUT_DESK ? "This host has begun nothing yet." : "");
+                         it->about == ABOUT_ADMISSION ? "This host has begun nothing yet." : "");
     if (it->about == ABOUT_NODE && !plan_find(&loaded->plan, it->node))
         return op_refuse(call, ERROR_NOT_FOUND, "The goal has no node %.*s.", STR_ARG(it->node));
     bool is_part = it->about == ABOUT_ASSIGNMENT || it->about == ABOUT_QUESTION;
-    if (is_part && !is_told_of(it, &answer->shown))
+    if (is_part && !is_explained(it, &answer->shown))
         return op_refuse(call, ERROR_NOT_FOUND,
                          "The newest records of the goal say nothing of %.*s.", STR_ARG(it->node));
     return true;
@@ -557,7 +562,7 @@ static bool shown_next(struct op_call *call, const struct store_answer *answer,
                        struct store_request *ret_request) {
     struct telling *it = call->own;
     if (it->shown)
-        return told_next(call, answer, ret_request);
+        return explain_next(call, answer, ret_request);
     json_ran_short();
     it->shown = true;
     if (!subject_is_there(call, answer))
@@ -569,7 +574,7 @@ static bool shown_next(struct op_call *call, const struct store_answer *answer,
     it->decided_is_old = !decided_or_made(it, answer) && answer->shown.record_count == WHY_RECORDS;
     if (it->decided_is_old)
         return show_ask(it, it->first, it->last, ret_request);
-    return told_next(call, answer, ret_request);
+    return explain_next(call, answer, ret_request);
 }
 
 static bool next(struct op_call *call, const struct store_answer *answer,

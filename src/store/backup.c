@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a store get into a backup, and is that what was written? */
+/* Makes backups of a store and verifies that a backup holds what was written. */
 #include "store/backup_state.h"
 
 #include "store/dump.h"
 #include "store/examine.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_PAGES = 256 }; /* between two looks at the disk */
+enum { COPY_PAGES = 256 }; /* pages copied between two syncs */
 
 bool backup_failed(struct backup *backup, const char *format, ...) {
     va_list args;
@@ -52,7 +52,7 @@ bool backup_sync(struct backup *backup, const char *path) {
     return sync_at(backup, path, 0);
 }
 
-/* A rename lasts once its folder is synced. */
+/* A rename is durable only after its folder is synced. */
 bool backup_sync_folder(struct backup *backup, const char *path) {
     char folder[BACKUP_PATH];
     const char *slash = strrchr(path, '/');
@@ -69,8 +69,8 @@ void backup_stamp(int64_t at, char text[20]) {
 
 /* ---- copying ---- */
 
-/* A file that is written in one go keeps the disk busy for long when it is synced at last, and the ledger's own
- * syncs wait behind it. So it is synced as it grows. */
+/* A large file that is synced only at the end keeps the disk busy for a long time, and the ledger's own syncs wait
+ * behind it. So the copy is synced as it grows. */
 static int pages_copy(sqlite3 *to, sqlite3 *from, int fd) {
     sqlite3_backup *copy = sqlite3_backup_init(to, "main", from, "main");
     if (!copy)
@@ -83,8 +83,8 @@ static int pages_copy(sqlite3 *to, sqlite3 *from, int fd) {
     return code == SQLITE_DONE ? SQLITE_OK : code ? code : SQLITE_IOERR;
 }
 
-/* The snapshot is the read transaction: whoever writes meanwhile writes behind it. The log stays, because it may be
- * a daemon's that was killed. */
+/* The read transaction is the snapshot: writes that others commit meanwhile are not in it. Closing leaves the
+ * write-ahead log in place, because it may belong to a daemon that was killed. */
 static bool snapshot_open(const char *path, sqlite3 **ret) {
     return sqlite3_open_v2(path, ret, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
            sqlite3_db_config(*ret, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
@@ -169,8 +169,8 @@ static bool digest_table(sqlite3 *db, const char *table, struct sha256 *sha,
     return sqlite3_finalize(rows) == SQLITE_OK;
 }
 
-/* Rows come in the order of their keys: each table is stored in it. */
-/* Every row of every table. */
+/* Each table is stored in key order, so its rows are read in key order. */
+/* Digest of every row of every table. */
 static bool backup_digest(struct backup *backup, sqlite3 *db, struct backup_note *note) {
     struct sha256 sha;
     sqlite3_stmt *tables = NULL;
@@ -230,9 +230,9 @@ static bool note_read(struct backup *backup, sqlite3 *db, struct backup_note *re
                                  sqlite3_errmsg(db));
 }
 
-/* ---- making one ---- */
+/* ---- making a backup ---- */
 
-/* One file: no log beside it. */
+/* The backup is a single file without a log beside it. */
 static bool note_write(struct backup *backup, const char *path, struct backup_note *note) {
     sqlite3 *db = NULL;
     bool good = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
@@ -247,16 +247,16 @@ static bool note_write(struct backup *backup, const char *path, struct backup_no
     return good;
 }
 
-static bool pour_row(void *with, const struct table_row *row) {
+static bool row_copy(void *with, const struct table_row *row) {
     return load_row(with, row);
 }
 
-bool backup_pour(struct backup *backup, struct store *from, struct store *to) {
+bool backup_rows_copy(struct backup *backup, struct store *from, struct store *to) {
     char error[LIMIT_WHY] = "";
     struct load *load = load_begin(to, error, sizeof error);
     if (!load)
         return backup_failed(backup, "%s", error);
-    if (!store_dump(from, pour_row, load, error, sizeof error)) {
+    if (!store_dump(from, row_copy, load, error, sizeof error)) {
         const char *failed = load_failed(load);
         backup_failed(backup, "%s", failed ? failed : error);
         load_abandon(load);
@@ -284,7 +284,7 @@ bool backup_make(struct backup *backup, const char *file, bool force, struct bac
     return good && backup_sync_folder(backup, file);
 }
 
-/* ---- is it whole? ---- */
+/* ---- verifying ---- */
 
 static bool engine_check(struct backup *backup, sqlite3 *db) {
     sqlite3_stmt *row = NULL;

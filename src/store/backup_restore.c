@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a backup become the store again? */
+/* Restores a backup as the store. */
 #include "store/backup_state.h"
 
 #include "store/rows.h"
-#include "store/sqlite_mend_state.h"
+#include "store/sqlite/sqlite_mend_state.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- as the store that it will be ---- */
+/* ---- turning a copy of the backup into the new store ---- */
 
-/* An epoch that anybody may still believe in does not come again: whoever was stopped all the while and wakes up
- * is fenced. A host that the backup does not know is known now, as gone. */
+/* No epoch that a host may still use is issued again: a host process that was stopped during the restore and wakes up
+ * is fenced. A host that the backup does not contain is added as gone. */
 static bool host_raise(sqlite3 *db, const struct host_row *host) {
     sqlite3_stmt *put = NULL;
     if (sqlite3_prepare_v2(
@@ -76,7 +76,7 @@ bool backup_finish(struct backup *backup, const char *path, const struct standin
 
 /* ---- SQLite ---- */
 
-/* What stands there, where that can still be read. */
+/* Read the era and the hosts of the existing store, as far as it is still readable. */
 static void standing_read(const char *path, struct standing *ret) {
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
@@ -100,7 +100,8 @@ static void standing_read(const char *path, struct standing *ret) {
     sqlite3_close(db);
 }
 
-/* Everything that was committed is in the file afterwards, and nothing is beside it. */
+/* Fold the write-ahead log into the file: afterwards the file holds everything that was committed, and no log is left
+ * beside it. */
 static bool log_fold(const char *path) {
     sqlite3 *db = NULL;
     char wal[BACKUP_PATH + 8];
@@ -113,8 +114,8 @@ static bool log_fold(const char *path) {
     return folded && (stat(wal, &info) != 0 || info.st_size == 0);
 }
 
-/* The old store gets a second name before the new one takes its first: at no moment is there nothing. One that
- * cannot be read any more is set aside as a damaged one is; see mend_set_aside(). */
+/* The old store is hard-linked under a second name before the new one takes over its path, so a store exists at that
+ * path at every moment. An old store that is no longer readable is set aside like a damaged one; see mend_set_aside(). */
 static bool old_keep(struct backup *backup, const char *path, struct restore *restore) {
     char stamp[20];
     struct stat info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the engines share about backups? backup*.c and postgres_backup.c only. */
+/* What the engines share for backups; used by backup*.c and postgres_backup.c only. */
 #pragma once
 
 #include "store/backup.h"
@@ -8,7 +8,8 @@
 
 enum { BACKUP_PATH = 4096, BACKUP_HOSTS = 1024 };
 
-/* What stands in the place where a backup goes, as far as it can be read: nothing of it may come again. */
+/* Era and hosts of the store that a restore replaces, as far as they are readable. The restored store must not reuse
+ * any of these numbers. */
 struct standing {
     uint64_t era;
     struct host_row hosts[BACKUP_HOSTS];
@@ -16,22 +17,23 @@ struct standing {
 };
 
 bool backup_failed(struct backup *backup, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));                   /* always false */
+    __attribute__((format(printf, 2, 3)));                   /* always returns false */
 const char *backup_sqlite_path(const struct backup *backup); /* NULL: PostgreSQL */
 
 /* Files. */
-void backup_remove(const char *path);                      /* with what SQLite keeps beside it */
-bool backup_sync(struct backup *backup, const char *path); /* a file */
-bool backup_sync_folder(struct backup *backup, const char *path); /* of a file */
+void backup_remove(const char *path); /* and the files that SQLite keeps beside it */
+bool backup_sync(struct backup *backup, const char *path);        /* syncs a file */
+bool backup_sync_folder(struct backup *backup, const char *path); /* syncs the folder of a file */
 void backup_stamp(int64_t at, char text[20]);
 
-/* Page by page, in one snapshot, into a file of its own. */
+/* Copy an SQLite file page by page, from one snapshot, into a new file. */
 bool backup_copy(struct backup *backup, const char *from, const char *to);
 
-/* Every row of one store into another one, which is empty. */
-bool backup_pour(struct backup *backup, struct store *from, struct store *to);
+/* Copy every row of one store into another one, which must be empty. */
+bool backup_rows_copy(struct backup *backup, struct store *from, struct store *to);
 
-/* A copy of a backup as the store that it will be: a new era, no host as it was, and a record about it. */
+/* Turn a copy of a backup into the new store: begin a new era, raise every host's epoch, and add a record of the
+ * restore. */
 bool backup_finish(struct backup *backup, const char *path, const struct standing *standing,
                    const struct backup_note *note, uint64_t *ret_era);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does every row of a store come out, and how does it go into another one? */
+/* Reads every row of a store, and loads rows into another store. */
 #include "store/dump.h"
 
 #include "store/rows.h"
@@ -80,7 +80,7 @@ bool cells_equal(const struct cell *a, const struct cell *b) {
     return a->type == b->type && a->number == b->number && str_equal(a->bytes, b->bytes);
 }
 
-/* ---- out ---- */
+/* ---- reading ---- */
 
 static bool is_sqlite(const struct store *store) {
     return strcmp(store->driver->name, "sqlite") == 0;
@@ -120,7 +120,7 @@ const char *walk_failed(const struct walk *walk) {
     return walk->failed[0] ? walk->failed : NULL;
 }
 
-bool store_dump(struct store *store, row_visitor *visit, void *with, char *error,
+bool store_dump(struct store *store, row_visitor *request, void *with, char *error,
                 size_t error_size) {
     struct walk *walk = walk_open(store, error, error_size);
     bool going = walk;
@@ -128,7 +128,7 @@ bool store_dump(struct store *store, row_visitor *visit, void *with, char *error
         struct walk_cursor *cursor = walk_rows(walk, table, WALK_BY_KEY);
         const struct table_row *row;
         while (going && (row = walk_next(cursor)))
-            going = visit(with, row);
+            going = request(with, row);
         walk_end(cursor);
         going = going && !walk_failed(walk);
     }
@@ -138,7 +138,7 @@ bool store_dump(struct store *store, row_visitor *visit, void *with, char *error
     return going;
 }
 
-/* ---- in ---- */
+/* ---- loading ---- */
 
 const char LOAD_MARK[] = "this store is being filled from elsewhere and is not complete";
 
@@ -203,7 +203,7 @@ static bool store_put(struct load *load, const struct table_row *row) {
     return load->engine->store(load, row);
 }
 
-/* Names become part of SQL. */
+/* Column names become part of SQL text, so only plain ones are accepted. */
 static bool name_is_plain(const char *name) {
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
     return len > 0 && len < 32 && name[len] == 0;
@@ -234,7 +234,7 @@ bool load_row(struct load *load, const struct table_row *row) {
     return row->table == TABLE_STORE ? store_put(load, row) : load->engine->row(load, row);
 }
 
-/* What `safe` said where the rows come from is said here as well. */
+/* Copies the value of `safe` from the source store. */
 static bool safe_settle(struct load *load) {
     char text[2 * LIMIT_WHY + 64];
     size_t used = (size_t)snprintf(text, sizeof text, "UPDATE store SET safe = nullif('");

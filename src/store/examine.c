@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this store whole? What both engines ask of their rows. */
+/* Examines whether a store is intact: the checks that both engines share. */
 #include "store/examine.h"
 
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 const char *const EXAMINE_NAMES[EXAMINE_VERDICTS] = {"sound", "damaged", "not a store", "newer",
                                                      "away"};
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 void examine_found(struct examination *it, const char *table, const char *key, const char *format,
                    ...) {
@@ -83,7 +83,7 @@ static bool effect_claim(struct audit *audit, uint32_t n) {
     return effect->claimed = true;
 }
 
-/* Its host knows that it never began. */
+/* The effect's host knows that it never began. */
 static bool effect_return(struct audit *audit, uint32_t n) {
     struct audit_effect *effect = effect_find(audit, n);
     if (!effect || !effect->claimed)
@@ -100,13 +100,13 @@ static bool effect_close(struct audit *audit, uint32_t n) {
     return true;
 }
 
-/* A command that nobody knows about stays open until a person releases it. */
+/* A command whose outcome is unknown stays open until a person releases it. */
 static bool effect_doubt(struct audit *audit, uint32_t n) {
     struct audit_effect *effect = effect_find(audit, n);
     return effect && (effect->command || effect_close(audit, n));
 }
 
-/* P8, as the log tells it: decided, claimed, ended. It is claimed again only after it was returned. */
+/* P8, as recorded in the log: decided, claimed, ended. An effect is claimed again only after it was returned. */
 static bool effect_follow(struct audit *audit, enum record_type type, uint32_t n, struct str rule) {
     switch (type) {
     case RECORD_EFFECT_DECIDED: return effect_open(audit, n, rule);
@@ -182,8 +182,8 @@ void audit_milestone(struct audit *audit, uint64_t from, uint64_t to, const stru
         audit->visitor->record(audit->visitor->with, audit->goal, to, last);
 }
 
-/* A ready effect was never claimed, or was returned; a running one was. An unconfirmed one is never done by itself, so it
- * needs only to have been decided. */
+/* A ready effect was never claimed, or was returned; a running one was claimed. An unconfirmed effect is never executed
+ * automatically, so it only needs to have been decided. */
 static const char *slot_wrong(const struct audit *audit, const struct effect_slot *slot) {
     for (uint32_t i = 0; i < audit->open_count; i++)
         if (audit->open[i].n == slot->n) {
@@ -198,7 +198,7 @@ static const char *slot_wrong(const struct audit *audit, const struct effect_slo
 
 static const char *effects_wrong(const struct audit *audit, const struct goal *goal) {
     if (!audit->bodies)
-        return NULL; /* the log is not complete any more: it cannot say */
+        return NULL; /* the log is no longer complete, so it proves nothing */
     if (goal->open_count < audit->open_count)
         return "an effect that was decided is gone";
     for (uint32_t i = 0; i < goal->open_count; i++) {
@@ -209,8 +209,8 @@ static const char *effects_wrong(const struct audit *audit, const struct goal *g
     return NULL;
 }
 
-/* What is quarantined keeps its bytes as evidence: only its chain is looked at. */
-/* The first thing that is wrong with a goal that was loaded, or NULL. */
+/* A quarantined goal keeps its bytes as evidence: only its chain is checked. */
+/* The first error found in a loaded goal, or NULL. */
 static const char *audit_goal(const struct audit *audit, const struct goal_loaded *loaded) {
     const struct goal *goal = &loaded->goal;
     if (audit->broken)
@@ -241,7 +241,7 @@ struct page {
     uint32_t count;
     struct goal_loaded *loaded; /* one for each id */
     char trouble[160];
-    bool damaged; /* what the trouble is with */
+    bool damaged; /* true: the data is damaged; false: it could not be reached */
 };
 
 static bool page_failed(struct page *page) {
@@ -249,7 +249,7 @@ static bool page_failed(struct page *page) {
     return false;
 }
 
-/* Goals as the ledger would load them. */
+/* Load goals the way the ledger does. */
 static struct goal_loaded *goals_load(struct page *page, const struct id *ids, uint32_t count) {
     struct store_request request = {.verb = STORE_LOAD, .ids = ids, .id_count = count};
     struct store_answer answer;
@@ -295,7 +295,7 @@ struct each {
     void *with;
 };
 
-/* It was not written to between two reads of it. */
+/* True if the goal was not written between the two reads. */
 static bool goal_stood(const struct goal_loaded *before, const struct goal_loaded *after) {
     return before->exists == after->exists && before->goal.version == after->goal.version &&
            before->goal.seq == after->goal.seq;
@@ -303,9 +303,9 @@ static bool goal_stood(const struct goal_loaded *before, const struct goal_loade
 
 enum { LOOKS = 16 };
 
-/* Beside a ledger, or in a store that several hosts share, a goal may change while it is examined. So what seems wrong counts only if
- * the goal did not change meanwhile. One that changes each time is not judged here: the ledger that writes to it has loaded and
- * checked it. */
+/* Next to a running ledger, or in a store that several hosts share, a goal may change while it is examined. So an
+ * apparent error counts only if the goal did not change meanwhile. A goal that changes at every attempt is not judged
+ * here: the ledger that writes to it has loaded and checked it. */
 static bool goal_examine(struct page *page, uint32_t place, struct examination *it,
                          const struct each *each) {
     const char *wrong = NULL;
@@ -387,8 +387,7 @@ static bool page_verify(struct page *page, const struct log_visitor *visitor,
         if (!page->source->records(page->source, page->ids[i], &audit))
             return page_failed(page);
         const char *wrong = chain_wrong(&audit, &page->loaded[i]);
-        ret->goals +=
-            !id_equal(audit.goal, SYSTEM_GOAL); /* the store's own chain is nobody's goal */
+        ret->goals += !id_equal(audit.goal, SYSTEM_GOAL); /* the store's own chain is not a goal */
         ret->records += audit.records;
         ret->broken += wrong != NULL;
         visitor->chain(visitor->with, &audit, wrong);
@@ -409,7 +408,7 @@ void audit_chains(struct audit_source *source, const struct log_visitor *visitor
     arena_free(&page.arena);
 }
 
-/* ---- the door for both engines ---- */
+/* ---- entry points for both engines ---- */
 
 static bool is_sqlite(struct str where) {
     return where.len > 7 && memcmp(where.at, "sqlite:", 7) == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do both drivers make of the log as it is read in the order of commits? */
+/* Reads pages of the log in the order of commits: the part that both drivers share. */
 #include "store/follow.h"
 
-/* A restore puts the log back: what was given under another era may never have happened. */
+/* A restore resets the log: a record that was delivered under another era may never have happened. */
 static bool cursor_is_gone(const struct cursor *cursor, const struct follow_mark *mark) {
     if (cursor->from_start)
         return false;

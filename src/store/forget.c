@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are somebody's words taken out of a store, and its log still holds? */
+/* Erases a goal's content from a store while its log still verifies. */
 #include "store/forget.h"
 
 #include "store/dump.h"
 
 #include <stdio.h>
 
-/* %s is the goal. The hash of a body has to be there before the body goes. */
+/* %s is the goal. A body's hash must be stored before the body is deleted. */
 static const char *const STEPS[] = {
     "UPDATE record SET body_hash = sha256(body), body = NULL WHERE body IS NOT NULL AND goal_id = %s",
     "UPDATE goal_view SET title = '' WHERE goal_id = %s",
@@ -36,7 +36,7 @@ static bool is_over(struct load *load, const char *goal) {
                             "once the daemon has; nothing was changed."));
 }
 
-/* Nodes stay, as numbers and ids: their words were texts. */
+/* Nodes stay, as numbers and ids: their content was in texts. */
 static bool words_drop(struct load *load, const char *goal) {
     char sql[256];
     for (size_t i = 0; i < count_of(STEPS); i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are somebody's words taken out of a store, and its log still holds? G-35.
+/* Erases a goal's content from a store while its log still verifies. G-35.
  *
- * Of a goal that is over its title, tags, texts, handoffs, assignments, dispatches, runs and what was set aside
- * go, and the bodies of its records. What stays says that there was something, and no word of it: ids, times,
- * counts, statuses, and the hashes, so that its chain can still be followed. */
+ * For a closed goal it deletes the title, tags, texts, handoffs, assignments, dispatches, runs, the signals that were
+ * set aside, and the bodies of its records. What remains shows that something existed, without its content: ids, times,
+ * counts, statuses, and the hashes, so that the chain can still be verified. */
 #pragma once
 
 #include "store/store.h"
 
-/* In one transaction. False: the error says why; nothing was changed. */
+/* Runs in one transaction. False: the error says why; nothing was changed. */
 bool store_forget(struct store *store, struct id goal, char *error, size_t error_size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which store may this process write to? */
+/* Checks which store this process may write to. */
 #include "store/instance.h"
 
 #include <stdio.h>
 
 static struct {
-    bool told, valid;
+    bool given, valid;
     struct id id;
 } belongs;
 
@@ -16,8 +16,8 @@ static int hex_digit(char c) {
 }
 
 void store_belongs_to(const char *instance) {
-    belongs.told = instance && *instance;
-    belongs.valid = belongs.told && strlen(instance) == 2 * sizeof belongs.id.bytes;
+    belongs.given = instance && *instance;
+    belongs.valid = belongs.given && strlen(instance) == 2 * sizeof belongs.id.bytes;
     for (size_t i = 0; belongs.valid && i < sizeof belongs.id.bytes; i++) {
         int high = hex_digit(instance[2 * i]), low = hex_digit(instance[2 * i + 1]);
         belongs.valid = high >= 0 && low >= 0;
@@ -25,14 +25,14 @@ void store_belongs_to(const char *instance) {
     }
 }
 
-enum instance_verdict instance_hold(struct instance_watch *watch, struct id stored, bool fresh,
+enum instance_verdict instance_hold(struct instance_state *watch, struct id stored, bool fresh,
                                     char *why, size_t why_size) {
     char is[33];
-    if (!watch->set && belongs.told && belongs.valid)
-        *watch = (struct instance_watch){true, belongs.id};
-    bool other = watch->set ? !id_equal(watch->id, stored) : belongs.told;
+    if (!watch->set && belongs.given && belongs.valid)
+        *watch = (struct instance_state){true, belongs.id};
+    bool other = watch->set ? !id_equal(watch->id, stored) : belongs.given;
     if (!other) {
-        *watch = (struct instance_watch){true, stored};
+        *watch = (struct instance_state){true, stored};
         return INSTANCE_OURS;
     }
     if (fresh && watch->set)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do the tables of an older build become those of this one? */
+/* Migrates the tables of an older build to those of this build. */
 #include "store/migrate.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@ bool postgres_from_3(struct pg_store *store);
 int sqlite_from_4(struct sqlite_store *store);
 int sqlite_from_5(struct sqlite_store *store);
 
-/* 3 is FACE_DONE. What was done before has the time of its last change. The trigger is for builds and exports that do
- * not know the column. No other index may have a column that changes while a goal is at work: its updates would no
- * longer stay within their page. */
+/* 3 is DISPLAY_DONE. Goals that were already done get the time of their last change. The trigger serves builds and
+ * exports that do not know the column. No other index may contain a column that changes while a goal is being worked
+ * on: its updates would then no longer stay within their page. */
 #define POSTGRES_5 \
     "ALTER TABLE goal_view ADD IF NOT EXISTS ended_at bigint NOT NULL DEFAULT 0;" \
     "UPDATE goal_view SET ended_at = updated_at WHERE face = 3 AND ended_at = 0;" \
@@ -22,10 +22,10 @@ int sqlite_from_5(struct sqlite_store *store);
     " $$ BEGIN NEW.ended_at := NEW.updated_at; RETURN NEW; END $$;" \
     "CREATE TRIGGER goal_view_ends BEFORE INSERT OR UPDATE ON goal_view FOR EACH ROW" \
     " WHEN (NEW.face = 3 AND NEW.ended_at = 0) EXECUTE FUNCTION goal_view_ends()"
-_Static_assert(FACE_DONE == 3, "3 above");
+_Static_assert(DISPLAY_DONE == 3, "3 above");
 
-/* 2 is FACE_NEEDS_YOU. The column is written by the triggers alone: when a goal begins to need a person, whichever build
- * writes that; an import brings it along. */
+/* 2 is DISPLAY_NEEDS_YOU. Only the triggers write the column: when a goal begins to need a person, whichever build
+ * writes that change. An import carries its value along. */
 #define POSTGRES_6 \
     "ALTER TABLE goal_view ADD asked_at bigint NOT NULL DEFAULT 0;" \
     "UPDATE goal_view SET asked_at = updated_at WHERE face = 2;" \
@@ -36,7 +36,7 @@ _Static_assert(FACE_DONE == 3, "3 above");
     " WHEN (NEW.face = 2 AND NEW.asked_at = 0) EXECUTE FUNCTION goal_view_asks();" \
     "CREATE TRIGGER goal_view_asks BEFORE UPDATE ON goal_view FOR EACH ROW" \
     " WHEN (NEW.face = 2 AND OLD.face <> 2) EXECUTE FUNCTION goal_view_asks()"
-_Static_assert(FACE_NEEDS_YOU == 2, "2 above");
+_Static_assert(DISPLAY_NEEDS_YOU == 2, "2 above");
 
 const struct migration MIGRATIONS[] = {
     {.to = 2,

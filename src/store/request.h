@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How can a request outlive its ledger? By being copied whole. */
+/* Copies a whole store request, so that it can outlive its ledger. */
 #pragma once
 
 #include "store/store.h"

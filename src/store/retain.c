@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What need not be kept any longer, and how does it go? */
+/* Retention: selects data that need not be kept any longer, and deletes it. */
 #include "store/retain_state.h"
 #include "store/rows.h"
 
@@ -8,11 +8,11 @@
 #include <time.h>
 
 enum {
-    STEP_FIRST = 128, /* rows, before anything has been measured */
+    STEP_FIRST = 128, /* rows, before any measurement */
     STEP_LEAST = 64,
-    HOLD_US = 7000,  /* what a step should cost */
+    HOLD_US = 7000,  /* target cost of a step */
     REST_US = 30000, /* longer than a waiting writer sleeps before it tries again */
-    TEXT_GOALS = 16, /* goals whose texts are looked at in one step */
+    TEXT_GOALS = 16, /* goals whose texts are examined in one step */
 };
 
 static int64_t clock_us(clockid_t clock) {
@@ -38,14 +38,14 @@ bool retain_fail(struct retain *retain, const char *engine, const char *why) {
 
 /* ---- a step's transaction ---- */
 
-/* The next step is as large as would have taken the right time, within reason. */
+/* Sizes the next step so that it takes the target time, within bounds. */
 static void size_adapt(struct retain *retain, uint32_t rows) {
     int64_t held = retain->took_us > 0 ? retain->took_us : 1;
     int64_t fits = (int64_t)rows * HOLD_US / held, size = retain->size;
     if (held < HOLD_US && fits > size + size / 4 + 16)
         fits = size + size / 4 + 16;
     else if (held < HOLD_US && fits < size)
-        return; /* a small step says nothing about a large one */
+        return; /* a small step does not predict the cost of a large one */
     retain->size = (uint32_t)(fits < STEP_LEAST          ? STEP_LEAST
                               : fits > LIMIT_RETAIN_ROWS ? LIMIT_RETAIN_ROWS
                                                          : fits);
@@ -76,7 +76,8 @@ static bool work_apply(struct retain *retain, const struct retain_work *work) {
 
 /* ---- records ---- */
 
-/* EVENT-06: kept types stay, and so does the end of each chain; what is not understood is not thrown away. */
+/* EVENT-06: records of kept types stay, and so does the newest record of each chain; records that are not understood
+ * are not deleted. */
 static bool row_goes(const struct retain_row *row) {
     return row->known && row->record.type < RECORD_TYPES && !RECORDS[row->record.type].kept &&
            row->record.seq < row->newest;
@@ -102,7 +103,7 @@ static void runs_find(struct retain *retain, struct retain_work *work) {
     }
 }
 
-/* What touches a run becomes one with it; two runs of this step may meet through what stands between them. */
+/* Merges each run with the milestones that touch it; two runs of this step may meet through a milestone between them. */
 static bool runs_join(struct retain *retain, struct retain_work *work) {
     uint32_t count = work->puts_count, out = 0;
     struct milestone *before = arena_new(&retain->arena, struct milestone, count + 1),
@@ -118,7 +119,7 @@ static bool runs_join(struct retain *retain, struct retain_work *work) {
             continue;
         if (before[i].to > 0 && milestone_join(&before[i], &run)) {
             work->joined[work->joined_count++] =
-                before[i]; /* taken out, and put in as a longer one */
+                before[i]; /* deleted, and written again as part of a longer one */
             run = before[i];
         }
         work->puts[out++] = run;
@@ -140,7 +141,7 @@ static bool rows_step(struct retain *retain) {
     work.moves = arena_new(&retain->arena, struct retain_row *, page.count);
     for (uint32_t i = 0; i < page.count; i++)
         if (page.rows[i].known && page.rows[i].open)
-            continue; /* it stands where it is until its goal is closed */
+            continue; /* it stays where it is until its goal is closed */
         else if (row_goes(&page.rows[i]))
             work.goes[work.goes_count++] = &page.rows[i];
         else
@@ -166,7 +167,7 @@ static bool named_by_record(const struct retain_pages *records, const struct has
         struct evidence evidence = {0};
         if (!shape_decode(&EVIDENCE, records->bodies[i], &evidence) ||
             hash_equal(&evidence.more, hash) || hash_equal(&evidence.input_apart, hash))
-            return true; /* one that cannot be read may name anything */
+            return true; /* an unreadable body may name any text */
     }
     return false;
 }
@@ -181,7 +182,7 @@ static bool texts_of(struct retain *retain, struct id goal, struct retain_work *
     if (answer.outcome != STORE_DONE)
         return retain_fail(retain, "retention", "a goal could not be loaded");
     const struct goal_loaded *loaded = &answer.loaded[0];
-    bool open = goal_is_open(&loaded->goal) && !loaded->goal.desk;
+    bool open = goal_is_open(&loaded->goal) && !loaded->goal.admission;
     if (!loaded->exists || !loaded->whole || open || loaded->goal.quarantined)
         return true;
     if (!retain->driver->texts(retain, goal, &texts) ||
@@ -292,7 +293,7 @@ static bool (*const PHASES[RETAIN_OVER])(struct retain *) = {[RETAIN_ROWS] = row
                                                              [RETAIN_TEXTS] = texts_step,
                                                              [RETAIN_DAYS] = days_step};
 
-/* Behind everything that stands on the day before this one. */
+/* The key that follows everything on the day before this one. */
 static struct retain_key day_begin(int32_t day) {
     return (struct retain_key){day - 1, INT64_MAX, INT64_MAX};
 }
@@ -309,7 +310,7 @@ void retain_begin(struct retain *retain, const struct retain_rules *rules, int64
     retain->whole = whole;
     retain->phase = RETAIN_ROWS;
     retain->size = STEP_FIRST;
-    retain->after = day_begin(1); /* what is on day 0 stays */
+    retain->after = day_begin(1); /* records on day 0 stay */
     retain->seen_after = (struct source_key){0};
     retain->text_after = (struct id){0};
     retain->day_after = 0;
@@ -341,13 +342,13 @@ bool retain_step(struct retain *retain) {
     if (retain->failed)
         return false;
     retain->phase++;
-    retain->size = STEP_FIRST; /* other rows cost something else */
+    retain->size = STEP_FIRST; /* rows of the next phase have a different cost */
     if (retain->phase == RETAIN_BODIES)
         retain->after = day_begin(retain->records_before > 1 ? retain->records_before : 1);
     return retain->phase < RETAIN_OVER;
 }
 
-/* Never more than half of the time, and never before who waits has had a turn. */
+/* Retention works at most half of the time, and lets a waiting writer go first. */
 int64_t retain_rest_us(const struct retain *retain) {
     if (retain->alone)
         return 0;

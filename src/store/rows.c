@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do both drivers make of the rows they read and write? */
+/* Checks, encodes and decodes rows, for both drivers. */
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -61,10 +61,10 @@ void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot) {
 }
 
 bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind) {
-    return loaded->exists && PART[kind].live && (loaded->goal.desk || kind < PART_PERMIT);
+    return loaded->exists && PART[kind].live && (loaded->goal.admission || kind < PART_PERMIT);
 }
 
-/* Rows come in order of n. Room doubles as they come: each time as many are there as fit. */
+/* Rows come in order of n. The array doubles whenever it is full. */
 static void loaded_row(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str body,
                        struct arena *arena) {
     struct live_rows *rows = live_rows(&loaded->live, kind);
@@ -81,7 +81,7 @@ static void loaded_row(struct goal_loaded *loaded, enum part_kind kind, uint32_t
         rows->at = grown;
     }
     void *row = (char *)rows->at + size * rows->count++;
-    *(uint32_t *)row = n; /* every such struct begins with it */
+    *(uint32_t *)row = n; /* every such struct begins with its n */
     loaded->whole = loaded->whole && shape_decode(PART[kind].shape, body, row);
 }
 
@@ -93,7 +93,7 @@ void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, st
         loaded_row(loaded, kind, n, sealed, arena);
 }
 
-/* ---- which texts are named? ---- */
+/* ---- texts that rows name ---- */
 
 static void name(struct text_names *named, const struct hash *hash) {
     static const struct hash NONE;
@@ -108,7 +108,7 @@ static uint32_t hashes_of(const struct shape *shape) {
     return count;
 }
 
-/* Whatever is a hash may name a text: those that do not are not found. */
+/* Any hash may name a text; a hash that names none is simply not found. */
 static void name_fields(struct text_names *named, const struct shape *shape, const void *row) {
     for (size_t i = 0; i < shape->count; i++)
         if (shape->fields[i].type == FIELD_HASH)
@@ -163,13 +163,13 @@ struct text_names records_name(const struct record *records, uint32_t count, str
     return named;
 }
 
-/* ---- what lists show ---- */
+/* ---- list views ---- */
 
 struct goal_view view_of(const struct goal_commit *commit) {
     const struct goal *goal = &commit->goal;
     return (struct goal_view){.id = goal->id,
                               .status = goal->status,
-                              .face = goal_face(goal),
+                              .display_state = goal_display_state(goal),
                               .priority = goal->priority,
                               .percent = goal->percent,
                               .created_at = goal->created_at,
@@ -189,7 +189,7 @@ struct goal_view view_shown(struct goal_view view) {
         wrong = true;
     }
     if (wrong)
-        view.face = FACE_NEEDS_YOU;
+        view.display_state = DISPLAY_NEEDS_YOU;
     return view;
 }
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do both drivers make of the rows they read? */
+/* Checks, encodes and decodes rows, for both drivers. */
 #pragma once
 
 #include "store/store.h"
 
-/* The tables as this build makes them, and the oldest build that may still work on them. A change of the
- * tables is a new row in MIGRATIONS (see migrate.h), never an edit of an old one. */
-#ifdef OVERSEER_TOMORROW /* a build of the tests, for rolling upgrades: tests/upgrade */
+/* The version of the tables that this build makes, and the oldest build that may still use them. A change of the tables
+ * is a new row in MIGRATIONS (see migrate.h), never an edit of an existing one. */
+#ifdef OVERSEER_TOMORROW /* a test build for rolling upgrades: tests/upgrade */
 enum { SCHEMA_VERSION = 7, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 7 };
 #else
 enum { SCHEMA_VERSION = 6, SCHEMA_OLDEST = 2, SCHEMA_LEVEL = 6 };
 #endif
 
-/* Every encoded body in goal, effect and the part tables ends in four bytes that say whether these are the
- * bytes that were written there: a damaged row is found before anything is done because of it. */
+/* Every encoded body in goal, effect and the part tables ends with a four-byte check of the bytes that were written
+ * there, so a damaged row is detected before anything is done because of it. */
 enum row_table { ROW_GOAL, ROW_EFFECT, ROW_PART /* + kind */ };
 enum { ROW_CHECK = 4 };
 struct str row_seal(uint32_t table, struct id goal, uint32_t n, struct str body,
                     struct arena *arena);
 bool row_unseal(uint32_t table, struct id goal, uint32_t n, struct str *body);
 
-/* Complete a loaded goal from its encoded hot part. Says in `whole` whether that could be decoded. */
+/* Complete a loaded goal from its encoded hot part. Sets `whole` to whether it could be decoded. */
 void loaded_hot(struct goal_loaded *loaded, struct str sealed);
 
 /* Add an open effect to a goal; effects come in order of n. */
@@ -30,10 +30,10 @@ void loaded_effect(struct goal_loaded *loaded, struct effect_slot slot);
 void loaded_part(struct goal_loaded *loaded, enum part_kind kind, uint32_t n, struct str sealed,
                  struct arena *arena);
 
-/* May a goal as it was loaded have rows of this kind? Only desks have permits, accounts and budgets. */
+/* True if a loaded goal may have rows of this kind. Only admission aggregates have permits, accounts and budgets. */
 bool loaded_has(const struct goal_loaded *loaded, enum part_kind kind);
 
-/* The hashes of all texts that a goal and its live rows name now, and those of `more`: each once, in order. */
+/* The hashes of all texts that a goal and its live rows name now, and those of `more`: each once, sorted. */
 struct text_names {
     struct hash *at;
     uint32_t count;
@@ -41,13 +41,13 @@ struct text_names {
 struct text_names loaded_names(const struct goal_loaded *loaded, const struct hash *more,
                                uint32_t count, struct arena *arena);
 
-/* The same of records: the signals that are kept apart. */
+/* The same for records: the signals that are stored separately. */
 struct text_names records_name(const struct record *records, uint32_t count, struct arena *arena);
 
-/* What the row of goal_view has to be. */
+/* The row of goal_view that this commit results in. */
 struct goal_view view_of(const struct goal_commit *commit);
 
-/* A row of goal_view as it may be shown: one with values that nothing is called by needs a person. */
+/* A row of goal_view as it may be shown: a goal with an unknown enum value is shown as needing a person. */
 struct goal_view view_shown(struct goal_view view);
 
 /* Index of an id among sorted ones, or -1. */

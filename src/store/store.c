@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which driver serves this store? */
+/* Opens a store with the driver that serves it. */
 #include "store/store.h"
 
-#include "store/postgres.h"
-#include "store/sqlite.h"
+#include "store/postgres/postgres.h"
+#include "store/sqlite/sqlite.h"
 
 #include <stdio.h>
 

@@ -44,7 +44,7 @@ def expect(promise, text):
         raise Broken(text)
 
 
-class Desk:
+class Site:
     """A person's machine: a HOME, a tmux server, Claude Code in a pane; and Overseer beside it."""
 
     def __init__(self, folder, model, run):
@@ -144,114 +144,114 @@ class Desk:
 
 # ---- what is to be shown ----
 
-def in_a_pane(desk):
+def in_a_pane(site):
     """Listed, adopted, seen working, seen silent, woken, its end told; and nothing was typed into it."""
-    desk.open()
-    session = desk.wait("the pane is listed", lambda: desk.listed().get("tmux:%0"))
-    expect(session["program"] == "claude" and session["folder"] == str(desk.work) and session["alive"], f"it is {session}")
-    made = json.loads(desk.overseer("adopt", "%0", "--title", "the parser", "--json"))
+    site.open()
+    session = site.wait("the pane is listed", lambda: site.listed().get("tmux:%0"))
+    expect(session["program"] == "claude" and session["folder"] == str(site.work) and session["alive"], f"it is {session}")
+    made = json.loads(site.overseer("adopt", "%0", "--title", "the parser", "--json"))
     goal, task = made["goalId"], made["task"]
-    desk.wait("it is watched", lambda: desk.assignment(goal).get("agentId") == "tmux:%0" and desk.watchers())
-    expect("already" in desk.overseer("adopt", "tmux:%0", code=4), "it is watched twice")
-    desk.keys("<<<say first words && run ls ;; think 3 && say working on it && run pwd ;; say finished>>>")
-    desk.wait("its words are read", lambda: "finished" in desk.overseer("logs", task))
-    desk.wait("it is seen working", lambda: desk.assignment(goal).get("status") == "active")
-    logs = desk.overseer("logs", task)
+    site.wait("it is watched", lambda: site.assignment(goal).get("agentId") == "tmux:%0" and site.watchers())
+    expect("already" in site.overseer("adopt", "tmux:%0", code=4), "it is watched twice")
+    site.keys("<<<say first words && run ls ;; think 3 && say working on it && run pwd ;; say finished>>>")
+    site.wait("its words are read", lambda: "finished" in site.overseer("logs", task))
+    site.wait("it is seen working", lambda: site.assignment(goal).get("status") == "active")
+    logs = site.overseer("logs", task)
     expect("working on it" in logs and "Bash" in logs and "<<<" not in logs, f"the log says {logs}")
-    written = desk.transcripts()
+    written = site.transcripts()
 
-    desk.wait("its silence is told", lambda: desk.asked(goal, "it is silent"), 90)
-    screen = desk.screen()
-    why = desk.overseer("why", task)
+    site.wait("its silence is told", lambda: site.asked(goal, "it is silent"), 90)
+    screen = site.screen()
+    why = site.overseer("why", task)
     for words in (["adopt"], ["status"], ["agents"], ["inbox"], ["why", task], ["logs", task]):
-        desk.show(*words)
-    records = desk.do("goal.show", goal=goal)["records"]
+        site.show(*words)
+    records = site.do("goal.show", goal=goal)["records"]
     skipped = [row for row in records if row["type"] == "ladder.skipped"]
     expect(len(skipped) == 4 and all(row["reason"] == "it is only watched" for row in skipped), f"skipped: {skipped}")
     expect("only watched" in why and "was told nothing" in why and "told its agent" not in why, f"why says {why}")
-    desk.daemon.kill()
-    desk.daemon.start()
-    desk.daemon.wait_joined()
+    site.daemon.kill()
+    site.daemon.start()
+    site.daemon.wait_joined()
     time.sleep(20)  # and silent for longer, and a restart
-    expect(desk.screen() == screen, f"its screen has changed:\n{screen}\n----\n{desk.screen()}")
-    expect(desk.transcripts() == written, "its transcript has changed")
-    expect(len(desk.watchers()) == 1, f"it is watched by {desk.watchers()}")
+    expect(site.screen() == screen, f"its screen has changed:\n{screen}\n----\n{site.screen()}")
+    expect(site.transcripts() == written, "its transcript has changed")
+    expect(len(site.watchers()) == 1, f"it is watched by {site.watchers()}")
 
-    desk.keys("<<<say awake again>>>")
-    desk.wait("nobody is asked any more", lambda: not desk.asked(goal, "it is silent"))
-    expect("awake again" in desk.wait("it is heard", lambda: desk.overseer("logs", task)), "its words are missing")
-    desk.keys("/exit")
-    desk.wait("its end is told", lambda: desk.asked(goal, "it has ended"))
-    sent = [row for row in desk.do("goal.show", goal=goal)["records"] if row["type"] == "assignment.dispatched"]
+    site.keys("<<<say awake again>>>")
+    site.wait("nobody is asked any more", lambda: not site.asked(goal, "it is silent"))
+    expect("awake again" in site.wait("it is heard", lambda: site.overseer("logs", task)), "its words are missing")
+    site.keys("/exit")
+    site.wait("its end is told", lambda: site.asked(goal, "it has ended"))
+    sent = [row for row in site.do("goal.show", goal=goal)["records"] if row["type"] == "assignment.dispatched"]
     expect(len(sent) == 1, f"it was sent something: {sent}")
-    desk.wait("nobody watches any more", lambda: not desk.watchers())
-    expect(not desk.listed().get("tmux:%0"), "what has ended is listed as a pane")
-    question = desk.asked(goal, "it has ended")[0]["questionId"]
-    desk.do("question.answer", goal=goal, question=question, answer="it is done")
-    desk.wait("a person has called it done", lambda: desk.do("goal.show", goal=goal)["state"] == "done")
+    site.wait("nobody watches any more", lambda: not site.watchers())
+    expect(not site.listed().get("tmux:%0"), "what has ended is listed as a pane")
+    question = site.asked(goal, "it has ended")[0]["questionId"]
+    site.do("question.answer", goal=goal, question=question, answer="it is done")
+    site.wait("a person has called it done", lambda: site.do("goal.show", goal=goal)["state"] == "done")
 
 
-def by_its_session(desk):
+def by_its_session(site):
     """A session of Claude Code elsewhere is found by its files; not a byte reaches it, and who lets go leaves it as it was."""
-    typed = desk.folder / "typed"  # every byte that its terminal was ever given
-    desk.open(server="other", within=f"script -q -f -I {typed} -c '{{}}'")
-    desk.keys("<<<say here I am>>>", server="other")
+    typed = site.folder / "typed"  # every byte that its terminal was ever given
+    site.open(server="other", within=f"script -q -f -I {typed} -c '{{}}'")
+    site.keys("<<<say here I am>>>", server="other")
 
     def there():
-        return [row for name, row in desk.listed().items() if name.startswith("claude:") and row["alive"]]
-    session = desk.wait("the session is listed", there)[0]
-    expect(session["folder"] == str(desk.work), f"it is {session}")
-    made = json.loads(desk.overseer("adopt", session["sessionId"][:8], "--json"))
-    desk.wait("it is watched", desk.watchers)
-    desk.keys("<<<say more of it>>>", server="other")
-    desk.wait("its words are read", lambda: "more of it" in desk.overseer("logs", made["task"]))
-    written, bytes_typed = desk.transcripts(), typed.read_bytes()
+        return [row for name, row in site.listed().items() if name.startswith("claude:") and row["alive"]]
+    session = site.wait("the session is listed", there)[0]
+    expect(session["folder"] == str(site.work), f"it is {session}")
+    made = json.loads(site.overseer("adopt", session["sessionId"][:8], "--json"))
+    site.wait("it is watched", site.watchers)
+    site.keys("<<<say more of it>>>", server="other")
+    site.wait("its words are read", lambda: "more of it" in site.overseer("logs", made["task"]))
+    written, bytes_typed = site.transcripts(), typed.read_bytes()
     expect(b"more of it" in bytes_typed, "what the person types is not recorded")
-    refused = desk.overseer("tell", made["task"], "stop that", code=4)
-    desk.wait("its silence is told", lambda: desk.asked(made["goalId"], "it is silent"), 90)
-    screen = desk.screen("other")
+    refused = site.overseer("tell", made["task"], "stop that", code=4)
+    site.wait("its silence is told", lambda: site.asked(made["goalId"], "it is silent"), 90)
+    screen = site.screen("other")
     expect("only watched" in refused, f"telling it something says {refused}")
-    desk.overseer("adopt", "--release", made["task"])
-    desk.wait("nobody watches any more", lambda: not desk.watchers())
+    site.overseer("adopt", "--release", made["task"])
+    site.wait("nobody watches any more", lambda: not site.watchers())
     time.sleep(2)
     expect(Path(f"/proc/{session['pid']}").exists(), "it was ended")
-    expect(desk.screen("other") == screen and desk.transcripts() == written, "it was touched")
+    expect(site.screen("other") == screen and site.transcripts() == written, "it was touched")
     expect(typed.read_bytes() == bytes_typed, "something was typed into it")
 
 
-def without_a_transcript(desk):
+def without_a_transcript(site):
     """Of another program only its screen is known: Codex, in the pane where Claude Code was before."""
     path = subprocess.run([str(TOP / "tools/agents"), "path", "codex"], capture_output=True, text=True, check=False)
     if path.returncode != 0:
         return print("skip    codex is not installed: tools/agents install codex", flush=True)
-    row, values = BY_NAME["codex"], {"url": desk.model.url, "home": str(desk.home), "cwd": str(desk.work)}
-    files_write(BY_NAME["codex-acp"], desk.home, values)
+    row, values = BY_NAME["codex"], {"url": site.model.url, "home": str(site.home), "cwd": str(site.work)}
+    files_write(BY_NAME["codex-acp"], site.home, values)
     env = " ".join(f"{name}={value}" for name, value in env_of(row, values).items())
-    desk.keys(f"{env} {path.stdout.strip()} --disable daemon_auto_start -s read-only")
-    desk.wait("Codex shows its prompt", lambda: "\u203a" in desk.screen(), 60)
-    session = desk.wait("the pane is listed", lambda: desk.listed().get("tmux:%0"))
-    expect(session["program"] == "codex" and session["folder"] == str(desk.work), f"it is {session}")
-    made = json.loads(desk.overseer("adopt", "%0", "--json"))
-    desk.wait("it is watched", desk.watchers)
+    site.keys(f"{env} {path.stdout.strip()} --disable daemon_auto_start -s read-only")
+    site.wait("Codex shows its prompt", lambda: "\u203a" in site.screen(), 60)
+    session = site.wait("the pane is listed", lambda: site.listed().get("tmux:%0"))
+    expect(session["program"] == "codex" and session["folder"] == str(site.work), f"it is {session}")
+    made = json.loads(site.overseer("adopt", "%0", "--json"))
+    site.wait("it is watched", site.watchers)
     time.sleep(6)  # its screen was looked at once
-    desk.keys("<<<think 2 && say hello from here>>>")
-    desk.wait("it is seen working", lambda: desk.assignment(made["goalId"]).get("status") == "active")
-    desk.wait("its silence is told", lambda: desk.asked(made["goalId"], "it is silent"), 90)
-    screen = desk.screen()
+    site.keys("<<<think 2 && say hello from here>>>")
+    site.wait("it is seen working", lambda: site.assignment(made["goalId"]).get("status") == "active")
+    site.wait("its silence is told", lambda: site.asked(made["goalId"], "it is silent"), 90)
+    screen = site.screen()
     time.sleep(8)
-    expect(desk.screen() == screen and "hello from here" in screen, f"its screen has changed:\n{screen}\n----\n{desk.screen()}")
-    desk.overseer("adopt", "--release", made["task"])
-    desk.wait("nobody watches any more", lambda: not desk.watchers())
-    expect(Path(f"/proc/{session['pid']}").exists() and desk.screen() == screen, "it was touched")
+    expect(site.screen() == screen and "hello from here" in screen, f"its screen has changed:\n{screen}\n----\n{site.screen()}")
+    site.overseer("adopt", "--release", made["task"])
+    site.wait("nobody watches any more", lambda: not site.watchers())
+    expect(Path(f"/proc/{session['pid']}").exists() and site.screen() == screen, "it was touched")
     return None
 
 
-def what_is_not_there(desk):
+def what_is_not_there(site):
     """Errors say what happened, and what next."""
-    said = desk.overseer("adopt", "%77", code=3)
+    said = site.overseer("adopt", "%77", code=3)
     expect("%77" in said and "overseer adopt" in said, f"it says {said}")
-    ended = next(name for name, row in desk.listed().items() if not row["alive"])
-    said = desk.overseer("adopt", ended, code=4)
+    ended = next(name for name, row in site.listed().items() if not row["alive"])
+    said = site.overseer("adopt", ended, code=4)
     expect("has ended" in said and "--resume" in said, f"it says {said}")
 
 
@@ -263,18 +263,18 @@ def inside(keep):
     folder = Path(tempfile.mkdtemp(prefix="a", dir=keep))
     failed = 0
     with Model(log=str(folder / "model.log")) as model:
-        desk = Desk(folder, model, path.stdout.strip())
+        site = Site(folder, model, path.stdout.strip())
         for scene in (in_a_pane, by_its_session, without_a_transcript, what_is_not_there):
             begin = time.monotonic()
             try:
-                scene(desk)
+                scene(site)
                 print(f"ok      {scene.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
                 proof.passed("agents", f"adopted {scene.__name__}", ROWS)
             except Exception as error:  # told, and the next one is tried
                 failed += 1
                 print(f"failed  {scene.__name__}: {type(error).__name__} {error} ({folder})", flush=True)
-        expect(not desk.daemon.promises_broken(), f"its log says {desk.daemon.promises_broken()}")
-        desk.close()
+        expect(not site.daemon.promises_broken(), f"its log says {site.daemon.promises_broken()}")
+        site.close()
     if not failed and not keep:
         shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failed else 0)

@@ -213,7 +213,7 @@ def bare(folder):
     print(f"ok: the program by itself renews in mid-turn, and replaces its login {how}", flush=True)
 
 
-class House:
+class Fixture:
     """One daemon of that person, and eight tasks."""
 
     def __init__(self, folder, services, person, **agent):
@@ -283,26 +283,26 @@ class House:
         self.daemon.stop(30)
 
 
-def unchanged(services, person, house):
+def unchanged(services, person, fixture):
     expect(person.state() == person.before, f"the person's login was {person.before} and is {person.state()}")
     expect(not [one for one in services.renewals if one.get("refresh_token")], f"a run renewed the person's login: {services.renewals}")
     for secret in (REFRESH, "mcp-refresh"):
-        expect(not house.holds(secret), f"a refresh token is in {house.holds(secret)}")
+        expect(not fixture.holds(secret), f"a refresh token is in {fixture.holds(secret)}")
 
 
 def copies(folder):
     """Nothing is renewed; when the person's own program has renewed, the runs that begin again have the new token."""
     with Model() as model:
         services, person = Services(folder, model), Person(folder / "home")
-        house = House(folder, services, person)
+        fixture = Fixture(folder, services, person)
         try:
             for number in range(RUNS):
-                house.task(number)
-            house.wait("all have begun", lambda: house.begun() == RUNS)
-            house.wait("all have found their token expired", lambda: services.expired_seen >= RUNS)
+                fixture.task(number)
+            fixture.wait("all have begun", lambda: fixture.begun() == RUNS)
+            fixture.wait("all have found their token expired", lambda: services.expired_seen >= RUNS)
             time.sleep(3)  # for whatever else they try
-            unchanged(services, person, house)
-            expect(house.made() == 0, f"{house.made()} went on with an expired token")
+            unchanged(services, person, fixture)
+            expect(fixture.made() == 0, f"{fixture.made()} went on with an expired token")
             renewed = json.loads(person.file.read_text())
             renewed["claudeAiOauth"].update(accessToken=NEW, expiresAt=int(time.time() * 1000) + 8 * HOUR_MS)
             new = person.file.with_suffix(".new")
@@ -310,10 +310,10 @@ def copies(folder):
             new.chmod(0o600)
             new.rename(person.file)
             person.before = person.state()
-            house.wait("all have done their work with the new token", lambda: house.made() == RUNS)
-            unchanged(services, person, house)
+            fixture.wait("all have done their work with the new token", lambda: fixture.made() == RUNS)
+            unchanged(services, person, fixture)
         finally:
-            house.close()
+            fixture.close()
     print(f"ok: {RUNS} runs whose token expires in mid-turn: nothing renewed, the person's file is the same", flush=True)
 
 
@@ -324,17 +324,17 @@ def token(folder):
         file = folder / "token"
         file.write_text(LONG + "\n")
         file.chmod(0o600)
-        house = House(folder, services, person, token_file=str(file))
+        fixture = Fixture(folder, services, person, token_file=str(file))
         try:
             for number in range(RUNS):
-                house.task(number)
-            house.wait("all have done their work", lambda: house.made() == RUNS)
-            unchanged(services, person, house)
+                fixture.task(number)
+            fixture.wait("all have done their work", lambda: fixture.made() == RUNS)
+            unchanged(services, person, fixture)
             for secret in (OLD, LONG):
-                expect(not house.holds(secret), f"a token is in {house.holds(secret)}")
+                expect(not fixture.holds(secret), f"a token is in {fixture.holds(secret)}")
             expect(services.expired_seen == 0, "a run used the person's token")
         finally:
-            house.close()
+            fixture.close()
     print(f"ok: {RUNS} runs with a token of their own do their work, and have nothing of the person's", flush=True)
 
 

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import proof  # noqa: E402
-from house import AGENTS, House, NotForIt  # noqa: E402
+from agent_fixture import AGENTS, Fixture, NotForIt  # noqa: E402
 from model import Model  # noqa: E402
 from programs import BY_NAME  # noqa: E402
 from scenes import SCENES  # noqa: E402
@@ -43,12 +43,12 @@ def scene_play(name, title, function, settings, keep):
     outcome, why = "ok", ""
     try:
         with Model(log=str(folder / "model.log")) as model:
-            house = House(name, model, folder, **settings)
+            fixture = Fixture(name, model, folder, **settings)
             try:
-                why = function(house) or ""
+                why = function(fixture) or ""
             finally:
-                (folder / "goals.json").write_text(house.show())
-                house.close()
+                (folder / "goals.json").write_text(fixture.show())
+                fixture.close()
     except NotForIt as error:
         outcome, why = "n/a", str(error)
     except Exception as error:  # told, and the next one is tried

@@ -2,7 +2,7 @@
 /* How do a million goals get into a store in seconds? fill STORE GOALS: each goal with its title, its
  * face and its first record. None is due before the year 2100. */
 #include "bench/bench.h"
-#include "store/sqlite_state.h"
+#include "store/sqlite/sqlite_state.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void values_of(const struct row *row, uint32_t i, int table, struct value
          {.run = record->body}},
         {id,
          {.number = GOAL_ACTIVE},
-         {.number = FACE_QUEUED},
+         {.number = DISPLAY_QUEUED},
          {.number = PRIORITY_NORMAL},
          {.number = 0},
          {.number = goal->created_at},
@@ -140,7 +140,7 @@ static void fill_sqlite(struct filling *filling, const char *path) {
     snprintf(sql, sizeof sql,
              "UPDATE store SET tx = %u; INSERT INTO tally VALUES (%d, %d, %u); COMMIT;"
              "PRAGMA wal_checkpoint(TRUNCATE)",
-             filling->count, BENCH_OWNER, FACE_QUEUED, filling->count);
+             filling->count, BENCH_OWNER, DISPLAY_QUEUED, filling->count);
     sqlite_check(db, sqlite3_exec(db, sql, NULL, NULL, NULL));
     sqlite3_close(db);
 }
@@ -159,9 +159,9 @@ static void put_number(char **to, int64_t value, int bytes) {
         *(*to)++ = (char)((uint64_t)value >> (8 * i));
 }
 
-static void put_value(char **to, char letter, const struct value *value) {
-    int bytes = letter == 'i' ? 8 : letter == 'n' ? 4 : letter == 'b' ? 1 : 0;
-    if (letter == '0') {
+static void put_value(char **to, char agent_message, const struct value *value) {
+    int bytes = agent_message == 'i' ? 8 : agent_message == 'n' ? 4 : agent_message == 'b' ? 1 : 0;
+    if (agent_message == '0') {
         put_number(to, -1, 4);
         return;
     }
@@ -205,7 +205,7 @@ static void fill_postgres(struct filling *filling, const char *where) {
     for (int t = 0; t < TABLE_COUNT; t++)
         copy_table(filling, connection, t);
     char sql[128];
-    snprintf(sql, sizeof sql, "INSERT INTO tally VALUES (%d, %d, %u)", BENCH_OWNER, FACE_QUEUED,
+    snprintf(sql, sizeof sql, "INSERT INTO tally VALUES (%d, %d, %u)", BENCH_OWNER, DISPLAY_QUEUED,
              filling->count);
     pg_check(connection, PQexec(connection, sql));
     pg_check(connection, PQexec(connection, "VACUUM ANALYZE"));

@@ -20,7 +20,7 @@ struct id goal_at(uint32_t i) {
 }
 
 struct signal report_signal(struct id goal, uint64_t *random, int64_t at) {
-    static const char *const SAID[] = {
+    static const char *const TEXTS[] = {
         "parser done, 14 of 31 tests pass", "rebasing onto main, two conflicts left",
         "all tests pass, writing the summary", "waiting for the build of libparse"};
     uint64_t low = bench_random(random), high = bench_random(random);
@@ -28,7 +28,7 @@ struct signal report_signal(struct id goal, uint64_t *random, int64_t at) {
     memcpy(signal.source.bytes, &low, 8);
     memcpy(signal.source.bytes + 8, &high, 8);
     signal.actor = STR("agent:builder-17");
-    signal.text = str_of(SAID[low % 4]);
+    signal.text = str_of(TEXTS[low % 4]);
     return signal;
 }
 
@@ -54,7 +54,7 @@ struct goal goal_new(uint32_t i, uint32_t owner, struct arena *arena, struct rec
     struct goal goal = {
         .id = goal_at(i), .owner = owner, .fence = 1, .version = 1, .due_at = DUE_AT};
     goal.created_at = goal.updated_at = (CREATED_MS + i / 10) * 1000;
-    goal.shown = FACE_QUEUED + 1;
+    goal.shown = DISPLAY_QUEUED + 1;
     struct signal signal = report_signal(goal.id, &random, goal.created_at);
     seal(ret_record, RECORD_GOAL_CREATED, &signal, &policy, &goal, arena);
     return goal;
@@ -122,7 +122,7 @@ static void move_on(struct herd *herd, uint32_t place, struct goal_commit *commi
     goal.created_at = (CREATED_MS + place / 10) * 1000;
     goal.updated_at = at;
     goal.reports = (uint32_t)tail->seq;
-    goal.shown = FACE_QUEUED + 1;
+    goal.shown = DISPLAY_QUEUED + 1;
     commit->records = arena_new(arena, struct record, 1);
     commit->record_count = 1;
     seal(commit->records, RECORD_GOAL_REPORTED, &signal, policy, &goal, arena);

@@ -20,7 +20,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests/e2e")]
 from world import BUILD, Broken, Client, Daemon, folder_make, store_make, under_postgres, wait_until  # noqa: E402
 
-DOOR = BUILD / "tests/bench/bench-door"
+DOOR = BUILD / "tests/bench/bench-http"
 CONNECTIONS, GOALS, IDLE, INBOX, UNCOUNTED = 64, 400, 30, 16384, 64
 MISSED = []
 

@@ -23,19 +23,19 @@ def main():
     parser.add_argument("--check", type=float, default=2)
     parser.add_argument("--wait", type=int, default=10)
     options = parser.parse_args()
-    house = place_make("bench", "echo $$ >$(basename $(dirname $PWD))", check_text=f"sleep {options.check}")
+    fixture = place_make("bench", "echo $$ >$(basename $(dirname $PWD))", check_text=f"sleep {options.check}")
     try:
-        house.do("lane.hold", reason="until all of them wait")
-        goals = [house.goal() for _ in range(options.wait)]
-        house.wait("all of them wait", lambda: house.do("lane.show")["count"] == options.wait, 300)
-        house.do("lane.release")
+        fixture.do("lane.hold", reason="until all of them wait")
+        goals = [fixture.goal() for _ in range(options.wait)]
+        fixture.wait("all of them wait", lambda: fixture.do("lane.show")["count"] == options.wait, 300)
+        fixture.do("lane.release")
         begin = time.monotonic()
         for goal in goals:
-            landed(house, goal)
+            landed(fixture, goal)
         seconds = time.monotonic() - begin
-        checks = sum(len(house.records(goal, "work.checked")) for goal in goals) - options.wait
+        checks = sum(len(fixture.records(goal, "work.checked")) for goal in goals) - options.wait
     finally:
-        house.close()
+        fixture.close()
     own = (seconds - checks * options.check) / options.wait
     hour = 3600 / (AIM * checks / options.wait + own)
     print(f"{options.wait} landings in {seconds:.1f} s with {checks} checks of {options.check:g} s again: {own:.2f} s each without them")

@@ -23,7 +23,7 @@ TOP = Path(__file__).resolve().parents[2]
 AGENTS = TOP / "tests/agents"
 sys.path[:0] = [str(AGENTS), str(TOP / "tests/e2e")]
 import acp  # noqa: E402
-import house  # noqa: E402
+import agent_fixture as fixture  # noqa: E402
 from model import Model  # noqa: E402
 from programs import BY_NAME, argv_of, env_of, files_write  # noqa: E402
 
@@ -52,7 +52,7 @@ def asked_at(model):
 
 
 def bare(name, pieces, folder):
-    program = BY_NAME[house.AGENTS[name].row]
+    program = BY_NAME[fixture.AGENTS[name].row]
     home, cwd = folder / "home", folder / "work"
     home.mkdir(parents=True)
     cwd.mkdir()
@@ -86,7 +86,7 @@ def seconds_used():
 
 def held(name, pieces, folder):
     with Model(log=str(folder / "model.log")) as model:
-        with_daemon = house.House(name, model, folder)
+        with_daemon = fixture.Fixture(name, model, folder)
         try:
             goal = with_daemon.task(f"flood {pieces}")
             ended = with_daemon.wait_record(goal, rule="agent.turn-ended", within=120)[-1]
@@ -124,7 +124,7 @@ def main():
     if not options.inside:
         words = [str(AGENTS / "lonely"), f"OVERSEER_BUILD={os.environ.get('OVERSEER_BUILD', TOP / 'build')}", sys.executable, __file__, "--inside"]
         sys.exit(subprocess.run([*words, *sys.argv[1:]], check=False).returncode)
-    names = [name for name in options.names or ["goose"] if run_of(BY_NAME[house.AGENTS[name].row])]
+    names = [name for name in options.names or ["goose"] if run_of(BY_NAME[fixture.AGENTS[name].row])]
     if not names:
         print("skip: the program is not installed: tools/agents install goose")
         sys.exit(SKIPPED)

@@ -2,8 +2,8 @@
 /* How fast are commits and turns? write NAME STORE BARE-STORE STORED ROUNDS SECONDS: NAME is the engine, the
  * two stores are filled alike. Prints commit-NAME-STORED and turn-NAME-STORED. */
 #include "bench/bench.h"
-#include "daemon/ledger.h"
-#include "store/sqlite.h"
+#include "ledger/ledger.h"
+#include "store/sqlite/sqlite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

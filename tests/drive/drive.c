@@ -11,7 +11,7 @@
  * Steps: send TEXT, again TEXT (the dispatch before once more), wait KIND[:SECONDS], not KIND:SECONDS (it must not come),
  * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. @FILE: steps from a
  * file, each with a NUL behind it. */
-#include "ports/driver.h"
+#include "drivers/driver.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -39,14 +39,14 @@ static const char *const KINDS[DRIVE_KINDS] = {
     "started", "accepted", "progress", "chatter", "tool_begun", "tool_ended", "usage",
     "asks",    "ended",    "failed",   "limited", "delivered",  "broken"};
 static const char *const ENDS[] = {"done", "cancelled", "cut"};
-static const char *const SURE[] = {"unknown", "yes", "no"};
+static const char *const TRISTATE[] = {"unknown", "yes", "no"};
 
 static struct {
     const struct driver *driver;
     struct drive_spec spec;
     struct drive_launch launch;
     void *state;
-    struct drive_pour pour;
+    struct drive_input input;
     struct arena arena, keep;
     pid_t pid;
     int in, out; /* of the agent, ours to write and to read */
@@ -62,7 +62,7 @@ static struct {
     bool forget, eof;
 } run = {.in = -1, .out = -1, .policy = -1, .log_fd = -1};
 
-static struct str args[MOST], allow[MOST], deny[MOST], door[MOST];
+static struct str args[MOST], allow[MOST], deny[MOST], mcp[MOST];
 static struct drive_var env[MOST];
 
 static int64_t clock_now(void) {
@@ -98,7 +98,7 @@ static void event_print(const struct drive_event *event) {
     if (event->kind == DRIVE_ENDED)
         json_object_set_new(line, "reason", json_string(ENDS[event->reason]));
     if (event->kind == DRIVE_DELIVERED)
-        json_object_set_new(line, "sure", json_string(SURE[event->sure]));
+        json_object_set_new(line, "sure", json_string(TRISTATE[event->arrived]));
     if (event->kind == DRIVE_LIMITED)
         json_object_set_new(
             line, "for_s",
@@ -224,7 +224,7 @@ static void agent_start(void) {
     run.out = out[0];
     run.read = 0;
     run.eof = false;
-    drive_pour_free(&run.pour);
+    drive_input_free(&run.input);
     memset(run.state, 0, run.driver->size);
     struct drive_out hello = {.arena = &run.arena};
     run.driver->begin(run.state, &run.spec, clock_now(), &hello);
@@ -276,11 +276,11 @@ static void state_forget(void) {
     run.state = calloc(1, run.driver->size);
     must(run.state && shape_decode_in(run.driver->shape, saved, &run.arena, run.state));
     must(!run.driver->quirk_set || run.driver->quirk_set(run.state, run.spec.quirk));
-    drive_pour_free(&run.pour);
+    drive_input_free(&run.input);
     uint64_t from = run.driver->resume_at(run.state);
     struct drive_out out = {.arena = &run.arena};
-    drive_pour(&run.pour, run.driver, run.state,
-               (struct str){run.log + from, (size_t)(run.read - from)}, from, clock_now(), &out);
+    drive_input(&run.input, run.driver, run.state,
+                (struct str){run.log + from, (size_t)(run.read - from)}, from, clock_now(), &out);
     out_take(&out);
 }
 
@@ -313,8 +313,8 @@ static void pump(int64_t until) {
         }
         uint64_t offset = run.read;
         log_add((struct str){bytes, (size_t)len});
-        drive_pour(&run.pour, run.driver, run.state, (struct str){bytes, (size_t)len}, offset,
-                   clock_now(), &out);
+        drive_input(&run.input, run.driver, run.state, (struct str){bytes, (size_t)len}, offset,
+                    clock_now(), &out);
         out_take(&out);
         if (run.forget)
             state_forget();
@@ -424,7 +424,7 @@ static bool option_list(const char *name, const char *text) {
     } LISTS[] = {{"--arg", args, &run.spec.arg_count},
                  {"--allow", allow, &run.spec.allow_count},
                  {"--deny", deny, &run.spec.deny_count},
-                 {"--door", door, &run.spec.door.argc}};
+                 {"--door", mcp, &run.spec.mcp.argc}};
     for (size_t i = 0; i < count_of(LISTS); i++)
         if (strcmp(name, LISTS[i].name) == 0) {
             list_add(LISTS[i].list, LISTS[i].count, text);
@@ -442,7 +442,7 @@ static bool option_text(const char *name, const char *text) {
                  {"--model", &run.spec.model},       {"--thinking", &run.spec.thinking},
                  {"--base-url", &run.spec.base_url}, {"--home", &run.spec.home},
                  {"--cwd", &run.spec.cwd},           {"--session", &run.spec.session},
-                 {"--door-url", &run.spec.door.url}, {"--token", &run.spec.door.token}};
+                 {"--door-url", &run.spec.mcp.url},  {"--token", &run.spec.mcp.token}};
     for (size_t i = 0; i < count_of(TEXTS); i++)
         if (strcmp(name, TEXTS[i].name) == 0) {
             *TEXTS[i].to = str_of(text);
@@ -507,7 +507,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     run.spec.args = args, run.spec.allow = allow, run.spec.deny = deny;
-    run.spec.door.argv = door, run.spec.env = env;
+    run.spec.mcp.argv = mcp, run.spec.env = env;
     run.spec.run = id_derive(STR("run"), STR("drive"));
     int step = options_read(argc, argv);
     run.state = malloc(run.driver->size);

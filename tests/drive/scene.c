@@ -3,14 +3,14 @@
 #include "unit/unit.h"
 
 #include "drive/scene.h"
-#include "ports/drive.h"
+#include "drivers/drive.h"
 
 #define NOON ((int64_t)1794744000 * 1000000)
 
 struct play {
     const struct driver *driver;
     void *state;
-    struct drive_pour pour;
+    struct drive_input input;
     struct arena *arena;
     struct drive_out events, shown, wrote; /* as growing texts */
     char log[1 << 16];
@@ -29,7 +29,7 @@ static struct id dispatch_of(uint32_t n) {
 
 static struct str event_words(const struct drive_event *event, struct arena *arena) {
     static const char *const ENDS[] = {"done", "cancelled", "cut"};
-    static const char *const SURE[] = {"unknown", "yes", "no"};
+    static const char *const TRISTATE[] = {"unknown", "yes", "no"};
     struct str text = event->text;
     switch (event->kind) {
     case DRIVE_STARTED: return arena_format(arena, "started(%.*s)", STR_ARG(event->session));
@@ -50,7 +50,7 @@ static struct str event_words(const struct drive_event *event, struct arena *are
     case DRIVE_LIMITED:
         return arena_format(arena, "limited(%lld)",
                             event->until ? (long long)((event->until - NOON) / 1000000) : 0);
-    case DRIVE_DELIVERED: return arena_format(arena, "delivered(%s)", SURE[event->sure]);
+    case DRIVE_DELIVERED: return arena_format(arena, "delivered(%s)", TRISTATE[event->arrived]);
     case DRIVE_BROKEN: return arena_format(arena, "broken(%.*s)", STR_ARG(text));
     case DRIVE_KINDS: break;
     }
@@ -86,28 +86,28 @@ static void restart(struct play *play) {
     assert_true(shape_decode_in(driver->shape, saved, play->arena, play->state));
     assert_true(!driver->quirk_set || play->spec.quirk.len == 0 ||
                 driver->quirk_set(play->state, play->spec.quirk));
-    drive_pour_free(&play->pour);
+    drive_input_free(&play->input);
     uint64_t from = play->driver->resume_at(play->state);
     struct drive_out out = {.arena = play->arena};
-    drive_pour(&play->pour, play->driver, play->state,
-               (struct str){play->log + from, (size_t)(play->read - from)}, from, play->now, &out);
+    drive_input(&play->input, play->driver, play->state,
+                (struct str){play->log + from, (size_t)(play->read - from)}, from, play->now, &out);
     out_take(play, &out);
 }
 
 static void part_feed(struct play *play, size_t len) {
     struct drive_out out = {.arena = play->arena};
-    drive_pour(&play->pour, play->driver, play->state, (struct str){play->log + play->read, len},
-               play->read, play->now, &out);
+    drive_input(&play->input, play->driver, play->state, (struct str){play->log + play->read, len},
+                play->read, play->now, &out);
     play->read += len;
     out_take(play, &out);
 }
 
-static void said_feed(struct play *play, const char *said, enum cutting cutting,
-                      struct chance *chance) {
-    size_t len = strlen(said), done = 0;
+static void lines_feed(struct play *play, const char *lines, enum cutting cutting,
+                       struct chance *chance) {
+    size_t len = strlen(lines), done = 0;
     assert_true(play->read + len < sizeof play->log);
     for (size_t i = 0; i < len; i++)
-        play->log[play->read + i] = said[i] == '\'' ? '"' : said[i];
+        play->log[play->read + i] = lines[i] == '\'' ? '"' : lines[i];
     while (done < len) {
         uint32_t most = (uint32_t)(len - done < 300 ? len - done : 300);
         size_t part = cutting == CUT_NONE     ? len
@@ -151,7 +151,7 @@ static void act_do(struct play *play, const char *act) {
 
 struct played scene_play(const struct scene *scene, enum cutting cutting, struct chance *chance,
                          struct arena *arena) {
-    static const struct str DOOR[] = {{"/bin/door", 9}, {"mcp", 3}};
+    static const struct str HTTP_SERVER[] = {{"/bin/door", 9}, {"mcp", 3}};
     struct play *play = calloc(1, sizeof *play);
     assert_non_null(play);
     play->driver = driver_named(str_of(scene->driver));
@@ -163,17 +163,17 @@ struct played scene_play(const struct scene *scene, enum cutting cutting, struct
                                      .cwd = STR("/tree"),
                                      .run = id_derive(STR("scene"), STR("run")),
                                      .session = scene->load ? STR("s1") : STR(""),
-                                     .door = {.token = STR("t0ken"), .argv = DOOR, .argc = 2},
+                                     .mcp = {.token = STR("t0ken"), .argv = HTTP_SERVER, .argc = 2},
                                      .ask = scene->ask};
     assert_non_null(play->driver);
     play->state = calloc(1, play->driver->size);
     for (size_t i = 0; i < SCENE_ACTS && scene->acts[i].act; i++) {
         act_do(play, scene->acts[i].act);
-        if (scene->acts[i].said)
-            said_feed(play, scene->acts[i].said, cutting, chance);
+        if (scene->acts[i].lines)
+            lines_feed(play, scene->acts[i].lines, cutting, chance);
     }
     struct played played = {play->events.bytes, play->shown.bytes, play->wrote.bytes};
-    drive_pour_free(&play->pour);
+    drive_input_free(&play->input);
     free(play->state);
     free(play);
     return played;

@@ -2,7 +2,7 @@
 /* How is a driver played against what an agent wrote? A scene is a list of acts, each with what the agent writes behind it. */
 #pragma once
 
-#include "ports/driver.h"
+#include "drivers/driver.h"
 
 enum { SCENE_ACTS = 16 };
 
@@ -12,7 +12,7 @@ struct scene {
     struct {
         const char
             *act; /* begin, send, allow, reject, interrupt, look, tick SECONDS, gone STATUS */
-        const char *said; /* lines of JSON, with ' for " */
+        const char *lines; /* lines of JSON, with ' for " */
     } acts[SCENE_ACTS];
     const char *events;   /* what happened, without chatter */
     const char *wrote[6]; /* what went to the agent has this in it, in this order */

@@ -3,8 +3,8 @@
 #include "unit/unit.h"
 
 #include "drive/scene.h"
+#include "drivers/drive_acp.h"
 #include "hold/wire.h"
-#include "ports/drive_acp.h"
 
 #include <malloc.h>
 
@@ -54,7 +54,7 @@
         BLANKS "."
 #define TMUX_SCREEN(text) \
     "%begin 1 2 1\n@screen\n%end 1 2 1\n%begin 1 3 1\n" text "\n%end 9 9 1\n%end 1 3 1\n"
-#define TMUX_HOOK_SAID(kind, json) \
+#define TMUX_HOOK_MESSAGE(kind, json) \
     "%window-renamed @0 overseer-hook-" kind "-9\n%begin 1 4 1\n@hook-" kind \
     "-9\n%end 1 4 1\n%begin 1 5 1\n" json "\n%end 1 5 1\n%begin 1 6 1\n%end 1 6 1\n"
 #define TMUX_BOOT \
@@ -62,8 +62,8 @@
         "tick 1", TMUX_SCREEN("\u276F") \
     }
 #define TMUX_TAKEN \
-    TMUX_HOOK_SAID("submit", "{'session_id':'" CLAUDE_RUN \
-                             "','prompt':'do it\\n\\n(overseer dispatch " ULID ")'}")
+    TMUX_HOOK_MESSAGE("submit", "{'session_id':'" CLAUDE_RUN \
+                                "','prompt':'do it\\n\\n(overseer dispatch " ULID ")'}")
 
 #define CLAW_KEY "agent:main:overseer-" CLAUDE_RUN
 #define CLAW_OPEN(n) "{'type':'bridge','event':'open','connection':" #n "}\n"
@@ -560,12 +560,12 @@ static const struct scene SCENES[] = {
      .acts = {TMUX_BOOT,
               {"send", NULL},
               {"tick 1",
-               TMUX_TAKEN TMUX_HOOK_SAID("tool", "{'tool_name':'Bash','tool_use_id':'u1'}")
-                   TMUX_HOOK_SAID("tooled", "{'tool_name':'Bash','tool_use_id':'u1'}")
-                       TMUX_HOOK_SAID("stop",
-                                      "{'session_id':'another','last_assistant_message':'a title'}")
-                           TMUX_HOOK_SAID("stop", "{'session_id':'" CLAUDE_RUN
-                                                  "','last_assistant_message':'done'}")}},
+               TMUX_TAKEN TMUX_HOOK_MESSAGE("tool", "{'tool_name':'Bash','tool_use_id':'u1'}")
+                   TMUX_HOOK_MESSAGE("tooled", "{'tool_name':'Bash','tool_use_id':'u1'}")
+                       TMUX_HOOK_MESSAGE(
+                           "stop", "{'session_id':'another','last_assistant_message':'a title'}")
+                           TMUX_HOOK_MESSAGE("stop", "{'session_id':'" CLAUDE_RUN
+                                                     "','last_assistant_message':'done'}")}},
      .events =
          "started(" CLAUDE_RUN ") accepted tool(Bash) tool_ended progress(done) ended(done,done)",
      .wrote = {"set-buffer -b overseer-" ULID " 'do it\\012\\012(overseer dispatch " ULID ")'",
@@ -610,8 +610,8 @@ static const struct scene SCENES[] = {
               {"tick 1", NULL},
               {"tick 4", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
               {"allow", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
-              {"tick 2", TMUX_TAKEN TMUX_HOOK_SAID("fail", "{'session_id':'" CLAUDE_RUN
-                                                           "','error':'rate_limit'}")}},
+              {"tick 2", TMUX_TAKEN TMUX_HOOK_MESSAGE("fail", "{'session_id':'" CLAUDE_RUN
+                                                              "','error':'rate_limit'}")}},
      .events = "started(" CLAUDE_RUN ") asks_to(ask-1,permission) accepted limited(0)",
      .wrote = {"send-keys -t overseer: Enter", "@screen", "send-keys -t overseer: 1"},
      .once = "Enter"},
@@ -621,7 +621,7 @@ static const struct scene SCENES[] = {
      .ask = true,
      .acts = {TMUX_BOOT,
               {"send", NULL},
-              {"tick 1", TMUX_TAKEN TMUX_HOOK_SAID(
+              {"tick 1", TMUX_TAKEN TMUX_HOOK_MESSAGE(
                              "ask", "{'tool_name':'Write','tool_input':{'file_path':'x'}}")},
               {"allow", TMUX_SCREEN("> do it")},
               {"tick 1", TMUX_SCREEN("> do it")},
@@ -637,7 +637,7 @@ static const struct scene SCENES[] = {
      .ask = true,
      .acts = {TMUX_BOOT,
               {"send", NULL},
-              {"tick 1", TMUX_TAKEN TMUX_HOOK_SAID(
+              {"tick 1", TMUX_TAKEN TMUX_HOOK_MESSAGE(
                              "ask", "{'tool_name':'Write','tool_input':{'file_path':'x'}}")},
               {"allow", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
               {"tick 2", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
@@ -651,7 +651,7 @@ static const struct scene SCENES[] = {
      .ask = true,
      .acts = {TMUX_BOOT,
               {"send", NULL},
-              {"tick 1", TMUX_TAKEN TMUX_HOOK_SAID(
+              {"tick 1", TMUX_TAKEN TMUX_HOOK_MESSAGE(
                              "ask", "{'tool_name':'Bash','tool_input':{'command':'x'}}")},
               {"reject", TMUX_SCREEN("working")},
               {"tick 1", TMUX_SCREEN("Do you want to proceed?\n 1. Yes")},
@@ -807,7 +807,7 @@ static void test_lines(void **state) {
 static void test_line_too_long(void **state) {
     (void)state;
     struct arena arena = {0};
-    struct drive_pour pour = {0};
+    struct drive_input input = {0};
     const struct driver *driver = &DRIVER_ACP;
     void *acp = calloc(1, driver->size);
     char *bytes = malloc(1 << 20);
@@ -816,12 +816,12 @@ static void test_line_too_long(void **state) {
     memset(bytes, 'x', 1 << 20);
     driver->begin(acp, &spec, SECONDS(1), &out);
     for (uint64_t i = 0; i < 12; i++)
-        drive_pour(&pour, driver, acp, (struct str){bytes, 1 << 20}, i << 20, SECONDS(2), &out);
+        drive_input(&input, driver, acp, (struct str){bytes, 1 << 20}, i << 20, SECONDS(2), &out);
     assert_int_equal(out.event_count, 1);
     assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
     assert_int_equal(driver->resume_at(acp), 12 << 20);
     assert_int_equal(driver->due(acp), TIME_NEVER);
-    drive_pour_free(&pour);
+    drive_input_free(&input);
     free(bytes);
     free(acp);
     arena_free(&arena);
@@ -846,7 +846,7 @@ static void test_many_answers(void **state) {
     enum { PIECE = 65536 };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct arena arena = {0};
-        struct drive_pour pour = {0};
+        struct drive_input input = {0};
         const struct driver *driver = ROWS[i].driver;
         void *driven = calloc(1, driver->size);
         char *piece = malloc(PIECE);
@@ -857,13 +857,13 @@ static void test_many_answers(void **state) {
             memcpy(piece + len, ROWS[i].line, line);
         driver->begin(driven, &spec, SECONDS(1), &hello);
         size_t before = memory_used();
-        drive_pour(&pour, driver, driven, (struct str){piece, len}, 0, SECONDS(2), &out);
+        drive_input(&input, driver, driven, (struct str){piece, len}, 0, SECONDS(2), &out);
         check(memory_used() - before < 2 << 20, "%s: %zu bytes for %zu", driver->name,
               memory_used() - before, out.bytes.len);
         check(out.bytes.len > PIECE && !out.too_much, "%s: %zu bytes", driver->name, out.bytes.len);
-        drive_said(&out, 7);
+        drive_resume_set(&out, 7);
         assert_true(out.bytes.len > PIECE);
-        drive_pour_free(&pour);
+        drive_input_free(&input);
         free(piece);
         free(driven);
         arena_free(&arena);
@@ -879,7 +879,7 @@ static void test_too_much_said(void **state) {
     memset(piece, 'x', sizeof piece);
     for (size_t i = 0; i < HOLD_WRITE / sizeof piece; i++)
         drive_say(&out, (struct str){piece, sizeof piece});
-    drive_said(&out, 7);
+    drive_resume_set(&out, 7);
     assert_int_equal(out.bytes.len, HOLD_WRITE);
     assert_int_equal(out.event_count, 0);
     size_t before = memory_used();
@@ -887,7 +887,7 @@ static void test_too_much_said(void **state) {
         drive_say(&out, STR("x"));
     assert_int_equal(memory_used(), before);
     assert_true(out.too_much);
-    drive_said(&out, 7);
+    drive_resume_set(&out, 7);
     assert_int_equal(out.bytes.len, 0);
     assert_int_equal(out.event_count, 1);
     assert_int_equal(out.events[0].kind, DRIVE_BROKEN);
@@ -1147,7 +1147,7 @@ static void test_many_args(void **state) {
     } ROWS[] = {{&DRIVER_COMMAND, "", false},    {&DRIVER_CLAUDE, "", true},
                 {&DRIVER_TMUX, "claude", true},  {&DRIVER_TMUX, "codex", true},
                 {&DRIVER_ACP, "opencode", true}, {&DRIVER_ACP, "goose", true},
-                {&DRIVER_OPENCLAW, "", true},    {&DRIVER_WATCHED, "claude", true}};
+                {&DRIVER_OPENCLAW, "", true},    {&DRIVER_ADOPTED, "claude", true}};
     enum { MANY = 2 * DRIVE_ARGS };
     static char names[MANY][16];
     static struct str args[MANY];

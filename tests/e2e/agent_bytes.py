@@ -93,28 +93,28 @@ class Bytes:
 
     def __init__(self, driver, name, before="pass", what="-rf", seams=True):
         program, agent = DRIVERS[driver]
-        self.house = house_make(f"bytes-{driver}-{name}", agent={**agent, "asks": True}, people={"undo_for": "0s"})
-        self.house.program.write_text(program.replace("BEFORE", before).replace("WHAT", what))
-        self.seam = self.house.folder / "seam"
+        self.fixture = house_make(f"bytes-{driver}-{name}", agent={**agent, "asks": True}, people={"undo_for": "0s"})
+        self.fixture.program.write_text(program.replace("BEFORE", before).replace("WHAT", what))
+        self.seam = self.fixture.folder / "seam"
         if seams:
-            self.house.daemon.stop()
-            place = self.house.folder / "bin"
+            self.fixture.daemon.stop()
+            place = self.fixture.folder / "bin"
             place.mkdir()
             for source, target in ((OVERSEERD_SEAMS, "overseerd"), (BUILD / "overseer-hold", "overseer-hold"), (BUILD / "overseer", "overseer")):
                 shutil.copy(source, place / target)
-            self.house.daemon.command[0] = str(place / "overseerd")
-            self.house.daemon.environment["OVERSEER_SEAM_FILE"] = str(self.seam)
-            self.house.begin()
-        self.goal = self.house.goal()
+            self.fixture.daemon.command[0] = str(place / "overseerd")
+            self.fixture.daemon.environment["OVERSEER_SEAM_FILE"] = str(self.seam)
+            self.fixture.begin()
+        self.goal = self.fixture.goal()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.house.close()
+        self.fixture.close()
 
     def state(self):
-        return self.house.daemon.socket.with_suffix(".state")
+        return self.fixture.daemon.socket.with_suffix(".state")
 
     def told(self):
         found = list(self.state().glob("work/worktrees/*/tree/told"))
@@ -122,31 +122,31 @@ class Bytes:
 
     def ask_waits(self, not_again=""):
         """The question, once it is another one than that."""
-        return self.house.wait("a person is asked", lambda: [one for one in self.house.do("inbox.list")["items"]
+        return self.fixture.wait("a person is asked", lambda: [one for one in self.fixture.do("inbox.list")["items"]
                                                              if one["questionId"] != not_again])[0]
 
     def answer(self, answer="allow it once", not_again=""):
         question = self.ask_waits(not_again)
-        self.house.do("question.answer", goal=self.goal, question=question["questionId"], answer=answer)
+        self.fixture.do("question.answer", goal=self.goal, question=question["questionId"], answer=answer)
 
     def arm(self, line):
         seam_arm(self.seam, line)
 
     def killed_at_seam(self):
-        self.house.wait("the daemon stands at the seam", self.house.daemon.is_stopped, 30)
-        self.house.daemon.kill()
+        self.fixture.wait("the daemon stands at the seam", self.fixture.daemon.is_stopped, 30)
+        self.fixture.daemon.kill()
         self.arm("")
-        self.house.begin()
+        self.fixture.begin()
 
     def answered_once(self, within=60):
-        self.house.wait("the answer has arrived", lambda: answers_in(self.told()) > 0, within)
-        self.house.wait("it has landed", lambda: self.house.records(self.goal, "work.landed"), within)
+        self.fixture.wait("the answer has arrived", lambda: answers_in(self.told()) > 0, within)
+        self.fixture.wait("it has landed", lambda: self.fixture.records(self.goal, "work.landed"), within)
         time.sleep(1.5)  # a second one would be on its way
         assert answers_in(self.told()) == 1, self.told()
         assert len(list(self.state().glob("runs/*"))) == 1, "another run was begun"
-        accepted = self.house.records(self.goal, "dispatch.accepted")
+        accepted = self.fixture.records(self.goal, "dispatch.accepted")
         assert len(accepted) == 2, f"the task and the answer are known to have arrived, each once: {accepted}"
-        assert not self.house.daemon.promises_broken(), self.house.daemon.promises_broken()
+        assert not self.fixture.daemon.promises_broken(), self.fixture.daemon.promises_broken()
 
 
 def at_once(one, names):
@@ -182,11 +182,11 @@ def an_answer_is_sent_again():
     def one(driver, seam):
         with Bytes(driver, seam) as it:
             it.ask_waits()
-            pid = it.house.daemon.pid
+            pid = it.fixture.daemon.pid
             it.arm(f"fail {seam} 1")
             it.answer()
             it.answered_once()
-            assert it.house.daemon.pid == pid
+            assert it.fixture.daemon.pid == pid
     at_once(one, ("write-refused", "held-half") * TIMES)
     proof.passed("e2e", "bytes.answer-sent-again", "RECOVER-10 ASSIGN-14.b")
 
@@ -246,12 +246,12 @@ def one_that_reads_nothing_is_broken_off():
     """A4: an agent asks and asks, and reads no answer: what waits for it has a bound, people are told, and nothing of it stays."""
     def one(driver, name):
         with Bytes(driver, name, before=DEAF, seams=False) as it:
-            it.house.wait("people are told", lambda: "does not read what it is told" in json.dumps(it.house.do("why.show", of=it.goal, limit=100)))
+            it.fixture.wait("people are told", lambda: "does not read what it is told" in json.dumps(it.fixture.do("why.show", of=it.goal, limit=100)))
             sizes = [path.stat().st_size for path in it.state().glob("runs/*/drive.state")]
             assert max(sizes) < 2 * 3 << 20, sizes  # it has two slots
-            it.house.do("goal.cancel", goal=it.goal)
-            it.house.wait("nothing of it is left", lambda: not holds_of(it.house), 20)
-            it.house.daemon.alive()
+            it.fixture.do("goal.cancel", goal=it.goal)
+            it.fixture.wait("nothing of it is left", lambda: not holds_of(it.fixture), 20)
+            it.fixture.daemon.alive()
     at_once(one, ["deaf"])
     proof.passed("e2e", "bytes.deaf", "")
 
@@ -264,16 +264,16 @@ def a_broken_promise_ends_the_run():
     daemon is the same."""
     def one(driver, name):
         with Bytes(driver, name) as it:
-            first, pid = it.ask_waits()["questionId"], it.house.daemon.pid
+            first, pid = it.ask_waits()["questionId"], it.fixture.daemon.pid
             it.arm(f"fail {name} 1")
             it.answer()
-            it.house.wait("the failure is on the record",
-                          lambda: "its output could not be read" in json.dumps(it.house.do("why.show", of=it.goal, limit=100)))
-            it.house.wait("another run has begun", lambda: len(list(it.state().glob("runs/*"))) == 2
+            it.fixture.wait("the failure is on the record",
+                          lambda: "its output could not be read" in json.dumps(it.fixture.do("why.show", of=it.goal, limit=100)))
+            it.fixture.wait("another run has begun", lambda: len(list(it.state().glob("runs/*"))) == 2
                           and len(list(it.state().glob("runs/*/run.json"))) == 1)
             it.answer(not_again=first)
-            it.house.wait("it has landed", lambda: it.house.records(it.goal, "work.landed"))
-            assert it.house.daemon.pid == pid and it.house.daemon.alive()
+            it.fixture.wait("it has landed", lambda: it.fixture.records(it.goal, "work.landed"))
+            assert it.fixture.daemon.pid == pid and it.fixture.daemon.alive()
     at_once(one, ["driver-call", "drive-json"])
     proof.passed("e2e", "bytes.broken-driver", "RECOVER-10")
 
@@ -287,11 +287,11 @@ def bad_bytes_are_no_lack_of_memory():
     """A5: bytes that are no UTF-8, inside and outside of JSON: what it asks for is put before a person all the same, and the daemon lives."""
     def one(driver, name):
         with Bytes(driver, name, before=BAD, what="CAFE", seams=False) as it:
-            pid = it.house.daemon.pid
+            pid = it.fixture.daemon.pid
             assert "rm caf\ufffd" in json.dumps(it.ask_waits(), ensure_ascii=False)
             it.answer()
             it.answered_once()
-            assert it.house.daemon.pid == pid
+            assert it.fixture.daemon.pid == pid
     at_once(one, ["bad"])
     proof.passed("e2e", "bytes.bad-utf8", "RECOVER-10")
 

@@ -73,7 +73,7 @@ class Forge:
         answer(handler, 201, body={"number": number, "id": number, "html_url": f"{self.server.url}/issues/{number}"})
 
 
-class House:
+class Fixture:
     def __init__(self, engine, channels, **people):
         self.folder = folder_make("asked")
         self.store = store_make(engine, self.folder, f"asked{random.getrandbits(32):08x}")
@@ -143,51 +143,51 @@ def ids(server):
 def a_hook_that_fails_hears_it_later(engine):
     script = [{"status": 500}, hang_up, {"status": 200}]
     with Server(script) as server, Server([{"status": 404}]) as other:
-        house = House(engine, [hook(server, within="2s"), {**hook(other), "id": "other"}])
-        goal = house.do("goal.create", title="a goal")["goalId"]
-        question = house.ask(goal, "Drop the column?")
+        fixture = Fixture(engine, [hook(server, within="2s"), {**hook(other), "id": "other"}])
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
+        question = fixture.ask(goal, "Drop the column?")
         wait_until("it was said", lambda: len(server.seen) == 3, 60)
-        wait_until("and that is known", lambda: house.types(goal).count("question.said") == 1, 10)
+        wait_until("and that is known", lambda: fixture.types(goal).count("question.said") == 1, 10)
         expect(len(set(ids(server))) == 1, "one message has one name, however often it is tried")
         payloads = [request["json"] for request in server.seen]
         expect(all(one["title"] == "Drop the column?" and one["question"]["id"] == question for one in payloads), payloads)
-        said = house.do("question.show", question=question, goal=goal)["said"]
+        said = fixture.do("question.show", question=question, goal=goal)["said"]
         expect([one["result"] for one in said if one["channel"] == "hook"][0] == "said", said)
         expect([one["result"] for one in said if one["channel"] == "other"] == ["refused"], said)
-        expect(house.do("goal.show", goal=goal)["status"] == "active", "the work goes on")
-        house.close()
+        expect(fixture.do("goal.show", goal=goal)["status"] == "active", "the work goes on")
+        fixture.close()
 
 
 @check("ESCALATE-07")
 def a_service_that_asks_for_patience_gets_it(engine):
     with Server([{"status": 429, "headers": {"Retry-After": "8"}}, {"status": 200}]) as server:
-        house = House(engine, [hook(server)])
-        goal = house.do("goal.create", title="a goal")["goalId"]
-        house.ask(goal, "Drop the column?")
+        fixture = Fixture(engine, [hook(server)])
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
+        fixture.ask(goal, "Drop the column?")
         wait_until("it was tried", lambda: len(server.seen) == 1, 10)
         began = time.monotonic()
         wait_until("and again", lambda: len(server.seen) == 2, 30)
         expect(time.monotonic() - began > 6.5, f"too soon: {time.monotonic() - began:.1f} s")
-        house.close()
+        fixture.close()
 
 
 @check("ESCALATE-07")
 def a_hook_that_hangs_keeps_nobody_waiting(engine):
     with Server(hang) as stuck, Server([{"status": 200}]) as well:
-        house = House(engine, [hook(stuck, within="20s"), {**hook(well), "id": "well"}])
-        goal = house.do("goal.create", title="a goal")["goalId"]
+        fixture = Fixture(engine, [hook(stuck, within="20s"), {**hook(well), "id": "well"}])
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
         began = time.monotonic()
-        house.ask(goal, "one?")
-        house.ask(goal, "two?")
+        fixture.ask(goal, "one?")
+        fixture.ask(goal, "two?")
         wait_until("the other channel has both", lambda: len(well.seen) == 2, 5)
         titles = [request["json"]["title"] for request in well.seen]
         expect(titles == ["one?", "two?"], titles)
-        done = house.do("goal.create", title="has a command", command="true")["goalId"]
-        wait_until("work is done meanwhile", lambda: house.do("goal.show", goal=done)["status"] == "completed", 5)
-        house.do("goal.complete", goal=goal, reason="seen")  # with messages under way
+        done = fixture.do("goal.create", title="has a command", command="true")["goalId"]
+        wait_until("work is done meanwhile", lambda: fixture.do("goal.show", goal=done)["status"] == "completed", 5)
+        fixture.do("goal.complete", goal=goal, reason="seen")  # with messages under way
         expect(time.monotonic() - began < 15, "it waited for the hook")
-        expect(house.items(goal) == [], "nobody is asked about what is over")
-        house.close()
+        expect(fixture.items(goal) == [], "nobody is asked about what is over")
+        fixture.close()
 
 
 # ---- restarts ----
@@ -196,37 +196,37 @@ def a_hook_that_hangs_keeps_nobody_waiting(engine):
 def a_tracker_shows_a_question_once_whatever_happens(engine, kills=3):
     forge = Forge()
     with forge.server:
-        house = House.__new__(House)
+        fixture = Fixture.__new__(Fixture)
         folder = folder_make("asked-token")
         token = folder / "token"
         token.write_text("secret\n")
         token.chmod(0o600)
-        house.__init__(engine, [{"id": "forge", "kind": "gitea", "url": forge.server.url, "repo": "o/r", "least": "info",
+        fixture.__init__(engine, [{"id": "forge", "kind": "gitea", "url": forge.server.url, "repo": "o/r", "least": "info",
                                  "token_path": str(token), "within": "3s"}], undo_for="1s")
-        goal = house.do("goal.create", title="a goal")["goalId"]
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
         asked = []
         for n in range(kills):
             forge.trouble = ("after", "before", None)[n % 3]
             issues = len(forge.issues)
-            asked.append(house.ask(goal, f"question {n}?"))
+            asked.append(fixture.ask(goal, f"question {n}?"))
             if forge.trouble == "after":  # the issue is there, nobody heard of it, and the daemon dies
                 wait_until("the issue is there", lambda: len(forge.issues) > issues, 20)
-            house.daemon.kill()
+            fixture.daemon.kill()
             forge.trouble = None
-            house.start()
+            fixture.start()
             wait_until(f"question {n} is known to be said",
                        lambda: any(one["result"] == "said" for one in
-                                   house.do("question.show", question=asked[-1], goal=goal)["said"]), 60)
+                                   fixture.do("question.show", question=asked[-1], goal=goal)["said"]), 60)
         titles = [issue["title"] for issue in forge.issues]
         for n in range(kills):
             expect(sum(f"question {n}?" in title for title in titles) == 1, titles)
-        shown = house.do("question.show", question=asked[0], goal=goal)["said"][0]
+        shown = fixture.do("question.show", question=asked[0], goal=goal)["said"][0]
         expect(shown["channel"] == "forge" and shown["reference"] and "/issues/" in shown.get("url", ""), shown)
         before = len(forge.comments)
-        house.do("question.answer", question=asked[0], goal=goal, answer="b")
+        fixture.do("question.answer", question=asked[0], goal=goal, answer="b")
         wait_until("the tracker hears that it is settled", lambda: len(forge.comments) > before, 30)
         expect(len(forge.issues) == kills, [issue["title"] for issue in forge.issues])
-        house.close()
+        fixture.close()
 
 
 @check("ESCALATE-07")
@@ -238,100 +238,100 @@ def nothing_is_lost_over_restarts(engine, kills=6):
     def step(handler, request):
         random.choice(moods)(handler, request)
     with Server(step) as server:
-        house = House(engine, [hook(server, within="2s")], messages_per_hour=1000)
-        goal = house.do("goal.create", title="a goal")["goalId"]
+        fixture = Fixture(engine, [hook(server, within="2s")], messages_per_hour=1000)
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
         for n in range(10):
-            house.ask(goal, f"question {n}?", level="critical")
+            fixture.ask(goal, f"question {n}?", level="critical")
             if n % 2:
-                house.restart(kill=n % 4 == 1)
+                fixture.restart(kill=n % 4 == 1)
         moods[:] = [lambda h, r: answer(h, 200)]
-        wait_until("all are known to be said", lambda: house.types(goal).count("question.said") >= 10, 180)
+        wait_until("all are known to be said", lambda: fixture.types(goal).count("question.said") >= 10, 180)
         named = {}
         for request in server.seen:
             named.setdefault(request["json"]["title"], set()).add(request["headers"]["X-Overseer-Id"])
         expect(len(named) == 10 and all(len(one) == 1 for one in named.values()), named)
-        expect(len(house.items(goal)) == 10, "and all wait in the inbox")
-        house.close()
+        expect(len(fixture.items(goal)) == 10, "and all wait in the inbox")
+        fixture.close()
 
 
 # ---- answers ----
 
 @check("ESCALATE-14")
 def answers_are_given_by_letter_number_and_words(engine):
-    house = House(engine, [], undo_for="2s")
-    goal = house.do("goal.create", title="a goal")["goalId"]
-    question = house.ask(goal, "Drop the column?", default="b", expires="8h")
-    item = house.items(goal)[0]
+    fixture = Fixture(engine, [], undo_for="2s")
+    goal = fixture.do("goal.create", title="a goal")["goalId"]
+    question = fixture.ask(goal, "Drop the column?", default="b", expires="8h")
+    item = fixture.items(goal)[0]
     expect(item["options"] == OPTIONS and item["default"] == "b" and item["question"] == "Drop the column?", item)
-    expect(house.refused("question.answer", question=question, answer="c") == "E_INVALID", "no such letter")
-    expect(house.refused("question.approve", question=question) == "E_INVALID", "no yes or no")
-    house.do("question.answer", question=question, answer="1")
-    expect(house.refused("question.answer", question=question, answer="2") == "E_CONFLICT", "answered already")
-    house.do("question.undo", question=question)
-    house.restart(kill=True)
-    house.do("question.answer", question=question, answer="KEEP", text="until the release")
-    house.restart(kill=True)  # the answer takes effect all the same
-    wait_until("it takes effect", lambda: "question.applied" in house.types(goal), 10)
-    types = house.types(goal)
+    expect(fixture.refused("question.answer", question=question, answer="c") == "E_INVALID", "no such letter")
+    expect(fixture.refused("question.approve", question=question) == "E_INVALID", "no yes or no")
+    fixture.do("question.answer", question=question, answer="1")
+    expect(fixture.refused("question.answer", question=question, answer="2") == "E_CONFLICT", "answered already")
+    fixture.do("question.undo", question=question)
+    fixture.restart(kill=True)
+    fixture.do("question.answer", question=question, answer="KEEP", text="until the release")
+    fixture.restart(kill=True)  # the answer takes effect all the same
+    wait_until("it takes effect", lambda: "question.applied" in fixture.types(goal), 10)
+    types = fixture.types(goal)
     expect(types.count("question.undone") == 1 and types.count("question.applied") == 1, types)
-    events = house.do("events.list", goal=goal, type="question.answered")["events"]
+    events = fixture.do("events.list", goal=goal, type="question.answered")["events"]
     expect("keep: until the release" in json.dumps(events[-1]), events)
-    expect(house.refused("question.undo", question=question, goal=goal) == "E_NOT_FOUND", "too late")
-    house.close()
+    expect(fixture.refused("question.undo", question=question, goal=goal) == "E_NOT_FOUND", "too late")
+    fixture.close()
 
 
 @check("ESCALATE-14")
 def approvals_have_an_end_and_people(engine):
-    house = House(engine, [], undo_for="0s")
-    goal = house.do("goal.create", title="a goal")["goalId"]
-    ship = house.ask(goal, "Ship it?", kind="approve", options=[], who="anna")
-    expect(house.refused("question.approve", question=ship) == "E_UNAUTHORIZED", "only anna may")
-    token = house.do("token.create", role="overseer", actor="planner")["token"]
-    done = subprocess.run([str(OVERSEER), "approve", ship, "--socket", str(house.daemon.socket), "--token", token, "--json"],
-                          capture_output=True, text=True, timeout=30, env={**os.environ, "HOME": str(house.folder)})
+    fixture = Fixture(engine, [], undo_for="0s")
+    goal = fixture.do("goal.create", title="a goal")["goalId"]
+    ship = fixture.ask(goal, "Ship it?", kind="approve", options=[], who="anna")
+    expect(fixture.refused("question.approve", question=ship) == "E_UNAUTHORIZED", "only anna may")
+    token = fixture.do("token.create", role="overseer", actor="planner")["token"]
+    done = subprocess.run([str(OVERSEER), "approve", ship, "--socket", str(fixture.daemon.socket), "--token", token, "--json"],
+                          capture_output=True, text=True, timeout=30, env={**os.environ, "HOME": str(fixture.folder)})
     expect(done.returncode != 0, "no program approves for people")
-    soon = house.ask(goal, "Now?", kind="approve", options=[], expires="2s")
-    wait_until("it is refused by itself", lambda: soon not in {one["questionId"] for one in house.items(goal)}, 15)
-    expired = house.do("events.list", goal=goal, type="question.expired")["events"]
+    soon = fixture.ask(goal, "Now?", kind="approve", options=[], expires="2s")
+    wait_until("it is refused by itself", lambda: soon not in {one["questionId"] for one in fixture.items(goal)}, 15)
+    expired = fixture.do("events.list", goal=goal, type="question.expired")["events"]
     expect(len(expired) == 1, expired)
-    house.close()
+    fixture.close()
 
 
 @check("ESCALATE-15")
 def the_same_cause_is_asked_once(engine):
     with Server([{"status": 200}]) as server:
-        house = House(engine, [hook(server)], say_again="1m")
-        goal = house.do("goal.create", title="a goal")["goalId"]
+        fixture = Fixture(engine, [hook(server)], say_again="1m")
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
         for _ in range(10):
-            house.do("question.ask", goal=goal, title="Drop?", cause="schema", options=OPTIONS)
+            fixture.do("question.ask", goal=goal, title="Drop?", cause="schema", options=OPTIONS)
         wait_until("it was said", lambda: len(server.seen) == 1, 10)
         time.sleep(1)
-        expect(len(server.seen) == 1 and len(house.items(goal)) == 1, f"said {len(server.seen)} times")
-        question = house.items(goal)[0]["questionId"]
-        house.do("question.ack", question=question)
-        expect(house.items(goal)[0]["acknowledged"], "somebody has it in hand")
-        house.do("question.snooze", question=question, until="1h")
-        expect("snoozedUntil" in house.items(goal)[0], "put off")
-        house.close()
+        expect(len(server.seen) == 1 and len(fixture.items(goal)) == 1, f"said {len(server.seen)} times")
+        question = fixture.items(goal)[0]["questionId"]
+        fixture.do("question.ack", question=question)
+        expect(fixture.items(goal)[0]["acknowledged"], "somebody has it in hand")
+        fixture.do("question.snooze", question=question, until="1h")
+        expect("snoozedUntil" in fixture.items(goal)[0], "put off")
+        fixture.close()
 
 
 @check("ESCALATE-02 ESCALATE-03")
 def the_level_follows_from_what_was_done(engine):
     with Server([{"status": 200}]) as server:
-        house = House(engine, [{**hook(server), "least": "emergency"}])
-        goal = house.do("goal.create", title="a goal")["goalId"]
+        fixture = Fixture(engine, [{**hook(server), "least": "emergency"}])
+        goal = fixture.do("goal.create", title="a goal")["goalId"]
         for intervention, severity, level in (("log", "critical", "info"), ("warn", "high", "warning"), ("redirect", "high", "warning"),
                                               ("redirect", "critical", "critical"), ("pause", "high", "critical"), ("abort", "low", "emergency")):
-            house.do("question.ask", goal=goal, title=f"{intervention} {severity}", kind="alert", intervention=intervention,
+            fixture.do("question.ask", goal=goal, title=f"{intervention} {severity}", kind="alert", intervention=intervention,
                      severity=severity, detection="loop.same-error")
-            item = next(one for one in house.items(goal) if one["question"] == f"{intervention} {severity}")
+            item = next(one for one in fixture.items(goal) if one["question"] == f"{intervention} {severity}")
             expect(item["level"] == level, item)
         wait_until("the abort was said", lambda: server.seen, 10)
         context = server.seen[0]["json"]["context"]
         expect(context["intervention"]["level"] == "abort" and context["detection"]["type"] == "loop.same-error", context)
         time.sleep(0.5)
         expect(len(server.seen) == 1, "only the emergency")
-        house.close()
+        fixture.close()
 
 
 # ---- agents ask ----
@@ -349,19 +349,19 @@ PLAN = [{"id": "P1", "tier": "phase", "name": "P1", "acceptanceCriteria": ["seen
 
 @check("REQUEST-01 REQUEST-03 REQUEST-05 REQUEST-06 ASSIGN-03")
 def an_agent_asks_and_hears_the_answer(engine):
-    house = House(engine, [])
-    house.config.write_text(house.config.read_text() + AGENTS)
-    house.do("config.reload")
+    fixture = Fixture(engine, [])
+    fixture.config.write_text(fixture.config.read_text() + AGENTS)
+    fixture.do("config.reload")
     origin = {"channel": "chat", "to": "room-7", "thread": "t-1", "account": "ops"}
-    goal = house.do("goal.create", title="a goal", **{f"origin{name.title()}": text for name, text in origin.items()})["goalId"]
-    house.do("plan.apply", goal=goal, nodes=PLAN)
+    goal = fixture.do("goal.create", title="a goal", **{f"origin{name.title()}": text for name, text in origin.items()})["goalId"]
+    fixture.do("plan.apply", goal=goal, nodes=PLAN)
 
     def target():
-        shown = house.do("assignment.show", goal=goal, assignment=name)
+        shown = fixture.do("assignment.show", goal=goal, assignment=name)
         return shown["agentId"], shown["sessionKey"], shown["deliveryContext"]
 
     def session():
-        found = house.do("request.list", goal=goal)["sessions"]
+        found = fixture.do("request.list", goal=goal)["sessions"]
         return found[0] if found else {}
     wait_until("an agent works", lambda: session().get("runStatus") == "running", 20)
     expect(session()["pendingRequestCount"] == 0 and "blockedReason" not in session(), session())
@@ -369,42 +369,42 @@ def an_agent_asks_and_hears_the_answer(engine):
     expect(target()[0] == "auto-1" and target()[1].startswith("agent:auto-1:") and target()[2] is None, target())
 
     def ask(title):
-        return house.client.call("request.send", {"goal": goal, "assignment": name, "title": title})[2]
+        return fixture.client.call("request.send", {"goal": goal, "assignment": name, "title": title})[2]
     for n in range(3):
         expect(not ask(f"question {n}?"), n)
         if n == 1:
-            house.restart(kill=True)
+            fixture.restart(kill=True)
     expect(ask("question 3?")["data"]["code"] == "E_LIMITED", "three wait at most")
     expect(target()[2] == origin, target())
     expect(session()["runStatus"] == "blocked" and session()["pendingRequestCount"] == 3 and session()["blockedReason"], session())
-    requests = house.do("request.list", goal=goal)["requests"]
+    requests = fixture.do("request.list", goal=goal)["requests"]
     expect([one["title"] for one in requests] == [f"question {n}?" for n in range(3)], requests)
     for n, request in enumerate(requests):
-        house.do("request.respond", goal=goal, question=request["questionId"], text=f"answer {n}")
-        wait_until("the agent is told", lambda: f"answer {n}" in json.dumps(house.do("assignment.show", goal=goal, assignment=name)), 45)
+        fixture.do("request.respond", goal=goal, question=request["questionId"], text=f"answer {n}")
+        wait_until("the agent is told", lambda: f"answer {n}" in json.dumps(fixture.do("assignment.show", goal=goal, assignment=name)), 45)
     wait_until("it goes on", lambda: session()["runStatus"] == "running" and session()["pendingRequestCount"] == 0, 45)
-    house.close()
+    fixture.close()
 
 
 # ---- mail ----
 
 @check("MAIL-01 MAIL-02 MAIL-06")
 def mail_outlives_the_daemon(engine):
-    house = House(engine, [])
-    goal = house.do("goal.create", title="a goal")["goalId"]
+    fixture = Fixture(engine, [])
+    goal = fixture.do("goal.create", title="a goal")["goalId"]
     for n in range(3):
-        house.do("mail.send", goal=goal, to="overseer", subject=f"m{n}", body="b", kind="alert", ack_required=True)
-    expect(house.refused("mail.send", goal=goal, to="overseer", subject="x", sender="overseer") == "E_INVALID", "nobody says who they are")
-    house.restart(kill=True)
-    messages = house.do("mail.inbox", goal=goal)["messages"]
+        fixture.do("mail.send", goal=goal, to="overseer", subject=f"m{n}", body="b", kind="alert", ack_required=True)
+    expect(fixture.refused("mail.send", goal=goal, to="overseer", subject="x", sender="overseer") == "E_INVALID", "nobody says who they are")
+    fixture.restart(kill=True)
+    messages = fixture.do("mail.inbox", goal=goal)["messages"]
     expect([one["subject"] for one in messages] == ["m0", "m1", "m2"], messages)
     proof.passed("e2e", "asked: what was sent before a kill is read after it, in order", "MAIL-07.a")
     expect(all(one["kind"] == "alert" and one["ack_required"] and one["sender"].startswith("human:") for one in messages), messages)
-    house.do("mail.ack", goal=goal, message=messages[0]["messageId"])
-    house.restart(kill=True)
-    expect([one["subject"] for one in house.do("mail.inbox", goal=goal)["messages"]] == ["m1", "m2"], "acknowledged is not delivered again")
+    fixture.do("mail.ack", goal=goal, message=messages[0]["messageId"])
+    fixture.restart(kill=True)
+    expect([one["subject"] for one in fixture.do("mail.inbox", goal=goal)["messages"]] == ["m1", "m2"], "acknowledged is not delivered again")
     proof.passed("e2e", "asked: what was acknowledged is not delivered again", "MAIL-07.b")
-    house.close()
+    fixture.close()
 
 
 def main():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sit down at the tmux server of that socket as `overseer attach` does: attached BWRAP TMUX SOCKET. */
-#include "cli/attach.h"
+#include "cli/adopt/attach.h"
 
 #include <stdio.h>
 

@@ -38,15 +38,15 @@ def check_in_full(function):
     return check(function) if os.environ.get("OVERSEER_FULL") else function
 
 
-def run_lock(house, goal):
+def run_lock(fixture, goal):
     """The lock that every verb of git takes that looks into that goal's worktree."""
-    name = tree_of(house, goal).parent.name
+    name = tree_of(fixture, goal).parent.name
     slot = int.from_bytes(hashlib.sha256(name.encode()).digest()[:2], "big") % 1024
-    return open(state_of(house) / f"work/locks/run-{slot:04}", "r+")
+    return open(state_of(fixture) / f"work/locks/run-{slot:04}", "r+")
 
 
-def timed(house, method, **params):
-    client = Client(house.daemon.socket)
+def timed(fixture, method, **params):
+    client = Client(fixture.daemon.socket)
     begin = time.monotonic()
     _, result, error = client.call(method, params)
     client.close()
@@ -56,32 +56,32 @@ def timed(house, method, **params):
 @check
 def a_diff_keeps_nobody_waiting():
     """While the diff of a worktree waits for a lock, everything else is answered at once; the diff ends with a reason."""
-    house = house_make("diff")
+    fixture = house_make("diff")
     try:
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        lock = run_lock(house, goal)
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        lock = run_lock(fixture, goal)
         fcntl.flock(lock, fcntl.LOCK_EX)
         diffs = []
-        threads = [threading.Thread(target=lambda: diffs.append(timed(house, "work.diff", goal=goal))) for _ in range(8)]
+        threads = [threading.Thread(target=lambda: diffs.append(timed(fixture, "work.diff", goal=goal))) for _ in range(8)]
         for thread in threads:
             thread.start()
         time.sleep(0.5)
         for method, params in 5 * (("status.show", {}), ("goal.show", {"goal": goal}), ("goal.list", {}), ("goal.show", {"goal": goal[:20]})):
-            waited = timed(house, method, **params)[0]
+            waited = timed(fixture, method, **params)[0]
             assert waited < 1, f"{method} waited {waited:.1f} s behind a diff"
-        other = house.goal()  # it is dispatched and lands while the diffs wait
-        house.wait("another task has landed", lambda: house.records(other, "work.landed"), 12)
+        other = fixture.goal()  # it is dispatched and lands while the diffs wait
+        fixture.wait("another task has landed", lambda: fixture.records(other, "work.landed"), 12)
         assert len(diffs) < 8, "the diffs did not wait for the lock: nothing was shown"
         for thread in threads:
             thread.join(30)
         assert len(diffs) == 8 and all(error and error["data"]["code"] == "E_BUSY" for _, _, error in diffs), diffs
         assert any("somebody else works on" in error["message"] for _, _, error in diffs), diffs
         fcntl.flock(lock, fcntl.LOCK_UN)
-        _, result, error = timed(house, "work.diff", goal=goal)
+        _, result, error = timed(fixture, "work.diff", goal=goal)
         assert error is None and "made" in result["diff"], (result, error)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "blocks.diff", "API-10")
 
 
@@ -181,23 +181,23 @@ class Remote:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def landed_after(house, count):
+def landed_after(fixture, count):
     """How long from the order to the landing, for each of so many tasks that are given at once."""
     begin = time.monotonic()
-    open_goals, times = [house.goal() for _ in range(count)], []
+    open_goals, times = [fixture.goal() for _ in range(count)], []
 
     def look():
         for goal in list(open_goals):
-            if house.records(goal, "work.landed"):
+            if fixture.records(goal, "work.landed"):
                 open_goals.remove(goal)
                 times.append(time.monotonic() - begin)
         return not open_goals
-    house.wait("all have landed", look, 60 + 8 * count)
+    fixture.wait("all have landed", look, 60 + 8 * count)
     return times
 
 
-def status_text(house):
-    return subprocess.run([OVERSEER, "--socket", house.daemon.socket, "status"], capture_output=True, text=True, check=True).stdout
+def status_text(fixture):
+    return subprocess.run([OVERSEER, "--socket", fixture.daemon.socket, "status"], capture_output=True, text=True, check=True).stdout
 
 
 @check
@@ -205,14 +205,14 @@ def a_remote_that_does_not_answer_blocks_nothing():
     """Hangs, refuses, asks for a password, drops in mid-push: tasks are checked and landed in the usual time, and status says what waits."""
     folder = trusted()
     ways = ["well", "hangs", "refuses", "asks", "drops"]
-    remotes, houses, times = {}, {}, {}
+    remotes, fixtures, times = {}, {}, {}
     for way in ways:
         (folder / way).mkdir()
         remotes[way] = Remote(way, folder / way)
-        houses[way] = house_make(f"remote-{way}", landing={"how": "branch", "remote": remotes[way].url})
+        fixtures[way] = house_make(f"remote-{way}", landing={"how": "branch", "remote": remotes[way].url})
     try:
         count = 20 if FULL else 3
-        threads = [threading.Thread(target=lambda way=way: times.update({way: landed_after(houses[way], count)})) for way in ways]
+        threads = [threading.Thread(target=lambda way=way: times.update({way: landed_after(fixtures[way], count)})) for way in ways]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -222,47 +222,47 @@ def a_remote_that_does_not_answer_blocks_nothing():
         print(f"  usual {usual:.1f} s, ratios {({way: round(ratio, 2) for way, ratio in ratios.items()})}", flush=True)
         assert max(ratios.values()) <= 1.2, ratios
         assert all(remotes[way].seen for way in ("well", "hangs", "asks", "drops")), "nobody spoke to a remote"
-        house = houses["hangs"]
-        late = house.goal()  # while the push hangs
-        house.wait("a late one lands", lambda: house.records(late, "work.landed"), 15)
-        [waits] = house.do("status.show")["waits"]
+        fixture = fixtures["hangs"]
+        late = fixture.goal()  # while the push hangs
+        fixture.wait("a late one lands", lambda: fixture.records(late, "work.landed"), 15)
+        [waits] = fixture.do("status.show")["waits"]
         assert "push of salvaged work to 127.0.0.1" in waits["what"] and waits["running"] and waits["since"], waits
-        assert "WAITS FOR" in (text := status_text(house)) and "push of salvaged work" in text, text
+        assert "WAITS FOR" in (text := status_text(fixture)) and "push of salvaged work" in text, text
         for way in ("refuses", "asks", "drops"):  # they are tried again; the local ref is there
-            [waits] = houses[way].wait("the reason is told", lambda way=way: houses[way].do("status.show")["waits"])
+            [waits] = fixtures[way].wait("the reason is told", lambda way=way: fixtures[way].do("status.show")["waits"])
             assert "which failed" in waits["what"] and not waits["running"], (way, waits)
         for way in ways:
-            [clone] = state_of(houses[way]).glob("work/private/*")
-            houses[way].wait("all of it is in our clone", lambda clone=clone: len(
+            [clone] = state_of(fixtures[way]).glob("work/private/*")
+            fixtures[way].wait("all of it is in our clone", lambda clone=clone: len(
                 git(clone, "for-each-ref", "refs/overseer/salvage").splitlines()) >= count)
         bare = folder / "well/app.git"
-        houses["well"].wait("the remote has everything", lambda: len(git(bare, "for-each-ref", "refs/overseer/salvage").splitlines()) == count)
-        assert not houses["well"].do("status.show")["waits"]
+        fixtures["well"].wait("the remote has everything", lambda: len(git(bare, "for-each-ref", "refs/overseer/salvage").splitlines()) == count)
+        assert not fixtures["well"].do("status.show")["waits"]
         begin = time.monotonic()
-        houses["hangs"].client.close()
-        houses["hangs"].daemon.stop()
+        fixtures["hangs"].client.close()
+        fixtures["hangs"].daemon.stop()
         assert time.monotonic() - begin < 6, "a push that hangs keeps the daemon from stopping"
-        del houses["hangs"]
+        del fixtures["hangs"]
     finally:
-        for house in houses.values():
-            house.close()
+        for fixture in fixtures.values():
+            fixture.close()
 
 
 @check
 def a_source_that_hangs_is_named():
     """Nothing can begin without it, and status says so; everything else is answered, and the daemon stops."""
     remote = Remote("hangs", None)
-    house = house_make("source", repo={"path": remote.url})
+    fixture = house_make("source", repo={"path": remote.url})
     try:
-        goal = house.goal()
-        [waits] = house.wait("status says what it waits for", lambda: house.do("status.show")["waits"])
+        goal = fixture.goal()
+        [waits] = fixture.wait("status says what it waits for", lambda: fixture.do("status.show")["waits"])
         assert waits["what"].startswith("fetch from 127.0.0.1") and waits["goalId"] == goal and waits["running"], waits
-        command = house.do("goal.create", title="a command", command="true")["goalId"]
-        house.wait("a command is run", lambda: house.do("goal.show", goal=command)["state"] == "done", 5)
+        command = fixture.do("goal.create", title="a command", command="true")["goalId"]
+        fixture.wait("a command is run", lambda: fixture.do("goal.show", goal=command)["state"] == "done", 5)
         assert remote.seen
     finally:
         begin = time.monotonic()
-        house.close()
+        fixture.close()
         assert time.monotonic() - begin < 6, "a fetch that hangs keeps the daemon from stopping"
 
 
@@ -289,9 +289,9 @@ for i in range(120):
 """
 
 
-def agent_of(house, goal):
+def agent_of(fixture, goal):
     """The process that works for the goal, and the letter of its state: T is frozen."""
-    tree = tree_of(house, goal)
+    tree = tree_of(fixture, goal)
     for path in Path("/proc").glob("[0-9]*/cwd"):
         try:
             if tree and Path(os.readlink(path)) == tree and b"agent.py" in (path.parent / "cmdline").read_bytes():
@@ -301,9 +301,9 @@ def agent_of(house, goal):
     return None
 
 
-def task(house, words):
-    goal = house.do("goal.create", title=words)["goalId"]
-    house.do("plan.apply", goal=goal, nodes=[
+def task(fixture, words):
+    goal = fixture.do("goal.create", title=words)["goalId"]
+    fixture.do("plan.apply", goal=goal, nodes=[
         {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria": ["it is done"]},
         {"id": "T1", "parentId": "P1", "tier": "task", "name": words, "acceptanceCriteria": ["it is done"], "objective": words}])
     return goal
@@ -318,11 +318,11 @@ def small_disk(megabytes):
 def disk_house(name, disk, slow, **repo):
     os.environ["OVERSEER_FOLDERS"] = str(disk)
     try:
-        house = house_make(name, repo={"disk_least": 40, **repo}, sandbox={"mode": "off"}, supervision={"idle_after": "10m"}, people={"undo_for": "1s"})
+        fixture = house_make(name, repo={"disk_least": 40, **repo}, sandbox={"mode": "off"}, supervision={"idle_after": "10m"}, people={"undo_for": "1s"})
     finally:
         del os.environ["OVERSEER_FOLDERS"]
-    house.program.write_text(GREEDY.replace("SLOW", str(slow)))
-    return house
+    fixture.program.write_text(GREEDY.replace("SLOW", str(slow)))
+    return fixture
 
 
 def free_of(disk):
@@ -330,88 +330,88 @@ def free_of(disk):
     return about.f_bavail * about.f_frsize / 2**20
 
 
-def acknowledged(house, name):
+def acknowledged(fixture, name):
     """Something is written, and said to be."""
-    _, result, error = timed(house, "goal.create", title=name, key=name)
+    _, result, error = timed(fixture, "goal.create", title=name, key=name)
     return result["goalId"] if result else (print("  not taken:", error["message"][:80]), None)[1]
 
 
 def the_disk_fills(slow, remove=None):
     """remove: the defence that is left out; then this has to fail."""
     disk = small_disk(200)
-    house = disk_house(f"disk-{slow}", disk, slow, **({"disk_least": 0} if remove == "brake" else {}))
+    fixture = disk_house(f"disk-{slow}", disk, slow, **({"disk_least": 0} if remove == "brake" else {}))
     kept = []
     try:
-        other, greedy = task(house, "only work"), task(house, "be greedy")
-        house.wait("both work", lambda: agent_of(house, greedy) and agent_of(house, other), 30)
-        kept.append(acknowledged(house, "before"))
-        house.wait("the mark is passed", lambda: free_of(disk) < 40, 40)
+        other, greedy = task(fixture, "only work"), task(fixture, "be greedy")
+        fixture.wait("both work", lambda: agent_of(fixture, greedy) and agent_of(fixture, other), 30)
+        kept.append(acknowledged(fixture, "before"))
+        fixture.wait("the mark is passed", lambda: free_of(disk) < 40, 40)
         passed = time.monotonic()
-        house.wait("it is frozen", lambda: (agent_of(house, greedy) or (0, "T"))[1] == "T", 5)
+        fixture.wait("it is frozen", lambda: (agent_of(fixture, greedy) or (0, "T"))[1] == "T", 5)
         frozen = time.monotonic() - passed
         left = free_of(disk)
         assert frozen < 5, f"frozen after {frozen:.1f} s"
-        kept += [acknowledged(house, f"while it is full {i}") for i in range(3)]
-        [question] = house.wait("the inbox says what to do", lambda: [
-            item for item in house.do("inbox.list")["items"] if item.get("goalId") == greedy and "frozen" in item.get("question", "")], 10)
+        kept += [acknowledged(fixture, f"while it is full {i}") for i in range(3)]
+        [question] = fixture.wait("the inbox says what to do", lambda: [
+            item for item in fixture.do("inbox.list")["items"] if item.get("goalId") == greedy and "frozen" in item.get("question", "")], 10)
         text = json.dumps(question)
-        assert "MiB" in text and "Free space" in text and str(state_of(house)) in text and "go on" in text, text
-        assert agent_of(house, other)[1] != "T", "one that does not grow was frozen, too"
-        waits = house.do("status.show")["waits"]
+        assert "MiB" in text and "Free space" in text and str(state_of(fixture)) in text and "go on" in text, text
+        assert agent_of(fixture, other)[1] != "T", "one that does not grow was frozen, too"
+        waits = fixture.do("status.show")["waits"]
         assert any("frozen" in wait["what"] and wait.get("goalId") == greedy for wait in waits), waits
         print(f"  frozen {frozen:.1f} s after the mark was passed, {left:.0f} MiB free", flush=True)
-        return disk, house, greedy, other, [goal for goal in kept if goal]
+        return disk, fixture, greedy, other, [goal for goal in kept if goal]
     except BaseException:
-        house.client.close()
-        house.daemon.kill()
+        fixture.client.close()
+        fixture.daemon.kill()
         for goal in (greedy, other):
-            if found := agent_of(house, goal):
+            if found := agent_of(fixture, goal):
                 os.kill(found[0], 9)
         raise
 
 
-def disk_end(house, disk, kept):
+def disk_end(fixture, disk, kept):
     """Nothing that was acknowledged is lost."""
-    there = {goal["goalId"] for goal in house.do("goal.list", limit=200)["goals"]}
+    there = {goal["goalId"] for goal in fixture.do("goal.list", limit=200)["goals"]}
     assert set(kept) <= there and len(kept) >= 4, (kept, there)
-    house.close()
+    fixture.close()
     subprocess.run(["umount", "-l", disk], check=False)
 
 
 @check
 def a_disk_that_is_filled_freezes_who_fills_it():
     """Frozen within 5 s of passing the mark; stopped within 5 s on the full disk; nothing acknowledged is lost; the inbox explains."""
-    disk, house, greedy, other, kept = the_disk_fills(slow=False)
+    disk, fixture, greedy, other, kept = the_disk_fills(slow=False)
     begin = time.monotonic()
-    subprocess.run([OVERSEER, "--socket", house.daemon.socket, "stop", "--reason", "the disk"], check=True, capture_output=True, timeout=20)
+    subprocess.run([OVERSEER, "--socket", fixture.daemon.socket, "stop", "--reason", "the disk"], check=True, capture_output=True, timeout=20)
     stopped = time.monotonic() - begin
-    assert stopped < 5 and house.do("status.show")["daemon"]["stopped"], stopped
-    house.wait("the other stands still", lambda: (agent_of(house, other) or (0, "T"))[1] == "T", 5)
-    subprocess.run([OVERSEER, "--socket", house.daemon.socket, "resume"], check=True, capture_output=True, timeout=20)
+    assert stopped < 5 and fixture.do("status.show")["daemon"]["stopped"], stopped
+    fixture.wait("the other stands still", lambda: (agent_of(fixture, other) or (0, "T"))[1] == "T", 5)
+    subprocess.run([OVERSEER, "--socket", fixture.daemon.socket, "resume"], check=True, capture_output=True, timeout=20)
     begin = time.monotonic()
-    house.do("goal.cancel", goal=greedy, reason="it fills the disk")
-    house.wait("its process is gone", lambda: not agent_of(house, greedy), 5)
+    fixture.do("goal.cancel", goal=greedy, reason="it fills the disk")
+    fixture.wait("its process is gone", lambda: not agent_of(fixture, greedy), 5)
     print(f"  stop {stopped:.1f} s, cancel and gone {time.monotonic() - begin:.1f} s", flush=True)
-    disk_end(house, disk, kept)
+    disk_end(fixture, disk, kept)
     proof.passed("e2e", "blocks.disk", "FAIL-17")
 
 
 @check
 def a_frozen_run_goes_on_by_an_answer():
     """It survives a restart of the daemon frozen, and goes on where it was once there is room and a person says so."""
-    disk, house, greedy, other, kept = the_disk_fills(slow=True)
-    pid = agent_of(house, greedy)[0]
-    house.client.close()
-    house.daemon.kill()
-    house.begin()
+    disk, fixture, greedy, other, kept = the_disk_fills(slow=True)
+    pid = agent_of(fixture, greedy)[0]
+    fixture.client.close()
+    fixture.daemon.kill()
+    fixture.begin()
     time.sleep(3)
-    assert agent_of(house, greedy) == (pid, "T"), "a restart let it go on"
-    [question] = [item for item in house.do("inbox.list")["items"] if "frozen" in item.get("question", "")]
-    (tree_of(house, greedy) / "big.bin").unlink()  # a person makes room; the file goes with its last descriptor
+    assert agent_of(fixture, greedy) == (pid, "T"), "a restart let it go on"
+    [question] = [item for item in fixture.do("inbox.list")["items"] if "frozen" in item.get("question", "")]
+    (tree_of(fixture, greedy) / "big.bin").unlink()  # a person makes room; the file goes with its last descriptor
     os.truncate(f"/proc/{pid}/fd/3", 0)
-    house.do("question.answer", goal=greedy, question=question["questionId"], answer="1")
-    house.wait("it goes on", lambda: agent_of(house, greedy) and agent_of(house, greedy) == (pid, "S"), 60)
-    disk_end(house, disk, kept)
+    fixture.do("question.answer", goal=greedy, question=question["questionId"], answer="1")
+    fixture.wait("it goes on", lambda: agent_of(fixture, greedy) and agent_of(fixture, greedy) == (pid, "S"), 60)
+    disk_end(fixture, disk, kept)
 
 
 @check_in_full

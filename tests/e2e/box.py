@@ -45,7 +45,7 @@ def git(folder, *words):
                           env={**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}).stdout.strip()
 
 
-class House:
+class Fixture:
     """A daemon with one agent, which is a program of ours, and a repository."""
 
     def __init__(self, folder, program, sandbox=None, path=None, daemon=OVERSEERD, **agent):
@@ -152,7 +152,7 @@ class House:
         return left
 
 
-def left_below(house):
+def left_below(fixture):
     """(pid, words) of holds, agents and what these began. Words of agents name their program, which stands in a folder of its own."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -160,7 +160,7 @@ def left_below(house):
             place = os.readlink(path / "cwd")
         except OSError:
             continue
-        if place.startswith(str(house.state)) or str(house.attack) in words:
+        if place.startswith(str(fixture.state)) or str(fixture.attack) in words:
             yield int(path.name), words[:200]
 
 
@@ -193,22 +193,22 @@ exit 1
 """
 
 
-def knowledge(house, goal, other, token, abstract):
-    run = house.run(other)
-    outside = house.folder / "outside"
-    script = IN_CHECKS.format(paths=" ".join(map(str, (house.config, house.folder / "store.db", house.state / "tokens",
-                                                       house.operator / ".ssh/id_secret", house.repo / "README"))),
+def knowledge(fixture, goal, other, token, abstract):
+    run = fixture.run(other)
+    outside = fixture.folder / "outside"
+    script = IN_CHECKS.format(paths=" ".join(map(str, (fixture.config, fixture.folder / "store.db", fixture.state / "tokens",
+                                                       fixture.operator / ".ssh/id_secret", fixture.repo / "README"))),
                               outside=outside, secret=SECRET)
-    return {"goal": goal, "other_goal": other, "socket": str(house.daemon.socket), "door": str(house.state / "door/sock"),
-            "state": str(house.state), "store": str(house.folder / "store.db"), "config": str(house.config),
-            "other_run": str(run), "other_token": (run / "token").read_text(), "other_tree": str(house.tree(other)),
-            "other_hold_pid": hold_of(run), "person_token": token, "operator": str(house.operator),
-            "secret_file": str(house.operator / ".ssh/id_secret"), "secret": SECRET, "daemon_pid": house.daemon.pid,
-            "repo": str(house.repo), "abstract": abstract, "memory": MEMORY_MIB << 20, "in_checks": script}
+    return {"goal": goal, "other_goal": other, "socket": str(fixture.daemon.socket), "door": str(fixture.state / "door/sock"),
+            "state": str(fixture.state), "store": str(fixture.folder / "store.db"), "config": str(fixture.config),
+            "other_run": str(run), "other_token": (run / "token").read_text(), "other_tree": str(fixture.tree(other)),
+            "other_hold_pid": hold_of(run), "person_token": token, "operator": str(fixture.operator),
+            "secret_file": str(fixture.operator / ".ssh/id_secret"), "secret": SECRET, "daemon_pid": fixture.daemon.pid,
+            "repo": str(fixture.repo), "abstract": abstract, "memory": MEMORY_MIB << 20, "in_checks": script}
 
 
-def attempts_of(house, goal):
-    path = house.wait("the hostile agent is through", lambda: (tree := house.tree(goal)) and (tree / "attempts.json").exists()
+def attempts_of(fixture, goal):
+    path = fixture.wait("the hostile agent is through", lambda: (tree := fixture.tree(goal)) and (tree / "attempts.json").exists()
                       and tree / "attempts.json", 60)
     return json.loads(path.read_text())
 
@@ -220,75 +220,75 @@ def listen_abstract(name):
     return server
 
 
-def all_untouched(house):
-    check(git(house.repo, "rev-parse", "main") == house.begin, "the default branch was moved")
-    check((house.repo / "README").read_text() == "begun\n", "the operator's checkout was changed")
-    check("an agent was here" not in house.config.read_text(), "the configuration was changed")
-    check(not (house.operator / ".bashrc").exists(), "the operator's HOME was written")
-    check(not (house.folder / "outside").exists(), "a check wrote outside of its checkout")
+def all_untouched(fixture):
+    check(git(fixture.repo, "rev-parse", "main") == fixture.begin, "the default branch was moved")
+    check((fixture.repo / "README").read_text() == "begun\n", "the operator's checkout was changed")
+    check("an agent was here" not in fixture.config.read_text(), "the configuration was changed")
+    check(not (fixture.operator / ".bashrc").exists(), "the operator's HOME was written")
+    check(not (fixture.folder / "outside").exists(), "a check wrote outside of its checkout")
     check(not Path("/usr/bin/overseer-was-here").exists(), "the system was written")
 
 
 def hostile(folder):
     """Every attempt is stopped, and each has its line."""
-    house = House(folder, HERE / "attack/attack.py", sandbox={"mode": "require", "memory": MEMORY_MIB})
+    fixture = Fixture(folder, HERE / "attack/attack.py", sandbox={"mode": "require", "memory": MEMORY_MIB})
     abstract = f"overseer-test-{os.getpid()}"
     server = listen_abstract(abstract)
     try:
-        other, goal = house.goal(), house.goal()
-        house.plan(other, "Be quiet.")
-        house.wait("the other run stands", lambda: house.run(other) and (house.run(other) / "token").exists())
-        token = house.do("token.create", role="human", actor="somebody")["token"]
-        (house.attack / "know.json").write_text(json.dumps(knowledge(house, goal, other, token, abstract)))
-        house.plan(goal, "Do harm.")
-        came = attempts_of(house, goal)
+        other, goal = fixture.goal(), fixture.goal()
+        fixture.plan(other, "Be quiet.")
+        fixture.wait("the other run stands", lambda: fixture.run(other) and (fixture.run(other) / "token").exists())
+        token = fixture.do("token.create", role="human", actor="somebody")["token"]
+        (fixture.attack / "know.json").write_text(json.dumps(knowledge(fixture, goal, other, token, abstract)))
+        fixture.plan(goal, "Do harm.")
+        came = attempts_of(fixture, goal)
         for name, (verdict, how) in came.items():
             print(f"{verdict:8} {name}: {how[:150]}", flush=True)
         reached = {name: how for name, (verdict, how) in came.items() if verdict != "stopped"}
         check(not reached, f"it got through: {json.dumps(reached, indent=1)}")
         check(len(came) >= LEAST, f"only {len(came)} attempts were made")
-        checked = house.wait("what it wrote was checked", lambda: house.records(goal, "work.checked"), 20)
+        checked = fixture.wait("what it wrote was checked", lambda: fixture.records(goal, "work.checked"), 20)
         check("reached" not in json.dumps(checked), f"the checks got through: {checked}")
-        shown = house.assignment(goal)
+        shown = fixture.assignment(goal)
         check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
-        accepted = house.records(goal, "dispatch.accepted")
+        accepted = fixture.records(goal, "dispatch.accepted")
         check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
         for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
                       "door is for runs of agents alone", "unknown, revoked or has expired"):
-            check(words in house.log(), f"the log does not say: {words}")
-        all_untouched(house)
-        check(house.run(other) and house.daemon.alive(), "the other run was harmed")
+            check(words in fixture.log(), f"the log does not say: {words}")
+        all_untouched(fixture)
+        check(fixture.run(other) and fixture.daemon.alive(), "the other run was harmed")
         print(f"ok: {len(came)} attempts, and the checks: all stopped")
     finally:
         server.close()
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.hostile", "SCOPE-04")
 
 
 def alone(folder):
     """Without any sandbox an agent is still no person: whoever stands below a hold is told apart."""
-    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "off"})
+    fixture = Fixture(folder, HERE / "attack/alone.py", sandbox={"mode": "off"})
     try:
-        goal = house.goal()
-        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "state": str(house.state), "goal": goal}))
-        house.plan(goal, "Come in as a person.")
-        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+        goal = fixture.goal()
+        (fixture.attack / "know.json").write_text(json.dumps({"socket": str(fixture.daemon.socket), "state": str(fixture.state), "goal": goal}))
+        fixture.plan(goal, "Come in as a person.")
+        path = fixture.wait("it has tried", lambda: (tree := fixture.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
         answer = json.loads(path.read_text())
         check(len(answer) == 4 and all(one["status"] in (401, 403) for one in answer), f"it came in: {answer}")
         check([one["status"] for one in answer[:2]] == [403, 403], f"it is not called a run: {answer}")
-        check("tried the door for people" in house.log(), "the log does not say so")
-        check(house.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
+        check("tried the door for people" in fixture.log(), "the log does not say so")
+        check(fixture.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
         print("ok: a run without a sandbox is not taken for a person")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.alone", "")
 
 
-def mcp_greeted(house, token):
+def mcp_greeted(fixture, token):
     connection = http.client.HTTPConnection("overseer", timeout=5)
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(5)
-    connection.sock.connect(str(house.state / "door/sock"))
+    connection.sock.connect(str(fixture.state / "door/sock"))
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
                        {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"})
@@ -299,19 +299,19 @@ def mcp_greeted(house, token):
 
 def crowd(folder):
     """One run with as many connections as it can get keeps no other run, and no person, from coming in."""
-    house = House(folder, HERE / "attack/crowd.py", sandbox={"mode": "off"})
+    fixture = Fixture(folder, HERE / "attack/crowd.py", sandbox={"mode": "off"})
     try:
-        goal, other = house.goal(), house.goal()
-        token = house.do("token.create", role="run", actor="actor:agent:other", goal=other, run="R_1")["token"]
-        (house.attack / "know.json").write_text(json.dumps({"socket": str(house.daemon.socket), "door": str(house.state / "door/sock")}))
-        house.plan(goal, "Come in as a crowd.")
-        tree = house.wait("there is a crowd", lambda: (tree := house.tree(goal)) and (tree / "crowd.json").exists() and tree)
+        goal, other = fixture.goal(), fixture.goal()
+        token = fixture.do("token.create", role="run", actor="actor:agent:other", goal=other, run="R_1")["token"]
+        (fixture.attack / "know.json").write_text(json.dumps({"socket": str(fixture.daemon.socket), "door": str(fixture.state / "door/sock")}))
+        fixture.plan(goal, "Come in as a crowd.")
+        tree = fixture.wait("there is a crowd", lambda: (tree := fixture.tree(goal)) and (tree / "crowd.json").exists() and tree)
         slowest, count = 0.0, 0
         while not (tree / "crowded.json").exists():
             begin = time.monotonic()
             try:
-                status = mcp_greeted(house, token)
-                person = Client(house.daemon.socket, 5)
+                status = mcp_greeted(fixture, token)
+                person = Client(fixture.daemon.socket, 5)
                 check(person.call("goal.list", {})[2] is None and status == 200, f"answered {status}")
                 person.close()
             except (OSError, Unreachable) as error:
@@ -323,22 +323,22 @@ def crowd(folder):
         check(max(crowded["open"]) <= RUN_CONNECTIONS, f"one run has {crowded['open']} connections at a door")
         print(f"ok: {crowded['tried']} connections of one run, {count} answers for others, the slowest {slowest:.2f} s")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.crowd", "")
 
 
 def slow(folder):
     """A request that does not come whole within 10 s is broken off, however slowly it goes on; also the second one of a connection."""
-    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "off"})
+    fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "off"})
     try:
-        token = house.do("token.create", role="run", actor="actor:agent:other", goal=house.goal(), run="R_1")["token"]
+        token = fixture.do("token.create", role="run", actor="actor:agent:other", goal=fixture.goal(), run="R_1")["token"]
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         head = f"POST /mcp HTTP/1.1\r\nHost: overseer\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n" \
                "Content-Type: application/json\r\nContent-Length: "
         for first in (False, True):
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(0.5)
-            sock.connect(str(house.state / "door/sock"))
+            sock.connect(str(fixture.state / "door/sock"))
             if first:
                 sock.sendall(f"{head}{len(body)}\r\n\r\n{body}".encode())
                 check(sock.recv(4096).startswith(b"HTTP/1.1 4"), "a session is asked for")
@@ -355,7 +355,7 @@ def slow(folder):
             sock.close()
         print("ok: a request that does not end is broken off after 10 s")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.slow", "")
 
 
@@ -364,17 +364,17 @@ def cut(folder):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(4)
-        house = House(folder, HERE / "attack/cut.py", network="none")
+        fixture = Fixture(folder, HERE / "attack/cut.py", network="none")
         try:
-            goal = house.goal()
-            (house.attack / "know.json").write_text(json.dumps({"port": server.getsockname()[1]}))
-            house.plan(goal, "Reach out.")
-            path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+            goal = fixture.goal()
+            (fixture.attack / "know.json").write_text(json.dumps({"port": server.getsockname()[1]}))
+            fixture.plan(goal, "Reach out.")
+            path = fixture.wait("it has tried", lambda: (tree := fixture.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
             answer = json.loads(path.read_text())
             check(answer and all(said != "connected" for said in answer.values()), f"it reached out: {answer}")
             print(f"ok: no network: {answer}")
         finally:
-            house.close()
+            fixture.close()
 
 
 def without_bubblewrap(folder):
@@ -388,54 +388,54 @@ def without_bubblewrap(folder):
 
 def required(folder):
     """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
-    house = House(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=without_bubblewrap(folder))
+    fixture = Fixture(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=without_bubblewrap(folder))
     try:
-        goal = house.goal()
-        house.plan(goal, "Begin.")
-        house.wait("it is said why", lambda: "sandbox.mode is require, and bubblewrap is not installed" in house.log())
-        check(not list(house.state.glob("runs/*/hold.sock")), "a run was started")
+        goal = fixture.goal()
+        fixture.plan(goal, "Begin.")
+        fixture.wait("it is said why", lambda: "sandbox.mode is require, and bubblewrap is not installed" in fixture.log())
+        check(not list(fixture.state.glob("runs/*/hold.sock")), "a run was started")
         print("ok: nothing begins without the sandbox that was asked for")
     finally:
-        house.close()
+        fixture.close()
 
 
-def checked(house, before=None):
+def checked(fixture, before=None):
     """What came of the checks of a task: one record."""
-    goal = house.goal()
-    house.plan(goal, "Be done.")
-    house.wait("its run has begun", lambda: house.run(goal))
+    goal = fixture.goal()
+    fixture.plan(goal, "Be done.")
+    fixture.wait("its run has begun", lambda: fixture.run(goal))
     if before:
         before()
-    (house.attack / "go").write_text("")
-    return house.wait("it was checked", lambda: house.records(goal, "work.checked"))[0]
+    (fixture.attack / "go").write_text("")
+    return fixture.wait("it was checked", lambda: fixture.records(goal, "work.checked"))[0]
 
 
 def unboxed(folder):
     """sandbox.mode = "require" is for runs alone where sandbox.checks = false: the checks are carried out as they are."""
-    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "require", "checks": False})
+    fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "require", "checks": False})
     try:
-        record = checked(house)
+        record = checked(fixture)
         check(record["to"] == "passed", f"its checks: {record}")
         print("ok: checks that are to have no sandbox are carried out")
     finally:
-        house.close()
+        fixture.close()
 
 
 def unchecked(folder):
     """A check whose sandbox cannot be made says nothing about the work: a person is told why, and not the agent that it is wrong."""
-    house = House(folder, HERE / "attack/done.py", sandbox={"mode": "off"}, path=without_bubblewrap(folder))
+    fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "off"}, path=without_bubblewrap(folder))
 
     def require():
-        house.config.write_text(house.config.read_text().replace('mode = "off"', 'mode = "require"'))
-        house.do("config.reload")
+        fixture.config.write_text(fixture.config.read_text().replace('mode = "off"', 'mode = "require"'))
+        fixture.do("config.reload")
 
     try:
-        record = checked(house, require)
+        record = checked(fixture, require)
         check(record["to"] == "not checked", f"its checks: {record}")
         check("sandbox.mode is require, and bubblewrap is not installed" in record["text"], f"it does not say why: {record}")
         print("ok: a check that cannot be held is not carried out, and not called failed")
     finally:
-        house.close()
+        fixture.close()
 
 
 ORPHANED_AFTER = (0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds from a plan to the end of its goal
@@ -456,28 +456,28 @@ def slow_holds(folder):
 def orphan(folder):
     """Of a goal that is cancelled nobody is left: whenever that is, after a daemon that stopped while its agents went on, and of an
     agent that does not want to end."""
-    house = House(folder, HERE / "attack/orphan.py", sandbox={"mode": "off"}, daemon=slow_holds(folder))
+    fixture = Fixture(folder, HERE / "attack/orphan.py", sandbox={"mode": "off"}, daemon=slow_holds(folder))
     try:
-        with subprocess.Popen(["sleep", "60"], cwd=house.state) as planted:
-            check(not house.nothing_left(), "this test would see nobody")
+        with subprocess.Popen(["sleep", "60"], cwd=fixture.state) as planted:
+            check(not fixture.nothing_left(), "this test would see nobody")
             planted.kill()
-        goal = house.goal()
-        house.plan(goal, "Stay.")
-        house.wait("both of them stand", lambda: (tree := house.tree(goal)) and len(list(tree.glob("stands-*"))) == 2)
-        house.client.close()
-        house.daemon.stop()
-        check(len(list(holds_below(house.state))) == 1, "an agent does not outlive the daemon")
-        house.daemon.start()
-        house.daemon.wait_joined()
-        house.client = Client(house.daemon.socket)
+        goal = fixture.goal()
+        fixture.plan(goal, "Stay.")
+        fixture.wait("both of them stand", lambda: (tree := fixture.tree(goal)) and len(list(tree.glob("stands-*"))) == 2)
+        fixture.client.close()
+        fixture.daemon.stop()
+        check(len(list(holds_below(fixture.state))) == 1, "an agent does not outlive the daemon")
+        fixture.daemon.start()
+        fixture.daemon.wait_joined()
+        fixture.client = Client(fixture.daemon.socket)
         for after in ORPHANED_AFTER:
-            other = house.goal()
-            house.plan(other, "Stay.")
+            other = fixture.goal()
+            fixture.plan(other, "Stay.")
             time.sleep(after)
-            house.do("goal.cancel", goal=other, reason="not any more")
-        check(house.run(goal) and not house.nothing_left(), "whoever was not cancelled is gone")
+            fixture.do("goal.cancel", goal=other, reason="not any more")
+        check(fixture.run(goal) and not fixture.nothing_left(), "whoever was not cancelled is gone")
     finally:
-        house.close()
+        fixture.close()
     print("ok: nobody is left of a goal that is cancelled")
 
 
@@ -488,30 +488,30 @@ def denied(answer):
 def scope(folder):
     """SCOPE-05: what was denied is in no list and cannot be called, by either of its names. SCOPE-04: not even when the daemon
     comes back with settings that allow it."""
-    house = House(folder, HERE / "attack/scope.py", driver="claude", kind="claude", deny=["mcp__overseer__report_progress", "Bash"])
+    fixture = Fixture(folder, HERE / "attack/scope.py", driver="claude", kind="claude", deny=["mcp__overseer__report_progress", "Bash"])
     try:
-        goal = house.goal()
-        (house.attack / "know.json").write_text(json.dumps({"state": str(house.state), "door": str(house.state / "door/sock")}))
-        house.plan(goal, "Report.")
+        goal = fixture.goal()
+        (fixture.attack / "know.json").write_text(json.dumps({"state": str(fixture.state), "door": str(fixture.state / "door/sock")}))
+        fixture.plan(goal, "Report.")
         for number in (1, 2):
-            path = house.wait("it has asked", lambda: (tree := house.tree(goal)) and (tree / f"answer{number}.json").exists()
+            path = fixture.wait("it has asked", lambda: (tree := fixture.tree(goal)) and (tree / f"answer{number}.json").exists()
                               and tree / f"answer{number}.json")
             answer = json.loads(path.read_text())
             check(answer["tools"] and not {"report_progress", "agent_progress"} & set(answer["tools"]), f"it is listed: {answer['tools']}")
             check(denied(answer["report_progress"]) and denied(answer["agent_progress"]), f"it can be called: {answer}")
             check(not denied(answer["agent_status"]), f"what was not denied is refused: {answer['agent_status']}")
             if number == 1:
-                house.client.close()
-                house.daemon.kill()
-                house.config.write_text(house.config.read_text().replace('"mcp__overseer__report_progress", ', ""))
-                house.daemon.start()
-                house.daemon.wait_joined()
-                house.client = Client(house.daemon.socket)
-                (house.tree(goal) / "again").write_text("")
-        check("not in the scope of this run" in house.log(), "the log does not say so")
+                fixture.client.close()
+                fixture.daemon.kill()
+                fixture.config.write_text(fixture.config.read_text().replace('"mcp__overseer__report_progress", ', ""))
+                fixture.daemon.start()
+                fixture.daemon.wait_joined()
+                fixture.client = Client(fixture.daemon.socket)
+                (fixture.tree(goal) / "again").write_text("")
+        check("not in the scope of this run" in fixture.log(), "the log does not say so")
         print("ok: what is denied is in no list, cannot be called, and stays denied")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.scope", "SCOPE-02 SCOPE-04 SCOPE-05 TEST-10")
 
 
@@ -540,12 +540,12 @@ PHASE = {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria":
 class Again:
     """Runs of one node, one after the other, and what each was started with."""
 
-    def __init__(self, house, out):
-        self.house, self.out = house, out
+    def __init__(self, fixture, out):
+        self.fixture, self.out = fixture, out
 
     def started(self, number):
         path = self.out / f"start-{number}.json"
-        self.house.wait(f"run {number} has begun", path.exists, 60)
+        self.fixture.wait(f"run {number} has begun", path.exists, 60)
         return json.loads(path.read_text())
 
     def repeated(self, number, how):
@@ -563,22 +563,22 @@ CHANGED = [('model = "first"', 'model = "second"'), ('thinking = "high"', 'think
            ('tools = ["Read", "Edit", "Bash"]', 'tools = ["Read", "Edit", "Bash", "Write"]'), ('deny = ["WebFetch"]', 'deny = []')]
 
 
-def settings_change(house):
-    text = house.config.read_text()
+def settings_change(fixture):
+    text = fixture.config.read_text()
     for old, new in CHANGED:
         check(old in text, f"no {old} in the settings")
         text = text.replace(old, new)
-    house.config.write_text(text)
+    fixture.config.write_text(text)
 
 
-def first_is_right(house, goal, first):
+def first_is_right(fixture, goal, first):
     words = first["arguments"]
     check(words[words.index("--tools") + 1] == "Read,Edit", f"SCOPE-01: its tools are {words}")
     denied = words[words.index("--disallowedTools") + 1].split(",")
     check(denied == ["WebFetch", "Bash", "mcp__overseer__report_progress"], f"SCOPE-02: denied are {denied}")
     check("report_progress" not in first["tools"] and "agent_status" in first["tools"], f"SCOPE-05: ours are {first['tools']}")
     check("--model" in words and words[words.index("--model") + 1] == "first", f"its model: {words}")
-    begun = house.wait("it is kept", lambda: house.do("assignment.show", goal=goal, assignment=house.assignment(goal)["assignmentId"])["startedWith"])
+    begun = fixture.wait("it is kept", lambda: fixture.do("assignment.show", goal=goal, assignment=fixture.assignment(goal)["assignmentId"])["startedWith"])
     for name, value in {"agentId": "coder", "model": "first", "thinking": "high", "label": "T1", "toolsAllow": ["Read", "Edit"],
                         "toolsDeny": denied}.items():
         check(begun[name] == value, f"ASSIGN-19: {name} is {begun[name]!r}")
@@ -586,36 +586,36 @@ def first_is_right(house, goal, first):
     return begun
 
 
-def plans_are_narrow(house, goal, out):
+def plans_are_narrow(fixture, goal, out):
     """SCOPE-07: it may not give what it has not, and what it gives has no more than it has."""
     wide = json.loads((out / "plan-wide.json").read_text())
     check(denied(wide) and "names Bash, which this run may not use itself" in json.dumps(wide), f"SCOPE-07: it gave more: {wide}")
     given = json.loads((out / "plan-silent.json").read_text())
     check(not denied(given), f"it could not plan: {given}")
-    child = next(one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2")
+    child = next(one for one in fixture.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2")
     check(child["toolsAllow"] == ["Read", "Edit"] and {"WebFetch", "Bash"} <= set(child["toolsDeny"]), f"SCOPE-07: its child has {child}")
     print("ok: what a run plans for others has no more than it has itself")
 
 
-def widened(house, out):
+def widened(fixture, out):
     """SCOPE-03: a node that names what its agent does not have begins nothing."""
-    before, goal = len(list(out.glob("start-*"))), house.goal()
-    house.do("plan.apply", goal=goal, nodes=[PHASE, node("T1", toolsAllow=["Read", "NotebookEdit"])])
-    house.wait("it is said why", lambda: "a node can only narrow what its agent has" in house.log())
-    said = house.wait("and on the record", lambda: [one for one in house.do("events.list", goal=goal)["events"]
+    before, goal = len(list(out.glob("start-*"))), fixture.goal()
+    fixture.do("plan.apply", goal=goal, nodes=[PHASE, node("T1", toolsAllow=["Read", "NotebookEdit"])])
+    fixture.wait("it is said why", lambda: "a node can only narrow what its agent has" in fixture.log())
+    said = fixture.wait("and on the record", lambda: [one for one in fixture.do("events.list", goal=goal)["events"]
                                                     if "names NotebookEdit, which coder does not have" in json.dumps(one)])
     check(said and len(list(out.glob("start-*"))) == before, "SCOPE-03: a run was started")
     print("ok: a node that asks for more than its agent has does not begin")
 
 
-def typed(house):
+def typed(fixture):
     """SCOPE-01: a person gives the tools with the task."""
     done = subprocess.run([str(OVERSEER), "run", "look around", "--agent", "coder", "--allow", "Read", "--deny", "Bash", "--deny", "Edit",
-                           "--json", "--socket", str(house.daemon.socket)], cwd=house.repo, capture_output=True, text=True, check=False,
-                          env={**os.environ, "OVERSEER_CONFIG": str(house.config), "HOME": str(house.operator)})
+                           "--json", "--socket", str(fixture.daemon.socket)], cwd=fixture.repo, capture_output=True, text=True, check=False,
+                          env={**os.environ, "OVERSEER_CONFIG": str(fixture.config), "HOME": str(fixture.operator)})
     check(done.returncode == 0, f"overseer run: {done.stdout} {done.stderr}")
-    goal = next(one["goalId"] for one in house.do("goal.list")["goals"] if one["title"] == "look around")
-    task = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+    goal = next(one["goalId"] for one in fixture.do("goal.list")["goals"] if one["title"] == "look around")
+    task = fixture.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
     check(task["toolsAllow"] == ["Read"] and task["toolsDeny"] == ["Bash", "Edit"], f"overseer run --allow: {task}")
     print("ok: overseer run --allow Read --deny Bash")
 
@@ -625,55 +625,55 @@ def again(folder):
     after its death, after the daemon's, and when a person wants it once more."""
     out = folder / "out"
     out.mkdir()
-    house = House(folder, HERE / "attack/again.py", sandbox={"writes": [str(out)]}, driver="claude", kind="claude", model="first",
+    fixture = Fixture(folder, HERE / "attack/again.py", sandbox={"writes": [str(out)]}, driver="claude", kind="claude", model="first",
                   thinking="high", tools=["Read", "Edit", "Bash"], deny=["WebFetch"], plans=["agent:coder"])
     try:
-        goal, runs = house.goal(), Again(house, out)
+        goal, runs = fixture.goal(), Again(fixture, out)
         work = node("T1", toolsAllow=["Read", "Edit"], toolsDeny=["Bash", "mcp__overseer__report_progress", "WebFetch"], objective="Begin again.")
         later = {"dependsOn": ["T1"]}
         plans = {"wide": [PHASE, work, node("T2", toolsAllow=["Read", "Bash"], **later)], "silent": [PHASE, work, node("T2", **later)]}
-        (house.attack / "know.json").write_text(json.dumps({"state": str(house.state), "door": str(house.state / "door/sock"),
+        (fixture.attack / "know.json").write_text(json.dumps({"state": str(fixture.state), "door": str(fixture.state / "door/sock"),
                                                             "out": str(out), "plans": plans}))
-        house.do("plan.apply", goal=goal, nodes=[PHASE, work])
-        begun = first_is_right(house, goal, runs.started(1))
-        plans_are_narrow(house, goal, out)
-        settings_change(house)
-        house.do("config.reload")
+        fixture.do("plan.apply", goal=goal, nodes=[PHASE, work])
+        begun = first_is_right(fixture, goal, runs.started(1))
+        plans_are_narrow(fixture, goal, out)
+        settings_change(fixture)
+        fixture.do("config.reload")
         runs.die(1)
         runs.repeated(2, "after its death, with other settings")
-        house.client.close()
-        house.daemon.kill()
-        house.daemon.start()
-        house.daemon.wait_joined()
-        house.client = Client(house.daemon.socket)
+        fixture.client.close()
+        fixture.daemon.kill()
+        fixture.daemon.start()
+        fixture.daemon.wait_joined()
+        fixture.client = Client(fixture.daemon.socket)
         runs.die(2)
         runs.repeated(3, "after the daemon's death and its own")
-        house.do("work.retry", goal=goal, node="T1", reason="once more, please")
+        fixture.do("work.retry", goal=goal, node="T1", reason="once more, please")
         runs.repeated(4, "when a person wants it once more")
-        shown = house.do("assignment.show", goal=goal, assignment=house.assignment(goal)["assignmentId"])
+        shown = fixture.do("assignment.show", goal=goal, assignment=fixture.assignment(goal)["assignmentId"])
         check(shown["startedWith"] == begun, f"{shown['startedWith']} is not {begun}")
-        widened(house, out)
-        typed(house)
+        widened(fixture, out)
+        typed(fixture)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "box.again", "TEST-12 ASSIGN-19 SCOPE-01 SCOPE-02 SCOPE-03 SCOPE-06 SCOPE-07")
 
 
 def home(folder):
     """What the daemon writes into an agent's HOME goes there, whatever links the agent has left."""
-    house = House(folder, HERE / "attack/home.py", driver="acp", kind="opencode", base_url="http://127.0.0.1:9/v1", model="x")
-    target = house.operator / "planted"
+    fixture = Fixture(folder, HERE / "attack/home.py", driver="acp", kind="opencode", base_url="http://127.0.0.1:9/v1", model="x")
+    target = fixture.operator / "planted"
     target.mkdir()
     try:
-        goal = house.goal()
-        (house.attack / "know.json").write_text(json.dumps({"target": str(target)}))
-        house.plan(goal, "Plant.")
-        house.wait("the link is found by the next run", lambda: "in its HOME that is no folder" in house.log())
+        goal = fixture.goal()
+        (fixture.attack / "know.json").write_text(json.dumps({"target": str(target)}))
+        fixture.plan(goal, "Plant.")
+        fixture.wait("the link is found by the next run", lambda: "in its HOME that is no folder" in fixture.log())
         time.sleep(0.5)
         check(not list(target.iterdir()), f"the daemon wrote to {list(target.iterdir())}")
         print("ok: a link in its HOME leads the daemon nowhere")
     finally:
-        house.close()
+        fixture.close()
 
 
 CODEX = {"OPENAI_API_KEY": None, "tokens": {"id_token": "an-id", "access_token": "an-access", "refresh_token": "person-refresh", "account_id": "a"},
@@ -685,20 +685,20 @@ OWN = {".codex/auth.json": json.dumps(CODEX), ".tool/oauth.json": json.dumps({"n
 def shared(folder, files, **agent):
     """What an agent could do with these files of the operator's."""
     folder.mkdir()
-    house = House(folder, HERE / "attack/share.py", sandbox={"mode": "require"}, driver="acp", **agent)
+    fixture = Fixture(folder, HERE / "attack/share.py", sandbox={"mode": "require"}, driver="acp", **agent)
     try:
         for name in files:
-            (house.operator / name).parent.mkdir(parents=True, exist_ok=True)
-            (house.operator / name).write_text(OWN.get(name, "begun\n"))
-        (house.attack / "know.json").write_text(json.dumps({"files": files, "operator": str(house.operator)}))
-        goal = house.goal()
-        house.plan(goal, "Write to them.")
-        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+            (fixture.operator / name).parent.mkdir(parents=True, exist_ok=True)
+            (fixture.operator / name).write_text(OWN.get(name, "begun\n"))
+        (fixture.attack / "know.json").write_text(json.dumps({"files": files, "operator": str(fixture.operator)}))
+        goal = fixture.goal()
+        fixture.plan(goal, "Write to them.")
+        path = fixture.wait("it has tried", lambda: (tree := fixture.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
         check("person-refresh" not in path.read_text(), f"a run has read a refresh token: {path.read_text()}")
-        check(not [one for one in house.state.glob("homes/**/*") if one.is_symlink() and not one.resolve().is_dir()], "a file of the operator's is linked")
-        return json.loads(path.read_text()), {name: (house.operator / name).read_text() for name in files}
+        check(not [one for one in fixture.state.glob("homes/**/*") if one.is_symlink() and not one.resolve().is_dir()], "a file of the operator's is linked")
+        return json.loads(path.read_text()), {name: (fixture.operator / name).read_text() for name in files}
     finally:
-        house.close()
+        fixture.close()
 
 
 def share(folder):
@@ -726,10 +726,10 @@ LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
 EASY = 64 << 20  # bytes that whoever is not limited has for certain
 
 
-def doctor(house):
+def doctor(fixture):
     """What `overseer doctor` says of limits."""
-    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(house.daemon.socket)], capture_output=True, text=True,
-                         env={**os.environ, "OVERSEER_CONFIG": str(house.config)}, check=False).stdout
+    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(fixture.daemon.socket)], capture_output=True, text=True,
+                         env={**os.environ, "OVERSEER_CONFIG": str(fixture.config)}, check=False).stdout
     return next(row for row in json.loads(out)["checks"] if row["check"] == "limits")
 
 
@@ -744,34 +744,34 @@ def memory_is_bounded(answer, how):
     print(f"ok: memory ({how}): stopped at {eaten['bytes'] >> 20} of {LIMITS['memory']} MiB, {'refused' if eaten['refused'] else 'killed'}")
 
 
-def others_are_well(house, other):
-    check(house.daemon.alive() and house.run(other), "the daemon or another run was harmed")
+def others_are_well(fixture, other):
+    check(fixture.daemon.alive() and fixture.run(other), "the daemon or another run was harmed")
     check(len(bytearray(b"x" * (LIMITS["memory"] << 20) + b"x" * EASY)) > LIMITS["memory"] << 20, "whoever is not limited lacks memory")
 
 
 def limits(folder):
     """G-22: memory, processor and processes of a run, by a control group where the daemon may make one; what is held by less, or not
     at all, is said by the assignment, on the record and by doctor."""
-    house = House(folder, HERE / "attack/limits.py", sandbox=dict(LIMITS))
+    fixture = Fixture(folder, HERE / "attack/limits.py", sandbox=dict(LIMITS))
     try:
-        other, goal = house.goal(), house.goal()
+        other, goal = fixture.goal(), fixture.goal()
         know = {"memory": LIMITS["memory"] << 20, "processes": LIMITS["processes"]}
-        (house.attack / "know.json").write_text(json.dumps(know))
-        house.plan(other, "Be quiet.")
-        house.wait("the other run stands", lambda: house.run(other))
-        house.plan(goal, "Take all of it.")
-        path = house.wait("it has tried", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json", 90)
+        (fixture.attack / "know.json").write_text(json.dumps(know))
+        fixture.plan(other, "Be quiet.")
+        fixture.wait("the other run stands", lambda: fixture.run(other))
+        fixture.plan(goal, "Take all of it.")
+        path = fixture.wait("it has tried", lambda: (tree := fixture.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json", 90)
         answer = json.loads(path.read_text())
-        shown = house.wait("what it may use is shown", lambda: house.assignment(goal).get("limits"))
+        shown = fixture.wait("what it may use is shown", lambda: fixture.assignment(goal).get("limits"))
         how = {part.split()[0]: part[part.index("(") + 1:-1] for part in shown.split(", ")}
         check(set(how) == set(LIMITS), f"assignment.list says {shown!r}")
-        check(shown in json.dumps(house.records(goal, "dispatch.accepted")), "the record does not say what it may use")
-        check(f"its limits: {shown}" in house.log(), "the log does not say what it may use")
-        said = doctor(house)
+        check(shown in json.dumps(fixture.records(goal, "dispatch.accepted")), "the record does not say what it may use")
+        check(f"its limits: {shown}" in fixture.log(), "the log does not say what it may use")
+        said = doctor(fixture)
         check(all(word in said["text"] for word in how.values()), f"doctor says {said}, the assignment {shown}")
         check((said["verdict"] == "good") == (set(how.values()) == {"cgroup"}), f"doctor is content with {said}")
         memory_is_bounded(answer, how["memory"])
-        others_are_well(house, other)
+        others_are_well(fixture, other)
         if how["cpu"] == "cgroup":
             check(answer["cpu"] < 1.25 * LIMITS["cpu"] / 100, f"it used {answer['cpu']:.2f} of a processor")
             print(f"ok: cpu: {answer['cpu']:.2f} of a processor")
@@ -783,11 +783,11 @@ def limits(folder):
         else:
             not_shown("processes", said["text"])
         if how["memory"] == "cgroup":
-            ran_out(house, know)
+            ran_out(fixture, know)
         else:
             not_shown("an agent that the kernel ends for its memory", said["text"])
     finally:
-        house.close()
+        fixture.close()
     if set(how.values()) == {"cgroup"}:  # the others are a part of it
         proof.passed("e2e", "box.limits", "G-22")
 
@@ -796,25 +796,25 @@ def defaults(folder):
     """Without a word in the settings a run has limits, and goes before the daemon when memory runs out."""
     for mode in ("prefer", "off"):
         (folder / mode).mkdir()
-        house = House(folder / mode, HERE / "attack/defaults.py", sandbox={"mode": mode})
+        fixture = Fixture(folder / mode, HERE / "attack/defaults.py", sandbox={"mode": mode})
         try:
-            goal = house.goal()
-            house.plan(goal, "Say what you have.")
-            path = house.wait("it has said it", lambda: (tree := house.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
+            goal = fixture.goal()
+            fixture.plan(goal, "Say what you have.")
+            path = fixture.wait("it has said it", lambda: (tree := fixture.tree(goal)) and (tree / "answer.json").exists() and tree / "answer.json")
             have = json.loads(path.read_text())
-            ours = int(Path(f"/proc/{house.daemon.pid}/oom_score_adj").read_text())
+            ours = int(Path(f"/proc/{fixture.daemon.pid}/oom_score_adj").read_text())
             check(have["oom"] == min(1000, ours + 500), f"its score is {have['oom']}, ours {ours}")
             check(0 < have["RLIMIT_FSIZE"] <= 16384 << 20, f"its files may have {have['RLIMIT_FSIZE']} bytes")
-            shown = house.wait("what it may use is shown", lambda: house.assignment(goal).get("limits"))
+            shown = fixture.wait("what it may use is shown", lambda: fixture.assignment(goal).get("limits"))
             check("memory 16384 MiB (" in shown and "processes 4096 (" in shown, f"its limits are {shown!r}")
             if "memory 16384 MiB (each process)" in shown:
                 check(0 < have["RLIMIT_DATA"] <= 16384 << 20, f"its processes may have {have['RLIMIT_DATA']} bytes")
-            line = next(json.loads(line) for line in house.log().splitlines() if "a run of coder is held by" in line or "its limits:" in line)
+            line = next(json.loads(line) for line in fixture.log().splitlines() if "a run of coder is held by" in line or "its limits:" in line)
             check(line.get("task") == "T1" and line.get("goal") == goal and len(line.get("run", "")) == 26, f"a line about a run says {line}")
-            said = doctor(house)
+            said = doctor(fixture)
             check((said["verdict"] == "good") == ("each process" not in shown and "not held" not in shown), f"doctor says {said}, the run {shown}")
         finally:
-            house.close()
+            fixture.close()
     print(f"ok: limits by default: {shown}, files {have['RLIMIT_FSIZE'] >> 20} MiB, score {have['oom']}")
     proof.passed("e2e", "box.defaults", "")
 
@@ -822,18 +822,18 @@ def defaults(folder):
 def leftovers(folder):
     """An agent prints every kind of secret; when its run is over, none of them is kept as it was printed."""
     told = secrets.corpus(1)
-    house = House(folder, HERE / "attack/secrets.py", sandbox={"mode": "off"})
+    fixture = Fixture(folder, HERE / "attack/secrets.py", sandbox={"mode": "off"})
     try:
-        (house.attack / "printed").write_text(json.dumps([text for _, text, _ in told]))
-        goal = house.goal()
-        house.plan(goal, "Print them.")
-        house.wait("it has landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
-        house.do("goal.cancel", goal=goal, reason="it is over") if house.do("goal.show", goal=goal)["status"] != "completed" else None
-        house.wait("its run is over", lambda: list(house.state.glob("runs/*/run.over")), 40)
-        over = next(iter(house.state.glob("runs/*/run.over"))).parent
+        (fixture.attack / "printed").write_text(json.dumps([text for _, text, _ in told]))
+        goal = fixture.goal()
+        fixture.plan(goal, "Print them.")
+        fixture.wait("it has landed", lambda: git(fixture.repo, "rev-parse", "main") != fixture.begin, 60)
+        fixture.do("goal.cancel", goal=goal, reason="it is over") if fixture.do("goal.show", goal=goal)["status"] != "completed" else None
+        fixture.wait("its run is over", lambda: list(fixture.state.glob("runs/*/run.over")), 40)
+        over = next(iter(fixture.state.glob("runs/*/run.over"))).parent
         check((over / "said.log").stat().st_size > 1000, "what people read is gone")
     finally:
-        house.close()
+        fixture.close()
     kept = [path for path in folder.rglob("*") if path.is_file() and path.name not in ("printed", "program.py")]
     found = secrets.search(kept, [needle for _, _, needle in told])
     check(not found, f"{len(found)} of {len(told)} are kept: {dict(list(found.items())[:3])}")
@@ -849,27 +849,27 @@ def halves(folder):
                ["machine api.example.org\n  login bob\n", "  password swordfish"],
                ["text " * 203 + "aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzEXAMPLEKEY"]]
     needles = [middle, "swordfish", "K7MDENG"]
-    house = House(folder, HERE / "attack/halves.py", sandbox={"mode": "off"})
+    fixture = Fixture(folder, HERE / "attack/halves.py", sandbox={"mode": "off"})
     try:
-        (house.attack / "printed").write_text(json.dumps(printed))
-        goal = house.goal()
-        house.plan(goal, "Print them.")
-        said = lambda: b"".join(path.read_bytes() for path in house.state.glob("runs/*/out.log"))  # noqa: E731
+        (fixture.attack / "printed").write_text(json.dumps(printed))
+        goal = fixture.goal()
+        fixture.plan(goal, "Print them.")
+        said = lambda: b"".join(path.read_bytes() for path in fixture.state.glob("runs/*/out.log"))  # noqa: E731
         for i, (first, _) in enumerate(printed):
-            house.wait("it is in the middle", lambda i=i: (house.attack / f"half{i}").exists(), 30)
-            house.wait("its words are here", lambda first=first: first.encode()[-20:] in said(), 10)
+            fixture.wait("it is in the middle", lambda i=i: (fixture.attack / f"half{i}").exists(), 30)
+            fixture.wait("its words are here", lambda first=first: first.encode()[-20:] in said(), 10)
             time.sleep(1)
-            house.daemon.stop()
-            house.daemon.start()
-            house.daemon.wait_joined()
-            (house.attack / f"rest{i}").touch()
-        house.wait("it has landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
-        told = b"".join(path.read_bytes() for path in house.state.glob("runs/*/said.log")).decode()
+            fixture.daemon.stop()
+            fixture.daemon.start()
+            fixture.daemon.wait_joined()
+            (fixture.attack / f"rest{i}").touch()
+        fixture.wait("it has landed", lambda: git(fixture.repo, "rev-parse", "main") != fixture.begin, 60)
+        told = b"".join(path.read_bytes() for path in fixture.state.glob("runs/*/said.log")).decode()
         check("machine api.example.org" in told and told.count("[redacted:") >= 3, f"what people read is gone: {told[-400:]}")
         found = [needle for needle in needles if needle in told]
         check(not found, f"{found} of {needles} are kept")
     finally:
-        house.close()
+        fixture.close()
     print("ok: secrets that were printed half before a restart and half after it are not kept")
     proof.passed("e2e", "box.halves", "")
 
@@ -877,9 +877,9 @@ def halves(folder):
 HOOK = "#!/bin/sh\necho 'main is protected' >&2\nexit 1\n"
 
 
-def check_of(house, name):
-    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(house.daemon.socket)], capture_output=True, text=True,
-                         env={**os.environ, "OVERSEER_CONFIG": str(house.config)}, check=False).stdout
+def check_of(fixture, name):
+    out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(fixture.daemon.socket)], capture_output=True, text=True,
+                         env={**os.environ, "OVERSEER_CONFIG": str(fixture.config)}, check=False).stdout
     return next(row for row in json.loads(out)["checks"] if row["check"] == name)
 
 
@@ -888,35 +888,35 @@ def hooks(folder):
     for runs in (False, True):
         place = folder / str(runs)
         place.mkdir()
-        house = House(place, HERE / "attack/defaults.py")
+        fixture = Fixture(place, HERE / "attack/defaults.py")
         try:
             if runs:
-                house.config.write_text(house.config.read_text().replace("[landing]\n", "[landing]\nhooks = true\n"))
-                house.do("config.reload")
-            (house.repo / ".git/hooks/pre-receive").write_text(HOOK)
-            (house.repo / ".git/hooks/pre-receive").chmod(0o755)
-            said = check_of(house, "hooks")
+                fixture.config.write_text(fixture.config.read_text().replace("[landing]\n", "[landing]\nhooks = true\n"))
+                fixture.do("config.reload")
+            (fixture.repo / ".git/hooks/pre-receive").write_text(HOOK)
+            (fixture.repo / ".git/hooks/pre-receive").chmod(0o755)
+            said = check_of(fixture, "hooks")
             check(said["verdict"] == ("good" if runs else "look") and "pre-receive" in said["text"], f"doctor says {said}")
-            goal = house.goal()
-            house.plan(goal, "Land.")
+            goal = fixture.goal()
+            fixture.plan(goal, "Land.")
             if runs:
-                house.wait("the hook's refusal is said", lambda: "pre-receive hook declined" in json.dumps(house.do("events.list", goal=goal)), 60)
-                check(git(house.repo, "rev-parse", "main") == house.begin, "it landed past the hook")
+                fixture.wait("the hook's refusal is said", lambda: "pre-receive hook declined" in json.dumps(fixture.do("events.list", goal=goal)), 60)
+                check(git(fixture.repo, "rev-parse", "main") == fixture.begin, "it landed past the hook")
             else:
-                house.wait("it landed", lambda: git(house.repo, "rev-parse", "main") != house.begin, 60)
+                fixture.wait("it landed", lambda: git(fixture.repo, "rev-parse", "main") != fixture.begin, 60)
         finally:
-            house.close()
+            fixture.close()
     print("ok: the hooks of a repository are run by landings if they are to be, and doctor says if they are not")
     proof.passed("e2e", "box.hooks", "")
 
 
-def ran_out(house, know):
+def ran_out(fixture, know):
     """The exit is called what it was."""
-    (house.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
-    goal = house.goal()
-    house.plan(goal, "Take all of it yourself.")
-    house.wait("its end is called what it was", lambda: "needed more memory than it may have" in
-               json.dumps(house.do("events.list", goal=goal)["events"]), 60)
+    (fixture.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
+    goal = fixture.goal()
+    fixture.plan(goal, "Take all of it yourself.")
+    fixture.wait("its end is called what it was", lambda: "needed more memory than it may have" in
+               json.dumps(fixture.do("events.list", goal=goal)["events"]), 60)
     print("ok: an agent that the kernel ended for its memory is called so")
 
 

@@ -15,7 +15,7 @@ import time
 import traceback
 
 import proof
-from pulls import House, git
+from pulls import Fixture, git
 from world import Broken, Daemon, store_make, under_postgres
 
 CHECKS = []
@@ -31,7 +31,7 @@ class NoForge:
     url = "http://127.0.0.1:9"
 
 
-def house_make(name, environment=None, kind=House, **rows):
+def house_make(name, environment=None, kind=Fixture, **rows):
     os.environ.update(environment or {})
     try:
         return kind(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": "", **rows.get("landing", {})}})
@@ -40,60 +40,60 @@ def house_make(name, environment=None, kind=House, **rows):
             del os.environ[key]
 
 
-def tree_of(house, goal):
-    found = list(house.daemon.socket.with_suffix(".state").glob(f"work/worktrees/{goal.removeprefix('goal_')}-*/tree"))
+def tree_of(fixture, goal):
+    found = list(fixture.daemon.socket.with_suffix(".state").glob(f"work/worktrees/{goal.removeprefix('goal_')}-*/tree"))
     return found[0] if found else None
 
 
 @check
 def the_hook_and_the_ports():
     """Set-up, then the hook, with path, worker and ports; the agent has the same ports; the hook sees no key of ours."""
-    house = house_make("hook", {"OPERATOR_KEY": SECRET}, repo={
+    fixture = house_make("hook", {"OPERATOR_KEY": SECRET}, repo={
         "setup": "echo setup $OVERSEER_PORT $OVERSEER_PORTS >order",
         "on_worktree_ready": 'echo hook $OVERSEER_PORT >>order; echo "$OVERSEER_WORKTREE $OVERSEER_WORKER $OVERSEER_SESSION" >facts; env >environment',
         "ports": 10, "port_first": 23000}, verify={"command": "cat order facts environment; test -f made"})
     try:
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
-        order, facts = (git(house.repo, "show", f"{branch}:{name}") for name in ("order", "facts"))
-        seen = git(house.repo, "show", f"{branch}:environment")
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        order, facts = (git(fixture.repo, "show", f"{branch}:{name}") for name in ("order", "facts"))
+        seen = git(fixture.repo, "show", f"{branch}:environment")
         port = order.split()[1]
         assert order == f"setup {port} 10\nhook {port}" and 23000 <= int(port) < 33000, order
         path, worker, session = facts.split()
         assert path.endswith("/tree") and worker == "coder" and len(session) == 26, facts
         assert SECRET not in seen and "OPERATOR_KEY" not in seen, seen
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def a_hook_that_fails_is_told():
     """No agent begins where set-up or hook failed; mended, the next try does all of it again."""
     for setting in ("setup", "on_worktree_ready"):
-        house = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
+        fixture = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
                                                      if setting == "setup" else "echo not yet; exit 3"},
                            **({"sandbox": {"mode": "off"}} if setting == "setup" else {}))  # what mends it is outside
         try:
-            goal = house.goal()
-            house.wait("the failure is on the record", lambda: "ended with status 3" in json.dumps(house.do("goal.show", goal=goal)))
-            shown = json.dumps(house.do("goal.show", goal=goal))
+            goal = fixture.goal()
+            fixture.wait("the failure is on the record", lambda: "ended with status 3" in json.dumps(fixture.do("goal.show", goal=goal)))
+            shown = json.dumps(fixture.do("goal.show", goal=goal))
             assert f"repo.{setting} ended with status 3" in shown and "not yet" in shown, shown[:2000]
-            assert not (tree_of(house, goal) / "made").exists(), "the agent has begun"
+            assert not (tree_of(fixture, goal) / "made").exists(), "the agent has begun"
             if setting == "setup":
-                (house.folder / "mended").touch()
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                (fixture.folder / "mended").touch()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
         finally:
-            house.close()
+            fixture.close()
 
 
 # A part of it leaves the group of the command.
 SLOW = "echo begin >>{0}; setsid sh -c 'sleep 5; echo late >>{0}' & sleep 5; echo end >>{0}"
 
 
-def log_of(house):
+def log_of(fixture):
     """What SLOW has written, below the folder of a worktree."""
-    found = [*state_of(house).glob("work/worktrees/*/log"), *state_of(house).glob("work/worktrees/*/tree/log")]
+    found = [*state_of(fixture).glob("work/worktrees/*/log"), *state_of(fixture).glob("work/worktrees/*/tree/log")]
     return found[0].read_text().split() if found else []
 
 
@@ -101,16 +101,16 @@ def log_of(house):
 def a_stop_ends_the_set_up():
     """A goal is cancelled while its worktree is made ready: the stop is over when nothing works there any more."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
-        house = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
+        fixture = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
         try:
-            goal = house.goal()
-            house.wait("it runs", lambda: log_of(house))
-            house.do("goal.cancel", goal=goal)
-            house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 4)
+            goal = fixture.goal()
+            fixture.wait("it runs", lambda: log_of(fixture))
+            fixture.do("goal.cancel", goal=goal)
+            fixture.wait("the stop is over", lambda: any(one["to"] == "stop" for one in fixture.records(goal, "effect.ended")), 4)
             time.sleep(5.5)
-            assert log_of(house) == ["begin"], (setting, log_of(house))
+            assert log_of(fixture) == ["begin"], (setting, log_of(fixture))
         finally:
-            house.close()
+            fixture.close()
 
 
 @check
@@ -118,48 +118,48 @@ def a_set_up_is_not_run_beside_another():
     """The daemon is killed while a worktree is made ready: the next one waits for what still runs, and then does it again; the agent
     begins after that. A cancelled goal does not wait."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
-        house = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
+        fixture = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
                            sandbox={"mode": "off"})  # bubblewrap ends with the daemon
-        house.program.write_text("open('log' if __import__('os').path.exists('log') else 'log', 'a').write('agent\\n')\n"
-                                 + house.program.read_text())
+        fixture.program.write_text("open('log' if __import__('os').path.exists('log') else 'log', 'a').write('agent\\n')\n"
+                                 + fixture.program.read_text())
         try:
-            goal = house.goal()
-            house.wait("it runs", lambda: log_of(house))
-            house.daemon.kill()
-            house.begin()
-            house.wait("it is done again", lambda: log_of(house).count("begin") == 2, 30)
-            assert log_of(house) == ["begin", "late", "end", "begin"], (setting, log_of(house))
+            goal = fixture.goal()
+            fixture.wait("it runs", lambda: log_of(fixture))
+            fixture.daemon.kill()
+            fixture.begin()
+            fixture.wait("it is done again", lambda: log_of(fixture).count("begin") == 2, 30)
+            assert log_of(fixture) == ["begin", "late", "end", "begin"], (setting, log_of(fixture))
             if setting == "setup":
-                house.daemon.kill()
-                house.begin()
+                fixture.daemon.kill()
+                fixture.begin()
                 time.sleep(1)
-                house.do("goal.cancel", goal=goal)
-                house.wait("the stop is over", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 3)
+                fixture.do("goal.cancel", goal=goal)
+                fixture.wait("the stop is over", lambda: any(one["to"] == "stop" for one in fixture.records(goal, "effect.ended")), 3)
                 time.sleep(5.5)
-                assert log_of(house)[4:] == [], log_of(house)
+                assert log_of(fixture)[4:] == [], log_of(fixture)
             else:
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-                assert log_of(house)[4:] == ["late", "end", "agent"], log_of(house)
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+                assert log_of(fixture)[4:] == ["late", "end", "agent"], log_of(fixture)
         finally:
-            house.close()
+            fixture.close()
 
 
 @check
 def a_set_up_that_was_left_behind_has_its_time():
     """What a killed daemon left running is waited for as long as it may take, and no longer."""
-    house = house_make("left-behind", verify={"within": "2s"},
+    fixture = house_make("left-behind", verify={"within": "2s"},
                        sandbox={"mode": "off"},  # bubblewrap ends with the daemon
                        repo={"setup": "test -f log && exec echo again >>log; echo begin >>log; sleep 100; echo end >>log"})
     try:
-        goal = house.goal()
-        house.wait("it runs", lambda: log_of(house))
-        house.daemon.kill()
-        house.begin()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
-        assert log_of(house) == ["begin", "again"], log_of(house)
-        assert "still runs: it is waited for" in (house.folder / "overseerd.log").read_text()
+        goal = fixture.goal()
+        fixture.wait("it runs", lambda: log_of(fixture))
+        fixture.daemon.kill()
+        fixture.begin()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 20)
+        assert log_of(fixture) == ["begin", "again"], log_of(fixture)
+        assert "still runs: it is waited for" in (fixture.folder / "overseerd.log").read_text()
     finally:
-        house.close()
+        fixture.close()
 
 
 STEAL = "env >env-{0}; cat ../../../../../canary >stolen-{0} 2>/dev/null; touch ../../../../../dropped-{0} 2>/dev/null; true"
@@ -184,23 +184,23 @@ def set_up_and_hook_are_held():
             environment["PATH"] = only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")
         old = os.environ["PATH"]
         try:
-            house = house_make(f"held-{mode}", environment, sandbox={"checks": mode != "unheld"},
+            fixture = house_make(f"held-{mode}", environment, sandbox={"checks": mode != "unheld"},
                                repo={"setup": STEAL.format("setup"), "on_worktree_ready": STEAL.format("hook")},
                                verify={"command": "echo x >${TMPDIR:-/tmp}/probe-$$ && rm ${TMPDIR:-/tmp}/probe-$$ && test -f made"})
         finally:
             os.environ["PATH"] = old
         try:
-            (house.folder / "canary").write_text("CANARY\n")
-            goal = house.goal()
-            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-            tree = tree_of(house, goal)
+            (fixture.folder / "canary").write_text("CANARY\n")
+            goal = fixture.goal()
+            fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+            tree = tree_of(fixture, goal)
             for name in ("setup", "hook"):
                 assert SECRET not in (tree / f"env-{name}").read_text(), (mode, name)
-                stolen, dropped = (tree / f"stolen-{name}").read_text(), (house.folder / f"dropped-{name}").exists()
+                stolen, dropped = (tree / f"stolen-{name}").read_text(), (fixture.folder / f"dropped-{name}").exists()
                 assert (stolen == "CANARY\n" and dropped) if mode == "unheld" else not (stolen or dropped), (mode, name, stolen, dropped)
-            assert not [path for path in state_of(house).glob("work/worktrees/*/tree.*") if path.name != "tree.lock"], "what a sandbox left behind"
+            assert not [path for path in state_of(fixture).glob("work/worktrees/*/tree.*") if path.name != "tree.lock"], "what a sandbox left behind"
         finally:
-            house.close()
+            fixture.close()
 
 
 @check
@@ -211,12 +211,12 @@ def checks_have_the_agents_network():
         server.settimeout(0.2)
         call = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 3)'"
         for network, wanted in ({}, False), ({"network": "all"}, True):
-            house = house_make(f"network-{wanted}", agent={"network": "none"}, verify={"command": f"{call}; test -f made", **network})
+            fixture = house_make(f"network-{wanted}", agent={"network": "none"}, verify={"command": f"{call}; test -f made", **network})
             try:
-                goal = house.goal()
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+                goal = fixture.goal()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
             finally:
-                house.close()
+                fixture.close()
             try:
                 server.accept()[0].close()
                 came = True
@@ -231,47 +231,47 @@ def a_check_that_cannot_be_held_is_none():
     from pathlib import Path
     old = os.environ["PATH"]
     try:
-        house = house_make("unverified", {"PATH": only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")},
+        fixture = house_make("unverified", {"PATH": only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")},
                            verify={"network": "none"})
     finally:
         os.environ["PATH"] = old
     try:
-        goal = house.goal()
-        house.wait("it is told", lambda: "takes bubblewrap" in json.dumps(house.do("goal.show", goal=goal)) + json.dumps(house.do("inbox.list")))
-        assert not house.records(goal, "work.landed") and not house.records(goal, "work.done"), "it was called done"
+        goal = fixture.goal()
+        fixture.wait("it is told", lambda: "takes bubblewrap" in json.dumps(fixture.do("goal.show", goal=goal)) + json.dumps(fixture.do("inbox.list")))
+        assert not fixture.records(goal, "work.landed") and not fixture.records(goal, "work.done"), "it was called done"
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def a_path_is_no_part_of_a_command():
     """L1: whatever the state folder is called."""
     name = "it's; touch PWNED; $(touch PWNED2) \""
-    house = house_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
+    fixture = house_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
     try:
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        assert (tree_of(house, goal) / "order").read_text() == "s\nh\n"
-        assert not [*house.folder.rglob("PWNED*")], "a path was run"
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        assert (tree_of(fixture, goal) / "order").read_text() == "s\nh\n"
+        assert not [*fixture.folder.rglob("PWNED*")], "a path was run"
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def checks_see_no_secret():
     """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
     for mode in ("prefer", "off"):
-        house = house_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
+        fixture = house_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
                            verify={"command": "env | cut -d= -f1 | sort | tr '\\n' ' '; env | grep -c sk-; test -f made"}, sandbox={"mode": mode})
         try:
-            goal = house.goal()
-            house.wait("it was checked", lambda: house.records(goal, "work.checked"))
-            [record] = house.records(goal, "work.checked")
+            goal = fixture.goal()
+            fixture.wait("it was checked", lambda: fixture.records(goal, "work.checked"))
+            [record] = fixture.records(goal, "work.checked")
             names = set(record["text"].split())
             assert "0" in names, record
             assert names <= {"0", "HOME", "LANG", "OVERSEER_EFFECT", "PATH", "PWD", "OLDPWD", "SHLVL", "TERM", "_"}, names
         finally:
-            house.close()
+            fixture.close()
 
 
 HALF = """import json, os, sys
@@ -296,14 +296,14 @@ for line in sys.stdin:
 @check
 def half_a_line_is_the_end():
     """An agent that is killed in the middle of a line has said all that it will: its run is put away, and nothing waits for the rest."""
-    house = house_make("half", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF)
+    fixture = house_make("half", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF)
     try:
-        goal = house.goal()
-        house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"))
-        house.wait("it is put away", lambda: any(one["to"] == "stop" for one in house.records(goal, "effect.ended")), 20)
+        goal = fixture.goal()
+        fixture.wait("its end is known", lambda: fixture.records(goal, "assignment.stalled"))
+        fixture.wait("it is put away", lambda: any(one["to"] == "stop" for one in fixture.records(goal, "effect.ended")), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 # What is left does not end when it is asked to, and has the agent's output open.
@@ -318,125 +318,125 @@ def what_an_agent_leaves_running_does_not_keep_it():
     """Without a sandbox an agent ends and leaves something behind: its end is known in seconds, with its own status and words, and nothing is left."""
     for status in (0, 7):
         # the limit of its silence passes between the end of its process and the last of its output
-        house = house_make(f"leaves-{status}", sandbox={"mode": "off"}, supervision={"idle_after": "2s"} if status else {})
-        house.program.write_text(LEAVES.format(status) + house.program.read_text())
+        fixture = house_make(f"leaves-{status}", sandbox={"mode": "off"}, supervision={"idle_after": "2s"} if status else {})
+        fixture.program.write_text(LEAVES.format(status) + fixture.program.read_text())
         try:
-            goal = house.goal()
+            goal = fixture.goal()
             if status:
-                house.wait("its end is known", lambda: house.records(goal, "assignment.stalled"), 20)
-                [stalled] = house.records(goal, "assignment.stalled")
+                fixture.wait("its end is known", lambda: fixture.records(goal, "assignment.stalled"), 20)
+                [stalled] = fixture.records(goal, "assignment.stalled")
                 assert stalled["exit"] == 7 and "it cannot be done" in stalled["text"], stalled
             else:
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"), 20)
-                left = (tree_of(house, goal) / "left").read_text()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 20)
+                left = (tree_of(fixture, goal) / "left").read_text()
                 assert not os.path.exists(f"/proc/{left}"), "something still runs"
         finally:
-            house.close()
+            fixture.close()
 
 
-def holds_of(house):
+def holds_of(fixture):
     """Processes that hold a run of this house."""
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return [line for line in found if "overseer-hold" in line and str(house.folder) in line]
+    return [line for line in found if "overseer-hold" in line and str(fixture.folder) in line]
 
 
 @check
 def who_cannot_be_driven_goes():
     """A program that starts and does not speak as agreed is stopped before it is tried again: none stays behind."""
-    house = house_make("refuses", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace("session/set_mode", "session/set_nothing"))
+    fixture = house_make("refuses", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace("session/set_mode", "session/set_nothing"))
     try:
-        goal = house.goal()
-        house.wait("it was tried three times", lambda: sum(one["to"] == "spawn" for one in house.records(goal, "effect.ended")) >= 3)
-        house.do("goal.cancel", goal=goal)
-        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+        goal = fixture.goal()
+        fixture.wait("it was tried three times", lambda: sum(one["to"] == "spawn" for one in fixture.records(goal, "effect.ended")) >= 3)
+        fixture.do("goal.cancel", goal=goal)
+        fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def who_asks_for_too_much_is_no_danger():
     """A question whose id has two megabytes cannot be answered: the run is broken off, and the daemon lives."""
-    house = house_make("much", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace('print(\'{"jsonrpc":\', end="", flush=True)', 'say(method="x", id="x" * (2 << 20))')
+    fixture = house_make("much", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace('print(\'{"jsonrpc":\', end="", flush=True)', 'say(method="x", id="x" * (2 << 20))')
                              .replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
-        pid, goal = house.daemon.pid, house.goal()
-        house.wait("it is seen to be broken", lambda: "answered at once" in json.dumps(house.do("goal.show", goal=goal)["records"]), 30)
-        house.do("goal.cancel", goal=goal)
-        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
-        assert house.daemon.pid == pid and house.do("status.show")["daemon"]["joined"], "the daemon is gone"
+        pid, goal = fixture.daemon.pid, fixture.goal()
+        fixture.wait("it is seen to be broken", lambda: "answered at once" in json.dumps(fixture.do("goal.show", goal=goal)["records"]), 30)
+        fixture.do("goal.cancel", goal=goal)
+        fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
+        assert fixture.daemon.pid == pid and fixture.do("status.show")["daemon"]["joined"], "the daemon is gone"
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def as_many_args_as_a_setting_may_have():
     """An agent has 64 args and 64 keys: all of them reach it, and it does its work."""
     keys = {f"CARE_KEY_{n}": f"value {n}" for n in range(64)}
-    house = house_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
-    config = house.folder / "overseer.toml"
-    given = [str(house.program), *(f"word {n}" for n in range(63))]
-    config.write_text(config.read_text().replace(f'args = ["{house.program}"]', "args = " + json.dumps(given)))
-    house.program.write_text("import os, sys\nopen('args', 'w').write('\\n'.join(sys.argv))\n"
-                             "open('keys', 'w').write('\\n'.join(os.environ.get(f'CARE_KEY_{n}', 'none') for n in range(64)))\n" + house.program.read_text())
+    fixture = house_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
+    config = fixture.folder / "overseer.toml"
+    given = [str(fixture.program), *(f"word {n}" for n in range(63))]
+    config.write_text(config.read_text().replace(f'args = ["{fixture.program}"]', "args = " + json.dumps(given)))
+    fixture.program.write_text("import os, sys\nopen('args', 'w').write('\\n'.join(sys.argv))\n"
+                             "open('keys', 'w').write('\\n'.join(os.environ.get(f'CARE_KEY_{n}', 'none') for n in range(64)))\n" + fixture.program.read_text())
     try:
-        house.daemon.kill()
-        house.begin()
-        pid, goal = house.daemon.pid, house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
-        assert git(house.repo, "show", f"{branch}:args").split("\n") == given
-        assert git(house.repo, "show", f"{branch}:keys").split("\n") == list(keys.values())
-        assert house.daemon.pid == pid, "the daemon is another one"
+        fixture.daemon.kill()
+        fixture.begin()
+        pid, goal = fixture.daemon.pid, fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(fixture.repo, "show", f"{branch}:args").split("\n") == given
+        assert git(fixture.repo, "show", f"{branch}:keys").split("\n") == list(keys.values())
+        assert fixture.daemon.pid == pid, "the daemon is another one"
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def what_runs_is_gone_on_with():
     """The settings of an agent were changed or taken out while it worked, and the daemon was killed: its run goes on, and no second one begins."""
-    house = house_make("settings", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
+    fixture = house_make("settings", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
-        goal, config = house.goal(), house.folder / "overseer.toml"
+        goal, config = fixture.goal(), fixture.folder / "overseer.toml"
         before = config.read_text()
-        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
-        first = holds_of(house)
+        fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
+        first = holds_of(fixture)
         for text in (before.replace("/usr/bin/python3", "/nowhere/python"), before.split("[[agents]]")[0]):
-            house.daemon.kill()
+            fixture.daemon.kill()
             config.write_text(text)
-            house.begin()
+            fixture.begin()
             time.sleep(2.5)
-            assert sorted(holds_of(house)) == sorted(first), holds_of(house)
-        house.do("goal.cancel", goal=goal)
-        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+            assert sorted(holds_of(fixture)) == sorted(first), holds_of(fixture)
+        fixture.do("goal.cancel", goal=goal)
+        fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def what_another_build_left_is_begun_anew():
     """What the driver knew cannot be read any more: the run is stopped, nothing of it stays, and the work goes on in a new one."""
-    house = house_make("another", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
+    fixture = house_make("another", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
-        first = set(holds_of(house))
-        house.daemon.kill()
-        for path in state_of(house).glob("runs/*/drive.state"):
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
+        first = set(holds_of(fixture))
+        fixture.daemon.kill()
+        for path in state_of(fixture).glob("runs/*/drive.state"):
             path.write_bytes(b"of another build" * 20)
-        house.begin()
-        house.wait("it works again", lambda: len(house.records(goal, "dispatch.accepted")) == 2, 60)
-        house.wait("the old one is gone", lambda: holds_of(house) and not first & set(holds_of(house)), 20)
-        told = [line["what"] for line in house.do("why.show", of=goal, limit=100)["lines"]]
+        fixture.begin()
+        fixture.wait("it works again", lambda: len(fixture.records(goal, "dispatch.accepted")) == 2, 60)
+        fixture.wait("the old one is gone", lambda: holds_of(fixture) and not first & set(holds_of(fixture)), 20)
+        told = [line["what"] for line in fixture.do("why.show", of=goal, limit=100)["lines"]]
         assert any("begun by another build" in line for line in told), f"why does not tell: {told}"
-        house.do("goal.cancel", goal=goal)
-        house.wait("nothing of it is left", lambda: not holds_of(house), 20)
+        fixture.do("goal.cancel", goal=goal)
+        fixture.wait("nothing of it is left", lambda: not holds_of(fixture), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 NUMBERS = HALF[:HALF.index("        print('{")] + """        for text in ("9999999 " * 4000, "\\nbefore\\n"):
@@ -451,60 +451,60 @@ NUMBERS = HALF[:HALF.index("        print('{")] + """        for text in ("99999
 @check
 def words_of_numbers_are_no_offset():
     """The log of an agent that prints numbers is read from its middle after a restart: what it says then is still shown."""
-    house = house_make("numbers", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(NUMBERS)
+    fixture = house_make("numbers", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(NUMBERS)
     try:
-        goal = house.goal()
-        house.wait("it has said numbers", lambda: "before" in said_by(house))
-        house.daemon.kill()
-        house.begin()
-        (tree_of(house, goal) / "go").touch()
-        house.wait("what it says since is shown", lambda: "after" in said_by(house), 20)
+        goal = fixture.goal()
+        fixture.wait("it has said numbers", lambda: "before" in said_by(fixture))
+        fixture.daemon.kill()
+        fixture.begin()
+        (tree_of(fixture, goal) / "go").touch()
+        fixture.wait("what it says since is shown", lambda: "after" in said_by(fixture), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
-def said_by(house):
-    return "".join(path.read_text() for path in state_of(house).glob("runs/*/said.log"))
+def said_by(fixture):
+    return "".join(path.read_text() for path in state_of(fixture).glob("runs/*/said.log"))
 
 
 @check
 def many_begin_at_once():
     """Eight tasks of a new repository begin in the same moment: each has a place to work in at the first try."""
-    house = house_make("many")
+    fixture = house_make("many")
     try:
-        goals = [house.goal() for _ in range(8)]
-        house.wait("all of them were tried", lambda: all(house.records(goal, "dispatch.accepted") or house.records(goal, "assignment.stalled") for goal in goals), 90)
-        failed = [record["text"] for goal in goals for record in house.records(goal, "assignment.stalled")]
+        goals = [fixture.goal() for _ in range(8)]
+        fixture.wait("all of them were tried", lambda: all(fixture.records(goal, "dispatch.accepted") or fixture.records(goal, "assignment.stalled") for goal in goals), 90)
+        failed = [record["text"] for goal in goals for record in fixture.records(goal, "assignment.stalled")]
         assert not failed, failed
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def called_off_while_it_starts():
     """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
-    house = house_make("early", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
+    fixture = house_make("early", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
         for wait in (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
-            goal = house.goal()
-            house.wait("it is to begin", lambda: house.records(goal, "assignment.dispatched"))
+            goal = fixture.goal()
+            fixture.wait("it is to begin", lambda: fixture.records(goal, "assignment.dispatched"))
             time.sleep(wait)
-            house.do("goal.cancel", goal=goal)
-            house.wait("its agent is let go", lambda: house.records(goal, "assignment.cancelled"))
-        house.wait("nothing of them is left", lambda: not holds_of(house), 20)
+            fixture.do("goal.cancel", goal=goal)
+            fixture.wait("its agent is let go", lambda: fixture.records(goal, "assignment.cancelled"))
+        fixture.wait("nothing of them is left", lambda: not holds_of(fixture), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
-def state_of(house):
-    return house.daemon.socket.with_suffix(".state")
+def state_of(fixture):
+    return fixture.daemon.socket.with_suffix(".state")
 
 
-def left_of(house, goal):
+def left_of(fixture, goal):
     """Names of folders that are still there."""
-    name, state = goal.removeprefix("goal_"), state_of(house)
+    name, state = goal.removeprefix("goal_"), state_of(fixture)
     runs = [path.parent.name for path in state.glob("runs/*/run.*") if name in path.read_text()]
     return [path.name for path in (*state.glob(f"work/worktrees/{name}*"), *state.glob(f"homes/{name}*"))] + runs
 
@@ -512,116 +512,116 @@ def left_of(house, goal):
 @check
 def what_is_over_goes_away():
     """After repo.keep worktree, home and logs are gone, and what was in no commit is under the salvage ref."""
-    house = house_make("keep", repo={"keep": "2s"})
+    fixture = house_make("keep", repo={"keep": "2s"})
     try:
-        (state_of(house) / "homes/.gone-before/inner").mkdir(parents=True)  # whoever removed it was killed
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        house.wait("nothing is left", lambda: not left_of(house, goal))
-        [clone] = state_of(house).glob("work/private/*")
+        (state_of(fixture) / "homes/.gone-before/inner").mkdir(parents=True)  # whoever removed it was killed
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        fixture.wait("nothing is left", lambda: not left_of(fixture, goal))
+        [clone] = state_of(fixture).glob("work/private/*")
         refs = git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer").split()
         [saved] = [ref for ref in refs if ref.startswith("refs/overseer/salvage/")]
         assert git(clone, "show", f"{saved}:made") == "made"
         assert not [ref for ref in refs if ref.startswith(("refs/overseer/runs/", "refs/overseer/snapshots/"))], refs
-        assert not list(state_of(house).glob("work/bases/*")) and not list(state_of(house).glob("*/.gone-*"))
+        assert not list(state_of(fixture).glob("work/bases/*")) and not list(state_of(fixture).glob("*/.gone-*"))
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def what_cannot_be_salvaged_is_kept():
     """A repository inside of the worktree fits into no commit: the whole folder is moved to kept/."""
-    house = house_make("whole", repo={"keep": "2s"})
+    fixture = house_make("whole", repo={"keep": "2s"})
     try:
-        house.program.write_text(house.program.read_text().replace("open(", "import subprocess\nsubprocess.run(['git', 'init', '-q', 'inner'])\n"
+        fixture.program.write_text(fixture.program.read_text().replace("open(", "import subprocess\nsubprocess.run(['git', 'init', '-q', 'inner'])\n"
                                  "open('inner/only-here', 'w').write('x')\nopen(", 1))
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        house.wait("the worktree is gone", lambda: not tree_of(house, goal))
-        assert list(state_of(house).glob("work/kept/**/only-here")), list(state_of(house).glob("work/kept/**"))
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        fixture.wait("the worktree is gone", lambda: not tree_of(fixture, goal))
+        assert list(state_of(fixture).glob("work/kept/**/only-here")), list(state_of(fixture).glob("work/kept/**"))
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def every_stash_is_kept():
     """A ref has the newest stash alone: with two of them the folder is kept whole."""
-    house = house_make("stashes", repo={"keep": "2s"})
+    fixture = house_make("stashes", repo={"keep": "2s"})
     try:
-        house.program.write_text(house.program.read_text().replace("open(", """import subprocess
+        fixture.program.write_text(fixture.program.read_text().replace("open(", """import subprocess
 for text in ("first", "second"):
     open("README", "w").write(text)
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "stash", "-q"], check=True)
 open(""", 1))
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        house.wait("the worktree is gone", lambda: not tree_of(house, goal))
-        [kept] = [path.parent for path in state_of(house).glob("work/kept/**/.git")]
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        fixture.wait("the worktree is gone", lambda: not tree_of(fixture, goal))
+        [kept] = [path.parent for path in state_of(fixture).glob("work/kept/**/.git")]
         assert [git(kept, "show", f"stash@{{{n}}}:README") for n in (0, 1)] == ["second", "first"]
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def a_hold_that_is_lost_costs_nothing():
     """Holds are killed one after the other: each is noticed, the agent is started again, and no connection stays open."""
-    house = house_make("lost", agent={"driver": "acp", "kind": "goose"})
-    house.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
+    fixture = house_make("lost", agent={"driver": "acp", "kind": "goose"})
+    fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
 
     def sockets():
-        places = [os.path.join(f"/proc/{house.daemon.pid}/fd", name) for name in os.listdir(f"/proc/{house.daemon.pid}/fd")]
+        places = [os.path.join(f"/proc/{fixture.daemon.pid}/fd", name) for name in os.listdir(f"/proc/{fixture.daemon.pid}/fd")]
         return sum(os.path.exists(place) and os.readlink(place).startswith("socket:") for place in places)
     try:
-        goal, before = house.goal(), None
+        goal, before = fixture.goal(), None
         for n in range(2):
-            house.wait("it works", lambda n=n: len(house.records(goal, "dispatch.accepted")) > n, 60)
+            fixture.wait("it works", lambda n=n: len(fixture.records(goal, "dispatch.accepted")) > n, 60)
             before = before or sockets()
             [pid] = [int(line.split()[0]) for line in subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
-                     .stdout.splitlines() if "overseer-hold" in line and str(house.folder) in line and "--dir" in line]
+                     .stdout.splitlines() if "overseer-hold" in line and str(fixture.folder) in line and "--dir" in line]
             os.kill(pid, signal.SIGKILL)
-        house.wait("it works again", lambda: len(house.records(goal, "dispatch.accepted")) > 2, 60)
-        house.wait("no more is open than before", lambda: sockets() <= before, 10)
+        fixture.wait("it works again", lambda: len(fixture.records(goal, "dispatch.accepted")) > 2, 60)
+        fixture.wait("no more is open than before", lambda: sockets() <= before, 10)
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def a_disk_that_is_short():
     """Nothing begins, and why is on the record; what is over goes at once, whatever repo.keep says; what is not over stays."""
-    house = house_make("short", repo={"keep": "30d"})
+    fixture = house_make("short", repo={"keep": "30d"})
     try:
-        done = house.goal()
-        house.wait("it has landed", lambda: house.records(done, "work.landed"))
-        assert tree_of(house, done)
-        house.client.close()
-        house.daemon.stop()
-        config = house.folder / "overseer.toml"
+        done = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(done, "work.landed"))
+        assert tree_of(fixture, done)
+        fixture.client.close()
+        fixture.daemon.stop()
+        config = fixture.folder / "overseer.toml"
         config.write_text(config.read_text().replace("disk_least = 1\n", "disk_least = 100000000\n"))
-        house.begin()
-        goal = house.goal()
-        house.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(house.do("goal.show", goal=goal)))
-        house.wait("what was over is gone", lambda: not left_of(house, done))
-        assert not tree_of(house, goal)
-        [clone] = state_of(house).glob("work/private/*")
+        fixture.begin()
+        goal = fixture.goal()
+        fixture.wait("nothing begins", lambda: "are wanted before anything begins" in json.dumps(fixture.do("goal.show", goal=goal)))
+        fixture.wait("what was over is gone", lambda: not left_of(fixture, done))
+        assert not tree_of(fixture, goal)
+        [clone] = state_of(fixture).glob("work/private/*")
         assert git(clone, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"), "it was not salvaged"
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def what_goes_on_stays():
     """An assignment that is not over keeps everything, however old; and 0s keeps all."""
-    house = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
+    fixture = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
     forever = house_make("forever", repo={"keep": "0s"})
     try:
-        goal, other = house.goal(), forever.goal()
-        house.wait("it does not pass", lambda: house.records(goal, "work.checked"))
+        goal, other = fixture.goal(), forever.goal()
+        fixture.wait("it does not pass", lambda: fixture.records(goal, "work.checked"))
         forever.wait("it has landed", lambda: forever.records(other, "work.landed"))
         time.sleep(9)
-        assert tree_of(house, goal) and (tree_of(house, goal) / "made").exists() and tree_of(forever, other)
+        assert tree_of(fixture, goal) and (tree_of(fixture, goal) / "made").exists() and tree_of(forever, other)
     finally:
-        house.close()
+        fixture.close()
         forever.close()
 
 
@@ -652,78 +652,78 @@ def nodes_with(artifacts):
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "make it", "acceptanceCriteria": ["it is done"], "artifacts": artifacts}]
 
 
-def goal_with(house, artifacts, steps):
-    house.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
-    goal = house.do("goal.create", title="a report")["goalId"]
-    house.do("plan.apply", goal=goal, nodes=nodes_with(artifacts))
+def goal_with(fixture, artifacts, steps):
+    fixture.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
+    goal = fixture.do("goal.create", title="a report")["goalId"]
+    fixture.do("plan.apply", goal=goal, nodes=nodes_with(artifacts))
     return goal
 
 
-def verdicts(house, goal):
+def verdicts(fixture, goal):
     """What the checks said, oldest first."""
-    return [(one["to"], one.get("text", "").strip()) for one in sorted(house.records(goal, "work.checked"), key=lambda one: one["seq"])]
+    return [(one["to"], one.get("text", "").strip()) for one in sorted(fixture.records(goal, "work.checked"), key=lambda one: one["seq"])]
 
 
 @check
 def what_has_to_be_there_is_looked_for():
     """No command of the operator's: it says done without the file, is told what is missing, and lands when all is right."""
-    house = house_make("artifacts", verify={"command": "", "rounds": 9})
+    fixture = house_make("artifacts", verify={"command": "", "rounds": 9})
     try:
-        goal = goal_with(house, [REPORT, {"path": "made"}], [
+        goal = goal_with(fixture, [REPORT, {"path": "made"}], [
             ("there is no such file", PUT.format("[]")),
             ("it has 2 bytes, at least 10 are wanted", PUT.format('{"id": 1, "name": "a"}')),
             ("not a list", PUT.format('[{"id": 1, "name": "a"}]')),
             ("it has 1 items, at least 2 are wanted", PUT.format('[{"id": 1, "name": "a"}, {"id": 2, "name"')),
             ("no valid JSON", PUT.format('[{"id": 1, "name": "a"}, {"id": 2}]')),
             ('item 1 (from 0) has no "name"', PUT.format(RIGHT))])
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 120)
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 120)
         said = [("failed", f"out/report.json: {why}") for why in (
             "there is no such file", "it has 2 bytes, at least 10 are wanted", "it is JSON, and not a list; a list is wanted",
             "it has 1 items, at least 2 are wanted", "it is no valid JSON: line 1, column 42: a colon should stand here",
             'item 1 (from 0) has no "name"')]
-        assert verdicts(house, goal) == said + [("passed", "Every artifact is there, and as it has to be.")], verdicts(house, goal)
-        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
-        assert git(house.repo, "show", f"{branch}:out/report.json") == RIGHT
-        why = json.dumps(house.do("why.show", goal=goal, of="T1", limit=200))
+        assert verdicts(fixture, goal) == said + [("passed", "Every artifact is there, and as it has to be.")], verdicts(fixture, goal)
+        [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(fixture.repo, "show", f"{branch}:out/report.json") == RIGHT
+        why = json.dumps(fixture.do("why.show", goal=goal, of="T1", limit=200))
         assert "checks say failed: out/report.json: there is no such file" in why, why
-        [phase] = house.do("plan.show", goal=goal)["phases"]
+        [phase] = fixture.do("plan.show", goal=goal)["phases"]
         assert phase["artifacts"] == [] and phase["tasks"][0]["artifacts"] == [
             REPORT, {"path": "made", "json": False, "minItems": 0, "requiredKeys": [], "minBytes": 0}], phase
-        assert any(one.get("reason") == "verified" for one in house.records(goal, "work.done")), house.records(goal, "work.done")
-        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
-        [row] = [one for one in house.do("status.show")["done"] if one["goalId"] == goal]
+        assert any(one.get("reason") == "verified" for one in fixture.records(goal, "work.done")), fixture.records(goal, "work.done")
+        fixture.wait("it is done", lambda: fixture.do("goal.show", goal=goal)["state"] == "done")
+        [row] = [one for one in fixture.do("status.show")["done"] if one["goalId"] == goal]
         assert row["proof"] == "landed" and branch in row["landed"], row
         assert phase["tasks"][0]["proof"] == "landed" and branch in phase["tasks"][0]["landed"], phase
-        assert house.do("why.show", of=goal)["proof"] == "landed"
+        assert fixture.do("why.show", of=goal)["proof"] == "landed"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.artifacts", "TEST-06 VERIFY-01 VERIFY-03 VERIFY-04 VERIFY-05 VERIFY-06 VERIFY-07 VERIFY-08")
 
 
 @check
 def artifacts_and_then_the_command():
     """Both have to pass; the command is not run before the artifacts are there; a link out of the checkout is no file."""
-    house = house_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
+    fixture = house_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
     try:
-        goal = goal_with(house, [{"path": "out/report.json"}], [
+        goal = goal_with(fixture, [{"path": "out/report.json"}], [
             ("there is no such file", "os.symlink('/etc/passwd', 'out/report.json')"),
             ("symbolic link", "os.unlink('out/report.json'); " + PUT.format("x")), ("the command", "open('extra', 'w').close()")])
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 120)
-        said = verdicts(house, goal)
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 120)
+        said = verdicts(fixture, goal)
         assert [to for to, _ in said] == ["failed", "failed", "failed", "passed"], said
         assert "the command" not in said[0][1] + said[1][1] and "symbolic link" in said[1][1], said
         assert "the command" in said[2][1] and "report.json" not in said[2][1], said
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.both", "VERIFY-04")
 
 
 @check
 def a_contract_that_cannot_be_is_refused():
     """Commands, unknown names, other places than the worktree and too much are refused, with what to do; nothing of it is kept."""
-    house = house_make("contracts")
+    fixture = house_make("contracts")
     try:
-        goal = house.do("goal.create", title="a report")["goalId"]
+        goal = fixture.do("goal.create", title="a report")["goalId"]
         for artifact, words in (({"path": "a", "validationCommand": "true"}, '"validationCommand" is not a field of "artifacts"'),
                                 ({"path": "/etc/passwd"}, "absolute; name it from the top of the worktree"),
                                 ({"path": "out/../../a"}, "name it from the top of the worktree"),
@@ -732,13 +732,13 @@ def a_contract_that_cannot_be_is_refused():
                                 ({"path": "a", "requiredKeys": ["k"] * 33, "json": True}, "too many entries"), ("a", "list of objects")):
             for method, given in (("plan.apply", {"nodes": nodes_with([artifact])}),
                                   ("work.add", {"tier": "phase", "name": "n", "acceptanceCriteria": ["c"], "artifacts": [artifact]})):
-                _, _, error = house.client.call(method, {"goal": goal, **given})
+                _, _, error = fixture.client.call(method, {"goal": goal, **given})
                 assert error and words in words_of(error), (method, artifact, error)
-        _, _, error = house.client.call("plan.apply", {"goal": goal, "nodes": nodes_with([{"path": "a"}] * 33)})
+        _, _, error = fixture.client.call("plan.apply", {"goal": goal, "nodes": nodes_with([{"path": "a"}] * 33)})
         assert error and "too many entries" in json.dumps(error), error
-        assert not house.records(goal, "plan.created")
+        assert not fixture.records(goal, "plan.created")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.contracts", "VERIFY-03 VERIFY-21")
 
 
@@ -769,52 +769,52 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 @check
 def a_conflict_is_brought_together():
     """Somebody changes the same lines before it lands: the agent is told the commit, merges it, and the history stays a line."""
-    house = house_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
-    house.program.write_text(MERGER)
-    many = [os.fsencode(house.repo) + b"/many/" + name for name in (b"caf\xe9", *(b"one of a great many files %d" % n for n in range(60)))]
+    fixture = house_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
+    fixture.program.write_text(MERGER)
+    many = [os.fsencode(fixture.repo) + b"/many/" + name for name in (b"caf\xe9", *(b"one of a great many files %d" % n for n in range(60)))]
 
     def many_write(text):
         for path in many:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-    (house.repo / "many").mkdir()
+    (fixture.repo / "many").mkdir()
     many_write("begun\n")
-    git(house.repo, "add", "-A")
-    git(house.repo, "commit", "-q", "-m", "many")
-    git(house.repo, "checkout", "-q", "--detach")
+    git(fixture.repo, "add", "-A")
+    git(fixture.repo, "commit", "-q", "-m", "many")
+    git(fixture.repo, "checkout", "-q", "--detach")
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: tree_of(house, goal) and (tree_of(house, goal) / "README").exists())
-        (house.repo / "README").write_text("theirs\n")
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: tree_of(fixture, goal) and (tree_of(fixture, goal) / "README").exists())
+        (fixture.repo / "README").write_text("theirs\n")
         many_write("theirs\n")
-        git(house.repo, "commit", "-q", "-a", "-m", "meanwhile")
-        theirs = git(house.repo, "rev-parse", "HEAD")
-        git(house.repo, "push", "-q", ".", "HEAD:main")
-        (house.program.parent / "go").touch()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        assert git(house.repo, "show", "main:README") == "theirs\nours", git(house.repo, "show", "main:README")
-        assert git(house.repo, "rev-parse", "main^") == theirs and git(house.repo, "rev-list", "--merges", "main") == ""
-        assert "Merge" not in git(house.repo, "log", "-1", "--format=%B", "main")
-        [record] = [one for one in house.records(goal, "work.checked") if one["to"] == "conflict"]
+        git(fixture.repo, "commit", "-q", "-a", "-m", "meanwhile")
+        theirs = git(fixture.repo, "rev-parse", "HEAD")
+        git(fixture.repo, "push", "-q", ".", "HEAD:main")
+        (fixture.program.parent / "go").touch()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        assert git(fixture.repo, "show", "main:README") == "theirs\nours", git(fixture.repo, "show", "main:README")
+        assert git(fixture.repo, "rev-parse", "main^") == theirs and git(fixture.repo, "rev-list", "--merges", "main") == ""
+        assert "Merge" not in git(fixture.repo, "log", "-1", "--format=%B", "main")
+        [record] = [one for one in fixture.records(goal, "work.checked") if one["to"] == "conflict"]
         assert record["to"] == "conflict" and f"git merge {theirs}" in record["text"] and "in 62 files" in record["text"], record
-        assert house.do("replay.run", goal=goal)["verdict"] == "same", "the record cannot be read again"
+        assert fixture.do("replay.run", goal=goal)["verdict"] == "same", "the record cannot be read again"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.conflict", "AUTO-21 FAIL-13")
 
 
 @check
 def last_words_are_told():
     """A program that dies says why on stderr: that is on the record, without its secrets, and why tells it."""
-    house = house_make("dies")
-    house.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
+    fixture = house_make("dies")
+    fixture.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
     try:
-        goal = house.goal()
-        house.wait("why tells it", lambda: "it exited with status 1: a library is missing" in json.dumps(house.do("why.show", of=goal, limit=100)), 20)
-        assert "a1B2" not in json.dumps(house.do("events.list", goal=goal)), "the key is on the record"
-        house.wait("status tells", lambda: ["a library is missing" in one["question"] for one in house.do("status.show")["needsYou"]] == [True], 20)
+        goal = fixture.goal()
+        fixture.wait("why tells it", lambda: "it exited with status 1: a library is missing" in json.dumps(fixture.do("why.show", of=goal, limit=100)), 20)
+        assert "a1B2" not in json.dumps(fixture.do("events.list", goal=goal)), "the key is on the record"
+        fixture.wait("status tells", lambda: ["a library is missing" in one["question"] for one in fixture.do("status.show")["needsYou"]] == [True], 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 # It knows nothing but what it reads now.
@@ -832,53 +832,53 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 @check
 def a_command_hears_its_task_each_time():
     """A program that reads one prompt and ends has forgotten the task when it is told that its work does not pass: so it is told both."""
-    house = house_make("forgetful", verify={"command": "test -f second"})
-    house.program.write_text(FORGETFUL)
+    fixture = house_make("forgetful", verify={"command": "test -f second"})
+    fixture.program.write_text(FORGETFUL)
     try:
-        goal = house.goal()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        assert [to for to, _ in verdicts(house, goal)] == ["failed", "passed"], verdicts(house, goal)
+        goal = fixture.goal()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        assert [to for to, _ in verdicts(fixture, goal)] == ["failed", "passed"], verdicts(fixture, goal)
     finally:
-        house.close()
+        fixture.close()
 
 
-def is_checking(house, goal):
-    return any(one["waitsFor"] == "check" for one in house.do("assignment.list", goal=goal)["assignments"])
+def is_checking(fixture, goal):
+    return any(one["waitsFor"] == "check" for one in fixture.do("assignment.list", goal=goal)["assignments"])
 
 
 @check
 def a_check_that_was_broken_off_is_made_again():
     """The daemon dies in the middle of the checks: that it was checking is known afterwards, they are made again, and it lands once."""
-    house = house_make("again", verify={"command": "sleep 3; test -f made"})
+    fixture = house_make("again", verify={"command": "sleep 3; test -f made"})
     try:
-        goal = house.goal()
-        house.wait("it is being checked", lambda: is_checking(house, goal))
+        goal = fixture.goal()
+        fixture.wait("it is being checked", lambda: is_checking(fixture, goal))
         time.sleep(0.5)
-        house.daemon.kill()
-        house.begin()
-        assert is_checking(house, goal), house.do("assignment.list", goal=goal)
-        assert not house.records(goal, "work.checked") and not house.records(goal, "work.done"), "called done without a check"
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        assert len(verdicts(house, goal)) == 1 and len(house.records(goal, "work.landed")) == 1, verdicts(house, goal)
-        assert [one["node"] for one in house.records(goal, "work.done")].count("T1") == 1, house.records(goal, "work.done")
+        fixture.daemon.kill()
+        fixture.begin()
+        assert is_checking(fixture, goal), fixture.do("assignment.list", goal=goal)
+        assert not fixture.records(goal, "work.checked") and not fixture.records(goal, "work.done"), "called done without a check"
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        assert len(verdicts(fixture, goal)) == 1 and len(fixture.records(goal, "work.landed")) == 1, verdicts(fixture, goal)
+        assert [one["node"] for one in fixture.records(goal, "work.done")].count("T1") == 1, fixture.records(goal, "work.done")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.again", "VERIFY-12 VERIFY-13 TEST-07")
 
 
 @check
 def a_check_that_takes_too_long_has_failed():
     """Whatever does not end within verify.within is ended, and has failed: nothing of it goes on, and nothing is done."""
-    house = house_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
+    fixture = house_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
     try:
-        goal = house.goal()
-        house.wait("it was checked", lambda: house.records(goal, "work.checked"), 30)
-        assert verdicts(house, goal)[0][0] == "failed" and "begun" in verdicts(house, goal)[0][1], verdicts(house, goal)
-        assert not house.records(goal, "work.done") and not house.records(goal, "work.landed")
-        house.wait("nothing of it runs", lambda: "sleep 600; test -f made" not in subprocess.run(
+        goal = fixture.goal()
+        fixture.wait("it was checked", lambda: fixture.records(goal, "work.checked"), 30)
+        assert verdicts(fixture, goal)[0][0] == "failed" and "begun" in verdicts(fixture, goal)[0][1], verdicts(fixture, goal)
+        assert not fixture.records(goal, "work.done") and not fixture.records(goal, "work.landed")
+        fixture.wait("nothing of it runs", lambda: "sleep 600; test -f made" not in subprocess.run(
             ["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout, 10)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.long", "VERIFY-15")
 
 
@@ -897,48 +897,48 @@ print("On it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "wo
 @check
 def what_a_person_says_is_heard_by_the_next():
     """A program that ends after its prompt cannot be told anything while it runs: the next one hears it, with the task."""
-    house = house_make("listens")
-    house.program.write_text(LISTENS)
+    fixture = house_make("listens")
+    fixture.program.write_text(LISTENS)
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: tree_of(house, goal) and (tree_of(house, goal) / "made").exists())
-        house.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
-        (house.program.parent / "go").touch()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-        [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
-        assert git(house.repo, "show", f"{branch}:made") == "made with tabs", git(house.repo, "show", f"{branch}:made")
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: tree_of(fixture, goal) and (tree_of(fixture, goal) / "made").exists())
+        fixture.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
+        (fixture.program.parent / "go").touch()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+        [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+        assert git(fixture.repo, "show", f"{branch}:made") == "made with tabs", git(fixture.repo, "show", f"{branch}:made")
     finally:
-        house.close()
+        fixture.close()
 
 
-class OnPostgres(House):
+class OnPostgres(Fixture):
     def daemon_make(self, environment):
         self.store = store_make("postgres", self.folder, "care")
         return Daemon(self.folder, self.store.uri, options=["--lease", "3"], environment=environment)
 
 
-def stored_in(house):
+def stored_in(fixture):
     """All that the store has, as text."""
-    if not isinstance(house, OnPostgres):
-        return b"".join(path.read_bytes() for path in house.folder.glob("store.db*")).decode(errors="replace")
-    tables = house.store.run("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
-    rows = house.store.run("SET bytea_output = 'escape';" + "".join(f"SELECT t::text FROM {table} t;" for [table] in tables))
+    if not isinstance(fixture, OnPostgres):
+        return b"".join(path.read_bytes() for path in fixture.folder.glob("store.db*")).decode(errors="replace")
+    tables = fixture.store.run("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
+    rows = fixture.store.run("SET bytea_output = 'escape';" + "".join(f"SELECT t::text FROM {table} t;" for [table] in tables))
     return "\n".join("\t".join(row) for row in rows)
 
 
 def transcript_is_not_stored(kind):
-    house = house_make("talks", kind=kind)
+    fixture = house_make("talks", kind=kind)
     try:
         goals = []
         for chapters in (0, 3000):
-            house.program.write_text(f"for n in range({chapters}): print(f'thinking about chapter {{n}} of it')\n" + TWICE)
-            goals.append(goal := house.goal())
-            house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
-        kept = [len(json.dumps(house.do("handoff.show", goal=goal))) for goal in goals]
-        assert "chapter 2999" in json.dumps(house.do("work.log", goal=goal, last=True)), "its log does not tell"
+            fixture.program.write_text(f"for n in range({chapters}): print(f'thinking about chapter {{n}} of it')\n" + TWICE)
+            goals.append(goal := fixture.goal())
+            fixture.wait("it is done", lambda: fixture.do("goal.show", goal=goal)["state"] == "done")
+        kept = [len(json.dumps(fixture.do("handoff.show", goal=goal))) for goal in goals]
+        assert "chapter 2999" in json.dumps(fixture.do("work.log", goal=goal, last=True)), "its log does not tell"
     finally:
-        house.close()
-    stored = stored_in(house)
+        fixture.close()
+    stored = stored_in(fixture)
     assert "made it" in stored and "about chapter" not in stored, "a transcript is in the store"
     assert abs(kept[0] - kept[1]) < 64, f"a handoff has {kept[0]} bytes after few words, {kept[1]} after many"
 
@@ -946,7 +946,7 @@ def transcript_is_not_stored(kind):
 @check
 def no_transcript_is_stored():
     """An agent says a great deal: the store has its report, and none of the rest; that is in a file of the run's."""
-    for kind, engine in ((House, "sqlite"), (OnPostgres, "postgres")):
+    for kind, engine in ((Fixture, "sqlite"), (OnPostgres, "postgres")):
         transcript_is_not_stored(kind)
         proof.passed("e2e", f"care.transcript [{engine}]", "STORE-13 CRYSTAL-04")
 
@@ -954,15 +954,15 @@ def no_transcript_is_stored():
 @check
 def a_tool_that_is_hidden_is_named():
     """The check needs what the sandbox does not show: agent and person hear that, and not only that it failed."""
-    house = house_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
+    fixture = house_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
     try:
-        goal = house.goal()
-        house.wait("a person is asked", lambda: house.do("inbox.list")["items"], 60)
-        [item] = house.do("inbox.list")["items"]
+        goal = fixture.goal()
+        fixture.wait("a person is asked", lambda: fixture.do("inbox.list")["items"], 60)
+        [item] = fixture.do("inbox.list")["items"]
         assert "sandbox.sees" in item["text"] and "no-such-tool" in item["text"], item
-        assert all(to == "failed" for to, _ in verdicts(house, goal)), verdicts(house, goal)
+        assert all(to == "failed" for to, _ in verdicts(fixture, goal)), verdicts(fixture, goal)
     finally:
-        house.close()
+        fixture.close()
 
 
 TWICE = """import json, re, sys
@@ -977,16 +977,16 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 @check
 def said_twice_is_checked_once():
     """Its block, its report in words and the end of its process all say that it is done: one check, one landing, one done."""
-    house = house_make("twice")
-    house.program.write_text(TWICE)
+    fixture = house_make("twice")
+    fixture.program.write_text(TWICE)
     try:
-        goal = house.goal()
-        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
+        goal = fixture.goal()
+        fixture.wait("it is done", lambda: fixture.do("goal.show", goal=goal)["state"] == "done")
         time.sleep(2)
-        found = [len(house.records(goal, kind)) for kind in ("work.checked", "work.landed", "work.done")]
+        found = [len(fixture.records(goal, kind)) for kind in ("work.checked", "work.landed", "work.done")]
         assert found[:2] == [1, 1], found
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "care.twice", "VERIFY-10 TEST-09")
 
 

@@ -27,104 +27,104 @@ def nodes_with(**contract):
             {"id": "T1", "parentId": "P1", "tier": "task", "name": "make the report", "acceptanceCriteria": ["it is done"], **contract}]
 
 
-def goal_with(house, steps, **contract):
-    house.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
-    goal = house.do("goal.create", title="a report")["goalId"]
-    house.do("plan.apply", goal=goal, nodes=nodes_with(**contract))
+def goal_with(fixture, steps, **contract):
+    fixture.program.write_text(f"STEPS = {steps!r}\n" + SLOPPY)
+    goal = fixture.do("goal.create", title="a report")["goalId"]
+    fixture.do("plan.apply", goal=goal, nodes=nodes_with(**contract))
     return goal
 
 
-def task_of(house, goal):
-    return house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
+def task_of(fixture, goal):
+    return fixture.do("plan.show", goal=goal)["phases"][0]["tasks"][0]
 
 
-def charge_of(house, goal):
+def assignment_of(fixture, goal):
     """The newest of them, as it is shown."""
-    found = house.do("assignment.list", goal=goal)["assignments"]
-    return house.do("assignment.show", goal=goal, assignment=found[-1]["assignmentId"]) if found else None
+    found = fixture.do("assignment.list", goal=goal)["assignments"]
+    return fixture.do("assignment.show", goal=goal, assignment=found[-1]["assignmentId"]) if found else None
 
 
-def typed(house, *words):
-    return subprocess.run([BUILD / "overseer", "--socket", str(house.daemon.socket), *words], capture_output=True, text=True, timeout=60,
-                          check=True, env={"PATH": os.environ["PATH"], "HOME": str(house.folder), "LANG": "C.UTF-8"}).stdout
+def typed(fixture, *words):
+    return subprocess.run([BUILD / "overseer", "--socket", str(fixture.daemon.socket), *words], capture_output=True, text=True, timeout=60,
+                          check=True, env={"PATH": os.environ["PATH"], "HOME": str(fixture.folder), "LANG": "C.UTF-8"}).stdout
 
 
 @check
 def what_is_wanted_is_kept():
     """Each part of a contract has a default, what it cannot be is refused, and the run keeps the one that it began with."""
-    house = house_make("kept", verify={"command": ""})
+    fixture = house_make("kept", verify={"command": ""})
     try:
-        goal = house.do("goal.create", title="a report")["goalId"]
+        goal = fixture.do("goal.create", title="a report")["goalId"]
         for wrong, words in (({"onFailure": "explode"}, "onFailure"), ({"requireCompletionReport": "yes"}, "requireCompletionReport"),
                              ({"verificationTimeoutMs": -1}, "verificationTimeoutMs"), ({"validationCommand": "true"}, "validationCommand")):
-            _, _, error = house.client.call("plan.apply", {"goal": goal, "nodes": nodes_with(artifacts=[REPORT], **wrong)})
+            _, _, error = fixture.client.call("plan.apply", {"goal": goal, "nodes": nodes_with(artifacts=[REPORT], **wrong)})
             assert error and words in words_of(error), (wrong, error)
-        house.program.write_text("import sys, time\nsys.stdin.read()\nprint('on it', flush=True)\ntime.sleep(600)\n")
-        house.do("plan.apply", goal=goal, nodes=nodes_with(artifacts=[REPORT]))
-        plain = task_of(house, goal)
-        house.do("goal.cancel", goal=goal, reason="the next one is wanted")
+        fixture.program.write_text("import sys, time\nsys.stdin.read()\nprint('on it', flush=True)\ntime.sleep(600)\n")
+        fixture.do("plan.apply", goal=goal, nodes=nodes_with(artifacts=[REPORT]))
+        plain = task_of(fixture, goal)
+        fixture.do("goal.cancel", goal=goal, reason="the next one is wanted")
         assert (plain["onFailure"], plain["requireCompletionReport"], plain["verificationTimeoutMs"]) == ("mend", False, 0), plain
         wanted = {"artifacts": [REPORT], "onFailure": "retry_once", "requireCompletionReport": True, "verificationTimeoutMs": 5000}
-        other = house.do("goal.create", title="another report")["goalId"]
-        house.do("plan.apply", goal=other, nodes=nodes_with(**wanted))
-        house.wait("it has begun", lambda: (charge_of(house, other) or {}).get("runId"))
-        house.do("plan.apply", goal=other, version=1, nodes=nodes_with(artifacts=[{"path": "else"}]))
-        run = charge_of(house, other)
+        other = fixture.do("goal.create", title="another report")["goalId"]
+        fixture.do("plan.apply", goal=other, nodes=nodes_with(**wanted))
+        fixture.wait("it has begun", lambda: (assignment_of(fixture, other) or {}).get("runId"))
+        fixture.do("plan.apply", goal=other, version=1, nodes=nodes_with(artifacts=[{"path": "else"}]))
+        run = assignment_of(fixture, other)
         assert run["verificationContract"] == wanted and run["verification"]["state"] == "pending", run
         assert run["retryOf"] in ("", None), run
-        assert [one["path"] for one in task_of(house, other)["artifacts"]] == ["else"]
+        assert [one["path"] for one in task_of(fixture, other)["artifacts"]] == ["else"]
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.kept", "VERIFY-02 VERIFY-11")
 
 
 @check
 def what_failed_says_which():
     """One of two files is missing and nobody is to mend it: the work has failed, and every place that shows it says which check."""
-    house = house_make("failed", verify={"command": ""})
+    fixture = house_make("failed", verify={"command": ""})
     try:
-        goal = goal_with(house, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
-        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
-        task = task_of(house, goal)
+        goal = goal_with(fixture, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
+        fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
+        task = task_of(fixture, goal)
         assert task["blockedReason"]["kind"] == "failure" and "out/report.json: there is no such file" in task["blockedReason"]["text"], task
         made = task["verification"]
         assert made["state"] == made["status"] == "failed" and made["verifiedAt"], made
         assert [(one["type"], one["target"], one["passed"]) for one in made["checks"]] == [
             ("artifact", "made", True), ("artifact", "out/report.json", False)], made
         assert made["checks"][1]["reason"] == "there is no such file" and not made["checks"][0]["reason"], made
-        shown = typed(house, "plan", "show", goal)
+        shown = typed(fixture, "plan", "show", goal)
         assert "checks" in shown and "failed" in shown, shown
-        assert house.do("goal.show", goal=goal)["state"] == "needs you", house.do("goal.show", goal=goal)
-        assert len(house.records(goal, "work.checked")) == 1 and not house.records(goal, "work.done")
-        [told] = house.do("inbox.list")["items"]
+        assert fixture.do("goal.show", goal=goal)["state"] == "needs you", fixture.do("goal.show", goal=goal)
+        assert len(fixture.records(goal, "work.checked")) == 1 and not fixture.records(goal, "work.done")
+        [told] = fixture.do("inbox.list")["items"]
         assert told["kind"] == "alert" and told["question"] == "T1 has failed", told
-        house.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
-        house.do("work.retry", goal=goal, node="T1", reason="once more")
-        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
-        assert not house.do("inbox.list")["items"], "what was failed is done"
-        made = task_of(house, goal)["verification"]
+        fixture.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
+        fixture.do("work.retry", goal=goal, node="T1", reason="once more")
+        fixture.wait("it is done", lambda: task_of(fixture, goal)["status"] == "done")
+        assert not fixture.do("inbox.list")["items"], "what was failed is done"
+        made = task_of(fixture, goal)["verification"]
         assert made["state"] == "passed" and all(one["passed"] for one in made["checks"]), made
-        assert "passed" in typed(house, "plan", "show", goal)
+        assert "passed" in typed(fixture, "plan", "show", goal)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.failed", "VERIFY-14 VERIFY-16 VERIFY-20")
 
 
 @check
 def a_person_hears_of_it():
     """The same, and a person is asked: to try again gives it to an agent once more."""
-    house = house_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
+    fixture = house_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
     try:
-        goal = goal_with(house, [], artifacts=[REPORT], onFailure="escalate")
-        house.wait("somebody is asked", lambda: house.do("inbox.list")["items"])
-        [one] = house.do("inbox.list")["items"]
+        goal = goal_with(fixture, [], artifacts=[REPORT], onFailure="escalate")
+        fixture.wait("somebody is asked", lambda: fixture.do("inbox.list")["items"])
+        [one] = fixture.do("inbox.list")["items"]
         assert "out/report.json: there is no such file" in json.dumps(one), one
-        assert task_of(house, goal)["status"] == "blocked"
-        house.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
-        house.do("question.answer", goal=goal, question=one["questionId"], answer="a")
-        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
+        assert task_of(fixture, goal)["status"] == "blocked"
+        fixture.program.write_text(f"STEPS = {[('', PUT.format(RIGHT))]!r}\n" + SLOPPY)
+        fixture.do("question.answer", goal=goal, question=one["questionId"], answer="a")
+        fixture.wait("it is done", lambda: task_of(fixture, goal)["status"] == "done")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.asked", "VERIFY-17")
 
 
@@ -134,45 +134,45 @@ WAIT = "import time; print('on it', flush=True)\nwhile not os.path.exists(os.pat
 @check
 def once_more_and_no_more():
     """It is begun anew once, as it was begun before and with the reason; the daemon is killed meanwhile, and it is still once."""
-    house = house_make("once", verify={"command": ""})
+    fixture = house_make("once", verify={"command": ""})
     try:
-        goal = goal_with(house, [("This was tried before", WAIT + PUT.format("[]"))], artifacts=[REPORT],
+        goal = goal_with(fixture, [("This was tried before", WAIT + PUT.format("[]"))], artifacts=[REPORT],
                          onFailure="retry_once")
-        house.wait("it works", lambda: (charge_of(house, goal) or {}).get("startedWith"))
-        first = charge_of(house, goal)
-        house.wait("it is begun anew", lambda: house.records(goal, "work.retried"))
-        house.daemon.kill()
-        house.begin()
-        house.wait("it works again", lambda: charge_of(house, goal)["runId"] != first["runId"])
-        second = charge_of(house, goal)
+        fixture.wait("it works", lambda: (assignment_of(fixture, goal) or {}).get("startedWith"))
+        first = assignment_of(fixture, goal)
+        fixture.wait("it is begun anew", lambda: fixture.records(goal, "work.retried"))
+        fixture.daemon.kill()
+        fixture.begin()
+        fixture.wait("it works again", lambda: assignment_of(fixture, goal)["runId"] != first["runId"])
+        second = assignment_of(fixture, goal)
         assert second["assignmentId"] == first["assignmentId"] and second["retryOf"] == first["runId"] and second["retryAttemptedAt"], second
         assert second["startedWith"] == first["startedWith"] and second["verificationContract"] == first["verificationContract"], second
         words = second["lastInstructionText"]
         assert "out/report.json: there is no such file" in words and "make the report" in words, words
-        (house.program.parent / "go").touch()
-        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
+        (fixture.program.parent / "go").touch()
+        fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
         time.sleep(2)
-        assert len(house.records(goal, "work.retried")) == 1 and len(house.records(goal, "work.checked")) == 2
-        assert "it has 2 bytes" in task_of(house, goal)["blockedReason"]["text"], task_of(house, goal)
+        assert len(fixture.records(goal, "work.retried")) == 1 and len(fixture.records(goal, "work.checked")) == 2
+        assert "it has 2 bytes" in task_of(fixture, goal)["blockedReason"]["text"], task_of(fixture, goal)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.once", "VERIFY-18 VERIFY-19 TEST-08")
 
 
 @check
 def what_was_asked_of_it_stands():
     """The plan says fail while it works that began with mend: it mends. Its next one would fail."""
-    house = house_make("stands", verify={"command": ""})
+    fixture = house_make("stands", verify={"command": ""})
     try:
-        goal = goal_with(house, [("It is not done yet", PUT.format(RIGHT)), ("", WAIT)], artifacts=[REPORT])
-        house.wait("it works", lambda: (charge_of(house, goal) or {}).get("runId"))
+        goal = goal_with(fixture, [("It is not done yet", PUT.format(RIGHT)), ("", WAIT)], artifacts=[REPORT])
+        fixture.wait("it works", lambda: (assignment_of(fixture, goal) or {}).get("runId"))
         time.sleep(1)
-        house.do("plan.apply", goal=goal, version=1, nodes=nodes_with(artifacts=[REPORT], onFailure="fail"))
-        (house.program.parent / "go").touch()
-        house.wait("it is done", lambda: task_of(house, goal)["status"] == "done")
-        assert [one["to"] for one in house.records(goal, "work.checked")] == ["failed", "passed"], house.records(goal, "work.checked")
+        fixture.do("plan.apply", goal=goal, version=1, nodes=nodes_with(artifacts=[REPORT], onFailure="fail"))
+        (fixture.program.parent / "go").touch()
+        fixture.wait("it is done", lambda: task_of(fixture, goal)["status"] == "done")
+        assert [one["to"] for one in fixture.records(goal, "work.checked")] == ["failed", "passed"], fixture.records(goal, "work.checked")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.stands", "VERIFY-11")
 
 
@@ -182,30 +182,30 @@ BIG = "open('out/report.json', 'w').write('[' + '{\"id\": 1, \"name\": \"a\"}, '
 @check
 def too_slow_has_failed():
     """What cannot be looked at in time has failed, and the same follows."""
-    house = house_make("slow", verify={"command": ""})
+    fixture = house_make("slow", verify={"command": ""})
     try:
-        goal = goal_with(house, [("", BIG)], artifacts=[REPORT], onFailure="fail", verificationTimeoutMs=1)
-        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
-        [one] = task_of(house, goal)["verification"]["checks"]
+        goal = goal_with(fixture, [("", BIG)], artifacts=[REPORT], onFailure="fail", verificationTimeoutMs=1)
+        fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
+        [one] = task_of(fixture, goal)["verification"]["checks"]
         assert not one["passed"] and "time" in one["reason"], one
-        goal = goal_with(house, [("", BIG)], artifacts=[REPORT], onFailure="fail")
-        house.wait("with the usual time it is done", lambda: task_of(house, goal)["status"] == "done")
+        goal = goal_with(fixture, [("", BIG)], artifacts=[REPORT], onFailure="fail")
+        fixture.wait("with the usual time it is done", lambda: task_of(fixture, goal)["status"] == "done")
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.slow", "VERIFY-02 VERIFY-15 TEST-06")
 
 
 @check
 def a_report_that_is_required_is_wanted():
     """Whoever has to report its end is told so; words that look like a report are kept, and are not one."""
-    house = house_make("report", verify={"command": "", "rounds": 1})
+    fixture = house_make("report", verify={"command": "", "rounds": 1})
     try:
-        goal = goal_with(house, [], requireCompletionReport=True, onFailure="fail")
-        house.wait("it has failed", lambda: task_of(house, goal)["status"] == "blocked")
-        [one] = task_of(house, goal)["verification"]["checks"]
+        goal = goal_with(fixture, [], requireCompletionReport=True, onFailure="fail")
+        fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
+        [one] = task_of(fixture, goal)["verification"]["checks"]
         assert one["type"] == "completion_report" and not one["passed"] and "report_completion" in one["reason"], one
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "contract.report", "VERIFY-09")
 
 

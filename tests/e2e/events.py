@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import proof
-from world import PATIENCE, Broken, Client, Daemon, UnixConnection, Unreachable, folder_make, store_make, under_postgres, wait_until
+from world import TIMEOUT_SCALE, Broken, Client, Daemon, UnixConnection, Unreachable, folder_make, store_make, under_postgres, wait_until
 
 EVENT = re.compile(rb"^id: (\S+)\nevent: (\S+)\n", re.M)
 PLACE = re.compile(rb"^: still here\nid: (\S+)\n", re.M)
@@ -450,7 +450,7 @@ class Writers(threading.Thread):
         goals = [rpc(client, "goal.create", title="herd")["goalId"] for client in clients]
         began = time.monotonic()
         end, least = began + self.seconds, 0.9 * self.rate * self.seconds
-        while time.monotonic() < end or (self.written <= least and time.monotonic() < began + self.seconds * PATIENCE):
+        while time.monotonic() < end or (self.written <= least and time.monotonic() < began + self.seconds * TIMEOUT_SCALE):
             at = self.written % len(clients)
             self.report(clients[at], goals[at])
             self.written += 1

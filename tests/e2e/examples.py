@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does every example do what it says? Those of the help texts, of the manual pages and of README, executed as written.
 
-The world they run in has the ids that they name (desk.py). Where an example needs something to have happened before, such as a
+The world they run in has the ids that they name (example_site.py). Where an example needs something to have happened before, such as a
 goal that is paused before it is resumed, BEFORE says what. Each runs in a fresh copy of that world.
 
   examples.py            all
@@ -13,58 +13,58 @@ import re
 import sys
 
 import proof
-from desk import GOAL, Desk
+from example_site import GOAL, Site
 from world import TOP, Broken, wait_until
 
 ID = GOAL[5:15]
 
 
-def damaged(desk):
-    desk.up()
-    desk.damage()
-    desk.down()
+def damaged(site):
+    site.up()
+    site.damage()
+    site.down()
 
 
-def proposed(desk):
+def proposed(site):
     """A plan of the overseer waits for a person."""
-    desk.well("overseer up --config approve.toml")
-    token = desk.json("overseer", "token", "create", "--role", "overseer", "--actor", "planner")["token"]
-    desk.well("overseer", "plan", "apply", ID, "--nodes", "@plan.json", "--version", "1", more={"OVERSEER_TOKEN": token})
+    site.well("overseer up --config approve.toml")
+    token = site.json("overseer", "token", "create", "--role", "overseer", "--actor", "planner")["token"]
+    site.well("overseer", "plan", "apply", ID, "--nodes", "@plan.json", "--version", "1", more={"OVERSEER_TOKEN": token})
 
 
-def staffed(desk):
+def staffed(site):
     """An agent works on the first task."""
-    desk.well("overseer up --config agents.toml")
-    desk.well("overseer", "goal", "report", ID, "who works on it?")
-    wait_until("an agent was told", lambda: [one for one in desk.json("overseer", "agents", ID)["assignments"]
+    site.well("overseer up --config agents.toml")
+    site.well("overseer", "goal", "report", ID, "who works on it?")
+    wait_until("an agent was told", lambda: [one for one in site.json("overseer", "agents", ID)["assignments"]
                                              if one.get("delivery") == "accepted"], 20)
 
 
-def seventh(desk):
+def seventh(site):
     """An agent works on T7, as `overseer run` makes it the seventh time, and what it has done waits to be accepted."""
-    staffed(desk)
-    goal = desk.json("overseer", "goal", "create", "the seventh", "--key", "seventh")["goalId"]
+    staffed(site)
+    goal = site.json("overseer", "goal", "create", "the seventh", "--key", "seventh")["goalId"]
     nodes = [{"id": "P7", "tier": "phase", "name": "seventh", "acceptanceCriteria": ["its task is done"]},
              {"id": "T7", "tier": "task", "parentId": "P7", "name": "seventh", "acceptanceCriteria": ["make check passes"]}]
-    desk.well("overseer", "plan", "apply", goal, "--nodes", json.dumps(nodes))
-    wait_until("an agent was told", lambda: [one for one in desk.json("overseer", "agents", goal)["assignments"]
+    site.well("overseer", "plan", "apply", goal, "--nodes", json.dumps(nodes))
+    wait_until("an agent was told", lambda: [one for one in site.json("overseer", "agents", goal)["assignments"]
                                              if one.get("delivery") == "accepted"], 20)
-    desk.well("overseer", "question", "ask", goal, "Land it?", "--kind", "approve", "--node", "T7")
+    site.well("overseer", "question", "ask", goal, "Land it?", "--kind", "approve", "--node", "T7")
 
 
-def nothing(desk):
+def nothing(site):
     """The daemon has to be down."""
 
 
 def asked(*words):
     """Two questions wait, Q0 and Q1; what else has to have happened."""
-    def before(desk):
-        desk.up()
+    def before(site):
+        site.up()
         for kind in ("alert", "approve" if "approve" in words else "decide"):
             options = ["--options", "drop", "--options", "keep"] if kind == "decide" else []
-            desk.well("overseer", "question", "ask", ID, f"{kind}: drop the column?", "--kind", kind, *options)
+            site.well("overseer", "question", "ask", ID, f"{kind}: drop the column?", "--kind", kind, *options)
         if "answered" in words:
-            desk.well("overseer", "answer", "Q1", "a")
+            site.well("overseer", "answer", "Q1", "a")
     return before
 
 
@@ -97,8 +97,8 @@ ENDLESS = ("--follow", "--watch", "overseer attach", "overseer demo")
 ELSEWHERE = re.compile(r"postgresql://|https?://|systemctl|curl |ssh ")
 
 
-def help_examples(desk):
-    for command in desk.json("overseer", "help")["commands"]:
+def help_examples(site):
+    for command in site.json("overseer", "help")["commands"]:
         for line in command["help"].splitlines():
             if line.startswith("Example: "):
                 yield f"help {command['words']}", line[9:]
@@ -134,63 +134,63 @@ def readme_script():
                      if re.search(r"^(overseerd?|curl) ", block, re.M) and "postgresql://" not in block)
 
 
-def readme_tried(desk):
+def readme_tried(site):
     """From nothing, with a home of its own: ~/.local/state is where README says."""
-    home = desk.folder / "reader"
+    home = site.folder / "reader"
     home.mkdir()
     without = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
-    code, out, err = desk.run("bash", "-euc", "mkdir ~/project; cd ~/project\n" + readme_script(), more=without, within=120)
-    desk.run("overseer", "down", more=without)
+    code, out, err = site.run("bash", "-euc", "mkdir ~/project; cd ~/project\n" + readme_script(), more=without, within=120)
+    site.run("overseer", "down", more=without)
     return f"README.md: exit {code}: {out[-400:]}{err.strip()[-400:]}" if code else None
 
 
-def prepared(desk, script):
+def prepared(site, script):
     """What has to have happened has happened."""
-    desk.refresh()
+    site.refresh()
     first = BEFORE.get(max((begin for begin in BEFORE if script.startswith(begin)), key=len, default=None))
     if callable(first):
-        first(desk)
+        first(site)
         return
-    desk.up()
+    site.up()
     if first:
-        desk.well(first)
+        site.well(first)
 
 
-def tried(desk, where, script):
+def tried(site, where, script):
     try:
-        prepared(desk, script)
+        prepared(site, script)
     except Broken as trouble:
         return f"{where}: {script}\n    before it: {trouble}"
     endless = any(word in script for word in ENDLESS)
-    code, out, err = desk.run(f"timeout 3 {script}" if endless else script, within=60)
+    code, out, err = site.run(f"timeout 3 {script}" if endless else script, within=60)
     if code != (124 if endless else 0):
         return f"{where}: {script}\n    exit {code}: {(err or out).strip()[:400]}"
     return None
 
 
 def main():
-    desk, failed, done = Desk("examples"), [], {}
+    site, failed, done = Site("examples"), [], {}
     try:
-        desk.furnish()
-        found = [*help_examples(desk), *manual_examples()]
+        site.furnish()
+        found = [*help_examples(site), *manual_examples()]
         for where, script in found:
             wanted = all(word in f"{where} {script}" for word in sys.argv[1:])
             if not wanted or script in done or ELSEWHERE.search(script):
                 continue
             done[script] = where
-            trouble = tried(desk, where, script)
+            trouble = tried(site, where, script)
             if trouble:
                 failed.append(trouble)
                 print(trouble, flush=True)
         trouble = None
         if all(word in "README.md" for word in sys.argv[1:]):
             done["README.md"] = "README.md"
-            trouble = readme_tried(desk)
+            trouble = readme_tried(site)
         if trouble:
             failed.append(trouble)
             print(trouble)
     finally:
-        desk.close()
+        site.close()
     print(f"examples: {len(done) - len(failed)} of {len(done)} examples do what they say ({len(found)} places and README)")
     if not failed and not sys.argv[1:]:
         proof.passed("examples", "as written", "CLI-02 CLI-03 CLI-04 CLI-11")

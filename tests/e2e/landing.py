@@ -39,85 +39,85 @@ def check(function):
 def place_make(name, act, check_text="exit 0", go=True, files=None, **rows):
     """A house whose repository has check.sh, and whose agent does `act`."""
     rows = {"landing": {"how": "rebase"}, "verify": {"command": "sh ./check.sh"}, **rows}
-    house = house_make(f"landing-{name}", **rows)
-    house.program.write_text(AGENT)
-    (house.program.parent / "act").write_text(act)
+    fixture = house_make(f"landing-{name}", **rows)
+    fixture.program.write_text(AGENT)
+    (fixture.program.parent / "act").write_text(act)
     for path, text in {"check.sh": check_text + "\n", **(files or {})}.items():
-        (house.repo / path).parent.mkdir(parents=True, exist_ok=True)
-        (house.repo / path).write_text(text)
-    git(house.repo, "add", "-A")
-    git(house.repo, "commit", "-q", "-m", "files")
-    git(house.repo, "checkout", "-q", "--detach")
+        (fixture.repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (fixture.repo / path).write_text(text)
+    git(fixture.repo, "add", "-A")
+    git(fixture.repo, "commit", "-q", "-m", "files")
+    git(fixture.repo, "checkout", "-q", "--detach")
     if go:
-        (house.program.parent / "go").write_text("")
-    return house
+        (fixture.program.parent / "go").write_text("")
+    return fixture
 
 
-def push(house, message, **files):
+def push(fixture, message, **files):
     """A person commits to main."""
-    git(house.repo, "checkout", "-q", "main")
+    git(fixture.repo, "checkout", "-q", "main")
     for path, text in files.items():
-        (house.repo / path.replace("__", ".")).write_text(text)
-    git(house.repo, "add", "-A")
-    git(house.repo, "commit", "-q", "-m", message)
-    git(house.repo, "checkout", "-q", "--detach")
-    return git(house.repo, "rev-parse", "main")
+        (fixture.repo / path.replace("__", ".")).write_text(text)
+    git(fixture.repo, "add", "-A")
+    git(fixture.repo, "commit", "-q", "-m", message)
+    git(fixture.repo, "checkout", "-q", "--detach")
+    return git(fixture.repo, "rev-parse", "main")
 
 
-def main_of(house):
-    return git(house.repo, "rev-parse", "main")
+def main_of(fixture):
+    return git(fixture.repo, "rev-parse", "main")
 
 
-def files_of(house, commit="main"):
-    return git(house.repo, "ls-tree", "-r", "--name-only", commit).split()
+def files_of(fixture, commit="main"):
+    return git(fixture.repo, "ls-tree", "-r", "--name-only", commit).split()
 
 
-def question_of(house, goal):
+def question_of(fixture, goal):
     """The newest open question of a goal."""
-    items = [item for item in house.do("inbox.list")["items"] if item.get("goalId") == goal and item.get("state") == "open"]
+    items = [item for item in fixture.do("inbox.list")["items"] if item.get("goalId") == goal and item.get("state") == "open"]
     return items[-1] if items else None
 
 
-def approve(house, goal, question, **more):
-    return house.client.call("question.approve", {"question": question["questionId"], "goal": goal, **more})[2]
+def approve(fixture, goal, question, **more):
+    return fixture.client.call("question.approve", {"question": question["questionId"], "goal": goal, **more})[2]
 
 
 def by_person(**more):
     return {"supervision": {"verify_by_person": True}, "people": {"undo_for": "0s"}, **more}
 
 
-def asked(house, goal):
-    return house.wait("a person is asked", lambda: question_of(house, goal))
+def asked(fixture, goal):
+    return fixture.wait("a person is asked", lambda: question_of(fixture, goal))
 
 
-def landed(house, goal):
-    return house.wait("it has landed", lambda: house.records(goal, "work.landed"))[0]
+def landed(fixture, goal):
+    return fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))[0]
 
 
 @check
 def what_is_shown_is_what_lands():
     """C2: a file that is deleted after the check is in the diff, and in what lands."""
-    house = place_make("shown", "echo fix >fix.py; echo evil >backdoor.py; printf 'caf\\351\\n' >latin.txt", **by_person())
+    fixture = place_make("shown", "echo fix >fix.py; echo evil >backdoor.py; printf 'caf\\351\\n' >latin.txt", **by_person())
     try:
-        goal = house.goal()
-        question = asked(house, goal)
-        tree = tree_of(house, goal)
+        goal = fixture.goal()
+        question = asked(fixture, goal)
+        tree = tree_of(fixture, goal)
         (tree / "backdoor.py").unlink()
         (tree / "later.py").write_text("later\n")
-        shown = house.do("work.diff", goal=goal)
+        shown = fixture.do("work.diff", goal=goal)
         assert shown["waits"] and shown["moved"], shown
         assert "backdoor.py" in shown["diff"] and "later.py" not in shown["diff"], shown["diff"]
         assert "+caf\ufffd" in shown["diff"], "a byte that is no UTF-8 hides the diff"  # M3
-        assert shown["commit"] == question["commit"] and shown["base"] == question["onto"] == main_of(house), (shown, question)
-        live = house.do("work.diff", goal=goal, worktree=True)
+        assert shown["commit"] == question["commit"] and shown["base"] == question["onto"] == main_of(fixture), (shown, question)
+        live = fixture.do("work.diff", goal=goal, worktree=True)
         assert not live["waits"] and "later.py" in live["diff"] and "backdoor.py" not in live["diff"], live["diff"]
-        refused = approve(house, goal, question, commit="0" * 40)
+        refused = approve(fixture, goal, question, commit="0" * 40)
         assert refused and refused["data"]["code"] == "E_CONFLICT" and "look at it again" in json.dumps(refused), refused
-        assert approve(house, goal, question, commit=shown["commit"]) is None
-        landed(house, goal)
-        assert main_of(house) == shown["commit"], "another commit has landed than the one that was shown"
+        assert approve(fixture, goal, question, commit=shown["commit"]) is None
+        landed(fixture, goal)
+        assert main_of(fixture) == shown["commit"], "another commit has landed than the one that was shown"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.shown", "VERIFY-22")
 
 
@@ -126,39 +126,39 @@ def bytes_that_are_no_text_hide_nothing():
     """M3: one Latin-1 byte in a file's name and text, in a commit's message and author, in what the agent prints and in what the check prints."""
     act = r"""e=$(printf '\351'); echo "fix caf$e" >"caf$e.txt"; git add -A
 git -c "user.name=Ren$e" -c user.email=r@example.org commit -q -m "caf$e is made"; echo more >>"caf$e.txt"; echo "said caf$e"; echo "erred caf$e" >&2"""
-    house = place_make("latin", act, check_text=r"printf 'checked caf\351\n'; exit 1",
+    fixture = place_make("latin", act, check_text=r"printf 'checked caf\351\n'; exit 1",
                        **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
     try:
-        goal = house.goal()
-        question = house.wait("a person hears that it fails", lambda: question_of(house, goal))
-        shown = house.do("goal.show", goal=goal)
+        goal = fixture.goal()
+        question = fixture.wait("a person hears that it fails", lambda: question_of(fixture, goal))
+        shown = fixture.do("goal.show", goal=goal)
         assert "checked caf?" in json.dumps(shown["records"]) and "checked caf?" in question["text"], (shown["records"], question)
-        diff = house.do("work.diff", goal=goal, worktree=True)["diff"]
+        diff = fixture.do("work.diff", goal=goal, worktree=True)["diff"]
         assert "+fix caf\ufffd" in diff and ("caf\ufffd.txt" in diff or "caf\\351.txt" in diff), diff
-        log = json.dumps(house.do("work.log", goal=goal), ensure_ascii=False)
+        log = json.dumps(fixture.do("work.log", goal=goal), ensure_ascii=False)
         assert "said caf\ufffd" in log or "said caf?" in log, log
         for method, params in (("why.show", {"of": goal}), ("plan.show", {"goal": goal}), ("status.show", {}), ("inbox.list", {}), ("goal.list", {}),
                                ("events.list", {"goal": goal})):
-            assert house.do(method, **params), method
+            assert fixture.do(method, **params), method
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.latin", "VERIFY-22")
 
 
 @check
 def a_moved_target_is_checked_again():
     """H2: what passes alone and fails together with what others pushed does not land."""
-    house = place_make("moved", "echo a >a", check_text="! { test -f a && test -f b; }", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
+    fixture = place_make("moved", "echo a >a", check_text="! { test -f a && test -f b; }", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
     try:
-        goal = house.goal()
-        question = asked(house, goal)
-        tip = push(house, "b", b="b\n")
-        assert approve(house, goal, question, commit=question["commit"]) is None
-        house.wait("the new candidate was checked", lambda: len(house.records(goal, "work.checked")) == 2)
-        house.wait("a person hears that it fails", lambda: "does not pass" in json.dumps(question_of(house, goal) or {}))
-        assert main_of(house) == tip and not house.records(goal, "work.landed"), "a commit landed that fails its check"
+        goal = fixture.goal()
+        question = asked(fixture, goal)
+        tip = push(fixture, "b", b="b\n")
+        assert approve(fixture, goal, question, commit=question["commit"]) is None
+        fixture.wait("the new candidate was checked", lambda: len(fixture.records(goal, "work.checked")) == 2)
+        fixture.wait("a person hears that it fails", lambda: "does not pass" in json.dumps(question_of(fixture, goal) or {}))
+        assert main_of(fixture) == tip and not fixture.records(goal, "work.landed"), "a commit landed that fails its check"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.moved", "VERIFY-22 AUTO-20")
 
 
@@ -168,39 +168,39 @@ TEXT = "".join(f"line {n}\n" for n in range(20))
 @check
 def a_change_that_looks_the_same_is_not_shown_again():
     """Others pushed other files: the change that a person agreed to is checked again on the new tip, and lands."""
-    house = place_make("same", "echo a >a", **by_person())
+    fixture = place_make("same", "echo a >a", **by_person())
     try:
-        goal = house.goal()
-        first = asked(house, goal)
-        tip = push(house, "b", b="b\n")
-        assert approve(house, goal, first, commit=first["commit"]) is None
-        landed(house, goal)
-        assert len(house.records(goal, "work.checked")) == 2 and git(house.repo, "rev-parse", "main^") == tip
-        assert files_of(house) == ["README", "a", "b", "check.sh"], files_of(house)
+        goal = fixture.goal()
+        first = asked(fixture, goal)
+        tip = push(fixture, "b", b="b\n")
+        assert approve(fixture, goal, first, commit=first["commit"]) is None
+        landed(fixture, goal)
+        assert len(fixture.records(goal, "work.checked")) == 2 and git(fixture.repo, "rev-parse", "main^") == tip
+        assert files_of(fixture) == ["README", "a", "b", "check.sh"], files_of(fixture)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.same", "VERIFY-22")
 
 
 @check
 def a_new_candidate_is_shown_again():
     """A yes to one change lands no other one: others pushed to a file that it changes."""
-    house = place_make("again", "echo a >>text", files={"text": TEXT}, **by_person())
+    fixture = place_make("again", "echo a >>text", files={"text": TEXT}, **by_person())
     try:
-        goal = house.goal()
-        first = asked(house, goal)
-        tip = push(house, "b", text="b\n" + TEXT)
-        assert approve(house, goal, first, commit=first["commit"]) is None
-        second = house.wait("they are asked again", lambda: (q := question_of(house, goal)) and q["commit"] != first["commit"] and q)
-        assert second["onto"] == tip and main_of(house) == tip, second
-        refused = approve(house, goal, second, commit=first["commit"])
+        goal = fixture.goal()
+        first = asked(fixture, goal)
+        tip = push(fixture, "b", text="b\n" + TEXT)
+        assert approve(fixture, goal, first, commit=first["commit"]) is None
+        second = fixture.wait("they are asked again", lambda: (q := question_of(fixture, goal)) and q["commit"] != first["commit"] and q)
+        assert second["onto"] == tip and main_of(fixture) == tip, second
+        refused = approve(fixture, goal, second, commit=first["commit"])
         assert refused and refused["data"]["code"] == "E_CONFLICT", refused
-        assert approve(house, goal, second, commit=second["commit"]) is None
-        landed(house, goal)
-        assert main_of(house) == second["commit"], "another commit has landed"
-        assert git(house.repo, "rev-parse", f"{second['commit']}^") == tip
+        assert approve(fixture, goal, second, commit=second["commit"]) is None
+        landed(fixture, goal)
+        assert main_of(fixture) == second["commit"], "another commit has landed"
+        assert git(fixture.repo, "rev-parse", f"{second['commit']}^") == tip
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.again", "VERIFY-22")
 
 
@@ -208,18 +208,18 @@ def a_new_candidate_is_shown_again():
 def an_ours_merge_removes_nothing():
     """H3: a conflict that is "resolved" with -s ours keeps other people's files and lines."""
     act = 'if [ -n "$MERGE" ]; then git merge -q -s ours --no-edit $MERGE; else echo agent >shared.txt; git add -A; git commit -qm work; fi'
-    house = place_make("ours", act, go=False, files={"shared.txt": "base\n"}, verify={"command": "sh ./check.sh", "rounds": 1})
+    fixture = place_make("ours", act, go=False, files={"shared.txt": "base\n"}, verify={"command": "sh ./check.sh", "rounds": 1})
     try:
-        goal = house.goal()
-        house.wait("it has a worktree", lambda: tree_of(house, goal))
+        goal = fixture.goal()
+        fixture.wait("it has a worktree", lambda: tree_of(fixture, goal))
         time.sleep(0.5)
-        tip = push(house, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
-        (house.program.parent / "go").write_text("")
-        house.wait("it is not resolved", lambda: len([r for r in house.records(goal, "work.checked") if r.get("to") == "conflict"]) >= 2)
-        asked(house, goal)
-        assert main_of(house) == tip and "fix.py" in files_of(house), "a person's work was removed"
+        tip = push(fixture, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
+        (fixture.program.parent / "go").write_text("")
+        fixture.wait("it is not resolved", lambda: len([r for r in fixture.records(goal, "work.checked") if r.get("to") == "conflict"]) >= 2)
+        asked(fixture, goal)
+        assert main_of(fixture) == tip and "fix.py" in files_of(fixture), "a person's work was removed"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.ours", "AUTO-21")
 
 
@@ -228,18 +228,18 @@ def a_resolved_conflict_lands():
     """An honest merge of the named commit lands, with what others did."""
     act = ('if [ -n "$MERGE" ]; then git merge -q --no-edit $MERGE || true; printf "a person\'s line\\nagent\\n" >shared.txt; git add -A; git commit -qm merged;'
            ' else echo agent >shared.txt; git add -A; git commit -qm work; fi')
-    house = place_make("resolved", act, go=False, files={"shared.txt": "base\n"})
+    fixture = place_make("resolved", act, go=False, files={"shared.txt": "base\n"})
     try:
-        goal = house.goal()
-        house.wait("it has a worktree", lambda: tree_of(house, goal))
+        goal = fixture.goal()
+        fixture.wait("it has a worktree", lambda: tree_of(fixture, goal))
         time.sleep(0.5)
-        tip = push(house, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
-        (house.program.parent / "go").write_text("")
-        landed(house, goal)
-        assert git(house.repo, "rev-parse", "main^") == tip, "history is not linear"
-        assert git(house.repo, "show", "main:shared.txt") == "a person's line\nagent" and "fix.py" in files_of(house)
+        tip = push(fixture, "a person's fix", shared__txt="a person's line\n", fix__py="FIXED\n")
+        (fixture.program.parent / "go").write_text("")
+        landed(fixture, goal)
+        assert git(fixture.repo, "rev-parse", "main^") == tip, "history is not linear"
+        assert git(fixture.repo, "show", "main:shared.txt") == "a person's line\nagent" and "fix.py" in files_of(fixture)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.resolved", "AUTO-21")
 
 
@@ -250,101 +250,101 @@ def an_agent_does_not_edit_its_judge():
             ("script", "echo exit 0 >check.sh; echo x >x", "sh ./check.sh", "check rules edited"),
             ("tests", "echo exit 0 >tests/one.sh; echo x >x", "sh ./run.sh", "tests edited"),
             ("deleted", "rm tests/one.sh; echo x >x", "sh ./run.sh", "tests edited")):
-        house = place_make(f"judge-{name}", act, check_text="test ! -f x", verify={"command": command}, people={"undo_for": "0s"}, files={
+        fixture = place_make(f"judge-{name}", act, check_text="test ! -f x", verify={"command": command}, people={"undo_for": "0s"}, files={
             "tests/one.sh": "test ! -f x\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
         try:
-            goal, tip = house.goal(), main_of(house)
-            question = asked(house, goal)
-            assert not house.records(goal, "work.landed") and main_of(house) == tip, f"{name}: it has landed by itself"
-            assert words in json.dumps(house.do("plan.show", goal=goal)) + json.dumps(question), (name, question)
-            assert approve(house, goal, question, commit=question["commit"]) is None
-            landed(house, goal)
-            assert main_of(house) == question["commit"]
+            goal, tip = fixture.goal(), main_of(fixture)
+            question = asked(fixture, goal)
+            assert not fixture.records(goal, "work.landed") and main_of(fixture) == tip, f"{name}: it has landed by itself"
+            assert words in json.dumps(fixture.do("plan.show", goal=goal)) + json.dumps(question), (name, question)
+            assert approve(fixture, goal, question, commit=question["commit"]) is None
+            landed(fixture, goal)
+            assert main_of(fixture) == question["commit"]
         finally:
-            house.close()
-    house = place_make("judge-unguarded", "echo exit 0 >tests/one.sh; echo x >x", verify={"command": "sh ./run.sh", "protect": []}, files={
+            fixture.close()
+    fixture = place_make("judge-unguarded", "echo exit 0 >tests/one.sh; echo x >x", verify={"command": "sh ./run.sh", "protect": []}, files={
         "tests/one.sh": "test ! -f x\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
     try:
-        landed(house, house.goal())  # without the defence the edited test lets it pass
+        landed(fixture, fixture.goal())  # without the defence the edited test lets it pass
     finally:
-        house.close()
+        fixture.close()
     for name, act in (("new", "mkdir -p tests; echo exit 0 >tests/two.sh; echo x >x"), ("harmless", "echo '# said better' >>tests/one.sh; echo y >y")):
-        house = place_make(f"judge-{name}", act, verify={"command": "sh ./run.sh"}, files={
+        fixture = place_make(f"judge-{name}", act, verify={"command": "sh ./run.sh"}, files={
             "tests/one.sh": "exit 0\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
         try:
-            landed(house, house.goal())
+            landed(fixture, fixture.goal())
         finally:
-            house.close()
+            fixture.close()
     proof.passed("e2e", "landing.judge", "VERIFY-22")
 
 
 @check
 def a_check_that_changed_is_made_again():
     """A verdict counts for one way of checking."""
-    house = place_make("digest", "echo a >a", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
+    fixture = place_make("digest", "echo a >a", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
     try:
-        goal = house.goal()
-        question = asked(house, goal)
-        config = house.folder / "overseer.toml"
+        goal = fixture.goal()
+        question = asked(fixture, goal)
+        config = fixture.folder / "overseer.toml"
         config.write_text(config.read_text().replace('command = "sh ./check.sh"', 'command = "test ! -f a"'))
-        house.do("config.reload")
-        assert approve(house, goal, question, commit=question["commit"]) is None
-        house.wait("it was checked again", lambda: len(house.records(goal, "work.checked")) == 2)
+        fixture.do("config.reload")
+        assert approve(fixture, goal, question, commit=question["commit"]) is None
+        fixture.wait("it was checked again", lambda: len(fixture.records(goal, "work.checked")) == 2)
         time.sleep(0.5)
-        assert not house.records(goal, "work.landed") and "a" not in files_of(house), "it landed on a verdict of another check"
+        assert not fixture.records(goal, "work.landed") and "a" not in files_of(fixture), "it landed on a verdict of another check"
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.digest", "VERIFY-22")
 
 
 @check
 def the_lane_is_held_and_goes_on():
     """Two that passed wait while a person holds the lane, across a kill; then both land, one after the other, each checked on its tip."""
-    house = place_make("lane", "echo $$ >$(basename $(dirname $PWD))", check_text="ls")
+    fixture = place_make("lane", "echo $$ >$(basename $(dirname $PWD))", check_text="ls")
     try:
-        house.do("lane.hold", reason="release freeze")
-        goals = [house.goal(), house.goal()]
-        house.wait("both wait", lambda: house.do("lane.show")["count"] == 2)
-        house.daemon.kill()
-        house.begin()
-        shown = house.do("lane.show")
+        fixture.do("lane.hold", reason="release freeze")
+        goals = [fixture.goal(), fixture.goal()]
+        fixture.wait("both wait", lambda: fixture.do("lane.show")["count"] == 2)
+        fixture.daemon.kill()
+        fixture.begin()
+        shown = fixture.do("lane.show")
         assert shown["held"] and shown["count"] == 2 and not any(entry["slot"] for entry in shown["lane"]), shown
-        assert not any(house.records(goal, "work.landed") for goal in goals)
-        house.do("lane.release")
+        assert not any(fixture.records(goal, "work.landed") for goal in goals)
+        fixture.do("lane.release")
         for goal in goals:
-            landed(house, goal)
-        assert len(git(house.repo, "rev-list", "--min-parents=2", "main").split()) == 0, "history is not linear"
-        checked = sum(len(house.records(goal, "work.checked")) for goal in goals)
+            landed(fixture, goal)
+        assert len(git(fixture.repo, "rev-list", "--min-parents=2", "main").split()) == 0, "history is not linear"
+        checked = sum(len(fixture.records(goal, "work.checked")) for goal in goals)
         assert checked == 3, f"{checked} checks: the second has to be checked again on the tip that the first made"
-        assert house.do("lane.show")["count"] == 0
+        assert fixture.do("lane.show")["count"] == 0
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.lane", "VERIFY-22 AUTO-20")
 
 
 @check
 def land_names_the_commit_that_diff_showed():
     """The command line remembers what it showed, and lands nothing else."""
-    house = place_make("cli", "echo a >>text", files={"text": TEXT}, **by_person())
+    fixture = place_make("cli", "echo a >>text", files={"text": TEXT}, **by_person())
     try:
-        goal = house.goal()
-        first = asked(house, goal)
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(house.folder), "OVERSEER_SOCKET": str(house.daemon.socket)}
+        goal = fixture.goal()
+        first = asked(fixture, goal)
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(fixture.folder), "OVERSEER_SOCKET": str(fixture.daemon.socket)}
 
         def cli(*words):
             return subprocess.run([str(BUILD / "overseer"), *words], env=env, capture_output=True, text=True, timeout=60)
 
         shown = cli("diff", goal)
         assert shown.returncode == 0 and "+a" in shown.stdout, shown
-        push(house, "b", text="b\n" + TEXT)
-        assert approve(house, goal, first, commit=first["commit"]) is None
-        house.wait("another commit waits", lambda: (q := question_of(house, goal)) and q["commit"] != first["commit"])
+        push(fixture, "b", text="b\n" + TEXT)
+        assert approve(fixture, goal, first, commit=first["commit"]) is None
+        fixture.wait("another commit waits", lambda: (q := question_of(fixture, goal)) and q["commit"] != first["commit"])
         refused = cli("land", goal)
         assert refused.returncode != 0 and "look at it again" in refused.stderr + refused.stdout, refused
         assert cli("diff", goal).returncode == 0 and cli("land", goal).returncode == 0
-        landed(house, goal)
+        landed(fixture, goal)
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "landing.cli", "VERIFY-22")
 
 

@@ -11,7 +11,7 @@ import time
 from world import OVERSEER, Broken, Client, Unreachable, goal_text
 
 TRANSIENT = {"E_BUSY", "E_STORE_AWAY", "E_STOPPING", "E_CONFLICT", "E_NO_MEMORY"}
-PATIENCE = 120  # seconds until a write that is repeated again and again counts as lost
+TIMEOUT_SCALE = 120  # seconds until a write that is repeated again and again counts as lost
 RECENT = 400    # goals that reports go to
 
 
@@ -132,7 +132,7 @@ class Load:
         for thread in self.threads:
             thread.start()
 
-    def end(self, within=PATIENCE + 30):
+    def end(self, within=TIMEOUT_SCALE + 30):
         """Whatever is under way is finished; then nobody writes any more."""
         self.ending.set()
         self.resting.clear()
@@ -208,7 +208,7 @@ class Load:
         return op
 
     def settle(self, way, op, chance):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SCALE
         was_acked, before = op.acked, op.seq
         while True:
             op.tries += 1

@@ -66,96 +66,96 @@ def check(function):
 
 
 def house_of(name, slow=0, **rows):
-    house = house_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
-    house.program.write_text(AGENT.replace("SLOW = 0", f"SLOW = {slow}"))
-    return house
+    fixture = house_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
+    fixture.program.write_text(AGENT.replace("SLOW = 0", f"SLOW = {slow}"))
+    return fixture
 
 
-def prompts(house):
+def prompts(fixture):
     """All that it was ever told, as it landed."""
-    [branch] = git(house.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
-    return git(house.repo, "show", f"{branch}:prompts")
+    [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
+    return git(fixture.repo, "show", f"{branch}:prompts")
 
 
-def holds(house):
+def holds(fixture):
     found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return [int(line.split()[0]) for line in found if "overseer-hold" in line and str(house.folder) in line and "--dir" in line]
+    return [int(line.split()[0]) for line in found if "overseer-hold" in line and str(fixture.folder) in line and "--dir" in line]
 
 
 @check
 def what_a_dead_hold_kept_is_read():
     """Daemon and hold die, as in a reboot, after the agent has said done: that is read, and nobody is asked to do it again."""
-    house = house_of("unread")
+    fixture = house_of("unread")
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
-        tree = tree_of(house, goal)
-        house.daemon.kill()
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
+        tree = tree_of(fixture, goal)
+        fixture.daemon.kill()
         (tree / "go").touch()
-        house.wait("it has ended its turn", lambda: (tree / "told").exists())
+        fixture.wait("it has ended its turn", lambda: (tree / "told").exists())
         time.sleep(0.3)
-        for pid in holds(house):
+        for pid in holds(fixture):
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.3)
-        house.begin()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
-        assert prompts(house).count("=====") == 1, prompts(house)
-        assert [one["to"] for one in house.records(goal, "update.taken")] == ["done"], house.records(goal, "update.taken")
-        assert sum(one["to"] == "spawn" for one in house.records(goal, "effect.ended")) == 1
-        house.wait("nothing of its run is left open", lambda: not list(state_of(house).glob("runs/*/run.json")), 20)
+        fixture.begin()
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 30)
+        assert prompts(fixture).count("=====") == 1, prompts(fixture)
+        assert [one["to"] for one in fixture.records(goal, "update.taken")] == ["done"], fixture.records(goal, "update.taken")
+        assert sum(one["to"] == "spawn" for one in fixture.records(goal, "effect.ended")) == 1
+        fixture.wait("nothing of its run is left open", lambda: not list(state_of(fixture).glob("runs/*/run.json")), 20)
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def who_left_the_settings_is_stopped():
     """The daemon dies before the agent's first word, and its row is taken out of the settings: the daemon starts, and stops it."""
-    house = house_of("gone", slow=600)
+    fixture = house_of("gone", slow=600)
     try:
-        goal = house.goal()
-        house.wait("its hold stands", lambda: holds(house))
-        house.wait("its run is known", lambda: list(state_of(house).glob("runs/*/run.json")))
-        house.daemon.kill()
-        config = house.folder / "overseer.toml"
+        goal = fixture.goal()
+        fixture.wait("its hold stands", lambda: holds(fixture))
+        fixture.wait("its run is known", lambda: list(state_of(fixture).glob("runs/*/run.json")))
+        fixture.daemon.kill()
+        config = fixture.folder / "overseer.toml"
         before = config.read_text()
         config.write_text(before.split("[[agents]]")[0])
-        house.begin()
-        house.wait("it is stopped", lambda: not holds(house), 30)
-        assert house.do("goal.show", goal=goal)["status"] == "active"
-        house.daemon.kill()
+        fixture.begin()
+        fixture.wait("it is stopped", lambda: not holds(fixture), 30)
+        assert fixture.do("goal.show", goal=goal)["status"] == "active"
+        fixture.daemon.kill()
         config.write_text(before)
-        house.begin()
+        fixture.begin()
     finally:
-        house.close()
+        fixture.close()
 
 
 @check
 def a_yes_comes_before_other_words():
     """Somebody tells it something in mid-turn, and then it asks for permission: the yes is given at once, and the words after it."""
-    house = house_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
+    fixture = house_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
-        tree = tree_of(house, goal)
-        house.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
+        tree = tree_of(fixture, goal)
+        fixture.do("mail.send", goal=goal, to="A_0", kind="instruction", subject="Use tabs, please.")
         time.sleep(1)
         (tree / "ask").touch()
         (tree / "go").touch()
-        house.wait("somebody is asked", lambda: house.do("inbox.list")["items"])
-        [one] = house.do("inbox.list")["items"]
+        fixture.wait("somebody is asked", lambda: fixture.do("inbox.list")["items"])
+        [one] = fixture.do("inbox.list")["items"]
         assert "drop the table" in one["text"], one
-        house.do("question.answer", goal=goal, question=one["questionId"], answer="a")
-        house.wait("it has its yes", lambda: (tree / "answered").exists(), 10)
+        fixture.do("question.answer", goal=goal, question=one["questionId"], answer="a")
+        fixture.wait("it has its yes", lambda: (tree / "answered").exists(), 10)
         assert '"y"' in (tree / "answered").read_text(), (tree / "answered").read_text()
-        house.wait("it has landed", lambda: house.records(goal, "work.landed"), 30)
-        assert prompts(house).count("Use tabs, please.") == 1, prompts(house)
+        fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"), 30)
+        assert prompts(fixture).count("Use tabs, please.") == 1, prompts(fixture)
     finally:
-        house.close()
+        fixture.close()
 
 
-def rows_with(house, words):
+def rows_with(fixture, words):
     """The tables that have these words in them."""
-    store = sqlite3.connect(f"file:{house.folder}/store.db?mode=ro", uri=True)
+    store = sqlite3.connect(f"file:{fixture.folder}/store.db?mode=ro", uri=True)
     try:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name for name in tables for row in store.execute(f"SELECT * FROM {name}")
@@ -167,23 +167,23 @@ def rows_with(house, words):
 @check
 def progress_goes_with_its_run():
     """What it said of its progress is nowhere but in the log when its run is over, and nowhere at all when the goal is forgotten."""
-    house = house_of("progress")
+    fixture = house_of("progress")
     try:
-        goal = house.goal()
-        house.wait("it works", lambda: house.records(goal, "dispatch.accepted"))
-        house.do("agent.progress", goal=goal, assignment="A_0", phase="converting-all-of-it", percentComplete=40)
-        assert len(rows_with(house, b"converting-all-of-it")) > 1, rows_with(house, b"converting-all-of-it")
-        (tree_of(house, goal) / "go").touch()
-        house.wait("it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done")
-        assert rows_with(house, b"converting-all-of-it") == {"record"}, rows_with(house, b"converting-all-of-it")
-        house.client.close()
-        house.daemon.stop()
-        subprocess.run([BUILD / "overseerd", "--maintain", "forget", goal, "--store", f"sqlite:{house.folder}/store.db"], check=True,
+        goal = fixture.goal()
+        fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
+        fixture.do("agent.progress", goal=goal, assignment="A_0", phase="converting-all-of-it", percentComplete=40)
+        assert len(rows_with(fixture, b"converting-all-of-it")) > 1, rows_with(fixture, b"converting-all-of-it")
+        (tree_of(fixture, goal) / "go").touch()
+        fixture.wait("it is done", lambda: fixture.do("goal.show", goal=goal)["state"] == "done")
+        assert rows_with(fixture, b"converting-all-of-it") == {"record"}, rows_with(fixture, b"converting-all-of-it")
+        fixture.client.close()
+        fixture.daemon.stop()
+        subprocess.run([BUILD / "overseerd", "--maintain", "forget", goal, "--store", f"sqlite:{fixture.folder}/store.db"], check=True,
                        capture_output=True, timeout=60)
-        assert not rows_with(house, b"converting-all-of-it"), rows_with(house, b"converting-all-of-it")
-        house.begin()
+        assert not rows_with(fixture, b"converting-all-of-it"), rows_with(fixture, b"converting-all-of-it")
+        fixture.begin()
     finally:
-        house.close()
+        fixture.close()
     proof.passed("e2e", "lost.progress", "PROGRESS-08")
 
 

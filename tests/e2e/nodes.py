@@ -19,7 +19,7 @@ import time
 import traceback
 
 import proof
-from desk import Desk
+from example_site import Site
 from servers import Pooler, Server, run, url
 from world import OVERSEER, TOP, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
@@ -200,9 +200,9 @@ def examples_of(path):
 @test
 def what_the_document_says():
     """docs/postgres.md, step by step, as it stands: only the names of the machines are replaced by where they are here."""
-    desk = Desk("nodes-document")
-    os.chmod(desk.folder, 0o755)
-    nodes = {name: Server(desk.folder, name) for name in ("db1", "db2", "db3")}
+    site = Site("nodes-document")
+    os.chmod(site.folder, 0o755)
+    nodes = {name: Server(site.folder, name) for name in ("db1", "db2", "db3")}
     for node in nodes.values():
         node.user = "postgres"
     first = nodes["db1"].create()
@@ -212,7 +212,7 @@ def what_the_document_says():
     for name in ("db2", "db3"):
         nodes[name].copy_of(first)
     wait_until("the standbys stream", lambda: first.standbys() == 2, 15)
-    password = desk.folder / ".pgpass"
+    password = site.folder / ".pgpass"
     commands, sections = [], []
     for example in examples_of(TOP / "docs" / "postgres.md"):
         placed = re.sub(r"\bdb[123]\b", lambda found: str(nodes[found.group()].folder), example)
@@ -228,17 +228,17 @@ def what_the_document_says():
             sections.append(placed.partition("\n")[2])
         else:
             raise Broken(f"an example that is not tried: {example}")
-    users = desk.folder / "users"
+    users = site.folder / "users"
     users.write_text('"overseer" "change-me"\n')
-    pooler = Pooler(desk.folder, "pool", first, databases="\n".join(sections), access=f"auth_type = scram-sha-256\nauth_file = {users}").start()
+    pooler = Pooler(site.folder, "pool", first, databases="\n".join(sections), access=f"auth_type = scram-sha-256\nauth_file = {users}").start()
     pooled = [re.sub("host=[^&]*", f"host={pooler.folder}", command) for command in commands]
     for command in commands + pooled:
-        desk.well(command)
-        desk.well("overseer", "goal", "create", "as in the document")
-        [check] = [one for one in desk.json("overseer", "doctor")["checks"] if one["check"] == "replication"]
+        site.well(command)
+        site.well("overseer", "goal", "create", "as in the document")
+        [check] = [one for one in site.json("overseer", "doctor")["checks"] if one["check"] == "replication"]
         if check["verdict"] != "good" or "failover" not in check["text"]:
             raise Broken(f"{command}: {check}")
-        desk.well("overseer", "down")
+        site.well("overseer", "down")
     made = first.ask("SELECT count(*) FROM goal_view WHERE title = 'as in the document'", "overseer")[0][0]
     if not commands or not sections or int(made) != len(commands + pooled):
         raise Broken(f"{len(commands)} commands, {len(sections)} sections, {made} goals")

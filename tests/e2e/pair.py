@@ -10,7 +10,7 @@ from collections import Counter
 
 from load import Load, Op, key_derive
 from verify import CLAIMED, COMPLETED, DESK_OPENED, ENDED, EVIDENCE, NEEDS_PERSON, REPORTED, TYPE_NAMES, UNCONFIRMED, Verification, decode
-from world import (OVERSEERD_SEAMS, PATIENCE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
+from world import (OVERSEERD_SEAMS, TIMEOUT_SCALE, Broken, Client, Daemon, folder_make, seam_arm, store_make,
                    wait_until)
 
 LEASE = 2
@@ -250,7 +250,7 @@ def sigstop(options):
     """Every take-over is in time. A neighbour's work on the same machine looks like ours: where others may work beside us, a run
     with one that is late, and nothing else wrong, is measured once more before it counts."""
     wrong, late = sigstop_run(options)
-    if late and not wrong and PATIENCE > 1:
+    if late and not wrong and TIMEOUT_SCALE > 1:
         print(f"    {late} take-overs came late: once more")
         wrong, late = sigstop_run(options)
     return not wrong and not late

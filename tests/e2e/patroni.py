@@ -307,7 +307,7 @@ class Chains(Verification):
 
     def __init__(self, store, load, acts, others):
         super().__init__(store, load, acts)
-        self.desks |= others
+        self.sites |= others
 
 
 def others_of(world, store):

@@ -246,7 +246,7 @@ def git(folder, *words):
                           env={**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}).stdout.strip()
 
 
-class House:
+class Fixture:
     def __init__(self, name, kind, forge, rows=None, **landing):
         self.folder = self.folder_of(name)
         self.repo, self.remote = self.folder / "repo", self.folder / "remote.git"
@@ -334,25 +334,25 @@ def the_whole_way(world):
     """Pushed, opened, on the record, and told where people look; nothing of the operator's moved."""
     for kind in FORGES:
         with Forge(kind) as forge:
-            house = House(f"whole-{kind}", kind, forge)
+            fixture = Fixture(f"whole-{kind}", kind, forge)
             try:
-                goal = house.goal()
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-                [landed] = house.records(goal, "work.landed")
+                goal = fixture.goal()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+                [landed] = fixture.records(goal, "work.landed")
                 assert "https://x/1" in evidence(landed), landed
-                assert len(forge.pulls) == 1 and len(house.branches()) == 1, forge.pulls
+                assert len(forge.pulls) == 1 and len(fixture.branches()) == 1, forge.pulls
                 made = forge.pulls[0]
-                assert f"refs/heads/{made['head']}" == house.branches()[0], made
-                assert git(house.remote, "show", f"{made['head']}:made") == "made"
+                assert f"refs/heads/{made['head']}" == fixture.branches()[0], made
+                assert git(fixture.remote, "show", f"{made['head']}:made") == "made"
                 assert "Closes" in made["title"] and "#1" not in made["title"], made["title"]
                 assert "@everyone" not in made["body"] and "test \\-f made" in made["body"].replace("-f", "\\-f"), made["body"]
-                assert git(house.repo, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
-                assert "https://x/1" in json.dumps(house.do("why.show", of=goal)), "why does not tell"
-                house.wait("what it left is in the remote, too",
-                           lambda: git(house.remote, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"))
-                assert "https://x/1" in json.dumps(house.do("goal.show", goal=goal)), "goal show does not tell"
+                assert git(fixture.repo, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+                assert "https://x/1" in json.dumps(fixture.do("why.show", of=goal)), "why does not tell"
+                fixture.wait("what it left is in the remote, too",
+                           lambda: git(fixture.remote, "for-each-ref", "--format=%(refname)", "refs/overseer/salvage"))
+                assert "https://x/1" in json.dumps(fixture.do("goal.show", goal=goal)), "goal show does not tell"
             finally:
-                house.close()
+                fixture.close()
 
 
 @check
@@ -361,16 +361,16 @@ def a_forge_that_fails_for_a_while(world):
     faults = [lambda h, r: answer(h, 500), hang, lambda h, r: answer(h, 429, {"Retry-After": "1"})]
     with Forge("gitea") as forge:
         forge.before, forge.faults = faults, [hang_up]
-        house = House("fails", "gitea", forge)
+        fixture = Fixture("fails", "gitea", forge)
         try:
-            goal = house.goal()
-            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-            assert len(forge.pulls) == 1 and len(house.records(goal, "work.landed")) == 1, forge.pulls
+            goal = fixture.goal()
+            fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+            assert len(forge.pulls) == 1 and len(fixture.records(goal, "work.landed")) == 1, forge.pulls
             made = [r for r in forge.log if r["method"] == "POST"]
             assert len(made) == 4, len(made)  # the fifth try finds what the fourth has made
-            assert not house.records(goal, "work.not_landed")
+            assert not fixture.records(goal, "work.not_landed")
         finally:
-            house.close()
+            fixture.close()
 
 
 @check
@@ -378,21 +378,21 @@ def pushed_is_not_landed(world):
     """The forge refuses: the branch is there, nothing is called landed, and a person is asked."""
     with Forge("github") as forge:
         forge.before = [lambda h, r: answer(h, 403, body={"message": "Resource not accessible by personal access token"})] * 20
-        house = House("refused", "github", forge)
+        fixture = Fixture("refused", "github", forge)
         try:
-            goal = house.goal()
-            house.wait("it is not landed", lambda: house.records(goal, "work.not_landed"))
-            assert not house.records(goal, "work.landed") and len(house.branches()) == 1 and not forge.pulls
-            [record] = house.records(goal, "work.not_landed")
+            goal = fixture.goal()
+            fixture.wait("it is not landed", lambda: fixture.records(goal, "work.not_landed"))
+            assert not fixture.records(goal, "work.landed") and len(fixture.branches()) == 1 and not forge.pulls
+            [record] = fixture.records(goal, "work.not_landed")
             assert "pushed" in evidence(record) and "403" in evidence(record), record
-            house.wait("a person is asked", lambda: house.do("inbox.list")["items"])
+            fixture.wait("a person is asked", lambda: fixture.do("inbox.list")["items"])
             forge.before = []
-            question = house.do("inbox.list")["items"][0]
-            house.do("question.answer", goal=goal, question=question["questionId"], answer="try again")
-            house.wait("it has landed", lambda: house.records(goal, "work.landed"))
+            question = fixture.do("inbox.list")["items"][0]
+            fixture.do("question.answer", goal=goal, question=question["questionId"], answer="try again")
+            fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
             assert len(forge.pulls) == 1
         finally:
-            house.close()
+            fixture.close()
 
 
 @check
@@ -406,18 +406,18 @@ def killed_between_push_and_opening(world):
                 arrived.set()
                 hang(handler, request)
             setattr(forge, moment, [stuck])
-            house = House(f"killed-{moment}", "gitlab", forge)
+            fixture = Fixture(f"killed-{moment}", "gitlab", forge)
             try:
-                goal = house.goal()
+                goal = fixture.goal()
                 assert arrived.wait(60), "the forge was never asked"
-                house.daemon.process.send_signal(signal.SIGKILL)
-                house.daemon.process.wait()
-                assert len(house.branches()) == 1 and len(forge.pulls) == (moment == "faults")
-                house.begin()
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-                assert len(forge.pulls) == 1 and len(house.records(goal, "work.landed")) == 1, forge.pulls
+                fixture.daemon.process.send_signal(signal.SIGKILL)
+                fixture.daemon.process.wait()
+                assert len(fixture.branches()) == 1 and len(forge.pulls) == (moment == "faults")
+                fixture.begin()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+                assert len(forge.pulls) == 1 and len(fixture.records(goal, "work.landed")) == 1, forge.pulls
             finally:
-                house.close()
+                fixture.close()
 
 
 @check
@@ -426,19 +426,19 @@ def stopped_while_it_waits(world):
     for name, fault in (("pause", lambda h, r: answer(h, 503)), ("try", hang)):
         with Forge("github") as forge:
             forge.before = [fault] * 50
-            house = House(f"stopped-{name}", "github", forge)
+            fixture = Fixture(f"stopped-{name}", "github", forge)
             try:
-                goal = house.goal()
-                house.wait("it was tried", lambda: [r for r in forge.log if r["method"] == "POST"])
+                goal = fixture.goal()
+                fixture.wait("it was tried", lambda: [r for r in forge.log if r["method"] == "POST"])
                 time.sleep(0.3)
-                house.client.close()
-                house.daemon.stop()
+                fixture.client.close()
+                fixture.daemon.stop()
                 forge.before = []
-                house.begin()
-                house.wait("it has landed", lambda: house.records(goal, "work.landed"))
-                assert len(forge.pulls) == 1 and not house.records(goal, "work.not_landed")
+                fixture.begin()
+                fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
+                assert len(forge.pulls) == 1 and not fixture.records(goal, "work.not_landed")
             finally:
-                house.close()
+                fixture.close()
 
 
 def main():

@@ -53,7 +53,7 @@ def keys_of_an_older_build(_):
 
 # ---- a generator ----
 
-class House:
+class Fixture:
     """One daemon with three ways in: RPC and MCP by person, actor with a token, and run; and the command line."""
 
     def __init__(self, engine, seed):
@@ -88,7 +88,7 @@ class House:
 
     def mcp(self, caller, method, params):
         if caller == "me":
-            return self.rpc(caller, method, params)  # a person's MCP is another program, see doors.py
+            return self.rpc(caller, method, params)  # a person's MCP is another program, see interfaces.py
         if caller not in self.sessions:
             hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
             _, headers, _ = self.mcp_post(caller, {"id": 1, "method": "initialize", "params": hello})
@@ -110,13 +110,13 @@ class House:
             json.loads(done.stdout) if done.returncode == 0 else {}
 
 
-def disturbed(house, held):
+def disturbed(fixture, held):
     """A client that is no help: half a request, one that is too large, one that is no JSON, or nothing at all."""
-    kind = house.random.randrange(5)
+    kind = fixture.random.randrange(5)
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(5)
     try:
-        sock.connect(str(house.daemon.socket))
+        sock.connect(str(fixture.daemon.socket))
         if kind == 0:
             sock.sendall(b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Le")
         elif kind == 1:
@@ -129,25 +129,25 @@ def disturbed(house, held):
         pass  # it was shut out meanwhile
     held.append(sock)
     if len(held) > 40:
-        held.pop(house.random.randrange(len(held))).close()
+        held.pop(fixture.random.randrange(len(held))).close()
 
 
 def generated(options):
     """Keys, bodies and callers at random, through three ways in, between clients that disturb: each answer is what was agreed, and exactly
     what was acknowledged is there."""
-    house, held, known, counts = House(options.engine, options.seed), [], {}, Counter()
+    fixture, held, known, counts = Fixture(options.engine, options.seed), [], {}, Counter()
     said = Counter()  # (goal, text) -> applied
     for _ in range(options.requests):
-        dice = house.random
+        dice = fixture.random
         if dice.random() < 0.25:
-            disturbed(house, held)
+            disturbed(fixture, held)
             counts["disturbing"] += 1
             continue
         caller, key, text = dice.choice(("me", "ann", "bob")), f"k{dice.randrange(20)}", f"text {dice.randrange(3)}"
         method = dice.choice(("goal.report", "goal.report", "goal.create"))
-        goal = dice.choice(house.goals)
+        goal = dice.choice(fixture.goals)
         params = {"goal": goal, "text": text, "key": key} if method == "goal.report" else {"title": text, "key": key}
-        way = dice.choices((house.rpc, house.mcp, house.cli), (10, 5, 1))[0]
+        way = dice.choices((fixture.rpc, fixture.mcp, fixture.cli), (10, 5, 1))[0]
         name = (caller, method, goal if method == "goal.report" else "", key)
         code, result = way(caller, method, params)
         first, answered = known.setdefault(name, (text, result))
@@ -158,10 +158,10 @@ def generated(options):
             said[goal if method == "goal.report" else result["goalId"], text] += method == "goal.report"
         elif not code:
             check(answered["goalId"] == result["goalId"], f"{name} was answered with another goal")
-    for goal in house.goals:
+    for goal in fixture.goals:
         told, after = Counter(), None
         while True:
-            page = house.do("events.list", goal=goal, type="goal.reported", limit=500, **({"after": after} if after else {}))
+            page = fixture.do("events.list", goal=goal, type="goal.reported", limit=500, **({"after": after} if after else {}))
             for event in page["events"]:
                 told[event["text"]] += 1
             after = page.get("next")
@@ -171,9 +171,9 @@ def generated(options):
         check(dict(told) == wanted, f"{goal}: acknowledged {wanted}, stored {dict(told)}")
     for sock in held:
         sock.close()
-    house.client.close()
-    house.daemon.stop()
-    check(not house.daemon.promises_broken(), house.daemon.promises_broken())
+    fixture.client.close()
+    fixture.daemon.stop()
+    check(not fixture.daemon.promises_broken(), fixture.daemon.promises_broken())
     print(f"{options.requests} requests with seed {options.seed}: {dict(counts)}")
     return ""
 

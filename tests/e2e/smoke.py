@@ -17,7 +17,7 @@ import threading
 import time
 
 
-class Door(http.client.HTTPConnection):
+class Interface(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("overseer", timeout=30)
         self.path = path
@@ -45,22 +45,22 @@ def error_of(answer):
 
 def client(path, number, failures):
     try:
-        door = Door(path)
+        interface = Interface(path)
         for i in range(25):
             key = f"{number}-{i}"
             wanted = {"title": f"goal {key}", "command": "echo done" if i % 3 == 0 else "true", "key": key}
-            made, again = door.call("goal.create", **wanted), door.call("goal.create", **wanted)
+            made, again = interface.call("goal.create", **wanted), interface.call("goal.create", **wanted)
             goal = made["result"]["goalId"]
             assert again["result"]["goalId"] == goal, again
-            door.call("goal.report", goal=goal, text="half", key="half")
-            door.call("goal.report", goal=goal, text="half", key="half")
-            shown = door.call("goal.show", goal=goal)["result"]
+            interface.call("goal.report", goal=goal, text="half", key="half")
+            interface.call("goal.report", goal=goal, text="half", key="half")
+            shown = interface.call("goal.show", goal=goal)["result"]
             assert shown["reports"] == 1 and shown["title"] == f"goal {key}", shown
-        assert error_of(door.call("goal.create")) == "E_INVALID"
-        assert error_of(door.call("goal.create", title="x" * 600)) == "E_INVALID"
-        assert error_of(door.call("goal.show", goal="goal_00000000000000000000000000")) == "E_NOT_FOUND"
-        assert error_of(door.call("goal.fly", goal="x")) == "E_UNKNOWN_METHOD"
-        door.close()
+        assert error_of(interface.call("goal.create")) == "E_INVALID"
+        assert error_of(interface.call("goal.create", title="x" * 600)) == "E_INVALID"
+        assert error_of(interface.call("goal.show", goal="goal_00000000000000000000000000")) == "E_NOT_FOUND"
+        assert error_of(interface.call("goal.fly", goal="x")) == "E_UNKNOWN_METHOD"
+        interface.close()
     except Exception as error:  # a thread has nobody to raise to
         failures.append(f"client {number}: {error!r}")
 
@@ -69,9 +69,9 @@ def wait_until_joined(path, daemon):
     for _ in range(600):
         assert daemon.poll() is None, "the daemon ended"
         try:
-            door = Door(path)
-            door.request("GET", "/healthz")
-            if json.loads(door.getresponse().read())["joined"]:
+            interface = Interface(path)
+            interface.request("GET", "/healthz")
+            if json.loads(interface.getresponse().read())["joined"]:
                 return
         except OSError:
             pass

@@ -167,7 +167,7 @@ def toml(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-class House:
+class Fixture:
     """A daemon of an operator with a HOME of its own, some agents, and a repository."""
 
     def __init__(self, folder, agents, path=None, operator=None, settings=None, environment=None):
@@ -250,25 +250,25 @@ def started(folder, home, programs, bubblewrap):
     secret = home / ".ssh/id_secret"
     agents = [{"id": name, "driver": "command", "program": str(program), "args": [*args, str(secret)[1:], name]}  # an argument that is a whole path is shown
               for name, (program, args) in programs.items()]
-    house = House(folder, agents, path=path_make(folder, home, bubblewrap), operator=home)
+    fixture = Fixture(folder, agents, path=path_make(folder, home, bubblewrap), operator=home)
     try:
-        goals = {name: house.task(name) for name in programs}
+        goals = {name: fixture.task(name) for name in programs}
         try:
-            wait_until("all have answered", lambda: house.daemon.alive() and all(house.answer(goal) for goal in goals.values()),
+            wait_until("all have answered", lambda: fixture.daemon.alive() and all(fixture.answer(goal) for goal in goals.values()),
                        STARTS_WITHIN, 0.2)
         except Broken:
-            missing = [name for name, goal in goals.items() if not house.answer(goal)]
-            raise Broken(f"{kind}: not started: {missing}; {house.errors()} {house.cli('inbox')}") from None
+            missing = [name for name, goal in goals.items() if not fixture.answer(goal)]
+            raise Broken(f"{kind}: not started: {missing}; {fixture.errors()} {fixture.cli('inbox')}") from None
         for name, goal in goals.items():
-            answer = house.answer(goal)
+            answer = fixture.answer(goal)
             check(answer["layout"] == name and answer["word"] == "helped", f"{kind}: {name} answered {answer}")
             check(SECRET not in answer["secret"], f"{kind}: {name} read the operator's secret")
-            held = house.do("assignment.list", goal=goal)["assignments"]
-            check(not held or held[0]["sandbox"] in ("", kind), f"{name} was held by {held}: {house.cli('why', goal)}")
-        by = house.answer(goals["nvm"])["by"]
+            held = fixture.do("assignment.list", goal=goal)["assignments"]
+            check(not held or held[0]["sandbox"] in ("", kind), f"{name} was held by {held}: {fixture.cli('why', goal)}")
+        by = fixture.answer(goals["nvm"])["by"]
         check(not by.startswith("/usr"), f"{kind}: nvm's program was run by {by}")
     finally:
-        house.close()
+        fixture.close()
     print(f"ok: {len(programs)} layouts start under {kind}", flush=True)
 
 
@@ -295,17 +295,17 @@ AT_WORK = "#!/bin/sh\ncat >/dev/null\necho begun\nsleep 1\n" + DIES.split("\n", 
 SCREENS = {"why": ["why"], "logs": ["logs"], "status": ["status"], "inbox": ["inbox"]}
 
 
-def screens(house, goal):
-    return {name: house.cli(*words, *([goal] if name in ("why", "logs") else [])) for name, words in SCREENS.items()}
+def screens(fixture, goal):
+    return {name: fixture.cli(*words, *([goal] if name in ("why", "logs") else [])) for name, words in SCREENS.items()}
 
 
-def explained(house, goal, name, not_on=()):
+def explained(fixture, goal, name, not_on=()):
     """All four screens have the words, and none has a control character or the key."""
     begin = time.monotonic()
     seen = {}
     while time.monotonic() - begin < EXPLAINED_WITHIN and not (seen and all(WORDS in text for text in seen.values())):
         time.sleep(0.2)
-        seen = screens(house, goal)
+        seen = screens(fixture, goal)
         for screen in not_on:
             text = seen.pop(screen)
             check(WORDS not in text, f"{name}: `{screen}` says it: {text}")
@@ -323,19 +323,19 @@ def dies(folder):
         place = folder / name
         program = file_make(place / "broken", text.replace("STATUS", str(status)), 0o755)
         more = {"kind": {"acp": "goose", "tmux": "codex"}.get(kind, kind)}
-        house = House(place, [{"id": "broken", "driver": kind, "program": str(program), **more}], settings={"supervision": {"tick_every": "30s"}})
+        fixture = Fixture(place, [{"id": "broken", "driver": kind, "program": str(program), **more}], settings={"supervision": {"tick_every": "30s"}})
         try:
             # one that died at its work is started again: that needs nobody yet
-            explained(house, house.task("broken"), name, not_on=["inbox"] if text is AT_WORK else [])
-            check(KEY not in (house.state.parent / "store.db").read_bytes().decode("latin-1"), f"{name}: the key is in the store")
+            explained(fixture, fixture.task("broken"), name, not_on=["inbox"] if text is AT_WORK else [])
+            check(KEY not in (fixture.state.parent / "store.db").read_bytes().decode("latin-1"), f"{name}: the key is in the store")
         finally:
-            house.close()
+            fixture.close()
 
 
 # ---- doctor ----
 
-def checks(house):
-    out = house.cli("doctor", "--json")
+def checks(fixture):
+    out = fixture.cli("doctor", "--json")
     check(out.startswith("{"), f"doctor says {out!r}")
     return {row["check"]: row for row in json.loads(out)["checks"]}
 
@@ -343,11 +343,11 @@ def checks(house):
 def examined(folder, name, agents, operator):
     place = folder / name
     place.mkdir()
-    house = House(place, agents, path=path_make(place, operator, True), operator=operator)
+    fixture = Fixture(place, agents, path=path_make(place, operator, True), operator=operator)
     try:
-        return checks(house)
+        return checks(fixture)
     finally:
-        house.close()
+        fixture.close()
 
 
 def doctor(folder):

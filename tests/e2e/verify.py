@@ -146,7 +146,7 @@ class Verification:
         self.records = defaultdict(list)
         for row in store.read("record"):
             self.records[row["goal_id"]].append(row)
-        self.desks = {goal for goal, rows in self.records.items() if any(row["type"] == DESK_OPENED for row in rows)}  # alerts: chains only
+        self.sites = {goal for goal, rows in self.records.items() if any(row["type"] == DESK_OPENED for row in rows)}  # alerts: chains only
         self.effects = defaultdict(dict)
         for row in store.read("effect"):
             self.effects[row["goal_id"]][row["n"]] = row
@@ -168,7 +168,7 @@ class Verification:
         for table, rows in (("goal_view", self.faces), ("effect", self.effects)):
             for goal in rows.keys() - self.goals.keys():
                 self.findings.add("half-applied", f"{goal_text(goal)} has a row in {table} and none in goal")
-        for goal in self.goals.keys() - set(self.skip) - self.desks:
+        for goal in self.goals.keys() - set(self.skip) - self.sites:
             self.check_state(goal)
         for row in self.inbox:
             self.findings.add("left over", f"inbox: {id_text(row['source'])} for {goal_text(row['goal_id'])}")
@@ -190,7 +190,7 @@ class Verification:
             if head != record["hash"]:
                 self.findings.add("broken chain", f"{name} at record {record['seq']}")
                 break
-            wrong = goal not in self.desks and replay.apply(record["type"], record["seq"], decode(record["body"], EVIDENCE))
+            wrong = goal not in self.sites and replay.apply(record["type"], record["seq"], decode(record["body"], EVIDENCE))
             if wrong:
                 self.findings.add("wrong order", f"{name} at record {record['seq']}: {wrong}")
         if head != row["head"]:

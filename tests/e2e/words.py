@@ -15,7 +15,7 @@ import time
 import traceback
 
 import proof
-from doors import AGENTS, House, settle
+from interfaces import AGENTS, Fixture, settle
 from world import OVERSEER, STARTED, under_postgres, wait_until
 
 SECRET = "ghp_" + hashlib.sha256(b"invented").hexdigest()[:36]
@@ -24,199 +24,199 @@ TWO = [{"id": "P1", "tier": "phase"}, {"id": "T1", "tier": "task", "parentId": "
 NODES = [{**node, "name": node["id"], "objective": f"make {node['id']}", "acceptanceCriteria": ["it can be seen"]} for node in TWO]
 
 
-def shows(house, what, rows):
+def shows(fixture, what, rows):
     """What was expected has held: it shows these clauses of rows."""
-    proof.passed("e2e", f"{what} [{house.store.engine}]", rows)
+    proof.passed("e2e", f"{what} [{fixture.store.engine}]", rows)
 
 
-def begin(house, nodes=NODES, agents=AGENTS):
+def begin(fixture, nodes=NODES, agents=AGENTS):
     """A goal with three pieces of work, and an agent at each."""
-    goal = house.do("goal.create", title="tokens")["goalId"]
-    settle(house, agents)
-    house.do("plan.apply", goal=goal, nodes=nodes)
-    wait_until("all of them were told", lambda: len([one for one in house.do("assignment.list", goal=goal)["assignments"]
+    goal = fixture.do("goal.create", title="tokens")["goalId"]
+    settle(fixture, agents)
+    fixture.do("plan.apply", goal=goal, nodes=nodes)
+    wait_until("all of them were told", lambda: len([one for one in fixture.do("assignment.list", goal=goal)["assignments"]
                                                       if one["delivery"] == "accepted"]) == 3, 30)
     return goal
 
 
-def assignment(house, goal, node):
-    return next(one for one in house.do("assignment.list", goal=goal)["assignments"] if one["workNodeId"] == node)
+def assignment(fixture, goal, node):
+    return next(one for one in fixture.do("assignment.list", goal=goal)["assignments"] if one["workNodeId"] == node)
 
 
-def agent(house, goal, one=None):
+def agent(fixture, goal, one=None):
     """Its token, bound to its work; without it only to the goal."""
     bound = {"assignment": one["assignmentId"]} if one else {}
-    role = f"agent-{next(house.count)}"
-    house.tokens[role] = house.do("token.create", role="run", actor=f"actor:agent:{role}", goal=goal, run=f"R_{role}", **bound)["token"]
+    role = f"agent-{next(fixture.count)}"
+    fixture.tokens[role] = fixture.do("token.create", role="run", actor=f"actor:agent:{role}", goal=goal, run=f"R_{role}", **bound)["token"]
     return role
 
 
-def tool(house, role, name, **arguments):
-    answer = house.mcp.send(role, "tools/call", {"name": name, "arguments": arguments}, house.mcp.session(role))[1]["result"]
+def tool(fixture, role, name, **arguments):
+    answer = fixture.mcp.send(role, "tools/call", {"name": name, "arguments": arguments}, fixture.mcp.session(role))[1]["result"]
     return answer["_meta"]["overseer/error"]["code"] if answer["isError"] else answer["structuredContent"]
 
 
-def typed(house, *words):
-    return subprocess.run([str(OVERSEER), *words, "--socket", str(house.daemon.socket)], capture_output=True, text=True, timeout=60, check=True,
+def typed(fixture, *words):
+    return subprocess.run([str(OVERSEER), *words, "--socket", str(fixture.daemon.socket)], capture_output=True, text=True, timeout=60, check=True,
                           stdin=subprocess.DEVNULL).stdout
 
 
-def records(house, goal, kind):
-    return [one for one in house.do("goal.show", goal=goal)["records"] if one["type"] == kind]
+def records(fixture, goal, kind):
+    return [one for one in fixture.do("goal.show", goal=goal)["records"] if one["type"] == kind]
 
 
 # ---- handoffs ----
 
-def handoffs_stand_at_every_level(house):
+def handoffs_stand_at_every_level(fixture):
     """CRYSTAL-01 to CRYSTAL-05."""
-    goal = house.do("goal.create", title="handoffs")["goalId"]
-    house.do("plan.apply", goal=goal, nodes=NODES)
+    goal = fixture.do("goal.create", title="handoffs")["goalId"]
+    fixture.do("plan.apply", goal=goal, nodes=NODES)
     said = {"summary": "tokens work", "currentState": "on a branch", "decisions": ["SHA-256: they are random"], "nextActions": ["mail", "tests", "docs"],
             "openQuestions": ["which relay?"], "knownBlockers": ["no password"], "filesTouched": ["a.c", "b.c"],
             "commandsRun": [f"curl -H 'Authorization: token {SECRET}' x"], "testsRun": ["make check: 412 passed"], "commits": ["3fa2"],
             "prs": ["PR 7"], "issues": ["issue 8"], "externalRefs": ["https://example.org/design"], "sessionKey": "agent:auto-1:1", "sessionId": "s-1"}
     for node in ("S1", "T1", "P1", None):
-        house.do("handoff.add", goal=goal, **said, **({"node": node} if node else {}))
-        kept = house.do("handoff.show", goal=goal)
+        fixture.do("handoff.add", goal=goal, **said, **({"node": node} if node else {}))
+        kept = fixture.do("handoff.show", goal=goal)
         assert kept["workNodeId"] == (node or ""), kept
         for name, value in said.items():
             if name != "commandsRun":
                 assert kept[name] == value, (name, kept[name])
         assert SECRET not in json.dumps(kept) and kept["commandsRun"][0].startswith("curl"), kept["commandsRun"]
-    shows(house, "what a handoff says comes back", "CRYSTAL-02.a CRYSTAL-03.a")
+    shows(fixture, "what a handoff says comes back", "CRYSTAL-02.a CRYSTAL-03.a")
     assert kept["nextActions"] == ["mail", "tests", "docs"], kept["nextActions"]
-    shows(house, "next actions stay in order", "CRYSTAL-02.b")
-    shows(house, "a token in a command is redacted", "CRYSTAL-03.b")
-    listed = house.do("handoff.list", goal=goal)["handoffs"]
+    shows(fixture, "next actions stay in order", "CRYSTAL-02.b")
+    shows(fixture, "a token in a command is redacted", "CRYSTAL-03.b")
+    listed = fixture.do("handoff.list", goal=goal)["handoffs"]
     assert [one["workNodeId"] for one in listed] == ["", "P1", "T1", "S1"], listed
-    assert len(house.do("handoff.list", goal=goal, node="T1")["handoffs"]) == 1
-    house.do("handoff.add", goal=goal, summary="x" * 20000)
-    long = house.do("handoff.show", goal=goal)["summary"]
+    assert len(fixture.do("handoff.list", goal=goal, node="T1")["handoffs"]) == 1
+    fixture.do("handoff.add", goal=goal, summary="x" * 20000)
+    long = fixture.do("handoff.show", goal=goal)["summary"]
     assert len(long) <= 8192 and long.endswith("[cut]"), long[-20:]
-    code, _ = house.doors[0].call(house.table["handoff.add"], {"goal": goal, "summary": "s", "node": "S9"})
+    code, _ = fixture.interfaces[0].call(fixture.table["handoff.add"], {"goal": goal, "summary": "s", "node": "S9"})
     assert code == "E_NOT_FOUND", code
 
 
 # ---- what an agent says ----
 
-def an_agent_says_how_it_goes(house):
+def an_agent_says_how_it_goes(fixture):
     """UPDATE-03, UPDATE-05, UPDATE-09, UPDATE-10, UPDATE-11, CRYSTAL-07: with the tool, bound to its own work."""
-    goal = begin(house)
-    mine, other = assignment(house, goal, "S1"), assignment(house, goal, "S2")
-    role = agent(house, goal, mine)
-    assert "assignmentId" in house.do("token.list")["tokens"][-1]
-    own = tool(house, role, "agent_status")
+    goal = begin(fixture)
+    mine, other = assignment(fixture, goal, "S1"), assignment(fixture, goal, "S2")
+    role = agent(fixture, goal, mine)
+    assert "assignmentId" in fixture.do("token.list")["tokens"][-1]
+    own = tool(fixture, role, "agent_status")
     assert own["assignmentId"] == mine["assignmentId"] and own["workNodeId"] == "S1" and own["runStatus"] == "running", own
     assert own["lastInstructionText"].startswith(f"Overseer gives you S1 of {goal}.") and "> make S1" in own["lastInstructionText"], own
-    result = tool(house, role, "overseer_update", summary="half of it", next="the rest", commits=["3fa2", "77aa"], testsRun=["all: ok"])
+    result = tool(fixture, role, "overseer_update", summary="half of it", next="the rest", commits=["3fa2", "77aa"], testsRun=["all: ok"])
     assert result["goalId"] == goal, result
-    assert assignment(house, goal, "S1")["status"] == "active"
-    kept = house.do("handoff.list", goal=goal, node="S1")["handoffs"]
+    assert assignment(fixture, goal, "S1")["status"] == "active"
+    kept = fixture.do("handoff.list", goal=goal, node="S1")["handoffs"]
     assert len(kept) == 1, kept
-    shown = house.do("handoff.show", goal=goal, handoff=kept[0]["crystallizationId"])
+    shown = fixture.do("handoff.show", goal=goal, handoff=kept[0]["crystallizationId"])
     assert shown["commits"] == ["3fa2", "77aa"] and shown["testsRun"] == ["all: ok"] and shown["nextActions"] == ["the rest"], shown
-    assert tool(house, role, "overseer_update", assignment=other["assignmentId"], status="done") == "E_UNAUTHORIZED"
-    assert tool(house, role, "overseer_update", summary="s", sure=True) == "E_INVALID"
-    assert tool(house, role, "overseer_update", summary="x" * 9000) == "E_INVALID"
-    assert tool(house, role, "overseer_update") == "E_INVALID", "an update that says nothing"
-    assert tool(house, role, "overseer_update", status="cancelled", summary="no such step")["goalId"] == goal
-    assert records(house, goal, "update.refused"), "a status that is no legal step"
-    assert assignment(house, goal, "S1")["status"] == "active"
-    assert tool(house, role, "handoff_add", summary="where it stands", nextActions=["a", "b"])["goalId"] == goal
-    assert house.do("handoff.show", goal=goal)["workNodeId"] == "S1"
-    assert tool(house, role, "handoff_add", summary="another's", node="S2") == "E_UNAUTHORIZED"
-    settle(house, "")
+    assert tool(fixture, role, "overseer_update", assignment=other["assignmentId"], status="done") == "E_UNAUTHORIZED"
+    assert tool(fixture, role, "overseer_update", summary="s", sure=True) == "E_INVALID"
+    assert tool(fixture, role, "overseer_update", summary="x" * 9000) == "E_INVALID"
+    assert tool(fixture, role, "overseer_update") == "E_INVALID", "an update that says nothing"
+    assert tool(fixture, role, "overseer_update", status="cancelled", summary="no such step")["goalId"] == goal
+    assert records(fixture, goal, "update.refused"), "a status that is no legal step"
+    assert assignment(fixture, goal, "S1")["status"] == "active"
+    assert tool(fixture, role, "handoff_add", summary="where it stands", nextActions=["a", "b"])["goalId"] == goal
+    assert fixture.do("handoff.show", goal=goal)["workNodeId"] == "S1"
+    assert tool(fixture, role, "handoff_add", summary="another's", node="S2") == "E_UNAUTHORIZED"
+    settle(fixture, "")
 
 
-def an_update_of_nobody_is_held(house):
+def an_update_of_nobody_is_held(fixture):
     """UPDATE-06: three pieces of work are open, and nobody says which."""
-    goal = begin(house)
-    role = agent(house, goal)
-    before = house.do("assignment.list", goal=goal)["assignments"]
-    assert tool(house, role, "overseer_update", status="done", summary="which?", commits=["1"])["goalId"] == goal
-    assert len(records(house, goal, "update.held")) == 1
-    assert [one["status"] for one in house.do("assignment.list", goal=goal)["assignments"]] == [one["status"] for one in before]
-    assert tool(house, role, "agent_status", assignment=before[0]["assignmentId"]) == "E_UNAUTHORIZED"
-    settle(house, "")
+    goal = begin(fixture)
+    role = agent(fixture, goal)
+    before = fixture.do("assignment.list", goal=goal)["assignments"]
+    assert tool(fixture, role, "overseer_update", status="done", summary="which?", commits=["1"])["goalId"] == goal
+    assert len(records(fixture, goal, "update.held")) == 1
+    assert [one["status"] for one in fixture.do("assignment.list", goal=goal)["assignments"]] == [one["status"] for one in before]
+    assert tool(fixture, role, "agent_status", assignment=before[0]["assignmentId"]) == "E_UNAUTHORIZED"
+    settle(fixture, "")
 
 
-def a_completion_is_an_update(house):
-    goal = begin(house)
-    mine = assignment(house, goal, "T2")
-    role = agent(house, goal, mine)
-    assert tool(house, role, "report_completion", summary="all of it", commits=["3fa2"], testsRun=["all: ok"])["goalId"] == goal
-    over = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])
+def a_completion_is_an_update(fixture):
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "T2")
+    role = agent(fixture, goal, mine)
+    assert tool(fixture, role, "report_completion", summary="all of it", commits=["3fa2"], testsRun=["all: ok"])["goalId"] == goal
+    over = fixture.do("assignment.show", goal=goal, assignment=mine["assignmentId"])
     assert over["over"] and over["status"] == "done", over
-    done = [one for one in records(house, goal, "work.done") if one["node"] == "T2"]
+    done = [one for one in records(fixture, goal, "work.done") if one["node"] == "T2"]
     assert len(done) == 1 and "unverified" in json.dumps(done), done
-    task = [one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
+    task = [one for one in fixture.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
     assert task["proof"] == "unverified" and task["landed"] is None, task
-    house.do("work.done", goal=goal, node="S1", reason="I have seen it")
-    house.do("work.cancel", goal=goal, node="S2", reason="not needed")
-    wait_until("its agents are gone, and it is done", lambda: house.do("goal.show", goal=goal)["state"] == "done", 30)
-    assert house.do("goal.show", goal=goal)["proof"] == "unverified", "as much as the least of its parts"
-    assert "is done, unverified" in typed(house, "goal", "show", goal)
-    row = [one for one in house.do("status.show")["done"] if one["goalId"] == goal][0]
+    fixture.do("work.done", goal=goal, node="S1", reason="I have seen it")
+    fixture.do("work.cancel", goal=goal, node="S2", reason="not needed")
+    wait_until("its agents are gone, and it is done", lambda: fixture.do("goal.show", goal=goal)["state"] == "done", 30)
+    assert fixture.do("goal.show", goal=goal)["proof"] == "unverified", "as much as the least of its parts"
+    assert "is done, unverified" in typed(fixture, "goal", "show", goal)
+    row = [one for one in fixture.do("status.show")["done"] if one["goalId"] == goal][0]
     assert row["proof"] == "unverified" and row["landed"] == "", row
-    by_hand = house.do("goal.create", title="by hand")["goalId"]
-    house.do("goal.complete", goal=by_hand, reason="it is there")
-    assert [one["proof"] for one in house.do("status.show")["done"] if one["goalId"] == by_hand] == ["accepted"]
-    assert "by you" in typed(house, "status")
-    settle(house, "")
+    by_hand = fixture.do("goal.create", title="by hand")["goalId"]
+    fixture.do("goal.complete", goal=by_hand, reason="it is there")
+    assert [one["proof"] for one in fixture.do("status.show")["done"] if one["goalId"] == by_hand] == ["accepted"]
+    assert "by you" in typed(fixture, "status")
+    settle(fixture, "")
 
 
-def a_report_of_the_end_is_kept(house):
+def a_report_of_the_end_is_kept(fixture):
     """REPORT-01, REPORT-06 to REPORT-08: what it says of its end stands on its assignment, and in the tree; no error where it says nothing."""
-    goal = begin(house)
-    mine = assignment(house, goal, "T2")
-    role = agent(house, goal, mine)
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "T2")
+    role = agent(fixture, goal, mine)
     said = {"status": "complete", "confidence": "medium", "summary": "tokens expire", "warnings": ["no test of the clock"],
             "artifacts": [{"path": "docs/token.md", "description": "how they expire"}, {"path": "token.c", "description": ""}]}
-    assert tool(house, role, "report_completion", **{**said, "confidence": "certain"}) == "E_INVALID"
-    assert tool(house, role, "report_completion", **{**said, "artifacts": [{"description": "of nothing"}]}) == "E_INVALID"
-    shows(house, "words and artifacts that there are not are refused", "REPORT-01.a")
-    assert tool(house, role, "report_completion", status="complete") == "E_INVALID", "a summary is wanted"
-    shows(house, "a report without a summary is refused", "REPORT-01.b")
-    assert house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"] is None
-    assert tool(house, role, "report_completion", **said)["goalId"] == goal
-    kept = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"]
+    assert tool(fixture, role, "report_completion", **{**said, "confidence": "certain"}) == "E_INVALID"
+    assert tool(fixture, role, "report_completion", **{**said, "artifacts": [{"description": "of nothing"}]}) == "E_INVALID"
+    shows(fixture, "words and artifacts that there are not are refused", "REPORT-01.a")
+    assert tool(fixture, role, "report_completion", status="complete") == "E_INVALID", "a summary is wanted"
+    shows(fixture, "a report without a summary is refused", "REPORT-01.b")
+    assert fixture.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"] is None
+    assert tool(fixture, role, "report_completion", **said)["goalId"] == goal
+    kept = fixture.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["completionReport"]
     assert all(kept[name] == value for name, value in said.items()) and kept["filesTouched"] == ["docs/token.md", "token.c"], kept
     assert "goalId" not in kept and "next" not in kept, kept
-    tasks = {one["id"]: one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"]}
+    tasks = {one["id"]: one for one in fixture.do("plan.show", goal=goal)["phases"][0]["tasks"]}
     assert (tasks["T2"]["completion"], tasks["T2"]["confidence"]) == ("complete", "medium"), tasks["T2"]
     assert (tasks["T1"]["completion"], tasks["T1"]["confidence"]) == (None, None), tasks["T1"]
-    shown = typed(house, "plan", "show", goal)
+    shown = typed(fixture, "plan", "show", goal)
     assert "complete, confidence medium" in shown, shown
-    role = agent(house, goal, assignment(house, goal, "S1"))
-    assert tool(house, role, "report_completion", summary="not yet", status="partial")["goalId"] == goal
-    below = house.do("plan.show", goal=goal)["phases"][0]["tasks"][0]["subtasks"][0]
+    role = agent(fixture, goal, assignment(fixture, goal, "S1"))
+    assert tool(fixture, role, "report_completion", summary="not yet", status="partial")["goalId"] == goal
+    below = fixture.do("plan.show", goal=goal)["phases"][0]["tasks"][0]["subtasks"][0]
     assert below["completion"] == "partial" and below["confidence"] is None and below["status"] == "in_progress", below
-    settle(house, "")
+    settle(fixture, "")
 
 
-def progress_is_shown_and_bounded(house):
+def progress_is_shown_and_bounded(fixture):
     """PROGRESS-01, PROGRESS-03, PROGRESS-05, PROGRESS-06: one in thirty seconds, the latest with its run, shown in the tree."""
-    goal = begin(house)
-    mine = assignment(house, goal, "T2")
-    role = agent(house, goal, mine)
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "T2")
+    role = agent(fixture, goal, mine)
     for wrong in ({"percentComplete": 40}, {"phase": "x", "percentComplete": 101}, {"phase": "x", "percentComplete": -1},
                   {"phase": "x", "level": "L9"}, {"phase": "x", "metrics": {"deep": {"er": 1}}}, {"phase": "x" * 128}):
-        assert tool(house, role, "report_progress", **wrong) == "E_INVALID", wrong
+        assert tool(fixture, role, "report_progress", **wrong) == "E_INVALID", wrong
     said = {"phase": "converting", "percentComplete": 40, "level": "L1_plan_update", "metrics": {"files": 12, "rate": 1.5, "of": "thirty"}}
-    assert tool(house, role, "report_progress", **said)["goalId"] == goal
-    assert tool(house, role, "report_progress", phase="too soon") == "E_LIMITED"
-    kept = records(house, goal, "agent.progress")
+    assert tool(fixture, role, "report_progress", **said)["goalId"] == goal
+    assert tool(fixture, role, "report_progress", phase="too soon") == "E_LIMITED"
+    kept = records(fixture, goal, "agent.progress")
     assert len(kept) == 1 and kept[0]["to"] == "40 %" and kept[0]["node"] == "T2", kept
     assert kept[0]["text"] == "converting (files=12, rate=1.5, of=thirty)", kept
-    latest = house.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["latestProgress"]
+    latest = fixture.do("assignment.show", goal=goal, assignment=mine["assignmentId"])["latestProgress"]
     assert latest["phase"] == "converting" and latest["percentComplete"] == 40 and latest["updatedAt"], latest
-    task = [one for one in house.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
+    task = [one for one in fixture.do("plan.show", goal=goal)["phases"][0]["tasks"] if one["id"] == "T2"][0]
     assert task["latestProgress"] == latest, task
-    shown = typed(house, "plan", "show", goal)
+    shown = typed(fixture, "plan", "show", goal)
     assert "40%: converting" in shown, shown
-    assert assignment(house, goal, "T2")["status"] == "active", "who says how far it is lives"
-    assert tool(house, agent(house, goal), "report_progress", phase="of nobody's work") == "E_NOT_FOUND"
-    settle(house, "")
+    assert assignment(fixture, goal, "T2")["status"] == "active", "who says how far it is lives"
+    assert tool(fixture, agent(fixture, goal), "report_progress", phase="of nobody's work") == "E_NOT_FOUND"
+    settle(fixture, "")
 
 
 class Held:
@@ -236,166 +236,166 @@ class Held:
         self.connection.close()
 
 
-def progress_never_waits(house):
+def progress_never_waits(fixture):
     """PROGRESS-02: the store hangs, and whoever says how far it is goes on at once; it is kept, once, when the store is back."""
-    goal = begin(house)
-    mine = [assignment(house, goal, node) for node in ("S1", "S2", "T2")]
-    roles = [agent(house, goal, one) for one in mine]
+    goal = begin(fixture)
+    mine = [assignment(fixture, goal, node) for node in ("S1", "S2", "T2")]
+    roles = [agent(fixture, goal, one) for one in mine]
     for role in roles:
-        house.mcp.session(role)
-    with Held(house.store):
+        fixture.mcp.session(role)
+    with Held(fixture.store):
         took, held = [], time.monotonic()
         for role in roles:
             begun = time.monotonic()
-            said = tool(house, role, "report_progress", phase=f"of {role}")
+            said = tool(fixture, role, "report_progress", phase=f"of {role}")
             took.append(time.monotonic() - begun)
             assert not isinstance(said, str), (said, took)
             assert said["spooled"] and said["goalId"] == goal, said
-        assert tool(house, roles[0], "report_progress", phase="too soon")["spooled"]
+        assert tool(fixture, roles[0], "report_progress", phase="too soon")["spooled"]
         while time.monotonic() < held + 10:  # and as fast when it has hung for long
             time.sleep(0.5)
             begun = time.monotonic()
-            assert tool(house, roles[0], "report_progress", phase="too soon")["spooled"]
+            assert tool(fixture, roles[0], "report_progress", phase="too soon")["spooled"]
             took.append(time.monotonic() - begun)
     assert statistics.median(took) < 0.1 and len(took) > 10, took
-    wait_until("they are kept", lambda: len(records(house, goal, "agent.progress")) == 3, 30)
+    wait_until("they are kept", lambda: len(records(fixture, goal, "agent.progress")) == 3, 30)
     time.sleep(1)
-    assert sorted(one["text"] for one in records(house, goal, "agent.progress")) == sorted(f"of {role}" for role in roles)
-    assert not list(house.folder.rglob("spool.refused")), "what came too soon is called lost"
-    settle(house, "")
+    assert sorted(one["text"] for one in records(fixture, goal, "agent.progress")) == sorted(f"of {role}" for role in roles)
+    assert not list(fixture.folder.rglob("spool.refused")), "what came too soon is called lost"
+    settle(fixture, "")
 
 
-def a_question_that_is_not_there_is_refused(house):
+def a_question_that_is_not_there_is_refused(fixture):
     """ESCALATE-13: by every verb, with nothing else harmed; also one that several goals have."""
-    table, goals = house.table, [house.do("goal.create", title="asked")["goalId"] for _ in range(2)]
+    table, goals = fixture.table, [fixture.do("goal.create", title="asked")["goalId"] for _ in range(2)]
     for goal in goals:
-        house.do("question.ask", goal=goal, title="Which?", options=["one", "two"])
-    name = house.do("inbox.list")["items"][-1]["questionId"]
+        fixture.do("question.ask", goal=goal, title="Which?", options=["one", "two"])
+    name = fixture.do("inbox.list")["items"][-1]["questionId"]
     for verb, more in (("answer", {"answer": "a"}), ("approve", {}), ("reject", {"reason": "no"}), ("ack", {}), ("snooze", {"until": "1h"}),
                        ("undo", {}), ("withdraw", {})):
         for question, codes in (("Q99", {"E_NOT_FOUND"}), (name, {"E_INVALID"})):
-            code, _ = house.doors[0].call(table[f"question.{verb}"], {"question": question, **more})
+            code, _ = fixture.interfaces[0].call(table[f"question.{verb}"], {"question": question, **more})
             assert code in codes, (verb, question, code)
     for goal in goals:
-        house.do("goal.cancel", goal=goal, reason="tried")
+        fixture.do("goal.cancel", goal=goal, reason="tried")
 
 
 # ---- assignments ----
 
-def an_assignment_is_shown_and_survives(house):
+def an_assignment_is_shown_and_survives(fixture):
     """ASSIGN-02, ASSIGN-08, ASSIGN-10: the same text and hash after a restart."""
-    goal = begin(house)
-    before = {one["workNodeId"]: house.do("assignment.show", goal=goal, assignment=one["assignmentId"])
-              for one in house.do("assignment.list", goal=goal)["assignments"]}
+    goal = begin(fixture)
+    before = {one["workNodeId"]: fixture.do("assignment.show", goal=goal, assignment=one["assignmentId"])
+              for one in fixture.do("assignment.list", goal=goal)["assignments"]}
     assert set(before) == {"S1", "S2", "T2"}, "a phase, or a task with subtasks, is nobody's work"
     assert len({one["instructionHash"] for one in before.values()}) == 3
     for one in before.values():
         assert one["goalId"] == goal and one["agentId"] == "auto-1" and one["sessionKey"].startswith("agent:auto-1:"), one
         assert one["createdAt"] and one["updatedAt"] and one["lastDispatchAt"] and len(one["lastInstructionText"]) <= 12288, one
         assert one["recoveryPolicy"] == "nudge" and one["retryCount"] == 0, one
-    restart(house)
+    restart(fixture)
     for node, one in before.items():
-        again = house.do("assignment.show", goal=goal, assignment=one["assignmentId"])
+        again = fixture.do("assignment.show", goal=goal, assignment=one["assignmentId"])
         for name in ("instructionHash", "lastInstructionText", "createdAt", "lastDispatchAt", "sessionKey", "agentId", "workNodeId"):
             assert again[name] == one[name], (node, name, again[name], one[name])
-    shows(house, "the same text has the same hash after a restart", "ASSIGN-08.a")
-    settle(house, "")
+    shows(fixture, "the same text has the same hash after a restart", "ASSIGN-08.a")
+    settle(fixture, "")
     prose = {name: "é" * 4000 for name in ("objective", "expectedOutcome", "definitionOfDone")}  # 24 KB
-    goal = begin(house, [{**one, **prose} if one["id"] == "S1" else one for one in NODES])
-    long = house.do("assignment.show", goal=goal, assignment=assignment(house, goal, "S1")["assignmentId"])["lastInstructionText"]
+    goal = begin(fixture, [{**one, **prose} if one["id"] == "S1" else one for one in NODES])
+    long = fixture.do("assignment.show", goal=goal, assignment=assignment(fixture, goal, "S1")["assignmentId"])["lastInstructionText"]
     assert 4096 < len(long.encode()) <= 12288 and "> […]\n" in long, len(long.encode())
-    shows(house, "a long instruction is cut at its cap", "ASSIGN-08.b STORE-12")
-    settle(house, "")
+    shows(fixture, "a long instruction is cut at its cap", "ASSIGN-08.b STORE-12")
+    settle(fixture, "")
 
 
-def a_request_blocks_its_agent(house):
+def a_request_blocks_its_agent(fixture):
     """REQUEST-06, REQUEST-07: as long as nobody has answered."""
-    goal = begin(house)
-    mine = assignment(house, goal, "S1")
-    role = agent(house, goal, mine)
-    seen = lambda: (lambda one: (one["runStatus"], one["pendingRequestCount"]))(assignment(house, goal, "S1"))
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "S1")
+    role = agent(fixture, goal, mine)
+    seen = lambda: (lambda one: (one["runStatus"], one["pendingRequestCount"]))(assignment(fixture, goal, "S1"))
     assert seen() == ("running", 0), seen()
-    asked = tool(house, role, "request_orchestrator", title="which relay?")
+    asked = tool(fixture, role, "request_orchestrator", title="which relay?")
     assert isinstance(asked, dict), asked
     assert seen() == ("blocked", 1), seen()
-    shows(house, "with an open request it is blocked", "REQUEST-07.a")
-    waiting = house.do("request.list", goal=goal)["requests"]
+    shows(fixture, "with an open request it is blocked", "REQUEST-07.a")
+    waiting = fixture.do("request.list", goal=goal)["requests"]
     assert len(waiting) == 1, waiting
-    house.do("request.respond", goal=goal, question=waiting[0]["questionId"], text="the staging one")
+    fixture.do("request.respond", goal=goal, question=waiting[0]["questionId"], text="the staging one")
     wait_until("it goes on", lambda: seen() == ("running", 0), 45)
-    shows(house, "with an answer it runs", "REQUEST-07.b")
-    settle(house, "")
+    shows(fixture, "with an answer it runs", "REQUEST-07.b")
+    settle(fixture, "")
 
 
-def restart(house):
-    house.daemon.kill()
-    STARTED[:] = [one for one in STARTED if one is not house.daemon.process]
-    house.daemon.start()
-    house.daemon.wait_joined()
-    house.client.close()
-    house.mcp.sessions.clear()
+def restart(fixture):
+    fixture.daemon.kill()
+    STARTED[:] = [one for one in STARTED if one is not fixture.daemon.process]
+    fixture.daemon.start()
+    fixture.daemon.wait_joined()
+    fixture.client.close()
+    fixture.mcp.sessions.clear()
 
 
 # ---- why, replay, what-if ----
 
-def why_answers_from_the_log_alone(house):
+def why_answers_from_the_log_alone(fixture):
     """EVENT-05: an assignment, a node, a goal, the desk."""
-    goal = begin(house)
-    mine = assignment(house, goal, "S1")
-    house.do("agent.update", goal=goal, assignment=mine["assignmentId"], summary="half of it")
-    why = house.do("why.show", of=mine["assignmentId"], goal=goal)
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "S1")
+    fixture.do("agent.update", goal=goal, assignment=mine["assignmentId"], summary="half of it")
+    why = fixture.do("why.show", of=mine["assignmentId"], goal=goal)
     assert why["assignment"] == mine["assignmentId"] and why["status"] == "active" and why["rule"] == "update.life", why
     kinds = {line["type"]: line["kind"] for line in why["lines"]}
     assert kinds["update.taken"] == "said" and kinds["assignment.dispatched"] == "acted", kinds
     assert all(line.get("assignment") == mine["assignmentId"] for line in why["lines"]), why["lines"]
     assert not any(line["type"].startswith("effect.") for line in why["lines"]), "what is inside is not told"
-    desk = house.do("why.show", of="desk")
-    assert desk["status"] == "open" and any(line["type"] == "permit.granted" for line in desk["lines"]), desk
-    code, _ = house.doors[0].call(house.table["why.show"], {"of": "A_99", "goal": goal})
+    site = fixture.do("why.show", of="desk")
+    assert site["status"] == "open" and any(line["type"] == "permit.granted" for line in site["lines"]), site
+    code, _ = fixture.interfaces[0].call(fixture.table["why.show"], {"of": "A_99", "goal": goal})
     assert code == "E_NOT_FOUND", code
-    settle(house, "")
+    settle(fixture, "")
 
 
-def four_questions_are_answered(house):
+def four_questions_are_answered(fixture):
     """OBSERVE-05: why it counts as stalled, what was last sent and taken, how long it is left alone, what it has shown."""
-    goal = begin(house, agents=AGENTS.replace("enabled = true", 'enabled = true\nidle_after = "8s"\nturn_most = "8s"\nidle_in_tool = "8s"\ntick_every = "1s"'))
-    mine = assignment(house, goal, "S1")["assignmentId"]
-    house.do("agent.update", goal=goal, assignment=mine, summary="half of it", commits=["3fa2"])
-    shown = lambda: house.do("assignment.show", goal=goal, assignment=mine)
+    goal = begin(fixture, agents=AGENTS.replace("enabled = true", 'enabled = true\nidle_after = "8s"\nturn_most = "8s"\nidle_in_tool = "8s"\ntick_every = "1s"'))
+    mine = assignment(fixture, goal, "S1")["assignmentId"]
+    fixture.do("agent.update", goal=goal, assignment=mine, summary="half of it", commits=["3fa2"])
+    shown = lambda: fixture.do("assignment.show", goal=goal, assignment=mine)
     wait_until("it is nudged", lambda: shown()["retryCount"] >= 1 and shown()["delivery"] == "accepted", 45)
-    one, why = shown(), house.do("why.show", of=mine, goal=goal, limit=200)
+    one, why = shown(), fixture.do("why.show", of=mine, goal=goal, limit=200)
     lines = {line["type"]: line for line in why["lines"]}
     assert lines["assignment.stalled"]["rule"] == "agent.silent" and lines["assignment.stalled"]["what"], lines["assignment.stalled"]
     assert one["lastDispatchAt"] and one["delivery"] == "accepted" and "What changed" in one["lastInstructionText"], one
     assert one["backoffUntil"] > one["lastDispatchAt"], one
     assert one["lastObservedActivityAt"] < one["lastDispatchAt"] and lines["update.taken"]["kind"] == "said", one
-    settle(house, "")
+    settle(fixture, "")
 
 
-def what_was_decided_is_decided_again(house):
+def what_was_decided_is_decided_again(fixture):
     """TICK-28, G-29: also after a kill, under three policies; and another policy differs where it decides."""
-    goal = begin(house)
-    mine = assignment(house, goal, "S1")
-    house.do("agent.update", goal=goal, assignment=mine["assignmentId"], status="done", summary="all", commits=["3fa2"])
-    settle(house, AGENTS.replace("enabled = true", 'enabled = true\nmax_retries = 3'))
-    house.do("agent.update", goal=goal, assignment=assignment(house, goal, "S2")["assignmentId"], status="done", summary="done, believe me")
-    restart(house)
-    house.do("work.retry", node="S2", goal=goal, reason="once more")
-    settle(house, "")
-    house.do("goal.pause", goal=goal)
-    seq = house.do("goal.show", goal=goal)["seq"]
-    again = house.do("replay.run", goal=goal)
+    goal = begin(fixture)
+    mine = assignment(fixture, goal, "S1")
+    fixture.do("agent.update", goal=goal, assignment=mine["assignmentId"], status="done", summary="all", commits=["3fa2"])
+    settle(fixture, AGENTS.replace("enabled = true", 'enabled = true\nmax_retries = 3'))
+    fixture.do("agent.update", goal=goal, assignment=assignment(fixture, goal, "S2")["assignmentId"], status="done", summary="done, believe me")
+    restart(fixture)
+    fixture.do("work.retry", node="S2", goal=goal, reason="once more")
+    settle(fixture, "")
+    fixture.do("goal.pause", goal=goal)
+    seq = fixture.do("goal.show", goal=goal)["seq"]
+    again = fixture.do("replay.run", goal=goal)
     assert again["verdict"] == "same" and again["differences"] == [] and again["records"] >= seq, again
-    assert house.do("why.show", of="desk")
-    other = house.do("replay.compare", goal=goal, set=["supervision.verify_by_person=true"])
+    assert fixture.do("why.show", of="desk")
+    other = fixture.do("replay.compare", goal=goal, set=["supervision.verify_by_person=true"])
     assert other["verdict"] == "same" and other["differenceCount"] >= 1, other
     first = other["differences"][0]
     assert first["signal"] == "agent.update" and any(line["type"] == "work.done" for line in first["decided"]), first
     assert any(line["type"] == "question.asked" for line in first["instead"]), first
-    same = house.do("replay.compare", goal=goal, set=["supervision.idle_after=15m"])
+    same = fixture.do("replay.compare", goal=goal, set=["supervision.idle_after=15m"])
     assert same["differenceCount"] == 0, same
     for wrong in ("supervision.bogus=1", "log.level=info", "supervision.idle_after", "supervision.idle_after=soon"):
-        code, _ = house.doors[0].call(house.table["replay.compare"], {"goal": goal, "set": [wrong]})
+        code, _ = fixture.interfaces[0].call(fixture.table["replay.compare"], {"goal": goal, "set": [wrong]})
         assert code == "E_INVALID", (wrong, code)
 
 
@@ -423,20 +423,20 @@ def main():
     options = parser.parse_args()
     if options.engine == "postgres":
         under_postgres([sys.executable, *sys.argv])
-    house, failed, passed = House(options.engine), 0, 0
+    fixture, failed, passed = Fixture(options.engine), 0, 0
     for function, rows in CHECKS:
         if options.only not in function.__name__:
             continue
         try:
-            function(house)
+            function(fixture)
             passed += 1
             proof.passed("e2e", f"{function.__name__} [{options.engine}]", rows)
         except Exception:
             failed += 1
             print(f"FAILED {function.__name__}")
             traceback.print_exc(limit=3)
-    house.daemon.stop()
-    shutil.rmtree(house.folder, ignore_errors=True)
+    fixture.daemon.stop()
+    shutil.rmtree(fixture.folder, ignore_errors=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

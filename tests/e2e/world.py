@@ -32,12 +32,12 @@ class Broken(Exception):
 
 # How much slower than ours may the machine be? Whoever waits for something to happen waits so much longer; that finds nothing
 # less. What promises a time keeps to it on every machine: `bound`.
-PATIENCE = float(os.environ.get("OVERSEER_PATIENCE", "1"))
+TIMEOUT_SCALE = float(os.environ.get("OVERSEER_TIMEOUT_SCALE", "1"))
 
 
 def wait_until(what, question, within, every=0.02, bound=False):
     """The first true answer, or Broken. bound: the time itself is what was promised."""
-    within *= 1 if bound else PATIENCE
+    within *= 1 if bound else TIMEOUT_SCALE
     end = time.monotonic() + within
     while True:
         answer = question()
@@ -77,7 +77,7 @@ class Client:
     """One keep-alive connection. Not for two threads at once."""
 
     def __init__(self, path, timeout=30):
-        patience = PATIENCE if timeout >= 10 else 1  # a shorter timeout is what the test is about
+        patience = TIMEOUT_SCALE if timeout >= 10 else 1  # a shorter timeout is what the test is about
         self.path, self.timeout, self.connection = path, timeout * patience, None
 
     def request(self, method, url, body=None):

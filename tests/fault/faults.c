@@ -105,7 +105,7 @@ void fault_spare(enum fault kind) {
     spared = kind;
 }
 
-static bool strikes(enum fault kind) {
+static bool fails_now(enum fault kind) {
     if (armed.kind != kind || spared == kind || armed.paused || ++armed.count < armed.nth)
         return false;
     if (armed.count == armed.nth) {
@@ -124,19 +124,19 @@ void *fault_realloc(void *old, size_t size);
 char *fault_strdup(const char *text);
 
 void *fault_malloc(size_t size) {
-    return strikes(FAULT_ALLOC) ? NULL : malloc(size);
+    return fails_now(FAULT_ALLOC) ? NULL : malloc(size);
 }
 
 void *fault_calloc(size_t count, size_t size) {
-    return strikes(FAULT_ALLOC) ? NULL : calloc(count, size);
+    return fails_now(FAULT_ALLOC) ? NULL : calloc(count, size);
 }
 
 void *fault_realloc(void *old, size_t size) {
-    return strikes(FAULT_ALLOC) ? NULL : realloc(old, size);
+    return fails_now(FAULT_ALLOC) ? NULL : realloc(old, size);
 }
 
 char *fault_strdup(const char *text) {
-    return strikes(FAULT_ALLOC) ? NULL : strdup(text);
+    return fails_now(FAULT_ALLOC) ? NULL : strdup(text);
 }
 
 void *__real_arena_take(struct arena *arena, size_t size, size_t align);
@@ -145,13 +145,13 @@ struct str __real_arena_copy(struct arena *arena, struct str s);
 struct str __wrap_arena_copy(struct arena *arena, struct str s);
 
 void *__wrap_arena_take(struct arena *arena, size_t size, size_t align) {
-    if (strikes(FAULT_ARENA))
+    if (fails_now(FAULT_ARENA))
         memory_exhausted();
     return __real_arena_take(arena, size, align);
 }
 
 struct str __wrap_arena_copy(struct arena *arena, struct str s) {
-    if (strikes(FAULT_ARENA))
+    if (fails_now(FAULT_ARENA))
         memory_exhausted();
     return __real_arena_copy(arena, s);
 }
@@ -159,17 +159,17 @@ struct str __wrap_arena_copy(struct arena *arena, struct str s) {
 /* ---- allocations of the libraries ---- */
 
 static void *json_take(size_t size) {
-    return strikes(FAULT_JSON) ? NULL : malloc(size);
+    return fails_now(FAULT_JSON) ? NULL : malloc(size);
 }
 
 static sqlite3_mem_methods plain;
 
 static void *engine_take(int size) {
-    return strikes(FAULT_ENGINE) ? NULL : plain.xMalloc(size);
+    return fails_now(FAULT_ENGINE) ? NULL : plain.xMalloc(size);
 }
 
 static void *engine_resize(void *old, int size) {
-    return strikes(FAULT_ENGINE) ? NULL : plain.xRealloc(old, size);
+    return fails_now(FAULT_ENGINE) ? NULL : plain.xRealloc(old, size);
 }
 
 /* Without lookaside every allocation of SQLite comes here. */
@@ -186,12 +186,12 @@ void faults_install(void) {
 /* ---- PostgreSQL ---- */
 
 bool seam(const char *name) {
-    return strcmp(name, "query") == 0 && strikes(FAULT_QUERY);
+    return strcmp(name, "query") == 0 && fails_now(FAULT_QUERY);
 }
 
 /* What was sent before has arrived; nothing comes back any more. */
 static void line_touch(PGconn *connection) {
-    if (strikes(FAULT_LINE))
+    if (fails_now(FAULT_LINE))
         shutdown(PQsocket(connection), SHUT_RDWR);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who speaks to agents and people here? Nobody: these worlds have goals with commands only. */
-#include "daemon/hands.h"
-#include "daemon/runs.h"
-#include "daemon/say.h"
+#include "runs/executor.h"
+#include "runs/notice_send.h"
+#include "runs/run_table.h"
 
-void agents_start(struct agents *agents, uv_loop_t *loop, struct hands *hands,
-                  struct house *house) {
-    (void)agents, (void)loop, (void)hands, (void)house;
+void agents_start(struct agents *agents, uv_loop_t *loop, struct executor *executor,
+                  struct daemon_context *context) {
+    (void)agents, (void)loop, (void)executor, (void)context;
 }
 
 void agents_stop(struct agents *agents) {
@@ -26,28 +26,29 @@ void agents_carry(struct agents *agents, struct act *act) {
     must(!"an agent is spoken to");
 }
 
-void runs_stop(struct runs *runs) {
+void runs_stop(struct run_table *runs) {
     (void)runs;
 }
 
-void runs_end(struct runs *runs) {
+void runs_end(struct run_table *runs) {
     (void)runs;
 }
 
-struct sayer *sayer_start(struct hands *hands, uv_loop_t *loop, struct house *house) {
-    (void)hands, (void)loop, (void)house;
+struct notice_sender *notice_sender_start(struct executor *executor, uv_loop_t *loop,
+                                          struct daemon_context *context) {
+    (void)executor, (void)loop, (void)context;
     return NULL;
 }
 
-void sayer_stop(struct sayer *sayer) {
-    (void)sayer;
+void notice_sender_stop(struct notice_sender *notice_sender) {
+    (void)notice_sender;
 }
 
-void sayer_end(struct sayer *sayer) {
-    (void)sayer;
+void notice_sender_end(struct notice_sender *notice_sender) {
+    (void)notice_sender;
 }
 
-void say_begin(struct hands *hands, struct act *act) {
-    (void)hands, (void)act;
+void say_begin(struct executor *executor, struct act *act) {
+    (void)executor, (void)act;
     must(!"a person is spoken to");
 }

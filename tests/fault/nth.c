@@ -169,9 +169,10 @@ static bool end_is_fair(struct path *path, const char *state, const char *effect
         return false;
     if (fate.state == EFFECT_UNCONFIRMED)
         return life.unconfirmed == 1 && effect && strcmp(effect, "unconfirmed") == 0 &&
-               strcmp(state, name_of(&FACE_NAMES, FACE_NEEDS_YOU)) == 0;
+               strcmp(state, name_of(&DISPLAY_STATE_NAMES, DISPLAY_NEEDS_YOU)) == 0;
     return fate.state == EFFECT_ENDED && life.ended == 1 && !effect &&
-           strcmp(state, name_of(&FACE_NAMES, acted ? FACE_DONE : FACE_NEEDS_YOU)) == 0;
+           strcmp(state, name_of(&DISPLAY_STATE_NAMES, acted ? DISPLAY_DONE : DISPLAY_NEEDS_YOU)) ==
+               0;
 }
 
 static bool phase_verdict(struct path *path) {
@@ -190,7 +191,7 @@ static bool phase_verdict(struct path *path) {
                  world_acted(world, path->asks[A].goal, 0), path->asks[SHOW].answer);
     json_decref(json);
     world_judge(world, path->asks, ASKS);
-    struct ledger_view view = ledger_view(world->keeper.ledger);
+    struct ledger_view view = ledger_view(world->ledger_thread.ledger);
     if (view.waiting || view.claims || view.in_doubt || view.trouble.len)
         violated(world, "the ledger does not come to rest");
     return true;

@@ -3,9 +3,9 @@
 #include "fault/pretend.h"
 
 #include "base/must.h"
-#include "daemon/clock.h"
-#include "daemon/log.h"
-#include "ports/command.h"
+#include "sandbox/command.h"
+#include "sys/clock.h"
+#include "sys/log.h"
 
 #include <pthread.h>
 #include <stdarg.h>

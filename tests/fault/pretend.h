@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What does the daemon stand on, when everything runs in one thread? A pretend HTTP server, I/O loop, command
- * runner, clock and threads, under the names of the real ones: door.c, hands.c, keeper.c, lookup.c and
+ * runner, clock and threads, under the names of the real ones: http.c, executor.c, ledger_thread.c, lookup.c and
  * queue.c are the daemon's own, compiled as they are. */
 #pragma once
 

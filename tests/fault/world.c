@@ -6,7 +6,7 @@
 #include "fault/pretend.h"
 #include "ops/json.h"
 #include "ops/op.h"
-#include "store/sqlite_state.h"
+#include "store/sqlite/sqlite_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void death_look(void) {
 
 static void watched_perform(struct store *base, const struct store_request *request,
                             struct store_answer *answer, struct arena *arena) {
-    struct watched_store *watched = (struct watched_store *)base;
+    struct watched_store *neighbour = (struct watched_store *)base;
     pretend_pass(MILLISECONDS(1));
     if (pretend_dead) {
         world_stop(current);
@@ -53,8 +53,8 @@ static void watched_perform(struct store *base, const struct store_request *requ
     if (current->disk)
         memdisk_owner(current->disk, DAEMON);
     fault_renew();
-    store_perform(watched->inner, request, answer, arena);
-    struct sqlite_store *engine = (struct sqlite_store *)watched->inner;
+    store_perform(neighbour->inner, request, answer, arena);
+    struct sqlite_store *engine = (struct sqlite_store *)neighbour->inner;
     if (current->wal_pages && engine->db)
         sqlite3_wal_autocheckpoint(engine->db, current->wal_pages);
     death_look();
@@ -91,10 +91,10 @@ static struct store *watched_open(struct world *world, char *error, size_t error
     struct store *inner = engine_open(world, error, error_size);
     if (!inner)
         return NULL;
-    struct watched_store *watched = calloc(1, sizeof *watched);
-    must(watched != NULL);
-    *watched = (struct watched_store){{&WATCHED}, inner};
-    return &watched->store;
+    struct watched_store *neighbour = calloc(1, sizeof *neighbour);
+    must(neighbour != NULL);
+    *neighbour = (struct watched_store){{&WATCHED}, inner};
+    return &neighbour->store;
 }
 
 /* ---- a life, as main.c has it ---- */
@@ -106,7 +106,7 @@ static void answer_given(void *with, struct input *input) {
 
 static void act_given(void *with, struct act *act) {
     struct world *world = with;
-    hands_take(&world->hands, act);
+    executor_take(&world->executor, act);
 }
 
 static struct ledger *ledger_of(const struct world *world) {
@@ -133,19 +133,21 @@ static const char *socket_path(void) {
 static bool parts_open(struct world *world, char *error, size_t error_size) {
     world->reader = watched_open(world, error, error_size);
     world->writer = world->reader ? watched_open(world, error, error_size) : NULL;
-    world->keeper.store = world->writer;
-    world->keeper.ledger = world->writer ? ledger_of(world) : NULL;
-    if (!world->keeper.ledger || !lookups_start(&world->lookups, world->reader))
+    world->ledger_thread.store = world->writer;
+    world->ledger_thread.ledger = world->writer ? ledger_of(world) : NULL;
+    if (!world->ledger_thread.ledger || !lookups_start(&world->lookups, world->reader))
         return false;
-    world->keeper.ports =
-        (struct keeper_ports){.answer = answer_given, .act = act_given, .with = world};
-    world->keeper.pulse = &world->hands.pulse;
-    keeper_prepare(&world->keeper);
-    world->house = (struct house){.keeper = &world->keeper, .lookups = &world->lookups};
-    hands_start(&world->hands, &world->loop, &world->keeper, &world->house);
-    world->door = door_open(&world->house, DOOR_UNIX, &(struct door_rules){.socket = socket_path()},
-                            error, error_size);
-    return world->door && keeper_start(&world->keeper);
+    world->ledger_thread.ports =
+        (struct ledger_thread_ports){.answer = answer_given, .act = act_given, .with = world};
+    world->ledger_thread.pulse = &world->executor.pulse;
+    ledger_thread_prepare(&world->ledger_thread);
+    world->context =
+        (struct daemon_context){.ledger_thread = &world->ledger_thread, .lookups = &world->lookups};
+    executor_start(&world->executor, &world->loop, &world->ledger_thread, &world->context);
+    world->server =
+        http_server_open(&world->context, HTTP_SERVER_UNIX,
+                         &(struct http_server_rules){.socket = socket_path()}, error, error_size);
+    return world->server && ledger_thread_start(&world->ledger_thread);
 }
 
 static void act_counted(const struct effect *effect) {
@@ -200,7 +202,7 @@ static void idle(void) {
     loop_run();
     lookups_answer(world);
     if (world->idles % SWEEP_EVERY == 0)
-        calls_sweep(&world->house);
+        calls_sweep(&world->context);
     http_resume_all();
     world->script(world);
 }
@@ -209,48 +211,48 @@ bool world_open(struct world *world, char *error, size_t error_size) {
     current = world;
     pretend_idle = idle;
     pretend_act = act_counted;
-    world->keeper = (struct keeper){0};
+    world->ledger_thread = (struct ledger_thread){0};
     world->lookups = (struct lookups){0};
-    world->hands = (struct hands){0};
-    world->door = NULL;
+    world->executor = (struct executor){0};
+    world->server = NULL;
     world->reader = world->writer = world->checkpoints = NULL;
     snprintf(error, error_size, "There is no memory to start.");
     if (parts_open(world, error, error_size))
         return true;
-    ledger_free(world->keeper.ledger);
+    ledger_free(world->ledger_thread.ledger);
     store_close(world->writer);
     store_close(world->reader);
     return false;
 }
 
 void world_run(struct world *world) {
-    thread_run(&world->keeper);
+    thread_run(&world->ledger_thread);
 }
 
 void world_stop(struct world *world) {
-    queue_stop(&world->keeper.queue);
+    queue_stop(&world->ledger_thread.queue);
 }
 
 void world_close(struct world *world) {
-    door_shut(world->door);
-    keeper_stop(&world->keeper);
+    http_server_shut(world->server);
+    ledger_thread_stop(&world->ledger_thread);
     lookups_answer(world);
     lookups_stop(&world->lookups);
     loop_run();
     commands_end();
     http_resume_all();
-    door_close(world->door);
-    hands_stop(&world->hands);
-    hands_end(&world->hands);
-    queue_end(&world->keeper.queue);
-    ledger_free(world->keeper.ledger);
+    http_server_close(world->server);
+    executor_stop(&world->executor);
+    executor_end(&world->executor);
+    queue_end(&world->ledger_thread.queue);
+    ledger_free(world->ledger_thread.ledger);
     store_close(world->writer);
     store_close(world->reader);
     store_close(world->checkpoints);
 }
 
 bool world_is_quiet(struct world *world) {
-    struct ledger_view view = ledger_view(world->keeper.ledger);
+    struct ledger_view view = ledger_view(world->ledger_thread.ledger);
     return view.joined && !view.reading && !view.in_doubt && view.waiting == 0 &&
            view.claims == 0 && view.acting == 0 && !commands_run() && view.trouble.len == 0;
 }

@@ -4,11 +4,11 @@
  * they were told. */
 #pragma once
 
-#include "daemon/call.h"
-#include "daemon/door.h"
-#include "daemon/hands.h"
+#include "engine/call.h"
+#include "http/http_server.h"
 #include "lib/backend.h"
 #include "lib/memvfs.h"
+#include "runs/executor.h"
 
 struct acted { /* what was really done outside */
     struct id goal;
@@ -29,11 +29,11 @@ struct world {
     void (*script)(struct world *); /* runs whenever the ledger has nothing to do */
     void *with;                     /* the script's */
 
-    struct keeper keeper;
+    struct ledger_thread ledger_thread;
     struct lookups lookups;
-    struct hands hands;
-    struct house house;
-    struct door *door;
+    struct executor executor;
+    struct daemon_context context;
+    struct http_server *server;
     struct store *reader, *writer, *checkpoints;
     uv_loop_t loop;
     uint64_t idles;

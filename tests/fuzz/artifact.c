@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can an agent hurt us with what it leaves as JSON? Any bytes; and what jansson takes is JSON for us as well, with the same items and keys. */
-#include "ports/artifact.h"
+#include "runs/artifact.h"
 #include "base/must.h"
 
 #include <jansson.h>

@@ -3,9 +3,9 @@
  * crash guard, with promises that break in the middle of a call. The first byte names the driver, the second how many calls and lines
  * of JSON later a promise breaks (0: none does). Whatever comes: the guard takes it, the run is broken off, nothing leaks. */
 #include "base/seam.h"
-#include "daemon/clock.h"
-#include "daemon/run.h"
-#include "ops/update.h"
+#include "runs/run.h"
+#include "runs/words/agent_words.h"
+#include "sys/clock.h"
 
 #include <stdlib.h>
 
@@ -31,14 +31,14 @@ int64_t clock_steady(void) {
     return SECONDS(1794744000);
 }
 
-void run_break(struct running *run, const char *why) {
+void run_break(struct run *run, const char *why) {
     must(!run->broken && why[0]);
     run->broken = run->strange = true;
     broken++;
 }
 
 struct reading {
-    struct running *run;
+    struct run *run;
     const struct drive_out *out;
     struct arena *arena;
 };
@@ -48,15 +48,15 @@ static void words_read(void *with) {
     struct reading *it = with;
     for (uint32_t i = 0; i < it->out->event_count; i++) {
         const struct drive_event *event = &it->out->events[i];
-        struct signal said;
+        struct signal signal;
         must(str_is_text(event->text) && str_is_text(event->detail) &&
              str_is_text(event->session) && str_is_text(event->ask));
         if (event->kind == DRIVE_ENDED && event->text.len > 0)
-            update_signal(event->text, WHO_AGENT, it->run->goal, 1, it->arena, &said);
+            update_signal(event->text, WHO_AGENT, it->run->goal, 1, it->arena, &signal);
     }
 }
 
-static void call(struct running *run, const struct driver_call *call, struct arena *kept,
+static void call(struct run *run, const struct driver_call *call, struct arena *kept,
                  struct str *ask) {
     struct arena arena = {0};
     struct drive_out out = {.arena = &arena, .most = HOLD_WRITE};
@@ -73,21 +73,21 @@ static void call(struct running *run, const struct driver_call *call, struct are
     arena_free(&arena);
 }
 
-static void act(struct running *run, char letter, struct arena *kept, struct str *ask) {
+static void act(struct run *run, char agent_message, struct arena *kept, struct str *ask) {
     struct driver_call it = {.dispatch = id_derive(STR("fuzz"), STR("1")), .text = *ask};
-    if (letter == 's' && !run->broken && run->driver->ready(run->state)) {
+    if (agent_message == 's' && !run->broken && run->driver->ready(run->state)) {
         it.verb = DRIVER_SEND;
         it.text = STR("do it");
-    } else if (letter == 'a' || letter == 'r') {
+    } else if (agent_message == 'a' || agent_message == 'r') {
         it.verb = DRIVER_ANSWER;
-        it.answer = letter == 'a' ? DRIVE_ALLOW : DRIVE_REJECT;
-    } else if (letter == 'i')
+        it.answer = agent_message == 'a' ? DRIVE_ALLOW : DRIVE_REJECT;
+    } else if (agent_message == 'i')
         it.verb = DRIVER_INTERRUPT;
-    else if (letter == 'l')
+    else if (agent_message == 'l')
         it.verb = DRIVER_LOOK;
-    else if (letter == 't' && !run->broken && run->driver->due(run->state) <= clock_steady())
+    else if (agent_message == 't' && !run->broken && run->driver->due(run->state) <= clock_steady())
         it.verb = DRIVER_TICK;
-    else if (letter == 'g')
+    else if (agent_message == 'g')
         it.verb = DRIVER_GONE;
     else
         return;
@@ -105,7 +105,7 @@ static size_t who_of(uint8_t byte) {
     return rows[byte % count];
 }
 
-static void play(struct running *run, struct str input) {
+static void play(struct run *run, struct str input) {
     struct arena kept = {0};
     struct str ask = {"", 0};
     uint64_t offset = 0;
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     drive_memory_begin();
     size_t who = who_of(data[0]);
-    struct running run = {.driver = driver_named(str_of(WHO[who].driver))};
+    struct run run = {.driver = driver_named(str_of(WHO[who].driver))};
     run.spec = (struct drive_spec){.quirk = str_of(WHO[who].quirk),
                                    .home = STR("/home"),
                                    .cwd = STR("/tree"),
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     play(&run, (struct str){(const char *)data + 2, size - 2});
     must(broken <= 1);
     planted_in = 0;
-    drive_pour_free(&run.pour);
+    drive_input_free(&run.input);
     free(run.state);
     return 0;
 }

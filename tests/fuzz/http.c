@@ -2,23 +2,23 @@
 /* Can any bytes that somebody sends to a door hurt it? The daemon's own visit, admission, JSON-RPC, MCP and calls behind
  * the real libmicrohttpd; the store answers that there is no such goal, and takes every write. The first byte says which
  * door it is, and whether the sender has a token; the rest goes down the line as it is. */
-#include "daemon/admit.h"
-#include "daemon/clock.h"
-#include "daemon/door.h"
-#include "daemon/facts.h"
-#include "daemon/guard.h"
-#include "daemon/guest.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
-#include "daemon/mcp.h"
-#include "daemon/mcp_session.h"
-#include "daemon/peer.h"
-#include "daemon/rpc.h"
-#include "daemon/spool.h"
-#include "daemon/tell.h"
-#include "daemon/tempo.h"
-#include "daemon/token.h"
+#include "engine/answer_locally.h"
+#include "engine/facts.h"
+#include "engine/spool.h"
+#include "engine/token.h"
+#include "http/auth.h"
+#include "http/health.h"
+#include "http/http_server.h"
+#include "http/mcp.h"
+#include "http/mcp_session.h"
+#include "http/peer.h"
+#include "http/rpc.h"
+#include "http/throttle.h"
+#include "http/unauthenticated.h"
 #include "ops/json.h"
+#include "sys/clock.h"
+#include "sys/crash_guard.h"
+#include "sys/log.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -26,10 +26,11 @@
 
 /* ---- what breaks here breaks the test ---- */
 
-enum guard_result guard_run(void (*call)(void *with), void *with, struct guard_report *ret) {
+enum crash_guard_result crash_guard_run(void (*call)(void *with), void *with,
+                                        struct crash_guard_report *ret) {
     (void)ret;
     call(with);
-    return GUARD_WHOLE;
+    return CRASH_GUARD_WHOLE;
 }
 
 void log_line(enum log_level level, const char *from, const struct log_about *about,
@@ -49,9 +50,9 @@ void random_bytes(void *to, unsigned long count) {
 
 /* ---- a house with nobody behind it ---- */
 
-static struct keeper keeper;
+static struct ledger_thread ledger_thread;
 static struct lookups lookups;
-static struct house house = {.keeper = &keeper, .lookups = &lookups};
+static struct daemon_context context = {.ledger_thread = &ledger_thread, .lookups = &lookups};
 static struct sessions *sessions;
 
 /* No such goal, one node of that name, one goal that begins like that. */
@@ -84,13 +85,13 @@ const struct policy *ledger_policy(const struct ledger *ledger) {
     return &POLICY;
 }
 
-struct ledger_view keeper_view(struct keeper *of, char trouble[LIMIT_WHY]) {
+struct ledger_view ledger_thread_view(struct ledger_thread *of, char trouble[LIMIT_WHY]) {
     (void)of;
     trouble[0] = 0;
     return (struct ledger_view){.joined = true};
 }
 
-void keeper_enter_safe(struct keeper *of, struct str why) {
+void ledger_thread_enter_safe(struct ledger_thread *of, struct str why) {
     (void)of, (void)why;
     abort();
 }
@@ -100,7 +101,7 @@ bool safe_is_on(const struct safe *safe) {
     return false;
 }
 
-void facts_read(struct house *of, struct op_facts *ret) {
+void facts_read(struct daemon_context *of, struct op_facts *ret) {
     (void)of;
     *ret = (struct op_facts){.engine = "sqlite"};
 }
@@ -115,59 +116,59 @@ bool spool_put(struct spool *spool, const struct signal *signal,
     return false;
 }
 
-void tell(struct house *of, struct op_call *call) {
+void answer_locally(struct daemon_context *of, struct op_call *call) {
     (void)of;
     op_refuse(call, ERROR_UNKNOWN_METHOD, "%s", "");
 }
 
 /* ---- two doors ---- */
 
-struct door {
+struct http_server {
     bool is_unix;
     struct MHD_Daemon *http;
 };
 
-struct house *door_house(const struct door *door) {
-    (void)door;
-    return &house;
+struct daemon_context *http_server_context(const struct http_server *server) {
+    (void)server;
+    return &context;
 }
-bool door_is_unix(const struct door *door) {
-    return door->is_unix;
+bool http_server_is_unix(const struct http_server *server) {
+    return server->is_unix;
 }
-bool door_is_for_runs(const struct door *door) {
-    (void)door;
+bool http_server_is_for_runs(const struct http_server *server) {
+    (void)server;
     return false;
 }
-struct tempo *door_tempo(struct door *door) {
-    static struct tempo tempo;
-    (void)door;
-    return &tempo;
+struct throttle *http_server_throttle(struct http_server *server) {
+    static struct throttle throttle;
+    (void)server;
+    return &throttle;
 }
 bool peer_run(int fd, char ret_run[PEER_RUN]) {
     (void)fd;
     ret_run[0] = 0;
     return true;
 }
-enum peer guest_peer(struct MHD_Connection *connection, uid_t *ret_uid) {
+enum peer conn_peer(struct MHD_Connection *connection, uid_t *ret_uid) {
     (void)connection;
     *ret_uid = 1000;
     return PEER_FREE;
 }
-void guest_moves(struct MHD_Connection *connection, enum guest_state to) {
+void conn_moves(struct MHD_Connection *connection, enum conn_state to) {
     (void)connection, (void)to;
 }
-const char *door_host(const struct door *door) {
-    (void)door;
+const char *http_server_host(const struct http_server *server) {
+    (void)server;
     return "127.0.0.1";
 }
-uint16_t door_port(const struct door *door) {
-    (void)door;
+uint16_t http_server_port(const struct http_server *server) {
+    (void)server;
     return 7070;
 }
-const struct door_rules *door_rules(const struct door *door) {
+const struct http_server_rules *http_server_rules(const struct http_server *server) {
     static const struct str HOSTS[] = {{"board.example", 13}};
-    static const struct door_rules RULES = {.hosts = {HOSTS, 1}, .origins = {HOSTS, 1}};
-    (void)door;
+    static const struct http_server_rules RULES = {.hosts = {HOSTS, 1}, .origins = {HOSTS, 1}};
+    (void)server;
     return &RULES;
 }
 
@@ -178,7 +179,7 @@ bool tokens_know(struct tokens *tokens, const struct hash *hash, int64_t now, st
     return known;
 }
 
-void guest_is_known(struct MHD_Connection *connection) {
+void conn_authenticated(struct MHD_Connection *connection) {
     (void)connection;
 }
 
@@ -191,50 +192,50 @@ const struct route ROUTES[] = {
 };
 const size_t ROUTE_COUNT = count_of(ROUTES);
 
-static struct MHD_Daemon *server(struct door *door) {
+static struct MHD_Daemon *server(struct http_server *server) {
     struct MHD_Daemon *http = MHD_start_daemon(
-        MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, visit_handle, door,
-        MHD_OPTION_NOTIFY_COMPLETED, visit_completed, NULL, MHD_OPTION_END);
+        MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_request_handle,
+        server, MHD_OPTION_NOTIFY_COMPLETED, http_request_completed, NULL, MHD_OPTION_END);
     must(http != NULL);
     return http;
 }
 
 /* ---- one connection ---- */
 
-static void converse(struct door *door, const uint8_t *data, size_t size) {
+static void converse(struct http_server *server, const uint8_t *data, size_t size) {
     int ends[2];
     char answer[4096];
     must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     must(write(ends[0], data, size) == (ssize_t)size);
     shutdown(ends[0], SHUT_WR);
     struct sockaddr address = {.sa_family = AF_UNIX};
-    if (MHD_add_connection(door->http, ends[1], &address, sizeof address) != MHD_YES)
+    if (MHD_add_connection(server->http, ends[1], &address, sizeof address) != MHD_YES)
         abort();
     for (int i = 0; i < 64; i++) {
         const union MHD_DaemonInfo *info =
-            MHD_get_daemon_info(door->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+            MHD_get_daemon_info(server->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
         if (info && info->num_connections == 0)
             break;
-        MHD_run(door->http);
+        MHD_run(server->http);
         while (recv(ends[0], answer, sizeof answer, MSG_DONTWAIT) > 0) {
         }
     }
     close(ends[0]);
-    MHD_run(door->http);
+    MHD_run(server->http);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct door doors[2] = {{.is_unix = true}, {.is_unix = false}};
-    if (!doors[0].http) {
-        json_watch();
-        sessions = house.sessions = sessions_new();
-        doors[0].http = server(&doors[0]);
-        doors[1].http = server(&doors[1]);
+    static struct http_server servers[2] = {{.is_unix = true}, {.is_unix = false}};
+    if (!servers[0].http) {
+        json_count_memory();
+        sessions = context.sessions = sessions_new();
+        servers[0].http = server(&servers[0]);
+        servers[1].http = server(&servers[1]);
     }
     if (size < 1 || size > 60000)
         return 0;
     known = data[0] & 2;
-    converse(&doors[data[0] & 1], data + 1, size - 1);
+    converse(&servers[data[0] & 1], data + 1, size - 1);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any document hurt an import? Everything but the store itself: reading, checking, and the rules that make
  * goals of somebody's list. */
-#include "ops/import.h"
+#include "ops/portable/import.h"
 
 #include <stdlib.h>
 

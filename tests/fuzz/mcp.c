@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any message hurt the agents' door? The first byte says who sends it and what came before; the rest is a body as
  * HTTP hands it over. */
-#include "daemon/mcp_message.h"
-#include "daemon/mcp_session.h"
+#include "http/mcp_message.h"
+#include "http/mcp_session.h"
 #include "ops/json.h"
 
 #include <stdlib.h>

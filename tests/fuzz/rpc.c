@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any JSON-RPC body hurt whoever reads it? Its envelope, and what the answer to it looks like. */
-#include "daemon/rpc.h"
-#include "daemon/safe.h"
+#include "http/rpc.h"
+#include "engine/safe_mode.h"
 #include "ops/json.h"
 
 #include <stdlib.h>
 
 /* The route's own half is the business of http.c. */
-enum MHD_Result visit_ask(struct visit *visit, struct str method, const json_t *params) {
-    (void)visit, (void)method, (void)params;
+enum MHD_Result http_request_ask(struct http_request *request, struct str method,
+                                 const json_t *params) {
+    (void)request, (void)method, (void)params;
     abort();
 }
-enum error visit_json(struct visit *visit, char *why, size_t size) {
-    (void)visit, (void)why, (void)size;
+enum error http_request_json(struct http_request *request, char *why, size_t size) {
+    (void)request, (void)why, (void)size;
     abort();
 }
-enum MHD_Result visit_reply_json(struct visit *visit, int status, json_t *json,
-                                 enum error otherwise, const char *header) {
-    (void)visit, (void)status, (void)json, (void)otherwise, (void)header;
+enum MHD_Result http_reply_json(struct http_request *request, int status, json_t *json,
+                                enum error otherwise, const char *header) {
+    (void)request, (void)status, (void)json, (void)otherwise, (void)header;
     abort();
 }
-enum MHD_Result visit_reply(struct visit *visit, int status, const char *type, struct str text,
-                            const char *header) {
-    (void)visit, (void)status, (void)type, (void)text, (void)header;
+enum MHD_Result http_reply(struct http_request *request, int status, const char *type,
+                           struct str text, const char *header) {
+    (void)request, (void)status, (void)type, (void)text, (void)header;
     abort();
 }
-enum MHD_Result visit_reply_bytes(struct visit *visit, int status, char *text, size_t len,
-                                  const char *header) {
-    (void)visit, (void)status, (void)text, (void)len, (void)header;
+enum MHD_Result http_reply_bytes(struct http_request *request, int status, char *text, size_t len,
+                                 const char *header) {
+    (void)request, (void)status, (void)text, (void)len, (void)header;
     abort();
 }
-const char *visit_header(const struct visit *visit, const char *name) {
-    (void)visit, (void)name;
+const char *http_request_header(const struct http_request *request, const char *name) {
+    (void)request, (void)name;
     abort();
 }
 bool safe_is_on(const struct safe *safe) {

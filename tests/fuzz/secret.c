@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any text or any pattern hurt the search for secrets? A first line that
  * begins with one of ~ | [ ( is tried as a pattern on the rest. What was redacted once stays as it is. */
-#include "model/secret.h"
+#include "model/secret/secret.h"
 
 static const struct secret_rules *built_in(void) {
     static struct arena arena;

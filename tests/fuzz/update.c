@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Can any reply of an agent hurt us, or say more than its block? What is believed has to be as declared, and our own words,
  * quoted around it, change nothing. */
-#include "ops/update.h"
 #include "core/words.h"
-#include "ops/completion.h"
 #include "ops/json.h"
+#include "runs/words/agent_completion.h"
+#include "runs/words/agent_words.h"
 
 /* Whatever it says: it stays within its fields, and can be stored and read again. */
 static void update_try(struct str reply, struct arena *arena) {
@@ -37,24 +37,24 @@ static void words_try(struct str text, struct arena *arena) {
     struct texts list = {&text, 1};
     struct node_text task = {
         .name = text, .objective = text, .criteria = list, .completion_report = 1};
-    struct crystal left = {.summary = text, .next_actions = list};
+    struct handoff left = {.summary = text, .next_actions = list};
     struct words_about about = {
-        .node = str_cut(text, LIMIT_NODE_ID), .task = &task, .handoff = &left, .said = text};
+        .node = str_cut(text, LIMIT_NODE_ID), .task = &task, .handoff = &left, .outgoing = text};
     enum wording words =
         WORDS_TASK + (text.len > 0 ? (unsigned char)text.at[0] : 0) % (WORDSES - WORDS_TASK);
     struct update update = {0};
     char why[256] = "";
-    struct str told = words_write(words, &about, arena);
-    must(told.len <= LIMIT_INSTRUCTION);
-    must(update_read(told, arena, &update, why, sizeof why) == UPDATE_ABSENT);
-    must(!completion_read(told, false, arena, &update));
+    struct str text = words_write(words, &about, arena);
+    must(text.len <= LIMIT_INSTRUCTION);
+    must(update_read(text, arena, &update, why, sizeof why) == UPDATE_ABSENT);
+    must(!completion_read(text, false, arena, &update));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena = {0};
     struct str text = {(const char *)data, size};
-    json_watch();
+    json_count_memory();
     update_try(text, &arena);
     words_try(text, &arena);
     completion_try(text, &arena);

@@ -12,19 +12,19 @@ from common import git, must, write
 
 def person_commits(world, changes, message="of a person", remove=()):
     """On main, in no checkout: what is there, with these files (text) instead. Back comes the commit."""
-    desk = world.place / "person-desk"
-    if not desk.exists():
-        git(world.place, "clone", "-q", "-b", "main", str(world.source), str(desk))
-    git(desk, "fetch", "-q", "origin")
-    git(desk, "checkout", "-q", "-B", "main", "origin/main")
+    site = world.place / "person-desk"
+    if not site.exists():
+        git(world.place, "clone", "-q", "-b", "main", str(world.source), str(site))
+    git(site, "fetch", "-q", "origin")
+    git(site, "checkout", "-q", "-B", "main", "origin/main")
     for name in remove:
-        git(desk, "rm", "-rq", name)
+        git(site, "rm", "-rq", name)
     for name, text in changes.items():
-        write(desk / name, text)
-    git(desk, "add", "-A")
-    git(desk, "commit", "-qm", message)
-    git(desk, "push", "-q", "origin", "main")
-    return git(desk, "rev-parse", "HEAD")
+        write(site / name, text)
+    git(site, "add", "-A")
+    git(site, "commit", "-qm", message)
+    git(site, "push", "-q", "origin", "main")
+    return git(site, "rev-parse", "HEAD")
 
 
 def agent_begins(world, name="r1"):

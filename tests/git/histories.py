@@ -72,44 +72,44 @@ class History:
 
     def begin(self):
         world = self.world.begin()
-        self.desk = world.place / "desk"
-        git(world.place, "clone", "-q", "-b", "main", str(world.source), str(self.desk))
+        self.site = world.place / "desk"
+        git(world.place, "clone", "-q", "-b", "main", str(world.source), str(self.site))
         for name in FILES:
-            write(self.desk / name, "".join(self.line("begin").split(" needs")[0] + "\n" for _ in range(self.chance.randrange(4, 9))))
+            write(self.site / name, "".join(self.line("begin").split(" needs")[0] + "\n" for _ in range(self.chance.randrange(4, 9))))
         self.person_push("begin")
         world.done("clone", "main", remote=True)
 
     # -- people --
 
     def person_push(self, message):
-        git(self.desk, "add", "-A")
-        git(self.desk, "commit", "-q", "--allow-empty", "-m", message)
-        if not check(texts_of(self.desk, "HEAD")):
-            git(self.desk, "reset", "-q", "--hard", "origin/main")
+        git(self.site, "add", "-A")
+        git(self.site, "commit", "-q", "--allow-empty", "-m", message)
+        if not check(texts_of(self.site, "HEAD")):
+            git(self.site, "reset", "-q", "--hard", "origin/main")
             return
-        git(self.desk, "push", "-q", "origin", "HEAD:main")
-        self.people.append(git(self.desk, "rev-parse", "HEAD"))
+        git(self.site, "push", "-q", "origin", "HEAD:main")
+        self.people.append(git(self.site, "rev-parse", "HEAD"))
         self.count["people"] += 1
 
     def person_acts(self):
-        git(self.desk, "fetch", "-q", "origin", "main")
-        git(self.desk, "checkout", "-q", "-B", "main", "origin/main")
+        git(self.site, "fetch", "-q", "origin", "main")
+        git(self.site, "checkout", "-q", "-B", "main", "origin/main")
         what = self.chance.choice(["edit", "edit", "edit", "delete", "rename", "folder", "revert", "merge"])
         self.log.append(f"person {what}")
         if what == "revert" and self.people[1:]:
             back = self.chance.choice(self.people[1:])
-            if subprocess.run(["git", "-C", str(self.desk), "revert", "--no-edit", "--no-commit", *(["-m", "1"] if len(git(self.desk, "rev-list", "--parents", "-1", back).split()) > 2 else []), back],
+            if subprocess.run(["git", "-C", str(self.site), "revert", "--no-edit", "--no-commit", *(["-m", "1"] if len(git(self.site, "rev-list", "--parents", "-1", back).split()) > 2 else []), back],
                               capture_output=True, env=PERSON).returncode:
-                git(self.desk, "reset", "-q", "--hard", "origin/main")
+                git(self.site, "reset", "-q", "--hard", "origin/main")
         elif what == "merge":
-            git(self.desk, "checkout", "-q", "-B", "side", "HEAD")
-            self.edit(self.desk, "person")
-            git(self.desk, "add", "-A")
-            git(self.desk, "commit", "-q", "--allow-empty", "-m", "side")
-            git(self.desk, "checkout", "-q", "main")
-            git(self.desk, "merge", "-q", "--no-ff", "-m", "merge", "side")
+            git(self.site, "checkout", "-q", "-B", "side", "HEAD")
+            self.edit(self.site, "person")
+            git(self.site, "add", "-A")
+            git(self.site, "commit", "-q", "--allow-empty", "-m", "side")
+            git(self.site, "checkout", "-q", "main")
+            git(self.site, "merge", "-q", "--no-ff", "-m", "merge", "side")
         else:
-            self.edit(self.desk, "person", what)
+            self.edit(self.site, "person", what)
         self.person_push(what)
 
     # -- edits, of anybody --

@@ -10,9 +10,9 @@
  * exactly that fast. GIT_FOLLOW: files are opened without the defence against it. GIT_SANDBOX=none: there is no bubblewrap.
  * GIT_UNBOXED: an agent's repository is read outside of it. GIT_STEP_US=N: each step is N microseconds late. */
 #include "base/seam.h"
-#include "ports/git.h"
-#include "ports/git_table.h"
-#include "ports/sandbox.h"
+#include "git/git.h"
+#include "git/git_table.h"
+#include "sandbox/sandbox.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ bool seam(const char *name) {
 /* ---- verbs ---- */
 
 static struct arena arena;
-static struct git_house house;
+static struct git_context context;
 static struct git_repo repo;
 static json_t *result;
 
@@ -96,7 +96,7 @@ static struct git_run run_of(char **args) {
 
 static struct git_answer verb_clone(char **args) {
     struct git_clone clone = {0};
-    struct git_answer answer = git_clone_ensure(&house, &repo, str_of(args[0]), &arena, &clone);
+    struct git_answer answer = git_clone_ensure(&context, &repo, str_of(args[0]), &arena, &clone);
     say("path", clone.path);
     say("private", clone.private_path);
     say("branch", clone.branch);
@@ -107,7 +107,7 @@ static struct git_answer verb_clone(char **args) {
 static struct git_answer verb_tree(char **args) {
     struct git_tree tree = {0};
     struct git_run run = run_of(args);
-    struct git_answer answer = git_tree_ensure(&house, &repo, &run, &arena, &tree);
+    struct git_answer answer = git_tree_ensure(&context, &repo, &run, &arena, &tree);
     say("path", tree.path);
     say("branch", tree.branch);
     count("included", tree.included);
@@ -119,7 +119,7 @@ static struct git_answer verb_tree(char **args) {
 static struct git_answer verb_measure(char **args) {
     struct git_measure measure = {0};
     struct git_run run = run_of(args);
-    struct git_answer answer = git_tree_measure(&house, &repo, &run, &arena, &measure);
+    struct git_answer answer = git_tree_measure(&context, &repo, &run, &arena, &measure);
     say("head", measure.head);
     say("snapshot", measure.snapshot);
     count("insertions", measure.insertions);
@@ -145,7 +145,7 @@ static struct git_answer verb_measure(char **args) {
 static struct git_answer verb_salvage(char **args) {
     struct git_salvage saved = {0};
     struct git_run run = run_of(args);
-    struct git_answer answer = git_tree_salvage(&house, &repo, &run, &arena, &saved);
+    struct git_answer answer = git_tree_salvage(&context, &repo, &run, &arena, &saved);
     say("commit", saved.commit);
     say("ref", saved.ref);
     count("whole", saved.whole);
@@ -155,7 +155,7 @@ static struct git_answer verb_salvage(char **args) {
 static struct git_answer verb_send(char **args) {
     struct git_sent sent = {0};
     (void)args;
-    struct git_answer answer = git_salvage_send(&house, &repo, &arena, &sent);
+    struct git_answer answer = git_salvage_send(&context, &repo, &arena, &sent);
     count("sent", sent.sent);
     count("left", sent.left);
     say("unsent", sent.why);
@@ -165,7 +165,7 @@ static struct git_answer verb_send(char **args) {
 static struct git_answer verb_remove(char **args) {
     struct str kept = {0};
     struct git_run run = run_of(args);
-    struct git_answer answer = git_tree_remove(&house, &repo, &run, &arena, &kept);
+    struct git_answer answer = git_tree_remove(&context, &repo, &run, &arena, &kept);
     say("kept", kept);
     return answer;
 }
@@ -173,13 +173,13 @@ static struct git_answer verb_remove(char **args) {
 static struct git_answer verb_checkout(char **args) {
     struct str path = {0};
     struct git_answer answer =
-        git_checkout_make(&house, &repo, str_of(args[0]), str_of(args[1]), &arena, &path);
+        git_checkout_make(&context, &repo, str_of(args[0]), str_of(args[1]), &arena, &path);
     say("path", path);
     return answer;
 }
 
 static struct git_answer verb_uncheckout(char **args) {
-    return git_checkout_remove(&house, str_of(args[0]), &arena);
+    return git_checkout_remove(&context, str_of(args[0]), &arena);
 }
 
 static enum git_how how_of(const char *name) {
@@ -222,12 +222,12 @@ static void say_candidate(const struct git_candidate *candidate) {
 static struct git_answer verb_candidate(char **args) {
     struct git_run run = run_of(args);
     struct git_work work = {.snapshot = str_of(args[3]),
-                            .told = str_of(args[4]),
+                            .conflict_shown = str_of(args[4]),
                             .target = str_of(args[5]),
                             .how = how_of(args[6]),
                             .message = str_of(args[7])};
     struct git_candidate candidate = {0};
-    struct git_answer answer = git_candidate_make(&house, &repo, &run, &work, &arena, &candidate);
+    struct git_answer answer = git_candidate_make(&context, &repo, &run, &work, &arena, &candidate);
     say_candidate(&candidate);
     return answer;
 }
@@ -238,7 +238,7 @@ static struct git_answer verb_candidate_diff(char **args) {
     struct str text = {0};
     bool cut = false;
     struct git_answer answer =
-        git_candidate_diff(&house, &repo, &run, str_of(args[3]), str_of(args[4]),
+        git_candidate_diff(&context, &repo, &run, str_of(args[3]), str_of(args[4]),
                            (size_t)atol(args[5]), &arena, &candidate, &text, &cut);
     say_candidate(&candidate);
     say("text", text);
@@ -256,7 +256,7 @@ static struct git_answer verb_restore(char **args) {
         at += strcspn(at, ":");
     }
     struct git_answer answer = git_candidate_restore(
-        &house, &repo, &run, str_of(args[3]), str_of(args[4]), paths, number, &arena, &commit);
+        &context, &repo, &run, str_of(args[3]), str_of(args[4]), paths, number, &arena, &commit);
     say("commit", commit);
     return answer;
 }
@@ -268,7 +268,7 @@ static struct git_answer verb_land(char **args) {
                                   .target = str_of(args[5]),
                                   .how = how_of(args[6])};
     struct git_landed landed = {0};
-    struct git_answer answer = git_land(&house, &repo, &run, &landing, &arena, &landed);
+    struct git_answer answer = git_land(&context, &repo, &run, &landing, &arena, &landed);
     say("commit", landed.commit);
     say("ref", landed.ref);
     count("was_there", landed.was_there);
@@ -277,14 +277,14 @@ static struct git_answer verb_land(char **args) {
 
 static struct git_answer verb_ports(char **args) {
     uint16_t port = 0;
-    struct git_answer answer = git_ports_hold(&house, str_of(args[0]), (uint16_t)atoi(args[1]),
+    struct git_answer answer = git_ports_hold(&context, str_of(args[0]), (uint16_t)atoi(args[1]),
                                               (uint16_t)atoi(args[2]), &arena, &port);
     count("port", port);
     return answer;
 }
 
 static struct git_answer verb_unports(char **args) {
-    return git_ports_free(&house, str_of(args[0]), &arena);
+    return git_ports_free(&context, str_of(args[0]), &arena);
 }
 
 struct opening {
@@ -299,9 +299,9 @@ static void *thread_open(void *with) {
     struct git_clone clone = {0};
     struct str path = {0};
     it->answer = *it->commit
-                     ? git_checkout_make(&house, &repo, str_of(it->name), str_of(it->commit),
+                     ? git_checkout_make(&context, &repo, str_of(it->name), str_of(it->commit),
                                          &it->arena, &path)
-                     : git_clone_ensure(&house, &repo, str_of(it->name), &it->arena, &clone);
+                     : git_clone_ensure(&context, &repo, str_of(it->name), &it->arena, &clone);
     return NULL;
 }
 
@@ -421,8 +421,8 @@ static void sandbox_set(void) {
         return;
     if (sandbox_probe(bwrap, why, sizeof why) >= SANDBOX_BWRAP &&
         sandbox_reader_make(str_of(bwrap), &made)) {
-        house.sandbox_prefix = made.argv;
-        house.sandbox_count = made.argc;
+        context.sandbox_prefix = made.argv;
+        context.sandbox_count = made.argc;
     }
 }
 
@@ -434,12 +434,12 @@ int main(int argc, char **argv) {
     if (argc < 5)
         return 2;
     long within = number_of("GIT_WITHIN_MS"), low = number_of("GIT_LOW_WATER");
-    house = (struct git_house){.state = str_of(argv[1]),
-                               .name = STR("Overseer"),
-                               .email = STR("overseer@localhost"),
-                               .low_water = low > 0 ? (uint64_t)low : 0,
-                               .within_us = within > 0 ? MILLISECONDS(within) : SECONDS(60),
-                               .wait_us = SECONDS(120)};
+    context = (struct git_context){.state = str_of(argv[1]),
+                                   .name = STR("Overseer"),
+                                   .email = STR("overseer@localhost"),
+                                   .low_water = low > 0 ? (uint64_t)low : 0,
+                                   .within_us = within > 0 ? MILLISECONDS(within) : SECONDS(60),
+                                   .wait_us = SECONDS(120)};
     repo = (struct git_repo){.source = str_of(argv[2]), .remote = str_of(argv[3])};
     sandbox_set();
     return verb_run(argc, argv);

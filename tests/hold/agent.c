@@ -26,7 +26,7 @@ static void lines_hear(const char *file) {
             abort();
 }
 
-static int pour(uint64_t total, const char *heard) {
+static int flood(uint64_t total, const char *heard) {
     static char bytes[32768];
     pid_t ear = fork();
     if (ear == 0) {
@@ -123,7 +123,7 @@ static void nurse(const char *file) {
 
 int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "pour"))
-        return pour(strtoull(argv[2], NULL, 10), argv[3]);
+        return flood(strtoull(argv[2], NULL, 10), argv[3]);
     if (argc == 3 && !strcmp(argv[1], "brood"))
         brood(argv[2]);
     else if (argc == 3 && !strcmp(argv[1], "nurse"))

@@ -2,7 +2,7 @@
 /* How does the daemon's client freeze a hold? freeze FOLDER FENCE WORD …: each word is `freeze=REASON=MILLISECONDS` or `thaw=REASON`.
  * For each, one line: the word, the verdict (or `refused`: it was not sent), the number, and the reasons that the status tells then. The
  * first word is said before the hold's version is known. */
-#include "ports/held.h"
+#include "drivers/hold_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +62,14 @@ static void hold_lost(void *with, int code) {
 }
 
 int main(int argc, char **argv) {
-    static const struct held_ears EARS = {
+    static const struct held_callbacks CALLBACKS = {
         .answer = answer_comes, .status = status_comes, .lost = hold_lost};
     uv_loop_t loop;
     if (argc < 4)
         return 2;
     uv_loop_init(&loop);
     client.words = argv + 3;
-    client.held = held_open(&loop, argv[1], strtoull(argv[2], NULL, 10), &EARS, NULL);
+    client.held = held_open(&loop, argv[1], strtoull(argv[2], NULL, 10), &CALLBACKS, NULL);
     word_say();
     uv_run(&loop, UV_RUN_DEFAULT);
     return uv_loop_close(&loop) != 0 || !client.done;

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import proof  # noqa: E402
 from wire import *  # noqa: E402,F403
 
-PATIENCE = float(os.environ.get("OVERSEER_PATIENCE", "1")) * 10
+TIMEOUT_SCALE = float(os.environ.get("OVERSEER_TIMEOUT_SCALE", "1")) * 10
 
 
-def soon(met, within=PATIENCE):
+def soon(met, within=TIMEOUT_SCALE):
     """Waits for something that has to come; says whether it did."""
     end = time.monotonic() + within
     while not met():

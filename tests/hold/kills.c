@@ -3,12 +3,12 @@
  *
  *     kills HOLD AGENT FOLDER KILLS BYTES SEED
  *
- * A reader is a process with the daemon's own client (ports/held.h). What it has committed lies in memory that outlives it, as
+ * A reader is a process with the daemon's own client (drivers/hold_client.h). What it has committed lies in memory that outlives it, as
  * the daemon's lies in the store: the offset behind the last byte that it took, and how many words it has receipts for. It dies by
  * SIGKILL at a byte drawn by chance: before it commits, after it, after it acknowledged; or from outside at any moment. */
+#include "drivers/hold_client.h"
 #include "lib/proof.h"
 #include "pattern.h"
-#include "ports/held.h"
 #include "unit/unit.h"
 
 #include <signal.h>
@@ -112,15 +112,15 @@ static void hold_lost(void *with, int code) {
     wrong("the hold is lost");
 }
 
-static const struct held_ears EARS = {.answer = answer_comes,
-                                      .data = data_comes,
-                                      .receipt = receipt_comes,
-                                      .end = end_comes,
-                                      .lost = hold_lost};
+static const struct held_callbacks CALLBACKS = {.answer = answer_comes,
+                                                .data = data_comes,
+                                                .receipt = receipt_comes,
+                                                .end = end_comes,
+                                                .lost = hold_lost};
 
 _Noreturn static void reader_live(uint64_t fence) {
     uv_loop_init(&reader.loop);
-    reader.held = held_open(&reader.loop, reader.folder, fence, &EARS, NULL);
+    reader.held = held_open(&reader.loop, reader.folder, fence, &CALLBACKS, NULL);
     if (!held_attach(reader.held, committed->offset))
         wrong("it cannot be sent");
     if (reader.speaks && reader.asks_first) {

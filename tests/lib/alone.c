@@ -2,7 +2,7 @@
 /* What does the core alone make of a month? */
 #include "lib/alone.h"
 
-#include "daemon/guard.h"
+#include "sys/crash_guard.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -188,10 +188,10 @@ static enum verdict decide(struct alone *alone, struct seat *seat, struct signal
     struct world world = {
         .goal = seat->used ? &seat->goal : NULL, .live = &seat->live, .level = LEVEL_SUPERVISION};
     struct stepping s = {alone, &world, signal};
-    struct guard_report report;
+    struct crash_guard_report report;
     alone->counts.steps++;
     arena_reset(&alone->out);
-    if (guard_run(step_call, &s, &report) != GUARD_WHOLE) {
+    if (crash_guard_run(step_call, &s, &report) != CRASH_GUARD_WHOLE) {
         violated(alone, "%s breaks a promise: %s", SIGNALS[signal->kind].name, report.why);
         return VERDICT_REFUSE;
     }
@@ -250,33 +250,36 @@ static void actions_count(struct alone *alone, uint32_t kind) {
 
 /* Messages to people of one goal, by the hour that its policy counts in. */
 static void says_count(struct alone *alone, struct seat *seat) {
-    if (alone->policy.messages_per_hour && seat->goal.said > alone->policy.messages_per_hour)
-        violated(alone, "a goal says %u things in an hour", seat->goal.said);
+    if (alone->policy.messages_per_hour && seat->goal.notices > alone->policy.messages_per_hour)
+        violated(alone, "a goal says %u things in an hour", seat->goal.notices);
 }
 
 /* Somebody knows that it does not work, or something is being done about it. */
-static bool charge_is_cared_for(const struct charge *charge) {
-    bool works = charge->status == CHARGE_ACTIVE || charge->status == CHARGE_DISPATCHED;
-    return !works || charge->effect || charge->question || charge->waiting;
+static bool assignment_is_supervised(const struct assignment *assignment) {
+    bool works =
+        assignment->status == ASSIGNMENT_ACTIVE || assignment->status == ASSIGNMENT_DISPATCHED;
+    return !works || assignment->effect || assignment->question || assignment->waiting;
 }
 
-static void charges_check(struct alone *alone, struct seat *seat) {
-    for (uint32_t i = 0; i < seat->live.charges.count; i++) {
-        const struct charge *charge = &seat->live.charges.at[i];
-        const struct node *node = plan_node(&seat->live.plan, charge->node);
-        if (charge_is_cared_for(charge))
-            cast_help(alone->cast, seat->goal.id, charge->n, alone->now);
+static void assignments_check(struct alone *alone, struct seat *seat) {
+    for (uint32_t i = 0; i < seat->live.assignments.count; i++) {
+        const struct assignment *assignment = &seat->live.assignments.at[i];
+        const struct node *node = plan_node(&seat->live.plan, assignment->node);
+        if (assignment_is_supervised(assignment))
+            cast_help(alone->cast, seat->goal.id, assignment->n, alone->now);
         const struct question *question =
-            charge->question ? questions_find(&seat->live.questions, charge->question - 1) : NULL;
-        int64_t since = charge->updated_at > seat->resumed ? charge->updated_at : seat->resumed;
+            assignment->question ? questions_find(&seat->live.questions, assignment->question - 1)
+                                 : NULL;
+        int64_t since =
+            assignment->updated_at > seat->resumed ? assignment->updated_at : seat->resumed;
         bool is_looked_at =
-            charge->answered && (charge->effect || seat->goal.status != GOAL_ACTIVE ||
-                                 alone->now - since <= 2 * alone->policy.tick_every);
-        if (charge->status == CHARGE_BLOCKED && charge->waiting != WAITS_FOR_QUOTA &&
-            charge->waiting != WAITS_FOR_BACKOFF && charge->waiting != WAITS_FOR_PERMIT &&
+            assignment->answered && (assignment->effect || seat->goal.status != GOAL_ACTIVE ||
+                                     alone->now - since <= 2 * alone->policy.tick_every);
+        if (assignment->status == ASSIGNMENT_BLOCKED && assignment->waiting != WAITS_FOR_QUOTA &&
+            assignment->waiting != WAITS_FOR_BACKOFF && assignment->waiting != WAITS_FOR_PERMIT &&
             !is_looked_at && (!question || question->state == QUESTION_OVER))
-            violated(alone, "A_%u on %s is blocked, waits for %s, and nobody is asked", charge->n,
-                     node->id, name_of(&WAITING_NAMES, charge->waiting));
+            violated(alone, "A_%u on %s is blocked, waits for %s, and nobody is asked",
+                     assignment->n, node->id, name_of(&WAITING_NAMES, assignment->waiting));
         if (node->attempts > alone->policy.max_attempts)
             violated(alone, "%s was sent something %u times", node->id, node->attempts);
     }
@@ -288,7 +291,7 @@ static void done_check(struct alone *alone, struct seat *seat) {
     for (uint32_t i = 0; i < did->record_count; i++) {
         struct evidence evidence = {0};
         char node[LIMIT_NODE_ID + 1] = "";
-        if (did->records[i].type != RECORD_CHARGE_DONE)
+        if (did->records[i].type != RECORD_ASSIGNMENT_DONE)
             continue;
         must(shape_decode(&EVIDENCE, did->records[i].body, &evidence));
         memcpy(node, evidence.node.at, evidence.node.len);
@@ -327,9 +330,9 @@ static void decision_check(struct alone *alone, struct seat *seat) {
         if (did->effects[i].op == EFFECT_OP_MAKE)
             actions_count(alone, did->effects[i].slot.kind);
     says_count(alone, seat);
-    if (seat->goal.desk)
+    if (seat->goal.admission)
         budgets_check(alone, seat);
-    charges_check(alone, seat);
+    assignments_check(alone, seat);
     done_check(alone, seat);
     person_reads(alone, seat);
     if (alone->cast->violation[0])
@@ -337,19 +340,19 @@ static void decision_check(struct alone *alone, struct seat *seat) {
 }
 
 /* How it stands with a goal, in words. */
-static const char *seat_told(struct alone *alone, const struct seat *seat) {
-    struct str told = arena_format(&alone->talk, "%u percent, due in %.0f s,", seat->goal.percent,
+static const char *seat_text(struct alone *alone, const struct seat *seat) {
+    struct str text = arena_format(&alone->talk, "%u percent, due in %.0f s,", seat->goal.percent,
                                    (double)(seat->due - alone->now) / 1e6);
-    for (uint32_t i = 0; i < seat->live.charges.count; i++) {
-        const struct charge *charge = &seat->live.charges.at[i];
-        told = arena_format(&alone->talk, "%.*s A_%u %s waits for %s", STR_ARG(told), charge->n,
-                            CHARGE_STATUS[charge->status].name,
-                            name_of(&WAITING_NAMES, charge->waiting));
+    for (uint32_t i = 0; i < seat->live.assignments.count; i++) {
+        const struct assignment *assignment = &seat->live.assignments.at[i];
+        text = arena_format(&alone->talk, "%.*s A_%u %s waits for %s", STR_ARG(text), assignment->n,
+                            ASSIGNMENT_STATUS[assignment->status].name,
+                            name_of(&WAITING_NAMES, assignment->waiting));
     }
     for (uint32_t i = 0; i < seat->live.plan.count; i++)
-        told = arena_format(&alone->talk, "%.*s %s %s", STR_ARG(told), seat->live.plan.nodes[i].id,
+        text = arena_format(&alone->talk, "%.*s %s %s", STR_ARG(text), seat->live.plan.nodes[i].id,
                             NODE_STATUS[seat->live.plan.nodes[i].status].name);
-    return arena_cstr(&alone->talk, told);
+    return arena_cstr(&alone->talk, text);
 }
 
 /* Nobody is ill without help for longer than the policy says; nobody is helped for ever. */
@@ -359,21 +362,22 @@ static void runs_check(struct alone *alone) {
         struct seat *seat = seat_of(alone, run->goal);
         if (!seat || seat->goal.status != GOAL_ACTIVE || run->ill_since == 0 || run->stopped)
             continue;
-        const struct charge *charge = charges_find(&seat->live.charges, run->charge);
-        if (!charge || charge->run != run->n)
+        const struct assignment *assignment =
+            assignments_find(&seat->live.assignments, run->assignment);
+        if (!assignment || assignment->run != run->n)
             continue;
         int64_t since = alone->since > seat->resumed ? alone->since : seat->resumed;
         int64_t limit = cast_limit(alone->cast, run, since);
-        if (limit < alone->now - MINUTES(1) && !charge_is_cared_for(charge))
+        if (limit < alone->now - MINUTES(1) && !assignment_is_supervised(assignment))
             violated(alone, "g%u %s (%s, %s, A_%u %s) is ill for %.0f minutes and nothing was done",
                      goal_number(run->goal), run->node, PRETEND[run->agent.kind].name,
-                     name_of(&PRETEND_STATE_NAMES, run->agent.state), charge->n,
-                     CHARGE_STATUS[charge->status].name,
+                     name_of(&PRETEND_STATE_NAMES, run->agent.state), assignment->n,
+                     ASSIGNMENT_STATUS[assignment->status].name,
                      (double)(alone->now - run->ill_since) / 60e6);
         if (alone->now - run->ill_since > 2 * DAY && seat->live.questions.count == 0)
             violated(alone, "g%u %s (%s, A_%u) is ill for two days and nobody is asked: %s",
-                     goal_number(run->goal), run->node, PRETEND[run->agent.kind].name, charge->n,
-                     seat_told(alone, seat));
+                     goal_number(run->goal), run->node, PRETEND[run->agent.kind].name,
+                     assignment->n, seat_text(alone, seat));
     }
 }
 
@@ -383,7 +387,7 @@ static void goals_check(struct alone *alone) {
         if (seat->used && goal_is_open(&seat->goal) && alone->now - seat->began > 12 * DAY &&
             seat->live.questions.count == 0 && !goal_needs_person(&seat->goal))
             violated(alone, "g%u goes on for twelve days, and nobody is asked: %s",
-                     goal_number(seat->goal.id), seat_told(alone, seat));
+                     goal_number(seat->goal.id), seat_text(alone, seat));
     }
 }
 
@@ -415,7 +419,7 @@ static uint32_t option_for(struct alone *alone, const struct seat *seat,
         return cast_is_done(alone->cast, seat->goal.id, question->cause + 5) ? 1 : 2;
     if (question->options == 0)
         return 0;
-    if (seat->goal.desk)
+    if (seat->goal.admission)
         return 1;
     return dice_chance(&alone->dice, 850) ? 1 : 1 + dice_pick(&alone->dice, question->options);
 }
@@ -493,8 +497,8 @@ static void goal_begin(struct alone *alone, struct seat *seat) {
 
 /* A goal that is over makes room for another one, once its own things are settled. */
 static void goal_renew(struct alone *alone, struct seat *seat) {
-    if (goal_is_open(&seat->goal) || seat->goal.open_count > 0 || seat->live.charges.count > 0 ||
-        alone->now + 4 * DAY > alone->until)
+    if (goal_is_open(&seat->goal) || seat->goal.open_count > 0 ||
+        seat->live.assignments.count > 0 || alone->now + 4 * DAY > alone->until)
         return;
     alone->counts.done += seat->goal.status == GOAL_COMPLETED;
     alone->counts.cancelled += seat->goal.status == GOAL_CANCELLED;
@@ -505,8 +509,8 @@ static void goal_renew(struct alone *alone, struct seat *seat) {
 
 static void signal_deliver(struct alone *alone, struct signal *signal) {
     struct seat *seat = seat_of(alone, signal->goal);
-    bool desk = id_equal(signal->goal, desk_id(HOST));
-    if (!seat && desk)
+    bool admission = id_equal(signal->goal, admission_id(HOST));
+    if (!seat && admission)
         seat = &alone->seats[0];
     if (!seat)
         return; /* a ghost of a goal that is over */
@@ -539,10 +543,10 @@ static void claim(struct alone *alone, struct item *item) {
 }
 
 static void tell(struct alone *alone, const struct effect *effect) {
-    struct signal told;
-    must(signal_decode(effect->body, &told));
-    told.at = alone->now;
-    signal_deliver(alone, &told);
+    struct signal text;
+    must(signal_decode(effect->body, &text));
+    text.at = alone->now;
+    signal_deliver(alone, &text);
 }
 
 static bool is_wanted(void *with, struct id goal, const char *node) {
@@ -623,8 +627,8 @@ static void agents_run(struct alone *alone) {
 
 static void due_run(struct alone *alone, struct seat *seat) {
     struct signal due = signal_by(alone, SIGNAL_GOAL_DUE, seat->goal.id, WHO_OVERSEER);
-    if (seat->live.charges.count > 0)
-        due.body = cast_see(alone->cast, seat->goal.id, &seat->live.charges, HOST, alone->since,
+    if (seat->live.assignments.count > 0)
+        due.body = cast_see(alone->cast, seat->goal.id, &seat->live.assignments, HOST, alone->since,
                             alone->now, &alone->talk);
     int64_t before = seat->due;
     alone->counts.signals++;

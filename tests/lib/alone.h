@@ -36,8 +36,8 @@ struct seat {
     void *room; /* its rows */
     size_t room_size;
     int64_t due, began, resumed;
-    uint32_t said, said_hour; /* messages to people in that hour */
-    uint32_t asked;           /* questions that the person has on the desk */
+    uint32_t notices, notices_hour; /* messages to people in that hour */
+    uint32_t asked;                 /* questions that the person has on the desk */
 };
 
 struct alone_counts {

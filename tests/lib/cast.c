@@ -59,9 +59,9 @@ struct player *cast_run(const struct cast *cast, struct id goal, uint32_t n) {
     return NULL;
 }
 
-struct player *cast_newest(const struct cast *cast, struct id goal, uint32_t charge) {
+struct player *cast_newest(const struct cast *cast, struct id goal, uint32_t assignment) {
     for (uint32_t i = cast->run_count; i-- > 0;)
-        if (cast->runs[i].charge == charge && id_equal(cast->runs[i].goal, goal))
+        if (cast->runs[i].assignment == assignment && id_equal(cast->runs[i].goal, goal))
             return &cast->runs[i];
     return NULL;
 }
@@ -202,7 +202,7 @@ static void send_judge(struct cast *cast, const struct player *run, enum wording
         if (well && getenv("CAST_TOLD"))
             printf(
                 "in vain: %s A_%u is %s, worked %u of %u, since %.1f minutes, %s, tool %u, pace %.1f\n",
-                run->node, run->charge, name_of(&PRETEND_STATE_NAMES, run->agent.state),
+                run->node, run->assignment, name_of(&PRETEND_STATE_NAMES, run->agent.state),
                 run->agent.worked, run->agent.stretches,
                 (double)(now - run->agent.stretch_since) / 60e6, PRETEND[run->agent.kind].name,
                 run->agent.tool, (double)run->agent.pace / 60e6);
@@ -223,8 +223,8 @@ static void stop_judge(struct cast *cast, const struct player *run, int64_t now)
 
 static enum pretend_kind kind_pick(struct cast *cast) {
     uint32_t total = 0;
-    if (cast->told_next) {
-        cast->told_next = false;
+    if (cast->shows_next) {
+        cast->shows_next = false;
         return cast->next;
     }
     for (uint32_t i = 0; i < PRETENDS; i++)
@@ -254,7 +254,7 @@ static void run_begin(struct cast *cast, const struct effect *effect, uint32_t h
     struct player *run = run_add(cast);
     run->goal = effect->goal;
     run->n = n;
-    run->charge = effect->charge;
+    run->assignment = effect->assignment;
     run->host = host;
     name_take(run->node, sizeof run->node, effect->node);
     name_take(run->account, sizeof run->account, effect->account);
@@ -316,17 +316,18 @@ static enum delivery send(struct cast *cast, const struct effect *effect, uint32
 static struct str look(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
                        struct arena *arena) {
     struct player *run = run_meant(cast, effect, host);
-    struct sighting seen = {.charge = effect->charge, .dispatch = effect->dispatch, .at = now};
+    struct observation seen = {
+        .assignment = effect->assignment, .dispatch = effect->dispatch, .at = now};
     cast->counts.looks++;
     if (dice_chance(&cast->dice, cast->blind) || (run && run->blind))
         return (struct str){0};
     if (run)
         pretend_look(&run->agent, effect->dispatch, effect->sample, now, &seen);
     else { /* it was never started */
-        seen.process = seen.turn = SURE_NO;
-        seen.delivered = SURE_NO;
+        seen.process = seen.turn = TRISTATE_NO;
+        seen.delivered = TRISTATE_NO;
     }
-    return shape_encode(&SIGHTING, &seen, arena);
+    return shape_encode(&OBSERVATION, &seen, arena);
 }
 
 static void stop(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now) {
@@ -360,7 +361,7 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
 /* The checks know the truth. Now and then they cannot be run. */
 static uint32_t check(struct cast *cast, const struct effect *effect, uint32_t host) {
     char node[LIMIT_NODE_ID + 1] = "";
-    const struct player *run = cast_newest(cast, effect->goal, effect->charge);
+    const struct player *run = cast_newest(cast, effect->goal, effect->assignment);
     name_take(node, sizeof node, effect->node);
     if (cast->hosts_matter && run && run->host != host)
         return CHECKED_NOTHING; /* the work is not in the clone of this host */
@@ -382,7 +383,7 @@ void cast_push(struct cast *cast) {
 }
 
 static void people_push(struct cast *cast) {
-    if (!cast->pushes_when_told && dice_chance(&cast->dice, PUSHES))
+    if (!cast->pushes_when_asked && dice_chance(&cast->dice, PUSHES))
         cast_push(cast);
 }
 
@@ -408,7 +409,7 @@ static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host
     uint32_t commit = ++cast->commits, onto = cast->tip;
     struct id goal = ended->goal;
     bool other = cast->differs ||
-                 (!cast->landed && !cast->pushes_when_told && dice_chance(&cast->dice, 100));
+                 (!cast->landed && !cast->pushes_when_asked && dice_chance(&cast->dice, 100));
     uint32_t looks = other ? commit : 0;
     struct verification made = {
         .change = sha256(arena_format(arena, "%02x%02x %u", goal.bytes[14], goal.bytes[15], looks)),
@@ -468,7 +469,7 @@ static uint32_t land(struct cast *cast, const struct effect *effect, uint32_t ho
     people_push(cast);
     if (!dice_chance(&cast->dice, cast->faults))
         return push(cast, effect, host);
-    uint32_t fault = dice_pick(&cast->dice, LANDEDS);
+    uint32_t fault = dice_pick(&cast->dice, LANDING_COUNT);
     return fault == LANDED_YES ? push(cast, effect, host) : fault;
 }
 
@@ -531,12 +532,12 @@ int64_t cast_next(struct cast *cast) {
 static struct id source_of(struct player *run, struct arena *arena) {
     char id[ID_TEXT + 1];
     id_format(run->goal, id);
-    return id_derive(STR("run"), arena_format(arena, "%s %u %u", id, run->n, run->told++));
+    return id_derive(STR("run"), arena_format(arena, "%s %u %u", id, run->n, run->shown++));
 }
 
 struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_event event,
                          int64_t now, struct arena *arena) {
-    struct sighting seen = {.charge = run->charge};
+    struct observation seen = {.assignment = run->assignment};
     pretend_look(&run->agent, 0, 0, now, &seen);
     seen.event = event.event;
     seen.limited_until = event.limited_until;
@@ -551,9 +552,9 @@ struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_e
                            .keyed = 1,
                            .actor = STR("overseer"),
                            .by = WHO_OVERSEER,
-                           .charge = run->charge + 1,
+                           .assignment = run->assignment + 1,
                            .run = run->n,
-                           .body = shape_encode(&SIGHTING, &seen, arena)};
+                           .body = shape_encode(&OBSERVATION, &seen, arena)};
 }
 
 static struct update update_of(enum pretend_reply reply) {
@@ -588,16 +589,16 @@ struct signal cast_says(struct cast *cast, struct player *run, enum pretend_repl
                            .keyed = 1,
                            .actor = STR("agent"),
                            .by = WHO_AGENT,
-                           .charge = run->charge + 1,
+                           .assignment = run->assignment + 1,
                            .run = run->n,
                            .effect = run->n,
                            .to = 1,
                            .body = shape_encode(&UPDATE, &update, arena)};
 }
 
-static struct signal progress_said(struct cast *cast, struct player *run, int64_t now,
-                                   struct arena *arena) {
-    struct progress progress = {.phase = STR("writing"), .percent = 1 + run->told % 101};
+static struct signal progress_signal(struct cast *cast, struct player *run, int64_t now,
+                                     struct arena *arena) {
+    struct progress progress = {.phase = STR("writing"), .percent = 1 + run->shown % 101};
     struct signal signal = cast_says(cast, run, REPLY_PROGRESS, now, arena);
     run->reported_at = now;
     signal.kind = SIGNAL_AGENT_PROGRESS;
@@ -635,17 +636,17 @@ uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST
     uint32_t count = 0;
     struct player *run = run_that_reports(cast, now);
     if (run) {
-        signals[0] = progress_said(cast, run, now, arena);
+        signals[0] = progress_signal(cast, run, now, arena);
         return 1;
     }
     if (!(run = run_next(cast, now)))
         return 0;
     struct pretend_world world = world_of(cast, run);
-    bool told = pretend_happens(&run->agent, &world, now, &event);
+    bool shown = pretend_happens(&run->agent, &world, now, &event);
     run_note(cast, run, now);
     if (run->agent.state == PRETEND_RESTING)
         account_limit(cast, run->account, run->agent.limited_until);
-    if (!told)
+    if (!shown)
         return 0;
     cast->counts.ghosts += run->stopped;
     cast->counts.deaths += event.event == AGENT_EXITED;
@@ -657,24 +658,24 @@ uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST
 
 /* ---- watching ---- */
 
-struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, uint32_t host,
-                    int64_t since, int64_t now, struct arena *arena) {
-    struct sighting *rows = arena_new(arena, struct sighting, charges->count + 1);
-    struct sightings all = {.rows = {rows, 0}, .since = since};
-    for (uint32_t i = 0; i < charges->count; i++) {
-        const struct charge *charge = &charges->at[i];
-        const struct player *run = charge->run ? cast_run(cast, goal, charge->run) : NULL;
+struct str cast_see(struct cast *cast, struct id goal, const struct assignments *assignments,
+                    uint32_t host, int64_t since, int64_t now, struct arena *arena) {
+    struct observation *rows = arena_new(arena, struct observation, assignments->count + 1);
+    struct observations all = {.rows = {rows, 0}, .since = since};
+    for (uint32_t i = 0; i < assignments->count; i++) {
+        const struct assignment *assignment = &assignments->at[i];
+        const struct player *run = assignment->run ? cast_run(cast, goal, assignment->run) : NULL;
         if (!run || (cast->hosts_matter && run->host != host))
             continue;
-        struct sighting *row = &rows[all.rows.count++];
-        *row = (struct sighting){.charge = charge->n};
+        struct observation *row = &rows[all.rows.count++];
+        *row = (struct observation){.assignment = assignment->n};
         pretend_look(&run->agent, 0, 0, now, row);
         if (dice_chance(&cast->dice, cast->blind) || run->blind || run->unsampled)
-            *row = (struct sighting){.charge = charge->n, .at = now};
+            *row = (struct observation){.assignment = assignment->n, .at = now};
         cast->counts.samples++;
     }
     cast->counts.listings += all.rows.count > 0;
-    return shape_encode(&SIGHTINGS, &all, arena);
+    return shape_encode(&OBSERVATIONS, &all, arena);
 }
 
 void cast_host_dies(struct cast *cast, uint32_t host, int64_t now) {
@@ -707,8 +708,8 @@ void cast_forget(struct cast *cast, struct id goal) {
     cast->work_count = kept;
 }
 
-void cast_help(struct cast *cast, struct id goal, uint32_t charge, int64_t now) {
-    struct player *run = cast_newest(cast, goal, charge);
+void cast_help(struct cast *cast, struct id goal, uint32_t assignment, int64_t now) {
+    struct player *run = cast_newest(cast, goal, assignment);
     (void)now;
     if (run && run->ill_since)
         run->helped = true;

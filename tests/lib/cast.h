@@ -4,18 +4,18 @@
  * nobody who is not stays without help for longer than the policy says. */
 #pragma once
 
+#include "drivers/pretend.h"
 #include "lib/gen.h"
 #include "model/policy.h"
 #include "model/update.h"
-#include "ports/pretend.h"
 
 enum { CAST_SIGNALS = 4, CAST_ACCOUNTS = 8 };
 
 /* One run of one agent. */
 struct player {
     struct id goal;
-    uint32_t n;      /* ordinal + 1 of the dispatch that started it: its name */
-    uint32_t charge; /* n of the assignment */
+    uint32_t n;          /* ordinal + 1 of the dispatch that started it: its name */
+    uint32_t assignment; /* n of the assignment */
     uint32_t host;
     /* P10: its hold freezes it so long after renewed_until; it is renewed only where it is known to be at hand */
     int64_t renewed_until;
@@ -23,7 +23,7 @@ struct player {
     char node[LIMIT_NODE_ID + 1], account[LIMIT_AGENT + 1], name[LIMIT_AGENT + 1];
     struct pretend agent;
     int64_t reported_at;         /* when it last said how far it is */
-    uint32_t told;               /* things that it has shown: the next one's name */
+    uint32_t shown;              /* things that it has shown: the next one's name */
     bool stopped;                /* by the supervisor */
     int64_t ill_since;           /* the truth; 0: it is well */
     bool helped;                 /* something was done about that, or somebody was told */
@@ -61,7 +61,7 @@ struct cast {
     uint32_t faults;            /* of a thousand deliveries */
     uint32_t blind;             /* of a thousand looks, those that see nothing */
     enum pretend_kind next;     /* the kind of the next run that starts, when told */
-    bool told_next;
+    bool shows_next;
     enum pretend_fault fault; /* how the next delivery goes wrong */
     uint32_t checked, landed; /* what checks and landings say from now on, from 1; 0: the truth */
     uint32_t landed_next;     /* the same for the next landing only */
@@ -76,7 +76,7 @@ struct cast {
         struct id goal;
     } * verdicts;
     bool lands_once; /* each goal has one task, which is never given again once it has landed */
-    bool pushes_when_told; /* people push only where cast_push() is called */
+    bool pushes_when_asked; /* people push only where cast_push() is called */
     uint32_t verdict_count, verdict_cap;
     uint32_t heard; /* enum hearing: what becomes of messages to people */
     struct note *notes;
@@ -114,7 +114,7 @@ bool cast_reports(uint64_t seed);
 struct player *cast_run(const struct cast *cast, struct id goal,
                         uint32_t n); /* NULL: there is none */
 struct player *cast_newest(const struct cast *cast, struct id goal,
-                           uint32_t charge); /* of an assignment */
+                           uint32_t assignment); /* of an assignment */
 
 /* Carry one out; what came of it, as the signal that says so. Not for commands and tells. */
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
@@ -135,8 +135,8 @@ struct signal cast_says(struct cast *cast, struct player *run, enum pretend_repl
                         int64_t now, struct arena *arena);
 
 /* What a host sees of a goal's agents, for its due time: an encoded SIGHTINGS. */
-struct str cast_see(struct cast *cast, struct id goal, const struct charges *charges, uint32_t host,
-                    int64_t since, int64_t now, struct arena *arena);
+struct str cast_see(struct cast *cast, struct id goal, const struct assignments *assignments,
+                    uint32_t host, int64_t since, int64_t now, struct arena *arena);
 
 /* P10: does its hold keep it from running? */
 bool cast_is_frozen(const struct cast *cast, const struct player *run, int64_t now);
@@ -153,7 +153,7 @@ void cast_forget(struct cast *cast, struct id goal); /* it is over, and nobody c
 bool cast_is_done(const struct cast *cast, struct id goal, const char *node);
 
 /* Something was done about this charge, or it may wait: its trouble is known. */
-void cast_help(struct cast *cast, struct id goal, uint32_t charge, int64_t now);
+void cast_help(struct cast *cast, struct id goal, uint32_t assignment, int64_t now);
 
 /* Until when has something to be done about an ill run, watched since then? TIME_NEVER: nothing. */
 int64_t cast_limit(const struct cast *cast, const struct player *run, int64_t since);

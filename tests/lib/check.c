@@ -121,12 +121,12 @@ static const char *work_next(struct replay *replay, const struct record *record,
                              const struct evidence *evidence) {
     enum node_status to = (enum node_status)(record->type - RECORD_WORK_TODO);
     struct replay_node *node = node_of(replay, evidence->node);
-    uint32_t from = NODE_STATUSES, said = NODE_STATUSES;
+    uint32_t from = NODE_STATUSES, status = NODE_STATUSES;
     if (!names_find(&NODE_STATUS_NAMES, evidence->from, &from) || from != node->status)
         return SAY(replay->arena, "record %llu moves %s from %.*s, but it is %s",
                    (unsigned long long)record->seq, node->id, STR_ARG(evidence->from),
                    name_of(&NODE_STATUS_NAMES, node->status));
-    if (!names_find(&NODE_STATUS_NAMES, evidence->to, &said) || said != to)
+    if (!names_find(&NODE_STATUS_NAMES, evidence->to, &status) || status != to)
         return SAY(replay->arena, "record %llu says %.*s and is of another type",
                    (unsigned long long)record->seq, STR_ARG(evidence->to));
     node->status = to;
@@ -299,19 +299,20 @@ static const char *texts_differ(struct replay *replay, const struct dump_text *t
 static const char *live_texts_broken(const struct dump *dump, struct id goal,
                                      const struct live *live, struct arena *arena) {
     const char *broken = NULL;
-    for (uint32_t i = 0; i < live->charges.count && !broken; i++) {
-        const struct charge *charge = &live->charges.at[i];
-        broken = text_missing(dump, goal, &charge->handoff, &CRYSTAL, arena);
+    for (uint32_t i = 0; i < live->assignments.count && !broken; i++) {
+        const struct assignment *assignment = &live->assignments.at[i];
+        broken = text_missing(dump, goal, &assignment->handoff_hash, &HANDOFF, arena);
         if (!broken)
-            broken = text_missing(dump, goal, &charge->said, NULL, arena);
+            broken = text_missing(dump, goal, &assignment->outgoing, NULL, arena);
     }
     for (uint32_t i = 0; i < live->questions.count && !broken; i++) {
         broken = text_missing(dump, goal, &live->questions.at[i].text, &QUESTION_TEXT, arena);
         if (!broken)
-            broken = text_missing(dump, goal, &live->questions.at[i].said, NULL, arena);
+            broken = text_missing(dump, goal, &live->questions.at[i].answer_text, NULL, arena);
     }
-    for (uint32_t i = 0; i < live->letters.count && !broken; i++)
-        broken = text_missing(dump, goal, &live->letters.at[i].text, &LETTER_TEXT, arena);
+    for (uint32_t i = 0; i < live->agent_messages.count && !broken; i++)
+        broken =
+            text_missing(dump, goal, &live->agent_messages.at[i].text, &AGENT_MESSAGE_TEXT, arena);
     return broken;
 }
 
@@ -341,23 +342,24 @@ static const char *texts_broken(const struct dump *dump, const struct goal *goal
 
 /* From a take-over until its new owner has decided about it, a goal with an effect in doubt shows what it
  * did before: whoever takes over changes rows, not decisions. */
-static bool face_may_lag(const struct goal *goal) {
+static bool display_state_may_lag(const struct goal *goal) {
     return goal->need == NEED_NOTHING && goal_has_effect(goal, EFFECT_UNCONFIRMED);
 }
 
 static const char *view_broken(const struct dump *dump, const struct goal *goal,
                                struct arena *arena) {
     const struct goal_view *view = dump_view(dump, goal->id);
-    if (goal->desk)
+    if (goal->admission)
         return view ? "a desk is in a list" : NULL;
     if (!view)
         return "a goal is in no list";
-    if (view->face != goal_face(goal) && !face_may_lag(goal))
-        return SAY(arena, "a goal shows \"%s\" and is \"%s\"", name_of(&FACE_NAMES, view->face),
-                   name_of(&FACE_NAMES, goal_face(goal)));
+    if (view->display_state != goal_display_state(goal) && !display_state_may_lag(goal))
+        return SAY(arena, "a goal shows \"%s\" and is \"%s\"",
+                   name_of(&DISPLAY_STATE_NAMES, view->display_state),
+                   name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)));
     if (goal->quarantined)
         return NULL;
-    if (goal->shown && goal->shown != view->face + 1)
+    if (goal->shown && goal->shown != view->display_state + 1)
         return "a goal does not know what its list shows";
     if (view->status != goal->status || view->priority != goal->priority ||
         view->percent != goal->percent || view->created_at != goal->created_at)
@@ -374,7 +376,8 @@ static const char *tags_broken(const struct dump *dump, struct id goal) {
     if (to - from > LIMIT_TAGS)
         return "a goal has too many tags";
     for (uint32_t i = from; i < to; i++)
-        if (dump->tags[i].face != view->face || dump->tags[i].created_at != view->created_at)
+        if (dump->tags[i].display_state != view->display_state ||
+            dump->tags[i].created_at != view->created_at)
             return "a tag says something else than its goal";
     return NULL;
 }
@@ -408,7 +411,7 @@ const char *goal_check(const struct dump *dump, const struct dump_goal *row, str
         goal = (struct goal){.id = row->id,
                              .seq = row->seq,
                              .head = row->head,
-                             .desk = whole ? goal.desk : 0,
+                             .admission = whole ? goal.admission : 0,
                              .quarantined = true};
         const char *broken = replay_against(replay, &goal, &live.plan);
         return broken ? broken : view_broken(dump, &goal, arena);
@@ -430,7 +433,7 @@ const char *goal_check(const struct dump *dump, const struct dump_goal *row, str
         broken = parts_broken(dump, goal.id, arena);
     if (!broken)
         broken = view_broken(dump, &goal, arena);
-    return broken || goal.desk ? broken : tags_broken(dump, goal.id);
+    return broken || goal.admission ? broken : tags_broken(dump, goal.id);
 }
 
 static const char *goal_whole_check(const struct dump *dump, const struct dump_goal *row,
@@ -454,15 +457,17 @@ static const char *goal_whole_check(const struct dump *dump, const struct dump_g
 
 /* The count of a face is the sum over hosts: it must be what counting would say. */
 static const char *tally_broken(const struct dump *dump, struct arena *arena) {
-    int64_t counted[FACES] = {0}, kept[FACES] = {0};
+    int64_t counted[DISPLAY_STATES] = {0}, kept[DISPLAY_STATES] = {0};
     for (uint32_t i = 0; i < dump->view_count; i++)
-        counted[dump->views[i].face]++;
+        counted[dump->views[i].display_state]++;
     for (uint32_t i = 0; i < dump->tally_count; i++)
-        kept[dump->tallies[i].face] += dump->tallies[i].n;
-    for (uint32_t face = 0; face < FACES; face++)
-        if (counted[face] != kept[face])
+        kept[dump->tallies[i].display_state] += dump->tallies[i].n;
+    for (uint32_t display_state = 0; display_state < DISPLAY_STATES; display_state++)
+        if (counted[display_state] != kept[display_state])
             return SAY(arena, "%lld goals are \"%s\", the tally says %lld",
-                       (long long)counted[face], name_of(&FACE_NAMES, face), (long long)kept[face]);
+                       (long long)counted[display_state],
+                       name_of(&DISPLAY_STATE_NAMES, display_state),
+                       (long long)kept[display_state]);
     return NULL;
 }
 

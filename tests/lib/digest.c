@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Are two states of a fleet the same, as far as anything that can still happen goes? */
-#include "daemon/ledger_state.h"
+#include "ledger/ledger_state.h"
 #include "lib/fleet.h"
 
 static uint64_t mix(uint64_t digest, uint64_t value) {
@@ -63,9 +63,9 @@ static uint64_t mix_batch(uint64_t d, const struct batch *batch) {
 }
 
 static uint64_t mix_leases(uint64_t d, const struct ledger *l, int64_t now) {
-    for (uint32_t i = 0; i < l->watched_count; i++)
-        d = mix(mix_host_row(d, &l->watched[i].row), (uint64_t)(now - l->watched[i].since));
-    d = mix(mix(d, l->taking * 4u + l->adopting * 2u + l->fencing), l->watched_count);
+    for (uint32_t i = 0; i < l->neighbour_count; i++)
+        d = mix(mix_host_row(d, &l->neighbour[i].row), (uint64_t)(now - l->neighbour[i].since));
+    d = mix(mix(d, l->taking * 4u + l->adopting * 2u + l->fencing), l->neighbour_count);
     if (l->taking || l->adopting)
         d = mix_host_row(d, &l->victim);
     d = mix(mix(d, (uint64_t)(l->beat_at - now)), (uint64_t)(l->poll_at - now));
@@ -81,13 +81,13 @@ static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     for (uint32_t i = 0; i < l->first_count; i++)
         d = mix_host_row(d, &l->first[i]);
     d = mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting);
-    for (uint32_t lane = 0; lane < LANES; lane++)
+    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
         d = mix_inputs(d, &l->claims[lane]);
     for (const struct warm *warm = l->oldest; warm; warm = warm->newer)
         d = mix_goal(d, &warm->goal);
     d = mix(mix(d, l->due.count), l->due.count ? (uint64_t)(l->due.entries[0].at - now) : 0);
     d = mix(mix(mix(d, l->reading * 2u + l->read_again),
-                l->acting[LANE_COMMANDS] + l->acting[LANE_AGENTS]),
+                l->acting[EFFECT_CLASS_COMMANDS] + l->acting[EFFECT_CLASS_AGENTS]),
             l->known.count);
     for (uint32_t i = 0; i < l->meet_count; i++)
         d = mix_id(d, l->meet[i]);
@@ -152,7 +152,7 @@ static uint64_t mix_store(uint64_t d, struct backend *backend) {
     for (uint32_t i = 0; i < dump.host_count; i++)
         d = mix_host_row(d, &dump.hosts[i].row);
     for (uint32_t i = 0; i < dump.view_count; i++)
-        d = mix(d, dump.views[i].face);
+        d = mix(d, dump.views[i].display_state);
     d = mix(mix(mix(d, dump.record_count), dump.inbox_count), dump.seen_count);
     arena_free(&arena);
     return d;
@@ -197,8 +197,9 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix_ledger(d, host->ledger, fleet->clock);
         d = mix_acts(mix_acts(d, host->acts, host->ledger), host->checked, host->ledger);
         d = mix(mix(d, host->outcome_count), host->answered);
-        for (const struct told *told = host->told; told; told = told->next)
-            d = mix_text(mix(mix_id(d, told->signal.source), told->signal.to), told->signal.title);
+        for (const struct report *report = host->report; report; report = report->next)
+            d = mix_text(mix(mix_id(d, report->signal.source), report->signal.to),
+                         report->signal.title);
         d = host->checked ? mix(d, (uint64_t)(host->checked_under.until - fleet->clock)) : d;
         if (host->answered)
             d = mix_answer(d, &host->answer, host->wanted);
@@ -212,7 +213,7 @@ uint64_t fleet_digest(struct fleet *fleet) {
         d = mix_player(d, &fleet->cast->runs[i], fleet->clock);
     if (fleet->cast)
         d = mix_target(d, fleet->cast);
-    for (const struct told *told = fleet->senses; told; told = told->next)
-        d = mix(mix_id(d, told->signal.source), told->host);
+    for (const struct report *report = fleet->senses; report; report = report->next)
+        d = mix(mix_id(d, report->signal.source), report->host);
     return d;
 }

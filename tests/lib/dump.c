@@ -44,7 +44,7 @@ static const struct dump_column GOAL[] = {
 static const struct dump_column VIEW[] = {
     ID(goal_view, "goal_id", id),
     U32(goal_view, "status", status),
-    U32(goal_view, "face", face),
+    U32(goal_view, "face", display_state),
     U32(goal_view, "priority", priority),
     U32(goal_view, "percent", percent),
     INT(goal_view, "created_at", created_at),
@@ -55,7 +55,7 @@ static const struct dump_column VIEW[] = {
 static const struct dump_column TAG[] = {
     ID(dump_tag, "goal_id", goal),
     BYTES(dump_tag, "tag", tag),
-    U32(dump_tag, "face", face),
+    U32(dump_tag, "face", display_state),
     INT(dump_tag, "created_at", created_at),
 };
 static const struct dump_column PARTS_OF[] = {
@@ -105,7 +105,7 @@ static const struct dump_column INBOX[] = {
 };
 static const struct dump_column TALLY[] = {
     U32(dump_tally, "host_id", host),
-    U32(dump_tally, "face", face),
+    U32(dump_tally, "face", display_state),
     INT(dump_tally, "n", n),
 };
 

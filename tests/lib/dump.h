@@ -52,7 +52,7 @@ struct dump_text {
 struct dump_tag {
     struct id goal;
     struct str tag;
-    enum face face;
+    enum display_state display_state;
     int64_t created_at;
 };
 
@@ -77,7 +77,7 @@ struct dump_host {
 
 struct dump_tally {
     uint32_t host;
-    enum face face;
+    enum display_state display_state;
     int64_t n;
 };
 

@@ -6,6 +6,7 @@
 
 #include "model/lane.h"
 #include "store/request.h"
+#include "sys/redaction.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static int64_t fleet_wall(const struct fleet *fleet) {
     return fleet->clock + fleet->stepped;
 }
 
-static void sighting_step(const struct fleet *fleet, struct sighting *seen) {
+static void observation_step(const struct fleet *fleet, struct observation *seen) {
     int64_t *const times[] = {&seen->at, &seen->active_at, &seen->tool_since, &seen->chatter_at,
                               &seen->limited_until};
     for (size_t i = 0; i < count_of(times); i++)
@@ -108,20 +109,20 @@ void fleet_step(struct fleet *fleet, int64_t by) {
 }
 
 /* What its agents show at a goal's due time. */
-static struct str host_sees(void *with, struct id goal, const struct charges *charges,
+static struct str host_sees(void *with, struct id goal, const struct assignments *assignments,
                             struct instant now, struct arena *arena) {
     const struct fleet_host *host = with;
     const struct fleet *fleet = host->fleet;
     struct str seen =
-        cast_see(fleet->cast, goal, charges, host->id, host->since, fleet->clock, arena);
-    struct sightings all = {0};
+        cast_see(fleet->cast, goal, assignments, host->id, host->since, fleet->clock, arena);
+    struct observations all = {0};
     if (fleet->stepped == 0)
         return seen;
-    must(now.stepped == fleet->stepped && shape_decode_in(&SIGHTINGS, seen, arena, &all));
+    must(now.stepped == fleet->stepped && shape_decode_in(&OBSERVATIONS, seen, arena, &all));
     all.since += fleet->stepped;
     for (uint32_t i = 0; i < all.rows.count; i++)
-        sighting_step(fleet, &((struct sighting *)(uintptr_t)all.rows.at)[i]);
-    return shape_encode(&SIGHTINGS, &all, arena);
+        observation_step(fleet, &((struct observation *)(uintptr_t)all.rows.at)[i]);
+    return shape_encode(&OBSERVATIONS, &all, arena);
 }
 
 struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index) {
@@ -153,11 +154,11 @@ static void host_start(struct fleet *fleet, uint32_t index) {
     host->since = fleet->clock;
 }
 
-static void told_free(struct told *told) {
-    while (told) {
-        struct told *next = told->next;
-        free(told);
-        told = next;
+static void report_free(struct report *report) {
+    while (report) {
+        struct report *next = report->next;
+        free(report);
+        report = next;
     }
 }
 
@@ -177,10 +178,10 @@ static void host_stop(struct fleet *fleet, struct fleet_host *host) {
     acts_free(host->acts);
     acts_free(host->checked);
     host->acts = host->checked = NULL;
-    told_free(host->told);
-    host->told = NULL;
-    for (struct told *told = fleet->senses; told; told = told->next)
-        told->host = told->host == host->id ? 0 : told->host;
+    report_free(host->report);
+    host->report = NULL;
+    for (struct report *report = fleet->senses; report; report = report->next)
+        report->host = report->host == host->id ? 0 : report->host;
     host->outcome_count = 0;
     arena_free(&host->answer_arena);
     if (host->session) {
@@ -191,7 +192,7 @@ static void host_stop(struct fleet *fleet, struct fleet_host *host) {
 }
 
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick) {
-    must(input_redacts(NULL, 0)); /* before anything goes back to an earlier state */
+    must(redaction_init(NULL, 0)); /* before anything goes back to an earlier state */
     struct fleet *fleet = calloc(1, sizeof *fleet);
     must(fleet != NULL && hosts <= FLEET_HOSTS);
     fleet->backend = backend;
@@ -230,7 +231,7 @@ void fleet_free(struct fleet *fleet) {
     }
     while (fleet->sessions)
         session_free(fleet, fleet->sessions);
-    told_free(fleet->senses);
+    report_free(fleet->senses);
     if (fleet->cast)
         cast_free(fleet->cast);
     arena_free(&fleet->cast_arena);
@@ -344,21 +345,21 @@ static void answer_judge(struct fleet *fleet, const struct asked *asked,
 }
 
 /* What was not taken is offered again; what was refused is over. */
-static void told_answered(struct fleet *fleet, struct told *told, const struct input *input) {
+static void report_answered(struct fleet *fleet, struct report *report, const struct input *input) {
     bool over = input->error == ERROR_NONE || input->error == ERROR_QUARANTINED ||
                 input->error == ERROR_LIMITED || error_refuses(input->error);
     if (input->error == ERROR_QUARANTINED && !fleet->may_quarantine)
         violated(fleet, "a goal was quarantined: %s", input->why);
-    tell(fleet, "      %s: %s %s", SIGNALS[told->signal.kind].name, ERRORS[input->error].code,
+    tell(fleet, "      %s: %s %s", SIGNALS[report->signal.kind].name, ERRORS[input->error].code,
          input->why);
-    told->host = 0;
+    report->host = 0;
     if (!over)
         return;
-    struct told **link = &fleet->senses;
-    while (*link != told)
+    struct report **link = &fleet->senses;
+    while (*link != report)
         link = &(*link)->next;
-    *link = told->next;
-    free(told);
+    *link = report->next;
+    free(report);
 }
 
 static bool is_asked(const struct fleet *fleet, const void *waiter) {
@@ -370,7 +371,7 @@ static void answers_take(struct fleet *fleet, struct fleet_host *host) {
     for (struct input *input; (input = ledger_take_answered(host->ledger));) {
         struct asked *asked = input->waiter;
         if (!is_asked(fleet, asked)) {
-            told_answered(fleet, input->waiter, input);
+            report_answered(fleet, input->waiter, input);
             input_free(input);
             continue;
         }
@@ -406,6 +407,14 @@ static struct acted *acted_find(struct fleet *fleet, struct id goal, uint32_t n)
     return acted;
 }
 
+static bool effect_is_ready(const struct dump *dump, struct id goal, uint32_t n) {
+    uint32_t from, to = DUMP_RANGE(dump->effects, dump->effect_count, goal, &from);
+    for (uint32_t i = from; i < to; i++)
+        if (dump->effects[i].slot.n == n)
+            return dump->effects[i].slot.state == EFFECT_READY;
+    return false;
+}
+
 /* P8: whoever acts must have a committed claim behind it, and nobody acts twice. */
 static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
     struct arena arena = {0};
@@ -428,6 +437,7 @@ static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct
                  act->effect.n);
     acted->host = host->id;
     acted->restores = fleet->restores;
+    acted->claim_lost = fleet->backs > 0 && effect_is_ready(&dump, act->effect.goal, act->effect.n);
     acted->exit = fleet->next_exit;
     host->outcomes[host->outcome_count++] = acted;
     arena_free(&arena);
@@ -525,7 +535,7 @@ static void host_turn(struct fleet *fleet, struct fleet_host *host) {
     }
 }
 
-static void hands_check(struct fleet *fleet, struct fleet_host *host) {
+static void executor_check(struct fleet *fleet, struct fleet_host *host) {
     struct act *act = host->acts;
     enum may_act may = ledger_may_act(host->ledger, act, fleet->clock);
     tell(fleet, "      %s", may == ACT_NOW ? "yes" : may == ACT_LATER ? "later" : "never");
@@ -565,29 +575,29 @@ static void claim_judge(struct fleet *fleet, struct fleet_host *host, const stru
     arena_free(&arena);
 }
 
-static struct told *told_make(const struct signal *signal) {
-    struct told *told = malloc(sizeof *told + signal_text_size(signal));
-    must(told != NULL);
-    told->next = NULL;
-    told->host = told->from = 0;
-    told->looked = false;
-    signal_copy(&told->signal, signal, (char *)(told + 1));
-    return told;
+static struct report *report_make(const struct signal *signal) {
+    struct report *report = malloc(sizeof *report + signal_text_size(signal));
+    must(report != NULL);
+    report->next = NULL;
+    report->host = report->from = 0;
+    report->looked = false;
+    signal_copy(&report->signal, signal, (char *)(report + 1));
+    return report;
 }
 
-static void told_push(struct told **list, struct told *told) {
+static void report_push(struct report **list, struct report *report) {
     while (*list)
         list = &(*list)->next;
-    *list = told;
+    *list = report;
 }
 
 void fleet_tell(struct fleet *fleet, const struct signal *signal) {
-    struct told *told = told_make(signal);
+    struct report *report = report_make(signal);
     const struct player *run =
         fleet->cast && signal->run ? cast_run(fleet->cast, signal->goal, signal->run) : NULL;
     if (run && fleet->cast->hosts_matter)
-        told->from = run->host;
-    told_push(&fleet->senses, told);
+        report->from = run->host;
+    report_push(&fleet->senses, report);
 }
 
 /* ---- the landing lane ---- */
@@ -646,7 +656,7 @@ static void goal_rest_judge(struct fleet *fleet, const struct dump_goal *row) {
         violated(fleet, "%u wait in the lane for ever, and %s has the slot", live.permits.count,
                  lane_holder(&live.permits) ? "one" : "none");
     bool recorded = has_record(&fleet->view, row->id, RECORD_WORK_LANDED);
-    if (!whole.desk && !recorded && !asked)
+    if (!whole.admission && !recorded && !asked)
         violated(fleet, "a change is lost: it has %slanded, and no person is asked",
                  has_landed(fleet->cast, row->id) ? "" : "not ");
     if (recorded && !has_landed(fleet->cast, row->id))
@@ -681,9 +691,9 @@ static void agents_act(struct fleet *fleet, struct fleet_host *host, const struc
         done_tell(fleet);
     if (fleet->one_lane && landed_count(fleet->cast) > landed)
         turn_judge(fleet, host, act->effect.goal);
-    struct told *told = told_make(&ended);
-    told->looked = act->effect.kind == EFFECT_LOOK;
-    told_push(&host->told, told);
+    struct report *report = report_make(&ended);
+    report->looked = act->effect.kind == EFFECT_LOOK;
+    report_push(&host->report, report);
     tell(fleet, "      %s %s to %.*s, for %.*s", EFFECTS[act->effect.kind].name,
          name_of(&WORDS_NAMES, act->effect.words), STR_ARG(act->effect.agent),
          STR_ARG(act->effect.node));
@@ -691,7 +701,7 @@ static void agents_act(struct fleet *fleet, struct fleet_host *host, const struc
         violated(fleet, "%s", fleet->cast->violation);
 }
 
-static void hands_act(struct fleet *fleet, struct fleet_host *host) {
+static void executor_act(struct fleet *fleet, struct fleet_host *host) {
     struct act *act = host->checked;
     host->checked = act->next;
     if (act->effect.kind == EFFECT_COMMAND)
@@ -708,34 +718,34 @@ static void signal_offer(struct fleet_host *host, const struct signal *signal, v
         input_free(input);
 }
 
-static struct signal told_signal(struct fleet *fleet, const struct told *told) {
-    struct signal signal = told->signal;
-    struct sighting seen = {0};
-    bool sees = told->looked || signal.kind == SIGNAL_AGENT_SEEN;
+static struct signal report_signal(struct fleet *fleet, const struct report *report) {
+    struct signal signal = report->signal;
+    struct observation seen = {0};
+    bool sees = report->looked || signal.kind == SIGNAL_AGENT_SEEN;
     signal.at = fleet_wall(fleet);
-    if (fleet->stepped == 0 || !sees || !shape_decode(&SIGHTING, signal.body, &seen))
+    if (fleet->stepped == 0 || !sees || !shape_decode(&OBSERVATION, signal.body, &seen))
         return signal;
-    sighting_step(fleet, &seen);
+    observation_step(fleet, &seen);
     arena_reset(&fleet->cast_arena);
-    signal.body = shape_encode(&SIGHTING, &seen, &fleet->cast_arena);
+    signal.body = shape_encode(&OBSERVATION, &seen, &fleet->cast_arena);
     return signal;
 }
 
-static void told_offer(struct fleet *fleet, struct fleet_host *host) {
-    struct told *told = host->told;
-    host->told = told->next;
-    struct signal signal = told_signal(fleet, told);
+static void report_offer(struct fleet *fleet, struct fleet_host *host) {
+    struct report *report = host->report;
+    host->report = report->next;
+    struct signal signal = report_signal(fleet, report);
     signal_offer(host, &signal, NULL);
-    free(told);
+    free(report);
 }
 
-static bool told_waits(const struct told *told, const struct fleet_host *host) {
-    return told->host == 0 && (told->from == 0 || told->from == host->id);
+static bool report_waits(const struct report *report, const struct fleet_host *host) {
+    return report->host == 0 && (report->from == 0 || report->from == host->id);
 }
 
 static bool sense_waits(const struct fleet *fleet, const struct fleet_host *host) {
-    for (const struct told *told = fleet->senses; told; told = told->next)
-        if (told_waits(told, host))
+    for (const struct report *report = fleet->senses; report; report = report->next)
+        if (report_waits(report, host))
             return true;
     return fleet->cast && cast_next(fleet->cast) <= fleet->clock;
 }
@@ -748,18 +758,18 @@ static void sense(struct fleet *fleet, struct fleet_host *host) {
         fleet->cast ? cast_happens(fleet->cast, fleet->clock, signals, &fleet->cast_arena) : 0;
     for (uint32_t i = 0; i < count; i++)
         fleet_tell(fleet, &signals[i]);
-    for (struct told *told = fleet->senses; told; told = told->next)
-        if (told_waits(told, host)) {
-            told->host = host->id;
-            struct signal signal = told_signal(fleet, told);
-            signal_offer(host, &signal, told);
+    for (struct report *report = fleet->senses; report; report = report->next)
+        if (report_waits(report, host)) {
+            report->host = host->id;
+            struct signal signal = report_signal(fleet, report);
+            signal_offer(host, &signal, report);
             return;
         }
 }
 
 static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
-    if (host->told) {
-        told_offer(fleet, host);
+    if (host->report) {
+        report_offer(fleet, host);
         return;
     }
     struct acted *acted = host->outcomes[0];
@@ -879,8 +889,8 @@ void fleet_do(struct fleet *fleet, const struct atom *atom) {
     switch (atom->kind) {
     case ATOM_TURN: host_turn(fleet, host); break;
     case ATOM_STATEMENT: session_advance(fleet, atom->session); break;
-    case ATOM_CHECK: hands_check(fleet, host); break;
-    case ATOM_ACT: hands_act(fleet, host); break;
+    case ATOM_CHECK: executor_check(fleet, host); break;
+    case ATOM_ACT: executor_act(fleet, host); break;
     case ATOM_OUTCOME: outcome_offer(fleet, host); break;
     case ATOM_SENSE: sense(fleet, host); break;
     case ATOM_ASK:
@@ -947,7 +957,7 @@ static uint32_t host_atoms(struct fleet *fleet, uint32_t index, struct atom *ato
         ADD(ATOM_CHECK);
     if (host->checked)
         ADD(ATOM_ACT);
-    if (host->outcome_count > 0 || host->told)
+    if (host->outcome_count > 0 || host->report)
         ADD(ATOM_OUTCOME);
     if (sense_waits(fleet, host))
         ADD(ATOM_SENSE);
@@ -1086,13 +1096,14 @@ static void check_asked(struct fleet *fleet, const struct dump *dump, const stru
         violated(fleet, "a %s that was refused left something behind", what);
 }
 
-/* What was done before the store was put back may look undone. */
+/* An effect may look undone when it was carried out before the store went back, or when the store lost its claim in between: its
+ * host notices at its next commit. check_effects_quiet() sees to it that no effect stays ready. */
 static void check_acted(struct fleet *fleet, const struct dump *dump) {
     for (uint32_t i = 0; i < fleet->acted_count; i++) {
         const struct acted *acted = &fleet->acted[i];
         uint32_t from, to = DUMP_RANGE(dump->effects, dump->effect_count, acted->goal, &from);
         for (uint32_t k = from; k < to && acted->restores == fleet->restores; k++)
-            if (dump->effects[k].slot.n == acted->n && acted->times > 0 &&
+            if (dump->effects[k].slot.n == acted->n && acted->times > 0 && !acted->claim_lost &&
                 dump->effects[k].slot.state == EFFECT_READY)
                 violated(fleet, "effect %u was acted on and is still ready", acted->n);
     }
@@ -1199,7 +1210,7 @@ static bool fleet_is_busy(const struct fleet *fleet) {
     for (uint32_t i = 0; i < fleet->host_count; i++) {
         const struct fleet_host *host = &fleet->hosts[i];
         struct ledger_view view = ledger_view(host->ledger);
-        if (host->acts || host->checked || host->outcome_count || host->told || !view.joined ||
+        if (host->acts || host->checked || host->outcome_count || host->report || !view.joined ||
             view.waiting || view.claims)
             return true;
     }

@@ -4,7 +4,7 @@
  * explorer all of them, the simulator by seed, a story by hand) decides what happens. */
 #pragma once
 
-#include "daemon/ledger.h"
+#include "ledger/ledger.h"
 #include "lib/backend.h"
 #include "lib/cast.h"
 
@@ -63,11 +63,13 @@ struct acted { /* what was really done outside */
     int64_t exit;      /* what came of it */
     uint32_t restores; /* of the store, before it was done */
     bool reported;
+    bool
+        claim_lost; /* P13: the store had lost its claim before it was done, and its host had not noticed yet */
 };
 
 /* What an agent showed, or what came of something done to one: a signal on its way to a ledger. */
-struct told {
-    struct told *next;
+struct report {
+    struct report *next;
     uint32_t host;        /* offered there; 0: not yet */
     bool looked;          /* its body is a SIGHTING */
     uint32_t from;        /* P10: only this host has it; 0: any */
@@ -88,8 +90,8 @@ struct fleet_host {
     struct act *checked; /* may be done now */
     struct acted *outcomes[FLEET_ACTED];
     uint32_t outcome_count;
-    struct told *told; /* outcomes of what was done to agents; gone with its process */
-    int64_t since;     /* it watches its agents without a gap */
+    struct report *report; /* outcomes of what was done to agents; gone with its process */
+    int64_t since;         /* it watches its agents without a gap */
     struct ledger_lease
         checked_under; /* P10: its lease when the oldest of `checked` was looked at */
     struct fleet *fleet;
@@ -127,8 +129,8 @@ struct fleet {
     uint32_t crashes, faults, meddled;
     uint32_t backs; /* P13: how often the store has gone back */
 
-    struct cast *cast;   /* who plays the agents; NULL: there are none */
-    struct told *senses; /* shown, and not yet acknowledged by a ledger */
+    struct cast *cast;     /* who plays the agents; NULL: there are none */
+    struct report *senses; /* shown, and not yet acknowledged by a ledger */
     struct arena cast_arena;
     uint64_t carried; /* effects on agents and messages to people that were carried out */
     uint32_t

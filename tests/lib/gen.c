@@ -609,17 +609,17 @@ static void op_release(struct op *op, struct gen *gen, const struct knowledge *k
 static void op_part(struct op *op, struct gen *gen, const struct knowledge *known,
                     struct arena *arena) {
     uint32_t made = known->goal.parts_made, patched = made ? dice_pick(&gen->dice, made + 1) : 0;
-    struct run run = {.id = arena_format(arena, "R_%u", patched ? patched - 1 : made),
-                      .agent = STR("auto-1"),
-                      .status = STR("running"),
-                      .exit = dice_pick(&gen->dice, 3)};
+    struct run_row run = {.id = arena_format(arena, "R_%u", patched ? patched - 1 : made),
+                          .agent = STR("auto-1"),
+                          .status = STR("running"),
+                          .exit = dice_pick(&gen->dice, 3)};
     bool wrong = dice_chance(&gen->dice, 80);
     asks_as_any(op, gen);
     if (wrong)
         run.id = (struct str){0};
     op->signal.to = PART_RUN;
     op->signal.effect = patched;
-    op->signal.body = shape_encode(&RUN, &run, arena);
+    op->signal.body = shape_encode(&RUN_ROW, &run, arena);
     op->wrong = wrong || op->signal.by == WHO_AGENT;
     op->expect = op->signal.by == WHO_AGENT ? ERROR_UNAUTHORIZED
                  : wrong                    ? ERROR_INVALID

@@ -125,7 +125,7 @@ static bool disk_coin(struct memdisk *disk) {
     return disk_random(disk) >> 63;
 }
 
-static bool disk_strike(struct memdisk *disk, enum memdisk_fault kind) {
+static bool disk_fault(struct memdisk *disk, enum memdisk_fault kind) {
     if (++disk->counts[kind] != disk->due[kind])
         return false;
     disk->due[kind] = 0;
@@ -134,8 +134,8 @@ static bool disk_strike(struct memdisk *disk, enum memdisk_fault kind) {
 
 /* Counts an operation that changes the disk. After an error it may have happened all the same. */
 static int disk_admit(struct memdisk *disk, int owner, enum memdisk_fault kind, int error) {
-    int result = disk_strike(disk, kind) ? error : SQLITE_OK;
-    if (disk_strike(disk, MEMDISK_DIE)) {
+    int result = disk_fault(disk, kind) ? error : SQLITE_OK;
+    if (disk_fault(disk, MEMDISK_DIE)) {
         memdisk_kill(disk, owner);
         result = SQLITE_IOERR;
     }
@@ -381,7 +381,7 @@ static int handle_read(sqlite3_file *base, void *data, int size, sqlite3_int64 o
     struct bytes *now = &handle->file->now;
     if (handle->dead)
         return SQLITE_IOERR;
-    if (handle->file->name && disk_strike(handle->file->disk, MEMDISK_READ))
+    if (handle->file->name && disk_fault(handle->file->disk, MEMDISK_READ))
         return SQLITE_IOERR_READ;
     size_t from = (size_t)offset, wanted = (size_t)size;
     size_t there = from < now->size ? now->size - from : 0;
@@ -396,7 +396,7 @@ static int handle_admit_write(struct handle *handle) {
     struct memdisk *disk = handle->file->disk;
     if (!handle->file->name)
         return SQLITE_OK;
-    bool full = disk_strike(disk, MEMDISK_FULL);
+    bool full = disk_fault(disk, MEMDISK_FULL);
     int result = disk_admit(disk, handle->owner, MEMDISK_WRITE, SQLITE_IOERR_WRITE);
     return full && result == SQLITE_OK ? SQLITE_FULL : result;
 }
@@ -646,7 +646,7 @@ static int file_obtain(struct memdisk *disk, const char *name, int flags, int ow
         return flags & SQLITE_OPEN_EXCLUSIVE ? SQLITE_CANTOPEN : SQLITE_OK;
     if (!(flags & SQLITE_OPEN_CREATE))
         return SQLITE_CANTOPEN;
-    bool died = name && disk_strike(disk, MEMDISK_DIE);
+    bool died = name && disk_fault(disk, MEMDISK_DIE);
     if (died)
         memdisk_kill(disk, owner);
     if (!died || disk_coin(disk))

@@ -226,10 +226,10 @@ static enum session_state take(struct model *model, struct session *session) {
     struct dump_host *host = host_find(model, victim->host);
     const struct store_known *known = &session->request->known;
     const struct dump_host *self = host_find(model, session->request->self.host);
-    bool sure =
+    bool certain =
         known->epoch == 0 || (self && self->row.epoch == session->request->self.epoch &&
                               self->row.beat >= known->beat && self->row.batch >= known->batch);
-    if (sure && host && host->row.epoch == victim->epoch && host->row.beat == victim->beat &&
+    if (certain && host && host->row.epoch == victim->epoch && host->row.beat == victim->beat &&
         host->row.state == HOST_LIVE) {
         if (host_locked(model, host->row.host, session))
             return SESSION_BLOCKED;
@@ -311,9 +311,9 @@ static enum session_state owned(struct model *model, struct session *session) {
 static void poll_hosts(struct model *model, struct session *session) {
     struct store_answer *answer = &session->answer;
     uint32_t self = session->request->self.host;
-    answer->hosts = arena_new(&session->arena, struct host_row, LIMIT_WATCHED_HOSTS);
-    for (uint32_t after = self, seen = 0;
-         seen < MAX_HOSTS && answer->host_count < LIMIT_WATCHED_HOSTS; seen++) {
+    answer->hosts = arena_new(&session->arena, struct host_row, LIMIT_NEIGHBOURS);
+    for (uint32_t after = self, seen = 0; seen < MAX_HOSTS && answer->host_count < LIMIT_NEIGHBOURS;
+         seen++) {
         const struct host_row *next = NULL;
         for (uint32_t i = 0; i < model->now.host_count; i++) {
             const struct host_row *row = &model->now.hosts[i].row;
@@ -627,14 +627,16 @@ static void texts_apply(struct model *model, const struct goal_commit *commit) {
 
 /* ---- what lists show ---- */
 
-static void tally_add(struct model *model, uint32_t host, enum face face, int64_t n) {
+static void tally_add(struct model *model, uint32_t host, enum display_state display_state,
+                      int64_t n) {
     struct dump_tally *row = NULL;
     for (uint32_t i = 0; i < model->now.tally_count && !row; i++)
-        if (model->now.tallies[i].host == host && model->now.tallies[i].face == face)
+        if (model->now.tallies[i].host == host &&
+            model->now.tallies[i].display_state == display_state)
             row = &model->now.tallies[i];
     if (!row) {
         row = row_add(model, DUMP_TALLIES);
-        *row = (struct dump_tally){.host = host, .face = face};
+        *row = (struct dump_tally){.host = host, .display_state = display_state};
     }
     row->n += n;
 }
@@ -654,7 +656,7 @@ static void tags_apply(struct model *model, const struct goal_commit *commit,
         if (mine && commit->tags)
             row_remove(model, DUMP_TAGS, tag);
         else {
-            tag->face = mine ? view->face : tag->face;
+            tag->display_state = mine ? view->display_state : tag->display_state;
             i++;
         }
     }
@@ -662,7 +664,7 @@ static void tags_apply(struct model *model, const struct goal_commit *commit,
         struct str tag = commit->tags->tags.at[i];
         if (!tag_is_there(model, view->id, tag))
             *(struct dump_tag *)row_add(model, DUMP_TAGS) = (struct dump_tag){
-                view->id, arena_copy(&model->arena, tag), view->face, view->created_at};
+                view->id, arena_copy(&model->arena, tag), view->display_state, view->created_at};
     }
 }
 
@@ -673,12 +675,12 @@ static void view_apply(struct model *model, const struct goal_commit *commit, ui
     view.title = view.title.len > 0 ? arena_copy(&model->arena, view.title)
                  : row              ? row->title
                                     : view.title;
-    if (view.face == FACE_DONE && view.ended_at == 0)
+    if (view.display_state == DISPLAY_DONE && view.ended_at == 0)
         view.ended_at = view.updated_at; /* a trigger, for builds that do not write it */
-    if (!row || row->face != view.face) {
+    if (!row || row->display_state != view.display_state) {
         if (row)
-            tally_add(model, host, row->face, -1);
-        tally_add(model, host, view.face, 1);
+            tally_add(model, host, row->display_state, -1);
+        tally_add(model, host, view.display_state, 1);
     }
     if (!row)
         row = row_add(model, DUMP_VIEWS);

@@ -5,7 +5,7 @@
 #include "lib/memvfs.h"
 
 #include "store/dump.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <libpq-fe.h>
 #include <sqlite3.h>

@@ -106,9 +106,10 @@ static void question_answer(struct vigil *vigil, struct id goal, const struct qu
     vigil->counts.answers++;
 }
 
-static const struct charge *charge_of(const struct live *live, const struct player *player) {
-    const struct charge *charge = charges_find(&live->charges, player->charge);
-    return charge && charge->run == player->n ? charge : NULL;
+static const struct assignment *assignment_of(const struct live *live,
+                                              const struct player *player) {
+    const struct assignment *assignment = assignments_find(&live->assignments, player->assignment);
+    return assignment && assignment->run == player->n ? assignment : NULL;
 }
 
 /* How long has it been ill altogether without anybody being asked? How long a person takes to answer is not ours. */
@@ -126,14 +127,15 @@ static void players_check(struct vigil *vigil, struct id goal, const struct live
     struct cast *cast = vigil->fleet->cast;
     for (uint32_t i = 0; i < cast->run_count; i++) {
         struct player *player = &cast->runs[i];
-        const struct charge *charge = id_equal(player->goal, goal) ? charge_of(live, player) : NULL;
-        if (charge)
+        const struct assignment *assignment =
+            id_equal(player->goal, goal) ? assignment_of(live, player) : NULL;
+        if (assignment)
             unasked_count(player, live->questions.count > 0, vigil->fleet->clock);
-        if (charge && player->ill_since && !player->stopped && live->questions.count == 0 &&
+        if (assignment && player->ill_since && !player->stopped && live->questions.count == 0 &&
             player->unasked > 12 * HOUR)
             violated(vigil, "%s (%s, A_%u %s) is ill for twelve hours and nobody is asked",
-                     player->node, PRETEND[player->agent.kind].name, charge->n,
-                     CHARGE_STATUS[charge->status].name);
+                     player->node, PRETEND[player->agent.kind].name, assignment->n,
+                     ASSIGNMENT_STATUS[assignment->status].name);
     }
     for (uint32_t i = 0; i < live->plan.count; i++)
         if (live->plan.nodes[i].attempts > vigil->fleet->policy.max_attempts)
@@ -254,8 +256,8 @@ static void goal_judge(struct vigil *vigil, const struct goal *goal, const struc
         violated(
             vigil,
             "a goal is %s, and nobody is asked: %u percent, %u assignments %s; %s is %s, sent %u times",
-            GOAL_STATUS[goal->status].name, goal->percent, live->charges.count,
-            live->charges.count ? CHARGE_STATUS[live->charges.at[0].status].name : "",
+            GOAL_STATUS[goal->status].name, goal->percent, live->assignments.count,
+            live->assignments.count ? ASSIGNMENT_STATUS[live->assignments.at[0].status].name : "",
             left ? left->id : "nothing", left ? NODE_STATUS[left->status].name : "left",
             left ? left->attempts : 0);
 }

@@ -6,9 +6,9 @@
  * One request in a line: {"channel": NAME, "notice": {…}}; the name "*" is every channel that ESCALATE-03 means. A pull request
  * is {"channel": NAME, "pull": {…}}. All of them begin at once. One outcome in a line, as they come. At the
  * end a line {"lateness": MS}: the longest that the loop did not come around. --fail-at: the port's Nth allocation fails. */
+#include "channels/channel.h"
 #include "config/config.h"
 #include "ops/json.h"
-#include "ports/channel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,12 +69,12 @@ static void stop(void) {
     uv_close((uv_handle_t *)&say.stopper, NULL);
 }
 
-static void said(void *with, const struct channel_outcome *outcome) {
+static void sent(void *with, const struct channel_outcome *outcome) {
     json_t *line =
         json_pack("{s:I, s:s, s:o, s:o, s:o, s:I, s:I}", "n", (json_int_t)(intptr_t)with, "said",
-                  name_of(&SAID_NAMES, outcome->said), "reference", text(outcome->reference), "url",
-                  text(outcome->url), "why", text(outcome->why), "againAt",
-                  (json_int_t)outcome->again_at, "now", (json_int_t)now());
+                  name_of(&SEND_RESULT_NAMES, outcome->result), "reference",
+                  text(outcome->reference), "url", text(outcome->url), "why", text(outcome->why),
+                  "againAt", (json_int_t)outcome->again_at, "now", (json_int_t)now());
     must(line);
     json_dumpf(line, stdout, JSON_COMPACT);
     putchar('\n');
@@ -104,19 +104,19 @@ static struct id id_of(const json_t *notice, const char *name) {
     return id;
 }
 
-static const struct channel_outcome NOBODY = {.said = SAID_LATER, .why = STR("no memory")};
+static const struct channel_outcome NOBODY = {.result = SEND_LATER, .why = STR("no memory")};
 
 static void channel_use(const struct channel *configured, const struct notice *notice,
                         const struct pull *pull, intptr_t n) {
     struct channel channel = *configured;
     unsigned before = ++say.left;
     counting = true;
-    bool begun = notice ? channel_say(say.channels, &channel, notice, said, (void *)n)
-                        : channel_pull(say.channels, &channel, pull, said, (void *)n);
+    bool begun = notice ? channel_say(say.channels, &channel, notice, sent, (void *)n)
+                        : channel_pull(say.channels, &channel, pull, sent, (void *)n);
     counting = false;
     must(begun || fail_at);
     if (!begun) {
-        said((void *)n, &NOBODY);
+        sent((void *)n, &NOBODY);
         return;
     }
     must(say.left == before && channels_busy(say.channels) == before); /* never before it returns */

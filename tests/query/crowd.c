@@ -176,7 +176,7 @@ void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, str
     if (bench_random(&random) % 10 == 0)
         plan_add(ret, &random, arena);
     record_add(ret, arena);
-    goal->shown = goal_face(goal) + 1;
+    goal->shown = goal_display_state(goal) + 1;
     struct goal_commit commit = {.goal = *goal, .title = ret->view.title};
     ret->view = view_of(&commit);
     ret->hot = row_seal(ROW_GOAL, goal->id, 0, shape_encode(&GOAL_HOT, goal, arena), arena);

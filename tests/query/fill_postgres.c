@@ -24,7 +24,7 @@ struct filling {
     PGconn *connection;
     struct arena arena; /* of the rows that wait */
     struct writer rows[TABLES];
-    int64_t tally[FACES];
+    int64_t tally[DISPLAY_STATES];
 };
 
 /* ---- rows ---- */
@@ -100,7 +100,7 @@ static void view_put(struct filling *filling, const struct member *member) {
     row_begin(to, 9);
     put_bytes(to, view->id.bytes, 16);
     put_int(to, view->status);
-    put_int(to, view->face);
+    put_int(to, view->display_state);
     put_int(to, view->priority);
     put_int(to, view->percent);
     put_long(to, view->created_at);
@@ -110,11 +110,11 @@ static void view_put(struct filling *filling, const struct member *member) {
     for (uint32_t i = 0; i < member->tag_count; i++) {
         row_begin(tags, 4);
         put_run(tags, member->tags[i]);
-        put_int(tags, view->face);
+        put_int(tags, view->display_state);
         put_long(tags, view->created_at);
         put_bytes(tags, view->id.bytes, 16);
     }
-    filling->tally[view->face]++;
+    filling->tally[view->display_state]++;
 }
 
 static void plan_put(struct filling *filling, const struct member *member) {
@@ -169,10 +169,10 @@ static void rows_send(struct filling *filling) {
 }
 
 static void tally_put(struct filling *filling) {
-    for (int face = 0; face < FACES; face++) {
+    for (int display_state = 0; display_state < DISPLAY_STATES; display_state++) {
         char sql[96];
-        snprintf(sql, sizeof sql, "INSERT INTO tally VALUES (%d, %d, %lld)", BENCH_OWNER, face,
-                 (long long)filling->tally[face]);
+        snprintf(sql, sizeof sql, "INSERT INTO tally VALUES (%d, %d, %lld)", BENCH_OWNER,
+                 display_state, (long long)filling->tally[display_state]);
         PQclear(simple(filling, sql));
     }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How do a million goals get into a SQLite file? By the driver's own statements, without its syncs. */
 #include "query/query.h"
-#include "store/sqlite_state.h"
+#include "store/sqlite/sqlite_state.h"
 
 enum { GOALS_A_COMMIT = 1000 };
 
 struct filling {
     struct sqlite_store store;
     struct sqlite_run run;
-    int64_t tally[FACES];
+    int64_t tally[DISPLAY_STATES];
 };
 
 static void done(struct filling *filling) {
@@ -66,12 +66,12 @@ static void view_put(struct filling *filling, const struct member *member) {
     for (uint32_t i = 0; i < member->tag_count; i++) {
         run_begin(run, SQL_TAG_INSERT);
         run_text(run, member->tags[i]);
-        run_int(run, member->view.face);
+        run_int(run, member->view.display_state);
         run_int(run, member->view.created_at);
         run_id_at(run, &member->goal.id);
         done(filling);
     }
-    filling->tally[member->view.face]++;
+    filling->tally[member->view.display_state]++;
 }
 
 static void plan_put(struct filling *filling, const struct member *member) {
@@ -95,11 +95,11 @@ static void plan_put(struct filling *filling, const struct member *member) {
 }
 
 static void end(struct filling *filling) {
-    for (size_t face = 0; face < FACES; face++) {
+    for (size_t display_state = 0; display_state < DISPLAY_STATES; display_state++) {
         run_begin(&filling->run, SQL_TALLY_ADD);
         run_int(&filling->run, BENCH_OWNER);
-        run_int(&filling->run, (int64_t)face);
-        run_int(&filling->run, filling->tally[face]);
+        run_int(&filling->run, (int64_t)display_state);
+        run_int(&filling->run, filling->tally[display_state]);
         done(filling);
     }
     simple(filling, "UPDATE store SET tx = 1000000");

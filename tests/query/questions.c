@@ -22,7 +22,7 @@ static struct list_filter *list(struct asking *asking) {
     return &asking->request.filter;
 }
 
-static struct str said(struct asking *asking, void (*word)(uint32_t, char[24]), uint32_t rank) {
+static struct str word_of(struct asking *asking, void (*word)(uint32_t, char[24]), uint32_t rank) {
     char text[24];
     word(rank, text);
     return arena_copy(&asking->arena, str_of(text));
@@ -42,11 +42,11 @@ static void ask_deep(struct asking *asking) {
     filter->before_id = member.goal.id;
 }
 
-static void by_face(struct asking *asking, struct list_filter *filter) {
-    static const enum face USED[] = {FACE_QUEUED, FACE_NEEDS_YOU, FACE_DONE, FACE_PAUSED,
-                                     FACE_CANCELLED};
-    filter->by_face = true;
-    filter->face = USED[below(asking, count_of(USED))];
+static void by_display_state(struct asking *asking, struct list_filter *filter) {
+    static const enum display_state USED[] = {DISPLAY_QUEUED, DISPLAY_NEEDS_YOU, DISPLAY_DONE,
+                                              DISPLAY_PAUSED, DISPLAY_CANCELLED};
+    filter->by_display_state = true;
+    filter->display_state = USED[below(asking, count_of(USED))];
 }
 
 static void by_status(struct asking *asking, struct list_filter *filter) {
@@ -55,11 +55,11 @@ static void by_status(struct asking *asking, struct list_filter *filter) {
 }
 
 static void by_tag(struct asking *asking, struct list_filter *filter) {
-    filter->tag = said(asking, crowd_tag, below(asking, QUERY_TAGS));
+    filter->tag = word_of(asking, crowd_tag, below(asking, QUERY_TAGS));
 }
 
-static void ask_face(struct asking *asking) {
-    by_face(asking, list(asking));
+static void ask_display_state(struct asking *asking) {
+    by_display_state(asking, list(asking));
 }
 
 static void ask_status(struct asking *asking) {
@@ -70,9 +70,9 @@ static void ask_tag(struct asking *asking) {
     by_tag(asking, list(asking));
 }
 
-static void ask_face_tag(struct asking *asking) {
+static void ask_display_state_tag(struct asking *asking) {
     ask_tag(asking);
-    by_face(asking, &asking->request.filter);
+    by_display_state(asking, &asking->request.filter);
 }
 
 static void ask_status_tag(struct asking *asking) {
@@ -82,16 +82,16 @@ static void ask_status_tag(struct asking *asking) {
 
 static void ask_rare(struct asking *asking) {
     list(asking)->search =
-        said(asking, crowd_word, QUERY_WORDS / 2 + below(asking, QUERY_WORDS / 2));
+        word_of(asking, crowd_word, QUERY_WORDS / 2 + below(asking, QUERY_WORDS / 2));
 }
 
 static void ask_common(struct asking *asking) {
-    list(asking)->search = said(asking, crowd_word, below(asking, 10));
+    list(asking)->search = word_of(asking, crowd_word, below(asking, 10));
 }
 
 static void ask_common_deep(struct asking *asking) {
     ask_deep(asking);
-    asking->request.filter.search = said(asking, crowd_word, below(asking, 10));
+    asking->request.filter.search = word_of(asking, crowd_word, below(asking, 10));
 }
 
 /* The first two words of some title: something is always found. */
@@ -105,14 +105,14 @@ static void ask_two(struct asking *asking) {
 }
 
 static void ask_two_common(struct asking *asking) {
-    struct str one = said(asking, crowd_word, below(asking, 10));
-    struct str two = said(asking, crowd_word, below(asking, 10));
+    struct str one = word_of(asking, crowd_word, below(asking, 10));
+    struct str two = word_of(asking, crowd_word, below(asking, 10));
     list(asking)->search = arena_format(&asking->arena, "%.*s %.*s", STR_ARG(one), STR_ARG(two));
 }
 
-static void ask_search_face(struct asking *asking) {
+static void ask_search_display_state(struct asking *asking) {
     ask_common(asking);
-    by_face(asking, &asking->request.filter);
+    by_display_state(asking, &asking->request.filter);
 }
 
 static void ask_show(struct asking *asking) {
@@ -149,7 +149,7 @@ static void ask_asking(struct asking *asking) {
 static void asking_check(const struct asking *asking) {
     const struct store_answer *answer = &asking->answer;
     for (uint32_t i = 0; i < answer->view_count; i++)
-        if (answer->views[i].face != FACE_NEEDS_YOU ||
+        if (answer->views[i].display_state != DISPLAY_NEEDS_YOU ||
             (i > 0 && answer->views[i].updated_at < answer->views[i - 1].updated_at))
             bench_fail("asking", "it is not the one that has waited longest");
     if (answer->list_count < answer->view_count)
@@ -189,17 +189,17 @@ static const struct query_row {
 } QUESTIONS[] = {
     {"list-first", ask_first, NULL},
     {"list-deep", ask_deep, NULL},
-    {"by-face", ask_face, NULL},
+    {"by-face", ask_display_state, NULL},
     {"by-status", ask_status, NULL},
     {"by-tag", ask_tag, NULL},
-    {"by-face-tag", ask_face_tag, NULL},
+    {"by-face-tag", ask_display_state_tag, NULL},
     {"by-status-tag", ask_status_tag, NULL},
     {"search-rare", ask_rare, NULL},
     {"search-common", ask_common, NULL},
     {"search-common-deep", ask_common_deep, NULL},
     {"search-two", ask_two, NULL},
     {"search-two-common", ask_two_common, NULL},
-    {"search-common-face", ask_search_face, NULL},
+    {"search-common-face", ask_search_display_state, NULL},
     {"show", ask_show, NULL},
     {"ended", ask_ended, ended_check},
     {"asking", ask_asking, asking_check},
@@ -218,8 +218,8 @@ static int by_value(const void *a, const void *b) {
 static int64_t found(const struct store_answer *answer) {
     int64_t sum =
         answer->view_count + answer->found_count + (answer->loaded && answer->loaded->exists);
-    for (size_t face = 0; face < FACES; face++)
-        sum += answer->tally[face];
+    for (size_t display_state = 0; display_state < DISPLAY_STATES; display_state++)
+        sum += answer->tally[display_state];
     return sum;
 }
 

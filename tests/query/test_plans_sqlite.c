@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How does SQLite go about each of our statements? A change of a plan is a change that somebody has to
  * look at. No statistics are gathered in production, so a plan does not depend on what is stored. */
-#include "store/sqlite.h"
-#include "store/sqlite_state.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/sqlite_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
 
 /* What must never be in a plan of a list: reading everything, or sorting what was read. */
-static const enum sql LISTS[] = {
-    SQL_LIST_ALL,    SQL_LIST_FACE,    SQL_LIST_TAG,    SQL_LIST_SEARCH,      SQL_PART_FIND,
-    SQL_OWNED,       SQL_SHOW_RECORDS, SQL_HISTORY,     SQL_FIND_INSTRUCTION, SQL_NAMED,
-    SQL_FOLLOW_HEAD, SQL_FOLLOW_DAY,   SQL_FOLLOW_GOAL, SQL_FOLLOW_OLDEST,    SQL_ENDED,
-    SQL_ENDED_COUNT, SQL_ASKING};
+static const enum sql LISTS[] = {SQL_LIST_ALL,
+                                 SQL_LIST_DISPLAY_STATE,
+                                 SQL_LIST_TAG,
+                                 SQL_LIST_SEARCH,
+                                 SQL_PART_FIND,
+                                 SQL_OWNED,
+                                 SQL_SHOW_RECORDS,
+                                 SQL_HISTORY,
+                                 SQL_FIND_INSTRUCTION,
+                                 SQL_NAMED,
+                                 SQL_FOLLOW_HEAD,
+                                 SQL_FOLLOW_DAY,
+                                 SQL_FOLLOW_GOAL,
+                                 SQL_FOLLOW_OLDEST,
+                                 SQL_ENDED,
+                                 SQL_ENDED_COUNT,
+                                 SQL_ASKING};
 
 static void plan_print(FILE *out, sqlite3 *db, enum sql sql) {
     char text[SQL_TEXT], explain[SQL_TEXT + 32];

@@ -114,14 +114,15 @@ static void effects_change(struct asker *asker, struct goal_commit *commit, uint
 static void part_add(struct asker *asker, struct goal_commit *commit, enum part_kind kind,
                      uint32_t n, bool gone) {
     struct node node = {.status = (enum node_status)ask_pick(asker, NODE_STATUSES)};
-    struct run run = {.exit = (int64_t)asker->number};
+    struct run_row run = {.exit = (int64_t)asker->number};
     struct dispatch dispatch = {.at = (int64_t)asker->number};
-    struct charge charge = {.n = n, .status = (enum charge_status)ask_pick(asker, CHARGE_DONE)};
+    struct assignment assignment = {
+        .n = n, .status = (enum assignment_status)ask_pick(asker, ASSIGNMENT_DONE)};
     struct question question = {.n = n, .times = (uint32_t)asker->number};
-    struct letter letter = {.n = n, .at = (int64_t)asker->number};
-    const void *rows[PARTS] = {
-        [PART_NODE] = &node,     [PART_RUN] = &run,           [PART_DISPATCH] = &dispatch,
-        [PART_CHARGE] = &charge, [PART_QUESTION] = &question, [PART_LETTER] = &letter};
+    struct agent_message agent_message = {.n = n, .at = (int64_t)asker->number};
+    const void *rows[PARTS] = {[PART_NODE] = &node,         [PART_RUN] = &run,
+                               [PART_DISPATCH] = &dispatch, [PART_ASSIGNMENT] = &assignment,
+                               [PART_QUESTION] = &question, [PART_AGENT_MESSAGE] = &agent_message};
     struct str name =
         arena_format(asker->arena, "%s%u", kind == PART_NODE ? "N" : PART[kind].prefix, n);
     memcpy(node.id, name.at, name.len);
@@ -150,7 +151,7 @@ static void parts_change(struct asker *asker, struct goal_commit *commit) {
     for (uint32_t n = 0; n < 2; n++)
         if (ask_chance(asker, 20))
             part_add(asker, commit, PART_RUN, n, ask_chance(asker, 10));
-    for (enum part_kind kind = PART_CHARGE; kind <= PART_LETTER; kind++)
+    for (enum part_kind kind = PART_ASSIGNMENT; kind <= PART_AGENT_MESSAGE; kind++)
         for (uint32_t n = 0; n < 2; n++)
             if (ask_chance(asker, 15))
                 part_add(asker, commit, kind, n, ask_chance(asker, 30));

@@ -5,7 +5,7 @@
 #include "rc/rc.h"
 
 #include "base/seam.h"
-#include "store/postgres_state.h"
+#include "store/postgres/postgres_state.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void *lane_run(void *at) {
 /* ---- for the scheduler ---- */
 
 /* Here the scheduler decides how long anybody waits, however slow the machine is. */
-static void patience_give(struct pg_store *store) {
+static void timeout_set(struct pg_store *store) {
     must(PQexitPipelineMode(store->connection));
     must(pg_execute(store, "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
                            "SET lock_timeout = 0"));
@@ -93,7 +93,7 @@ void lane_open(struct lane *lane, const char *uri) {
                   &(struct store_request){.verb = STORE_POLL, .self.host = 1, .at = RC_AT},
                   &lane->answer, &lane->arena);
     must(lane->answer.outcome == STORE_DONE);
-    patience_give((struct pg_store *)lane->store);
+    timeout_set((struct pg_store *)lane->store);
     must(pthread_create(&lane->thread, NULL, lane_run, lane) == 0);
 }
 

@@ -131,7 +131,7 @@ struct world {
     struct backend *backend;
     struct session sessions[MAX_ASKED];
     enum session_state states[MAX_ASKED];
-    uint32_t owes[MAX_ASKED]; /* atoms: what was sent and could not be done yet */
+    uint32_t pending[MAX_ASKED]; /* atoms: what was sent and could not be done yet */
 };
 
 struct entry {
@@ -153,8 +153,8 @@ struct rc {
     PGconn *monitor;
     struct backend *server;
     FILE *story;
-    char *told;
-    size_t told_size;
+    char *story_text;
+    size_t story_size;
     bool over; /* there was a difference or a deadlock: this scenario is of no use any more */
     bool differs;
     uint64_t seed, statements, blocked, excused, deadlocks, differences, unsteady;
@@ -175,13 +175,13 @@ static bool world_run(struct rc *rc, struct world *world, struct entry entry) {
         session->request = request_copy(rc->asked[entry.asked].request, &session->arena);
         session->host = session->request->self.host;
     }
-    world->owes[entry.asked] += entry.atoms;
-    while (world->owes[entry.asked] > 0 && !entry.later) {
+    world->pending[entry.asked] += entry.atoms;
+    while (world->pending[entry.asked] > 0 && !entry.later) {
         enum session_state state = world->backend->advance(world->backend, session);
         world->states[entry.asked] = state;
         if (state == SESSION_BLOCKED)
             return false;
-        world->owes[entry.asked]--;
+        world->pending[entry.asked]--;
     }
     return true;
 }
@@ -220,7 +220,7 @@ static const char *tables_differ(struct rc *rc) {
 static const char *lane_differs(struct rc *rc, uint32_t lane) {
     uint32_t asked = (uint32_t)rc->at[lane];
     const struct lane *real = &rc->lanes[lane];
-    if (rc->world->owes[asked] > 0 && !real->blocked)
+    if (rc->world->pending[asked] > 0 && !real->blocked)
         return arena_format(&rc->arena, "lane %u waits in the model, not in PostgreSQL", lane).at;
     if (!real->done)
         return NULL;
@@ -310,7 +310,7 @@ static struct woken woken_find(const struct rc *rc, uint32_t but) {
     struct woken woken = {0};
     for (uint32_t i = 0; i < rc->lane_count; i++)
         if (rc->at[i] >= 0 && (uint32_t)rc->at[i] != but && !rc->lanes[i].blocked &&
-            rc->world->owes[rc->at[i]] > 0)
+            rc->world->pending[rc->at[i]] > 0)
             woken.asked[woken.count++] = (uint32_t)rc->at[i];
     return woken;
 }
@@ -573,8 +573,8 @@ static void scenario_end(struct rc *rc, bool story) {
     }
     fclose(rc->story);
     if (story || shown)
-        printf("---- seed %llu ----\n%s", (unsigned long long)rc->seed, rc->told);
-    free(rc->told);
+        printf("---- seed %llu ----\n%s", (unsigned long long)rc->seed, rc->story_text);
+    free(rc->story_text);
     arena_reset(&rc->arena);
 }
 
@@ -582,7 +582,7 @@ static void scenario(struct rc *rc, bool story) {
     postgres_empty(rc->monitor);
     rc->over = rc->differs = false;
     rc->asked_count = 0;
-    rc->story = open_memstream(&rc->told, &rc->told_size);
+    rc->story = open_memstream(&rc->story_text, &rc->story_size);
     must(rc->story != NULL);
     ask_begin(&rc->asker, rc->seed, &rc->arena);
     rc->lane_count = 2 + ask_pick(&rc->asker, MAX_LANES - 1);

@@ -11,7 +11,7 @@
 #include "store/examine.h"
 #include "store/retain.h"
 #include "store/rows.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -170,17 +170,17 @@ static struct hash text_add(struct furnishing *f, struct str body) {
     return text->hash;
 }
 
-static void charge_add(struct furnishing *f, const struct node *node, uint32_t n) {
-    struct charge charge = {0};
-    struct crystal crystal = {.id = STR("C_1"), .summary = STR("what happened")};
-    row_fill(&f->world->gen.dice, PART_CHARGE, n, &charge);
-    charge.node = node->n;
-    charge.status = CHARGE_STALLED;
-    charge.question = 0;
-    snprintf(charge.agent, sizeof charge.agent, "auto-1");
-    charge.handoff = text_add(f, shape_encode(&CRYSTAL, &crystal, &f->world->arena));
-    charge.said = text_add(f, STR("it said so"));
-    part_add(f, PART_CHARGE, n, &charge);
+static void assignment_add(struct furnishing *f, const struct node *node, uint32_t n) {
+    struct assignment assignment = {0};
+    struct handoff handoff = {.id = STR("C_1"), .summary = STR("what happened")};
+    row_fill(&f->world->gen.dice, PART_ASSIGNMENT, n, &assignment);
+    assignment.node = node->n;
+    assignment.status = ASSIGNMENT_STALLED;
+    assignment.question = 0;
+    snprintf(assignment.agent, sizeof assignment.agent, "auto-1");
+    assignment.handoff_hash = text_add(f, shape_encode(&HANDOFF, &handoff, &f->world->arena));
+    assignment.outgoing = text_add(f, STR("it said so"));
+    part_add(f, PART_ASSIGNMENT, n, &assignment);
 }
 
 static void question_add(struct furnishing *f, uint32_t n) {
@@ -188,20 +188,20 @@ static void question_add(struct furnishing *f, uint32_t n) {
     struct question_text text = {.title = STR("which colour?"), .text = STR("rot oder grün")};
     row_fill(&f->world->gen.dice, PART_QUESTION, n, &question);
     question.text = text_add(f, shape_encode(&QUESTION_TEXT, &text, &f->world->arena));
-    question.said = text_add(f, STR("grün"));
+    question.answer_text = text_add(f, STR("grün"));
     f->commit.goal.questions += question_counts(&question);
     part_add(f, PART_QUESTION, n, &question);
 }
 
-static void letter_add(struct furnishing *f, uint32_t n) {
-    struct letter letter = {0};
-    struct letter_text text = {.subject = STR("on the colour"), .body = STR("grün")};
-    row_fill(&f->world->gen.dice, PART_LETTER, n, &letter);
-    letter.text = text_add(f, shape_encode(&LETTER_TEXT, &text, &f->world->arena));
-    part_add(f, PART_LETTER, n, &letter);
+static void agent_message_add(struct furnishing *f, uint32_t n) {
+    struct agent_message agent_message = {0};
+    struct agent_message_text text = {.subject = STR("on the colour"), .body = STR("grün")};
+    row_fill(&f->world->gen.dice, PART_AGENT_MESSAGE, n, &agent_message);
+    agent_message.text = text_add(f, shape_encode(&AGENT_MESSAGE_TEXT, &text, &f->world->arena));
+    part_add(f, PART_AGENT_MESSAGE, n, &agent_message);
 }
 
-static void desk_rows(struct furnishing *f) {
+static void admission_rows(struct furnishing *f) {
     struct dice *dice = &f->world->gen.dice;
     struct permit permit = {0};
     struct account account = {0};
@@ -224,8 +224,8 @@ static void furnish(struct furnishing *f, struct store_self *self, uint64_t batc
     struct arena *arena = &f->world->arena;
     struct evidence evidence = {.rule = STR("test"), .input_apart = f->texts[0].hash};
     f->commit.expected = goal->version++;
-    f->commit.view_changed = !goal->desk;
-    goal->shown = goal->desk ? 0 : goal_face(goal) + 1;
+    f->commit.view_changed = !goal->admission;
+    goal->shown = goal->admission ? 0 : goal_display_state(goal) + 1;
     f->record =
         (struct record){.type = f->commit.expected ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED,
                         .at = goal->updated_at,
@@ -260,7 +260,7 @@ static bool goal_find(struct export_world *world, struct goal_loaded *ret) {
         *ret = answer.loaded[0];
         if (ret->exists && ret->whole && !ret->goal.quarantined &&
             ret->goal.status == GOAL_ACTIVE && ret->plan.count > 0 &&
-            ret->live.charges.count + ret->live.questions.count == 0)
+            ret->live.assignments.count + ret->live.questions.count == 0)
             return true;
     }
     return false;
@@ -277,33 +277,33 @@ bool world_furnish(struct export_world *world) {
     store_perform(world->store, &request, &joined, &world->arena);
     check(joined.outcome == STORE_DONE, "%.*s", STR_ARG(joined.error));
     request.self.epoch = joined.epoch;
-    struct goal desk = {.id = desk_id(HOST),
-                        .owner = HOST,
-                        .fence = 1,
-                        .due_at = TIME_NEVER,
-                        .created_at = world->now.wall,
-                        .updated_at = world->now.wall,
-                        .era = joined.mark.era,
-                        .desk = HOST};
-    request.ids = &desk.id;
+    struct goal admission = {.id = admission_id(HOST),
+                             .owner = HOST,
+                             .fence = 1,
+                             .due_at = TIME_NEVER,
+                             .created_at = world->now.wall,
+                             .updated_at = world->now.wall,
+                             .era = joined.mark.era,
+                             .admission = HOST};
+    request.ids = &admission.id;
     request.id_count = 1;
     request.verb = STORE_LOAD;
     struct store_answer before;
     store_perform(world->store, &request, &before, &world->arena);
     uint64_t batch = joined.batch;
     if (!before.loaded[0].exists) {
-        struct furnishing f = {.world = world, .commit = {.goal = desk}};
-        desk_rows(&f);
+        struct furnishing f = {.world = world, .commit = {.goal = admission}};
+        admission_rows(&f);
         furnish(&f, &request.self, ++batch);
     }
     if (!goal_find(world, &loaded))
         return false;
     struct furnishing f = {.world = world, .commit = {.goal = loaded.goal}};
     uint32_t n = f.commit.goal.parts_made;
-    charge_add(&f, &loaded.plan.nodes[0], n);
+    assignment_add(&f, &loaded.plan.nodes[0], n);
     question_add(&f, n + 1);
     question_add(&f, n + 2);
-    letter_add(&f, n + 3);
+    agent_message_add(&f, n + 3);
     f.commit.goal.parts_made = n + 4;
     furnish(&f, &request.self, ++batch);
     return true;

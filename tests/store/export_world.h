@@ -3,7 +3,7 @@
  * engine keeps, chance asks. One seed always makes the same store. */
 #pragma once
 
-#include "daemon/ledger.h"
+#include "ledger/ledger.h"
 #include "lib/gen.h"
 #include "unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does the PostgreSQL driver keep what it is given, and nothing of what it may not? Runs inside
  * tests/lib/with-postgres; each test begins with an empty database. */
-#include "store/postgres_state.h"
+#include "store/postgres/postgres_state.h"
 #include "unit/unit.h"
 
 enum { HOST = 1 };
@@ -218,7 +218,7 @@ static void a_conflict_leaves_nothing(void **state) {
     assert_false(commits[0].ok);
     assert_int_equal(number(w, EVERYTHING), before);
     assert_int_equal(number(w, "SELECT sum(n) FROM tally WHERE face = 0"), 1);
-    assert_int_equal(number(w, "SELECT face FROM goal_view"), FACE_QUEUED);
+    assert_int_equal(number(w, "SELECT face FROM goal_view"), DISPLAY_QUEUED);
     commits[0] = goal_rich(w, 1);
     move_on(&commits[0]);
     commits[0].expected = 17; /* somebody else was there */
@@ -246,7 +246,7 @@ static void a_batch_counts_once(void **state) {
     assert_int_equal(number(w, "SELECT max(version) FROM goal"), 1);
 }
 
-static void faces_are_tallied(void **state) {
+static void display_states_are_tallied(void **state) {
     struct world *w = *state;
     struct goal_commit commits[3] = {goal_made(w, 1, "one", NULL), goal_made(w, 2, "two", &TAGGED),
                                      goal_made(w, 3, "three", NULL)};
@@ -258,8 +258,8 @@ static void faces_are_tallied(void **state) {
     commits[2].view_changed = false;
     commit_all(w, commits, 3);
     struct store_answer answer = perform(w, (struct store_request){.verb = STORE_TALLY});
-    assert_int_equal(answer.tally[FACE_QUEUED], 2);
-    assert_int_equal(answer.tally[FACE_DONE], 1);
+    assert_int_equal(answer.tally[DISPLAY_QUEUED], 2);
+    assert_int_equal(answer.tally[DISPLAY_DONE], 1);
     assert_int_equal(number(w, "SELECT count(*) FROM goal_view v JOIN goal_tag t USING (goal_id)"
                                " WHERE v.face = t.face AND v.face = 3 AND v.title = 'two'"),
                      2);
@@ -435,19 +435,24 @@ static void lists_are_filtered(void **state) {
     list_fill(w);
     list_check(w, (struct list_filter){0}, fits_all);
     list_check(w, (struct list_filter){.by_status = true, .status = GOAL_PAUSED}, fits_paused);
-    list_check(w, (struct list_filter){.by_face = true, .face = FACE_NEEDS_YOU}, fits_needy);
+    list_check(w,
+               (struct list_filter){.by_display_state = true, .display_state = DISPLAY_NEEDS_YOU},
+               fits_needy);
     list_check(w, (struct list_filter){.tag = STR("api")}, fits_tagged);
-    list_check(w, (struct list_filter){.tag = STR("api"), .by_face = true, .face = FACE_QUEUED},
+    list_check(w,
+               (struct list_filter){
+                   .tag = STR("api"), .by_display_state = true, .display_state = DISPLAY_QUEUED},
                fits_tagged_queued);
     list_check(w, (struct list_filter){.tag = STR("api"), .by_status = true, .status = GOAL_PAUSED},
                fits_tagged_paused); /* paused, and set aside */
     list_check(w, (struct list_filter){.tag = STR("api"), .by_status = true, .status = GOAL_ACTIVE},
                fits_tagged_active);
-    list_check(
-        w,
-        (struct list_filter){
-            .by_status = true, .status = GOAL_COMPLETED, .by_face = true, .face = FACE_QUEUED},
-        fits_none);
+    list_check(w,
+               (struct list_filter){.by_status = true,
+                                    .status = GOAL_COMPLETED,
+                                    .by_display_state = true,
+                                    .display_state = DISPLAY_QUEUED},
+               fits_none);
     list_check(w, (struct list_filter){.search = STR("parser")}, fits_parser);
     list_check(w, (struct list_filter){.search = STR("PARSER fix")}, fits_fix_parser);
     list_check(w, (struct list_filter){.search = STR("parser"), .tag = STR("slow")},
@@ -536,7 +541,7 @@ int main(void) {
         TEST(everything_is_kept),
         TEST(a_conflict_leaves_nothing),
         TEST(a_batch_counts_once),
-        TEST(faces_are_tallied),
+        TEST(display_states_are_tallied),
         TEST(tags_are_replaced),
         TEST(parts_come_and_go),
         TEST(damage_is_noticed),

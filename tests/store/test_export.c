@@ -5,8 +5,8 @@
  * test_export [--worlds N] */
 #include "base/time.h"
 #include "lib/backend.h"
-#include "ops/export.h"
-#include "ops/import.h"
+#include "ops/portable/export.h"
+#include "ops/portable/import.h"
 #include "store/examine.h"
 #include "store/export_world.h"
 #include "store/forget.h"
@@ -204,7 +204,7 @@ static void sums_equal(struct row_sum a[STORE_TABLES], struct row_sum b[STORE_TA
 
 /* How many goals have which face, however the hosts share them. */
 static void tallies_equal(const char *a, const char *b) {
-    int64_t counts[2][FACES];
+    int64_t counts[2][DISPLAY_STATES];
     for (int i = 0; i < 2; i++) {
         char error[512];
         struct arena arena = {0};
@@ -242,13 +242,13 @@ static void chains_hold(const char *where, uint64_t records) {
 static uint32_t furnished; /* worlds with assignments, questions and messages */
 
 /* A desk is in no collection that people read as goals, and all of it is there. */
-static void desk_is_apart(const struct document *document, const struct row_sum *sums) {
+static void admission_is_apart(const struct document *document, const struct row_sum *sums) {
     json_t *json = json_loadb(document->at, document->len, 0, NULL);
     json_t *ours = json_object_get(json, "overseer"), *goals = json_object_get(json, "goals");
-    size_t desks = json_array_size(json_object_get(ours, "desks"));
-    check(desks > 0 && sums[TABLE_GOAL].count == json_object_size(goals) + desks, "%zu desks",
-          desks);
-    for (enum part_kind kind = PART_CHARGE; kind <= PART_BUDGET; kind++) {
+    size_t admissions = json_array_size(json_object_get(ours, "desks"));
+    check(admissions > 0 && sums[TABLE_GOAL].count == json_object_size(goals) + admissions,
+          "%zu desks", admissions);
+    for (enum part_kind kind = PART_ASSIGNMENT; kind <= PART_BUDGET; kind++) {
         char name[32];
         snprintf(name, sizeof name, "%ss", PART[kind].table);
         check(json_array_size(json_object_get(ours, name)) == sums[TABLE_PART + kind].count,
@@ -270,7 +270,7 @@ static void world_travels(uint64_t seed, bool postgres) {
     world_end(&world);
     struct document one = exported(home, &first);
     sums_of(home, before);
-    desk_is_apart(&one, before);
+    admission_is_apart(&one, before);
     check(first.raw == 0 && first.orphans == 0, "%llu items raw, %llu orphans in world %llu",
           (unsigned long long)first.raw, (unsigned long long)first.orphans,
           (unsigned long long)seed);
@@ -889,10 +889,10 @@ static void test_broken(void **state) {
         char *text = strdup(BROKEN[i][0]);
         error[0] = 0;
         check(!imported(where, str_of(text), 0, &back, error, sizeof error), "accepted: %s", text);
-        bool said = strstr(error, BROKEN[i][1]);
-        if (!said)
+        bool found = strstr(error, BROKEN[i][1]);
+        if (!found)
             print_error("%s\nsays: %s\nand not: %s\n", text, error, BROKEN[i][1]);
-        wrong += !said;
+        wrong += !found;
         free(text);
     }
     check(wrong == 0, "%u sentences are not what they were", wrong);
@@ -953,7 +953,7 @@ static bool file_has(const char *path, const char *words) {
     return has;
 }
 
-static struct signal told(struct export_world *world, enum signal_kind kind, struct id goal) {
+static struct signal signal_of(struct export_world *world, enum signal_kind kind, struct id goal) {
     return (struct signal){.kind = kind,
                            .goal = goal,
                            .source = dice_id(&world->gen.dice),
@@ -962,7 +962,7 @@ static struct signal told(struct export_world *world, enum signal_kind kind, str
 }
 
 static struct id secret_goal(struct export_world *world) {
-    struct signal create = told(world, SIGNAL_GOAL_CREATE, dice_id(&world->gen.dice));
+    struct signal create = signal_of(world, SIGNAL_GOAL_CREATE, dice_id(&world->gen.dice));
     struct goal_text words = {.problem = STR("Zacharias lost his umbrella")};
     struct str tag = STR("Zacharias-tag");
     struct tags tags = {{&tag, 1}};
@@ -970,13 +970,13 @@ static struct id secret_goal(struct export_world *world) {
     create.body = shape_encode(&GOAL_TEXT, &words, &world->arena);
     create.tags = shape_encode(&TAGS, &tags, &world->arena);
     check(world_signal(world, create) == ERROR_NONE, "not created");
-    struct signal say = told(world, SIGNAL_GOAL_REPORT, create.goal);
+    struct signal say = signal_of(world, SIGNAL_GOAL_REPORT, create.goal);
     say.text = STR("Zacharias says that it is black");
     check(world_signal(world, say) == ERROR_NONE, "not said");
-    struct crystal crystal = {.id = STR("C_1"), .summary = STR("Zacharias was asked")};
-    struct signal part = told(world, SIGNAL_PART_PUT, create.goal);
-    part.to = PART_CRYSTAL;
-    part.body = shape_encode(&CRYSTAL, &crystal, &world->arena);
+    struct handoff handoff = {.id = STR("C_1"), .summary = STR("Zacharias was asked")};
+    struct signal part = signal_of(world, SIGNAL_PART_PUT, create.goal);
+    part.to = PART_HANDOFF;
+    part.body = shape_encode(&HANDOFF, &handoff, &world->arena);
     check(world_signal(world, part) == ERROR_NONE, "not put");
     return create.goal;
 }
@@ -991,7 +991,7 @@ static void forgotten(const char *where) {
     struct store *store = store_open(str_of(where), error, sizeof error);
     check(!store_forget(store, goal, error, sizeof error) && strstr(error, "still open"), "%s",
           error);
-    struct signal cancel = told(&world, SIGNAL_GOAL_MOVE, goal);
+    struct signal cancel = signal_of(&world, SIGNAL_GOAL_MOVE, goal);
     cancel.to = GOAL_CANCELLED;
     check(world_signal(&world, cancel) == ERROR_NONE, "not cancelled");
     world_end(&world);

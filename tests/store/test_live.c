@@ -3,8 +3,8 @@
  * its history given page by page, and is what was sent to agents never changed? On each engine that is there. */
 #include "store/shop.h"
 
-#include "store/sqlite_mend.h"
-#include "store/sqlite_state.h"
+#include "store/sqlite/sqlite_mend.h"
+#include "store/sqlite/sqlite_state.h"
 
 #include <libpq-fe.h>
 #include <sqlite3.h>
@@ -69,8 +69,8 @@ static struct goal_commit ware_next(struct ware *ware, struct arena *arena) {
         ware_record(ware, ware->goal.version ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED, arena);
     ware->goal.version++;
     struct goal_commit commit = ware_commit(ware, arena);
-    commit.view_changed = !ware->goal.desk;
-    commit.title = ware->goal.desk ? (struct str){0} : str_of(ware->title);
+    commit.view_changed = !ware->goal.admission;
+    commit.title = ware->goal.admission ? (struct str){0} : str_of(ware->title);
     commit.records = record;
     commit.record_count = 1;
     return commit;
@@ -113,21 +113,25 @@ static void rows_write(struct shop *shop, struct ware *ware) {
     struct text_row texts[] = {text_of(NAMED[0]),   text_of(NAMED[1]), text_of(NAMED[2]),
                                text_of(NAMED[3]),   text_of(NAMED[4]), text_of("of nobody"),
                                text_of("asked for")};
-    struct charge charge = {.n = 3,
-                            .node = 1,
-                            .status = CHARGE_STALLED,
-                            .agent = "auto-1",
-                            .handoff = texts[0].hash,
-                            .said = texts[1].hash,
-                            .tokens = UINT64_MAX};
-    struct question question = {
-        .n = 4, .cause = "idle.T1", .text = texts[2].hash, .said = texts[3].hash, .times = 2};
-    struct letter letter = {.n = 5, .to = 4, .text = texts[4].hash};
-    struct charge other = {.n = 6, .node = 2};
-    struct part_change parts[] = {part_of(ware, PART_CHARGE, 3, &charge, &shop->arena),
-                                  part_of(ware, PART_CHARGE, 6, &other, &shop->arena),
-                                  part_of(ware, PART_QUESTION, 4, &question, &shop->arena),
-                                  part_of(ware, PART_LETTER, 5, &letter, &shop->arena)};
+    struct assignment assignment = {.n = 3,
+                                    .node = 1,
+                                    .status = ASSIGNMENT_STALLED,
+                                    .agent = "auto-1",
+                                    .handoff_hash = texts[0].hash,
+                                    .outgoing = texts[1].hash,
+                                    .tokens = UINT64_MAX};
+    struct question question = {.n = 4,
+                                .cause = "idle.T1",
+                                .text = texts[2].hash,
+                                .answer_text = texts[3].hash,
+                                .times = 2};
+    struct agent_message agent_message = {.n = 5, .to = 4, .text = texts[4].hash};
+    struct assignment other = {.n = 6, .node = 2};
+    struct part_change parts[] = {
+        part_of(ware, PART_ASSIGNMENT, 3, &assignment, &shop->arena),
+        part_of(ware, PART_ASSIGNMENT, 6, &other, &shop->arena),
+        part_of(ware, PART_QUESTION, 4, &question, &shop->arena),
+        part_of(ware, PART_AGENT_MESSAGE, 5, &agent_message, &shop->arena)};
     struct goal_commit commit = ware_next(ware, &shop->arena);
     commit.parts = parts;
     commit.part_count = count_of(parts);
@@ -137,17 +141,18 @@ static void rows_write(struct shop *shop, struct ware *ware) {
 }
 
 static void rows_check(const struct live *live) {
-    check(live->charges.count == 2 && live->questions.count == 1 && live->letters.count == 1,
-          "%u charges, %u questions, %u letters", live->charges.count, live->questions.count,
-          live->letters.count);
-    check(live->charges.at[0].n == 3 && live->charges.at[1].n == 6, "not in order");
-    check(live->charges.at[0].status == CHARGE_STALLED &&
-              strcmp(live->charges.at[0].agent, "auto-1") == 0 &&
-              live->charges.at[0].tokens == UINT64_MAX,
+    check(live->assignments.count == 2 && live->questions.count == 1 &&
+              live->agent_messages.count == 1,
+          "%u charges, %u questions, %u letters", live->assignments.count, live->questions.count,
+          live->agent_messages.count);
+    check(live->assignments.at[0].n == 3 && live->assignments.at[1].n == 6, "not in order");
+    check(live->assignments.at[0].status == ASSIGNMENT_STALLED &&
+              strcmp(live->assignments.at[0].agent, "auto-1") == 0 &&
+              live->assignments.at[0].tokens == UINT64_MAX,
           "a charge is another");
     check(strcmp(live->questions.at[0].cause, "idle.T1") == 0 && live->questions.at[0].times == 2,
           "a question is another");
-    check(live->letters.at[0].to == 4, "a letter is another");
+    check(live->agent_messages.at[0].to == 4, "a letter is another");
 }
 
 static void texts_check(struct shop *shop, const struct ware *ware) {
@@ -176,14 +181,15 @@ static void live_rows_come_back(void **state) {
         rows_check(&load(&shop, &ware.goal.id, STORE_LOAD)->live);
         rows_check(&load(&shop, &ware.goal.id, STORE_SHOW)->live);
         texts_check(&shop, &ware);
-        struct part_change gone[] = {{.kind = PART_CHARGE, .gone = true, .n = 3},
+        struct part_change gone[] = {{.kind = PART_ASSIGNMENT, .gone = true, .n = 3},
                                      {.kind = PART_QUESTION, .gone = true, .n = 4}};
         struct goal_commit commit = ware_next(&ware, &shop.arena);
         commit.parts = gone;
         commit.part_count = count_of(gone);
         shop_commit(&shop, &commit, 1);
         const struct live *live = &load(&shop, &ware.goal.id, STORE_SHOW)->live;
-        check(live->charges.count == 1 && live->charges.at[0].n == 6 && live->questions.count == 0,
+        check(live->assignments.count == 1 && live->assignments.at[0].n == 6 &&
+                  live->questions.count == 0,
               "what is over is still there");
         check(shop.answer.shown.text_count == 1, "%u texts", shop.answer.shown.text_count);
         shop_close(&shop);
@@ -193,14 +199,14 @@ static void live_rows_come_back(void **state) {
 
 /* ---- desks ---- */
 
-static void desk_write(struct shop *shop, struct ware *desk) {
-    struct permit permit = {.n = 1, .charge = 3, .turn = 1, .state = PERMIT_GRANTED};
+static void admission_write(struct shop *shop, struct ware *admission) {
+    struct permit permit = {.n = 1, .assignment = 3, .turn = 1, .state = PERMIT_GRANTED};
     struct account account = {.n = 2, .name = "someone", .limited_until = 9};
     struct budget budget = {.n = 3, .scope = "fleet", .spent = 5, .reserved = 7};
-    struct part_change parts[] = {part_of(desk, PART_PERMIT, 1, &permit, &shop->arena),
-                                  part_of(desk, PART_ACCOUNT, 2, &account, &shop->arena),
-                                  part_of(desk, PART_BUDGET, 3, &budget, &shop->arena)};
-    struct goal_commit commit = ware_next(desk, &shop->arena);
+    struct part_change parts[] = {part_of(admission, PART_PERMIT, 1, &permit, &shop->arena),
+                                  part_of(admission, PART_ACCOUNT, 2, &account, &shop->arena),
+                                  part_of(admission, PART_BUDGET, 3, &budget, &shop->arena)};
+    struct goal_commit commit = ware_next(admission, &shop->arena);
     commit.parts = parts;
     commit.part_count = count_of(parts);
     shop_commit(shop, &commit, 1);
@@ -214,8 +220,8 @@ static void lists_have_one(struct shop *shop, struct id only) {
           shop->answer.view_count);
     shop_ask(shop, STORE_TALLY);
     int64_t sum = 0;
-    for (uint32_t face = 0; face < FACES; face++)
-        sum += shop->answer.tally[face];
+    for (uint32_t display_state = 0; display_state < DISPLAY_STATES; display_state++)
+        sum += shop->answer.tally[display_state];
     check(sum == 1, "%lld are counted", (long long)sum);
     memset(&shop->request.first_id, 0, sizeof(struct id));
     memset(&shop->request.last_id, 0xff, sizeof(struct id));
@@ -240,37 +246,37 @@ static void tampered(const char *where, const char *sql, enum examine_verdict ve
 }
 
 /* PostgreSQL looks only at goals with open effects when it starts. */
-static void desk_tampered(const char *where) {
+static void admission_tampered(const char *where) {
     tampered(where, "UPDATE permit SET n = n + 1", EXAMINE_DAMAGED);
     tampered(where, "UPDATE permit SET n = n - 1", EXAMINE_SOUND);
     tampered(where, "INSERT INTO goal_view (row, goal_id) SELECT 1, goal_id FROM permit",
              EXAMINE_DAMAGED);
 }
 
-static void a_desk_is_nobodys_goal(void **state) {
+static void a_admission_is_nobodys_goal(void **state) {
     (void)state;
     for (int e = 0; e < engine_count; e++) {
         struct shop shop;
-        struct ware ware = ware_new(1), desk = ware_new(2);
-        desk.goal.id = desk_id(SHOP_HOST);
-        desk.goal.desk = SHOP_HOST;
+        struct ware ware = ware_new(1), admission = ware_new(2);
+        admission.goal.id = admission_id(SHOP_HOST);
+        admission.goal.admission = SHOP_HOST;
         shop_open(&shop, place_new(engines[e]));
         rows_write(&shop, &ware);
-        desk_write(&shop, &desk);
+        admission_write(&shop, &admission);
         lists_have_one(&shop, ware.goal.id);
         shop_ask(&shop, STORE_OWNED);
         check(shop.answer.owned_count == 2, "%u are owned", shop.answer.owned_count);
-        const struct live *live = &load(&shop, &desk.goal.id, STORE_LOAD)->live;
+        const struct live *live = &load(&shop, &admission.goal.id, STORE_LOAD)->live;
         check(live->permits.count == 1 && live->permits.at[0].state == PERMIT_GRANTED &&
                   live->accounts.count == 1 && live->accounts.at[0].limited_until == 9 &&
                   live->budgets.count == 1 && live->budgets.at[0].reserved == 7,
               "the desk is another");
         live = &load(&shop, &ware.goal.id, STORE_LOAD)->live;
-        check(live->permits.count == 0 && live->charges.count == 2, "rows of somebody else");
+        check(live->permits.count == 0 && live->assignments.count == 2, "rows of somebody else");
         shop_close(&shop);
         examined(engines[e], EXAMINE_SOUND);
         if (is_sqlite(engines[e]))
-            desk_tampered(engines[e]);
+            admission_tampered(engines[e]);
         proven("a_desk_is_nobodys_goal", engines[e], "STORE-20");
     }
 }
@@ -333,13 +339,13 @@ static void rebuilt(const char *where) {
 static void what_is_rebuilt_is_the_same(void **state) {
     (void)state;
     struct shop shop;
-    struct ware ware = ware_new(1), desk = ware_new(2);
-    desk.goal.id = desk_id(SHOP_HOST);
-    desk.goal.desk = SHOP_HOST;
+    struct ware ware = ware_new(1), admission = ware_new(2);
+    admission.goal.id = admission_id(SHOP_HOST);
+    admission.goal.admission = SHOP_HOST;
     shop_open(&shop, place_new(engines[0]));
     rows_write(&shop, &ware);
     effects_write(&shop, &ware);
-    desk_write(&shop, &desk);
+    admission_write(&shop, &admission);
     shop_close(&shop);
     rebuilt(engines[0]);
     shop_open(&shop, engines[0]);
@@ -349,7 +355,7 @@ static void what_is_rebuilt_is_the_same(void **state) {
     check(loaded->goal.open_count == 2 && loaded->goal.open[0].state == EFFECT_UNCONFIRMED,
           "a command may be done twice");
     check(loaded->goal.open[1].state == EFFECT_READY, "what may be repeated is not");
-    check(load(&shop, &desk.goal.id, STORE_LOAD)->live.permits.count == 1, "a permit is lost");
+    check(load(&shop, &admission.goal.id, STORE_LOAD)->live.permits.count == 1, "a permit is lost");
     shop_close(&shop);
     proven("what_is_rebuilt_is_the_same", engines[0], "STORE-11");
 }
@@ -545,9 +551,12 @@ int main(void) {
     if (getenv("OVERSEER_TEST_PG"))
         engines[engine_count++] = getenv("OVERSEER_TEST_PG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(live_rows_come_back),        cmocka_unit_test(what_is_rebuilt_is_the_same),
-        cmocka_unit_test(a_desk_is_nobodys_goal),     cmocka_unit_test(history_comes_in_pages),
-        cmocka_unit_test(a_dispatch_is_written_once), cmocka_unit_test(a_dispatch_is_found),
+        cmocka_unit_test(live_rows_come_back),
+        cmocka_unit_test(what_is_rebuilt_is_the_same),
+        cmocka_unit_test(a_admission_is_nobodys_goal),
+        cmocka_unit_test(history_comes_in_pages),
+        cmocka_unit_test(a_dispatch_is_written_once),
+        cmocka_unit_test(a_dispatch_is_found),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     place_new(file);

@@ -2,7 +2,7 @@
 /* Does an older SQLite store become a new one, whole or not at all? Is what is not ours left alone? */
 #include "lib/memvfs.h"
 #include "store/shop.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "store/words.h"
 
 #include <sqlite3.h>
@@ -430,7 +430,7 @@ static void newer_is_refused(void **state) {
     proof_passed("store", "newer_is_refused [sqlite]", "STORE-04 STORE-18");
 }
 
-static void stranger_is_refused(void **state) {
+static void unauthenticated_is_refused(void **state) {
     (void)state;
     file_remove();
     raw_change("CREATE TABLE letters (body TEXT); INSERT INTO letters VALUES ('dear')");
@@ -450,7 +450,8 @@ static void undecodable_is_kept(void **state) {
     snprintf(where, sizeof where, "sqlite:%s", path);
     shop_open(&shop, where);
     shop.request.limit = 100;
-    shop.request.filter = (struct list_filter){.by_face = true, .face = FACE_NEEDS_YOU};
+    shop.request.filter =
+        (struct list_filter){.by_display_state = true, .display_state = DISPLAY_NEEDS_YOU};
     shop_ask(&shop, STORE_LIST);
     check(shop.answer.view_count == 2, "%u goals", shop.answer.view_count);
     struct id id = shop.answer.views[1].id;
@@ -557,7 +558,7 @@ int main(void) {
         cmocka_unit_test(goals_of_version_1_are_whole),
         cmocka_unit_test(upgraded_equals_new),
         cmocka_unit_test(newer_is_refused),
-        cmocka_unit_test(stranger_is_refused),
+        cmocka_unit_test(unauthenticated_is_refused),
         cmocka_unit_test(undecodable_is_kept),
         cmocka_unit_test(in_the_way),
         cmocka_unit_test(failure_leaves_it_whole),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does a PostgreSQL store of the first version become one of today, whole or not at all? STORE-04, STORE-18.
  * Runs inside tests/lib/with-postgres. The fixture is a dump of a store that the first version wrote. */
-#include "store/postgres_state.h"
+#include "store/postgres/postgres_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
 
@@ -113,8 +113,9 @@ static void goal_print(struct words *words, struct id id) {
     id_format(id, text);
     fprintf(words->to, "goal %s: \"%.*s\" %s, %s, %s, whole %d, broken: %s\n", text,
             STR_ARG(answer.shown.title), name_of(&GOAL_STATUS_NAMES, goal->status),
-            name_of(&NEED_NAMES, goal->need), name_of(&FACE_NAMES, goal_face(goal)),
-            answer.loaded[0].whole, goal_broken(goal) ? goal_broken(goal) : "nothing");
+            name_of(&NEED_NAMES, goal->need),
+            name_of(&DISPLAY_STATE_NAMES, goal_display_state(goal)), answer.loaded[0].whole,
+            goal_broken(goal) ? goal_broken(goal) : "nothing");
     fprintf(words->to,
             "  created %lld, updated %lld, ended %lld, reports %u, effects %u, exit %lld\n",
             (long long)goal->created_at, (long long)goal->updated_at, (long long)goal->ended_at,
@@ -281,7 +282,7 @@ static void a_migration_that_fails_changes_nothing(void **state) {
     sql("DROP TABLE tally"); /* and once the cause is gone, it goes on by itself */
     store_perform(store, &request, &answer, &arena);
     assert_int_equal(answer.outcome, STORE_DONE);
-    assert_int_equal(answer.tally[FACE_QUEUED] + answer.tally[FACE_WORKING], 3);
+    assert_int_equal(answer.tally[DISPLAY_QUEUED] + answer.tally[DISPLAY_WORKING], 3);
     store_close(store);
     arena_free(&arena);
     free(before);

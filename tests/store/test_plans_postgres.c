@@ -2,7 +2,7 @@
 /* How does PostgreSQL go about each of our statements? A change of a plan is a change that somebody has to
  * look at. Runs inside tests/lib/with-postgres, on tables that are large enough for plans not to be those of
  * small ones, and with the settings of our sessions. */
-#include "store/postgres_state.h"
+#include "store/postgres/postgres_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
 
@@ -51,12 +51,12 @@ static PGconn *world_make(struct store **ret_store) {
     return connection;
 }
 
-static const char *type_of(char letter) {
-    return letter == 'u'   ? "uuid"
-           : letter == 't' ? "text"
-           : letter == 'a' ? "int8[]"
-           : letter == 'v' ? "uuid[]"
-                           : "int8";
+static const char *type_of(char agent_message) {
+    return agent_message == 'u'   ? "uuid"
+           : agent_message == 't' ? "text"
+           : agent_message == 'a' ? "int8[]"
+           : agent_message == 'v' ? "uuid[]"
+                                  : "int8";
 }
 
 /* PREPARE with the types that are declared; the rest are arrays, which the casts tell. */

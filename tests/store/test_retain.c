@@ -135,10 +135,10 @@ static void records_make(struct world *world, struct past *past, struct chance *
 }
 
 /* A desk is open, in no list, and asks a person. */
-static void desk_make(struct world *world, struct past *past, struct goal_commit *commit) {
+static void admission_make(struct world *world, struct past *past, struct goal_commit *commit) {
     struct goal *goal = &past->ware.goal;
     struct question question = {.text = past->named};
-    goal->desk = SHOP_HOST;
+    goal->admission = SHOP_HOST;
     goal->status = GOAL_ACTIVE;
     goal->ended_at = 0;
     goal->text = (struct hash){0};
@@ -173,7 +173,7 @@ static void past_make(struct world *world, struct past *past, struct chance *cha
     records_make(world, past, chance);
     *commit = ware_commit(&past->ware, &world->arena);
     if (past->closed && chance_in(chance, 3))
-        desk_make(world, past, commit);
+        admission_make(world, past, commit);
     else
         commit->title = str_of(past->ware.title);
     commit->records = past->records;

@@ -138,7 +138,7 @@ static const struct searched SEARCHES[] = {
 
 static bool ware_fits(const struct ware *ware, const struct list_filter *filter,
                       const struct searched *searched) {
-    if (filter->by_face && goal_face(&ware->goal) != filter->face)
+    if (filter->by_display_state && goal_display_state(&ware->goal) != filter->display_state)
         return false;
     if (filter->by_status && ware->goal.status != filter->status)
         return false;
@@ -169,7 +169,8 @@ static uint32_t wares_fitting(const struct wares *wares, const struct list_filte
 static void view_check(const struct goal_view *view, const struct ware *ware) {
     const struct goal *goal = &ware->goal;
     check(id_equal(view->id, goal->id), "another goal");
-    check(view->status == goal->status && view->face == goal_face(goal), "status or face");
+    check(view->status == goal->status && view->display_state == goal_display_state(goal),
+          "status or face");
     check(view->priority == goal->priority && view->percent == goal->percent, "priority, percent");
     check(view->created_at == goal->created_at && view->updated_at == goal->updated_at, "times");
     check(str_equal(view->title, str_of(ware->title)), "title %.*s", STR_ARG(view->title));
@@ -202,12 +203,14 @@ static uint32_t list_check(struct shop *shop, const struct wares *wares, struct 
 
 static uint64_t lists_check(struct shop *shop, const struct wares *wares) {
     uint64_t found = 0;
-    for (int face = -1; face < FACES; face++)
+    for (int display_state = -1; display_state < DISPLAY_STATES; display_state++)
         for (int status = -1; status < GOAL_STATUSES; status++)
             for (size_t tag = 0; tag <= count_of(TAGS_USED); tag++)
                 for (size_t s = 0; s < count_of(SEARCHES); s++) {
-                    struct list_filter filter = {.by_face = face >= 0, .by_status = status >= 0};
-                    filter.face = (enum face)(face < 0 ? 0 : face);
+                    struct list_filter filter = {.by_display_state = display_state >= 0,
+                                                 .by_status = status >= 0};
+                    filter.display_state =
+                        (enum display_state)(display_state < 0 ? 0 : display_state);
                     filter.status = (enum goal_status)(status < 0 ? 0 : status);
                     filter.tag = str_of(tag < count_of(TAGS_USED) ? TAGS_USED[tag] : "");
                     filter.search = str_of(SEARCHES[s].search);
@@ -231,7 +234,8 @@ static uint32_t ended_check(struct shop *shop, const struct wares *wares, int64_
     const struct ware *ended[GOALS];
     uint32_t count = 0;
     for (uint32_t i = 0; i < GOALS; i++)
-        if (goal_face(&wares->of[i].goal) == FACE_DONE && wares->of[i].goal.ended_at >= since)
+        if (goal_display_state(&wares->of[i].goal) == DISPLAY_DONE &&
+            wares->of[i].goal.ended_at >= since)
             ended[count++] = &wares->of[i];
     qsort(ended, count, sizeof *ended, newest_end_first);
     arena_reset(&shop->arena);
@@ -266,7 +270,7 @@ static void asking_check(struct shop *shop, const struct wares *wares) {
         uint32_t times = 0;
         for (uint32_t k = 0; k < shop->answer.view_count; k++)
             times += id_equal(shop->answer.views[k].id, wares->of[i].goal.id);
-        bool asks = goal_face(&wares->of[i].goal) == FACE_NEEDS_YOU;
+        bool asks = goal_display_state(&wares->of[i].goal) == DISPLAY_NEEDS_YOU;
         check(times == asks, "goal %u is shown %u times", i, times);
         count += asks;
         found += times;
@@ -276,13 +280,14 @@ static void asking_check(struct shop *shop, const struct wares *wares) {
 }
 
 static void tally_check(struct shop *shop, const struct wares *wares) {
-    int64_t expected[FACES] = {0};
+    int64_t expected[DISPLAY_STATES] = {0};
     for (uint32_t i = 0; i < GOALS; i++)
-        expected[goal_face(&wares->of[i].goal)]++;
+        expected[goal_display_state(&wares->of[i].goal)]++;
     shop_ask(shop, STORE_TALLY);
-    for (size_t face = 0; face < FACES; face++)
-        check(shop->answer.tally[face] == expected[face], "face %zu: %lld, expected %lld", face,
-              (long long)shop->answer.tally[face], (long long)expected[face]);
+    for (size_t display_state = 0; display_state < DISPLAY_STATES; display_state++)
+        check(shop->answer.tally[display_state] == expected[display_state],
+              "face %zu: %lld, expected %lld", display_state,
+              (long long)shop->answer.tally[display_state], (long long)expected[display_state]);
 }
 
 /* ---- where ---- */
@@ -335,17 +340,17 @@ static struct part_change part_of(enum part_kind kind, struct id goal, uint32_t 
     return part;
 }
 
-static struct part_change node_of(struct id goal, uint32_t n, const char *name, const char *said,
+static struct part_change node_of(struct id goal, uint32_t n, const char *name, const char *text,
                                   struct arena *arena) {
-    struct node node = {.n = n, .text = sha256(str_of(said))};
+    struct node node = {.n = n, .text = sha256(str_of(text))};
     snprintf(node.id, sizeof node.id, "%s", name);
     struct part_change part = {.kind = PART_NODE, .n = n, .name = str_of(name)};
     part.body = row_seal(ROW_PART + PART_NODE, goal, n, shape_encode(&NODE, &node, arena), arena);
     return part;
 }
 
-static struct text_row text_of(const char *said) {
-    return (struct text_row){sha256(str_of(said)), str_of(said)};
+static struct text_row text_of(const char *text) {
+    return (struct text_row){sha256(str_of(text)), str_of(text)};
 }
 
 static struct ware ware_one(void) {
@@ -365,11 +370,11 @@ static struct ware ware_one(void) {
 static void one_write(struct shop *shop, struct ware *ware) {
     struct arena *arena = &shop->arena;
     struct id id = ware->goal.id;
-    struct part_change parts[] = {node_of(id, 0, "S1", "first", arena),
-                                  node_of(id, 1, "S1.1", "second", arena),
-                                  part_of(PART_ASSIGNMENT, id, 0, "A_1", "an assignment", arena),
-                                  part_of(PART_RUN, id, 0, "R_1", "a run", arena),
-                                  part_of(PART_RUN, id, 1, "R_2", "another", arena)};
+    struct part_change parts[] = {
+        node_of(id, 0, "S1", "first", arena), node_of(id, 1, "S1.1", "second", arena),
+        part_of(PART_ASSIGNMENT_ROW, id, 0, "A_1", "an assignment", arena),
+        part_of(PART_RUN, id, 0, "R_1", "a run", arena),
+        part_of(PART_RUN, id, 1, "R_2", "another", arena)};
     struct text_row texts[] = {text_of("what is wanted"), text_of("first"), text_of("second"),
                                text_of("no longer named")};
     struct goal_commit commit = ware_commit(ware, arena);
@@ -397,13 +402,13 @@ static void one_move(struct shop *shop, struct ware *ware) {
     shop_commit(shop, &commit, 1);
 }
 
-static void shown_texts(const struct goal_shown *shown, const char *const *said, uint32_t count) {
+static void shown_texts(const struct goal_shown *shown, const char *const *text, uint32_t count) {
     check(shown->text_count == count, "%u texts, expected %u", shown->text_count, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct text_row *row = &shown->texts[i];
         bool known = false;
         for (uint32_t k = 0; k < count; k++)
-            known = known || str_equal(row->body, str_of(said[k]));
+            known = known || str_equal(row->body, str_of(text[k]));
         struct hash hash = sha256(row->body);
         check(known && hash_equal(&hash, &row->hash), "%.*s", STR_ARG(row->body));
         check(i == 0 || memcmp(&row[-1].hash, &row->hash, sizeof row->hash) < 0, "out of order");
@@ -435,7 +440,7 @@ static void one_is_shown(void **state) {
         check(str_equal(shown->title, STR("one goal")), "title");
         shown_texts(shown, (const char *const[]){"what is wanted", "first", "third"}, 3);
         check(shown->part_count == 2, "%u parts", shown->part_count);
-        shown_part(&shown->parts[0], PART_ASSIGNMENT, 0, "A_1", "an assignment");
+        shown_part(&shown->parts[0], PART_ASSIGNMENT_ROW, 0, "A_1", "an assignment");
         shown_part(&shown->parts[1], PART_RUN, 0, "R_1", "a run, ended");
         shop.request.part = PART_NODE;
         shop.request.name = STR("S1.1");

@@ -89,7 +89,7 @@ static const struct names HOST_STATES_NAMED = NAMES_OF(HOST_STATE);
 static const struct known KNOWN[] = {
     {"host", "state", &HOST_STATES_NAMED},
     {"effect", "state", &EFFECT_STATE_NAMES},
-    {NULL, "face", &FACE_NAMES},
+    {NULL, "face", &DISPLAY_STATE_NAMES},
     {"goal_view", "status", &GOAL_STATUS_NAMES},
     {NULL, "priority", &PRIORITY_NAMES},
     {"record", "type", &RECORD_NAMES},

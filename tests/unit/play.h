@@ -18,13 +18,13 @@ struct play {
     int64_t now;
     struct arena arena; /* of the newest decision */
     struct decision did;
-    struct signal said;
+    struct signal given;
 
     /* what a bystander knows, from records and rows alone */
     struct node rows[LIMIT_NODES];
-    enum node_status told[LIMIT_NODES];
-    enum goal_status told_goal;
-    uint64_t told_version;
+    enum node_status recorded_status[LIMIT_NODES];
+    enum goal_status recorded_goal;
+    uint64_t recorded_version;
     uint32_t written[RECORD_TYPES];
     uint32_t moves;
     uint32_t sample; /* how often a signal is passed on as well; 0: always */
@@ -40,7 +40,7 @@ static inline void bystander_reads_rows(struct play *p) {
         check(part->n < LIMIT_NODES && !part->gone, "node %u", part->n);
         struct node *row = &p->rows[part->n];
         if (row->id[0] == 0)
-            p->told[part->n] = NODE_TODO;
+            p->recorded_status[part->n] = NODE_TODO;
         *row = (struct node){.n = part->n};
         check(shape_decode(&NODE, part->body, row), "%s", hex_of(part->body));
         check(str_equal(part->name, node_id(row)), "%.*s", STR_ARG(part->name));
@@ -60,24 +60,25 @@ static inline void bystander_reads_move(struct play *p, const struct record *rec
     const struct node *node = plan_find(&rows, evidence->node);
     check(node != NULL, "%.*s moved, and nobody knows it", STR_ARG(evidence->node));
     enum node_status from = status_named(evidence->from), to = status_named(evidence->to);
-    check(p->told[node->n] == from, "%s was %s", node->id, NODE_STATUS[p->told[node->n]].name);
+    check(p->recorded_status[node->n] == from, "%s was %s", node->id,
+          NODE_STATUS[p->recorded_status[node->n]].name);
     check(from != to && record->type == RECORD_WORK_TODO + to, "%s", node->id);
     check(from != NODE_CANCELLED, "%s came out of cancelled", node->id); /* PLAN-09 */
     check(!evidence->override || evidence->reason.len > 0, "%s: an override without a reason",
           node->id);
-    p->told[node->n] = to;
+    p->recorded_status[node->n] = to;
     p->moves++;
 }
 
 static inline void bystander_reads_goal(struct play *p, enum record_type type) {
     switch (type) {
-    case RECORD_GOAL_PAUSED: p->told_goal = GOAL_PAUSED; break;
-    case RECORD_GOAL_COMPLETED: p->told_goal = GOAL_COMPLETED; break;
-    case RECORD_GOAL_CANCELLED: p->told_goal = GOAL_CANCELLED; break;
-    case RECORD_GOAL_ARCHIVED: p->told_goal = GOAL_ARCHIVED; break;
+    case RECORD_GOAL_PAUSED: p->recorded_goal = GOAL_PAUSED; break;
+    case RECORD_GOAL_COMPLETED: p->recorded_goal = GOAL_COMPLETED; break;
+    case RECORD_GOAL_CANCELLED: p->recorded_goal = GOAL_CANCELLED; break;
+    case RECORD_GOAL_ARCHIVED: p->recorded_goal = GOAL_ARCHIVED; break;
     case RECORD_GOAL_CREATED:
     case RECORD_GOAL_RESUMED:
-    case RECORD_GOAL_REOPENED: p->told_goal = GOAL_ACTIVE; break;
+    case RECORD_GOAL_REOPENED: p->recorded_goal = GOAL_ACTIVE; break;
     default: break;
     }
 }
@@ -91,10 +92,10 @@ static inline void bystander_reads_plan(struct play *p, const struct record *rec
         return;
     check(evidence->why != REASON_NONE, "a plan record without a reason");
     if (created || updated)
-        p->told_version++;
-    check(evidence->plan_version == p->told_version, "version %llu after %llu",
-          (unsigned long long)evidence->plan_version, (unsigned long long)p->told_version);
-    check(!created || p->told_version == 1, "created twice");
+        p->recorded_version++;
+    check(evidence->plan_version == p->recorded_version, "version %llu after %llu",
+          (unsigned long long)evidence->plan_version, (unsigned long long)p->recorded_version);
+    check(!created || p->recorded_version == 1, "created twice");
 }
 
 static inline void bystander_reads(struct play *p) {
@@ -108,13 +109,13 @@ static inline void bystander_reads(struct play *p) {
         bystander_reads_goal(p, record->type);
         bystander_reads_plan(p, record, &evidence);
     }
-    check(p->told_goal == p->goal.status, "told %s, is %s", GOAL_STATUS[p->told_goal].name,
+    check(p->recorded_goal == p->goal.status, "told %s, is %s", GOAL_STATUS[p->recorded_goal].name,
           GOAL_STATUS[p->goal.status].name);
-    check(p->told_version == p->goal.plan_version, "told another version");
+    check(p->recorded_version == p->goal.plan_version, "told another version");
     for (uint32_t i = 0; i < p->plan.count; i++) {
         struct node *is = &p->plan.nodes[i], *row = &p->rows[is->n];
-        check(p->told[is->n] == is->status, "%s: told %s, is %s", is->id,
-              NODE_STATUS[p->told[is->n]].name, NODE_STATUS[is->status].name);
+        check(p->recorded_status[is->n] == is->status, "%s: told %s, is %s", is->id,
+              NODE_STATUS[p->recorded_status[is->n]].name, NODE_STATUS[is->status].name);
         bool same =
             memcmp(is, row, sizeof *is) == 0 ||
             str_equal(shape_encode(&NODE, is, &p->arena), shape_encode(&NODE, row, &p->arena));
@@ -156,7 +157,7 @@ static inline void forwarded_decides_the_same(struct play *p, const struct stepp
     check(signal_decode(signal_encode(first->signal, &p->arena), &again), "%s cannot be passed on",
           SIGNALS[first->signal->kind].name);
     second.signal = &again;
-    check(step_guarded(&second) == GUARD_WHOLE, "%s", second.report.why);
+    check(step_guarded(&second) == CRASH_GUARD_WHOLE, "%s", second.report.why);
     check(str_equal(decision_bytes(&first->decision, &p->arena),
                     decision_bytes(&second.decision, &p->arena)),
           "%s decides otherwise when it is passed on", SIGNALS[first->signal->kind].name);
@@ -173,14 +174,14 @@ static inline enum error play(struct play *p, struct signal signal) {
         signal.actor = str_of(signal.by == WHO_HUMAN      ? "agnes"
                               : signal.by == WHO_OVERSEER ? "overseer"
                                                           : "bot");
-    p->said = signal;
+    p->given = signal;
     struct stepping s = {
         .world = {.goal = p->exists ? &p->goal : NULL, .live = &p->live, .era = p->era},
-        .signal = &p->said,
+        .signal = &p->given,
         .policy = p->policy,
         .arena = &p->arena};
     struct goal before = p->goal;
-    check(step_guarded(&s) == GUARD_WHOLE, "%s: %s", SIGNALS[signal.kind].name, s.report.why);
+    check(step_guarded(&s) == CRASH_GUARD_WHOLE, "%s: %s", SIGNALS[signal.kind].name, s.report.why);
     check(memcmp(&before, &p->goal, sizeof before) == 0, "a step changed the world");
     if (p->sample == 0 || p->sources % p->sample == 0)
         forwarded_decides_the_same(p, &s);
@@ -189,7 +190,7 @@ static inline enum error play(struct play *p, struct signal signal) {
         nothing_is_changed(SIGNALS[signal.kind].name, p->exists ? &before : NULL, &p->did);
         return p->did.error;
     }
-    change_is_whole(SIGNALS[signal.kind].name, p->exists ? &before : NULL, &p->said, &p->policy,
+    change_is_whole(SIGNALS[signal.kind].name, p->exists ? &before : NULL, &p->given, &p->policy,
                     &p->did);
     play_keep(p);
     return ERROR_NONE;
@@ -285,7 +286,7 @@ static inline enum error play_plan_by(struct play *p, const char *line, enum who
                                                .expected = expected,
                                                .reason = STR("so that it gets done"),
                                                .body = shape_encode(&PLAN_TEXT, &text, &arena)});
-    p->said = (struct signal){0};
+    p->given = (struct signal){0};
     arena_free(&arena);
     return error;
 }
@@ -311,7 +312,7 @@ static inline enum error play_add(struct play *p, const char *line, struct plan_
     enum error error = play(p, (struct signal){.kind = SIGNAL_WORK_ADD,
                                                .by = WHO_HUMAN,
                                                .body = shape_encode(&PLAN_TEXT, &text, &arena)});
-    p->said = (struct signal){0};
+    p->given = (struct signal){0};
     arena_free(&arena);
     return error;
 }
@@ -335,7 +336,7 @@ static inline void states_are(const struct play *p, const char *line) {
     }
 }
 
-static inline void said(struct play *p, const char *records) {
+static inline void expect_records(struct play *p, const char *records) {
     text_is("records", records_text(&p->did, &p->arena), records);
 }
 
@@ -346,7 +347,7 @@ static inline void refused(const struct play *p, enum error error, const char *w
           why);
 }
 
-static inline struct evidence told_of(const struct play *p, enum record_type type) {
+static inline struct evidence recorded_of(const struct play *p, enum record_type type) {
     for (uint32_t i = 0; i < p->did.record_count; i++)
         if (p->did.records[i].type == type)
             return evidence_of(&p->did.records[i]);

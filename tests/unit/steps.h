@@ -16,7 +16,7 @@ struct stepping {
     struct policy policy;
     struct arena *arena;
     struct decision decision;
-    struct guard_report report;
+    struct crash_guard_report report;
 };
 
 static inline void step_call(void *with) {
@@ -24,8 +24,8 @@ static inline void step_call(void *with) {
     s->decision = step(&s->world, s->signal, &s->policy, s->arena);
 }
 
-static inline enum guard_result step_guarded(struct stepping *s) {
-    return guard_run(step_call, s, &s->report);
+static inline enum crash_guard_result step_guarded(struct stepping *s) {
+    return crash_guard_run(step_call, s, &s->report);
 }
 
 /* ---- decisions in words ---- */

@@ -2,7 +2,7 @@
 /* P14: when do the notes of an earlier process say that something was not begun? */
 #include "unit.h"
 
-#include "daemon/act_log.h"
+#include "ledger/act_log.h"
 #include "model/effect.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Are answers kept only while they are true, and within their bounds? */
-#include "daemon/answer_cache.h"
+#include "engine/answer_cache.h"
 #include "ops/all.h"
 #include "unit/unit.h"
 

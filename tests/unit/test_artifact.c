@@ -3,7 +3,7 @@
 #include "unit/unit.h"
 
 #include "lib/proof.h"
-#include "ports/artifact.h"
+#include "runs/artifact.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

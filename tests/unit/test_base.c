@@ -29,9 +29,9 @@ static void take_call(void *with) {
     take->ret = arena_take(take->arena, take->size, take->align);
 }
 
-static enum guard_result take_guarded(struct take *take) {
-    struct guard_report report;
-    return guard_run(take_call, take, &report);
+static enum crash_guard_result take_guarded(struct take *take) {
+    struct crash_guard_report report;
+    return crash_guard_run(take_call, take, &report);
 }
 
 static bool is_filled(const unsigned char *at, size_t len, unsigned char with) {
@@ -70,7 +70,7 @@ static void test_arena_honours_large_alignments_or_refuses(void **state) {
         struct arena arena = {0};
         for (int i = 0; i < 8; i++) {
             struct take take = {&arena, 24, align, NULL};
-            if (take_guarded(&take) == GUARD_WHOLE)
+            if (take_guarded(&take) == CRASH_GUARD_WHOLE)
                 check((uintptr_t)take.ret % align == 0, "alignment %zu, at %p", align, take.ret);
         }
         arena_free(&arena);
@@ -133,13 +133,13 @@ static void test_arena_says_when_there_is_no_memory(void **state) {
     struct arena arena = {0};
     char *before = memset(arena_take(&arena, 100, 1), 7, 100);
     struct take huge = {&arena, SIZE_MAX / 8, 1, NULL};
-    assert_int_equal(take_guarded(&huge), GUARD_MEMORY);
+    assert_int_equal(take_guarded(&huge), CRASH_GUARD_MEMORY);
     struct take absurd = {&arena, SIZE_MAX / 2, 1, NULL};
-    assert_int_equal(take_guarded(&absurd), GUARD_BROKEN);
+    assert_int_equal(take_guarded(&absurd), CRASH_GUARD_BROKEN);
     struct take odd = {&arena, 1, 3, NULL};
-    assert_int_equal(take_guarded(&odd), GUARD_BROKEN);
+    assert_int_equal(take_guarded(&odd), CRASH_GUARD_BROKEN);
     struct take none = {&arena, 1, 0, NULL};
-    assert_int_equal(take_guarded(&none), GUARD_BROKEN);
+    assert_int_equal(take_guarded(&none), CRASH_GUARD_BROKEN);
     char *after = arena_take(&arena, 1, 1);
     assert_ptr_equal(after, before + 100);
     assert_true(is_filled((unsigned char *)before, 100, 7));
@@ -427,12 +427,12 @@ static void test_sha256_is_that_of_fips_180(void **state) {
     for (size_t i = 0; i < count_of(HASHES); i++)
         hash_is(sha256(str_of(HASHES[i].text)), HASHES[i].hash);
     hash_is(sha256((struct str){0}), HASHES[0].hash);
-    char *letters = malloc(1000000);
-    assert_non_null(letters);
-    memset(letters, 'a', 1000000);
+    char *agent_messages = malloc(1000000);
+    assert_non_null(agent_messages);
+    memset(agent_messages, 'a', 1000000);
     for (size_t i = 0; i < count_of(LENGTHS); i++)
-        hash_is(sha256((struct str){letters, LENGTHS[i].length}), LENGTHS[i].hash);
-    free(letters);
+        hash_is(sha256((struct str){agent_messages, LENGTHS[i].length}), LENGTHS[i].hash);
+    free(agent_messages);
 }
 
 static void test_sha256_is_the_same_in_pieces(void **state) {
@@ -683,8 +683,8 @@ static void map_put_nothing(void *with) {
 static void test_a_map_takes_no_null(void **state) {
     (void)state;
     struct map map = {0};
-    struct guard_report report = {""};
-    assert_int_equal(guard_run(map_put_nothing, &map, &report), GUARD_BROKEN);
+    struct crash_guard_report report = {""};
+    assert_int_equal(crash_guard_run(map_put_nothing, &map, &report), CRASH_GUARD_BROKEN);
     assert_non_null(strstr(report.why, "value != NULL"));
 }
 
@@ -853,8 +853,8 @@ static void after_back(void *with) {
 static void test_time_after_goes_back_or_refuses(void **state) {
     (void)state;
     int64_t at = 0;
-    struct guard_report report;
-    if (guard_run(after_back, &at, &report) == GUARD_WHOLE)
+    struct crash_guard_report report;
+    if (crash_guard_run(after_back, &at, &report) == CRASH_GUARD_WHOLE)
         assert_int_equal(at, 2);
 }
 

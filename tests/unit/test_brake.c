@@ -2,8 +2,8 @@
 /* Is a freeze kept where nothing more can be written, and is what a folder takes counted right? */
 #include "unit.h"
 
-#include "daemon/brake_file.h"
-#include "daemon/space.h"
+#include "runs/brake_file.h"
+#include "sys/space.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ static struct brake_slot *note(struct brake_file *file, uint8_t name) {
                                 .cause = BRAKE_SIZE,
                                 .run.bytes = {name},
                                 .goal.bytes = {9},
-                                .charge = 3,
+                                .assignment = 3,
                                 .number = 4,
                                 .at = 1700000000000000,
                                 .bytes = 1ull << 40,
@@ -28,9 +28,10 @@ static struct brake_slot *note(struct brake_file *file, uint8_t name) {
 }
 
 static bool same(const struct brake_slot *a, const struct brake_slot *b) {
-    return a->state == b->state && a->cause == b->cause && a->told == b->told &&
-           id_equal(a->run, b->run) && id_equal(a->goal, b->goal) && a->charge == b->charge &&
-           a->number == b->number && a->at == b->at && a->bytes == b->bytes && a->free == b->free;
+    return a->state == b->state && a->cause == b->cause && a->reported == b->reported &&
+           id_equal(a->run, b->run) && id_equal(a->goal, b->goal) &&
+           a->assignment == b->assignment && a->number == b->number && a->at == b->at &&
+           a->bytes == b->bytes && a->free == b->free;
 }
 
 static off_t size_of_file(const char *path) {
@@ -48,7 +49,7 @@ static void a_freeze_is_kept(void **state) {
     assert_true(brake_file_open(&file, folder));
     off_t before = size_of_file(path);
     struct brake_slot *one = note(&file, 1), *two = note(&file, 2);
-    two->told = true;
+    two->reported = true;
     assert_true(brake_file_keep(&file, two));
     assert_int_equal(size_of_file(path), before);
     assert_true(brake_file_open(&again, folder));

@@ -3,15 +3,15 @@
  * clock; addresses; tokens. */
 #include "unit.h"
 
-#include "daemon/call.h"
-#include "daemon/clock.h"
-#include "daemon/facts.h"
-#include "daemon/listen.h"
-#include "daemon/log.h"
-#include "daemon/spool.h"
-#include "daemon/tell.h"
-#include "daemon/token.h"
+#include "engine/answer_locally.h"
+#include "engine/call.h"
+#include "engine/facts.h"
+#include "engine/spool.h"
+#include "engine/token.h"
+#include "http/http_listener.h"
 #include "ops/all.h"
+#include "sys/clock.h"
+#include "sys/log.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -29,13 +29,13 @@ static struct {
     bool queue_full, spool_wanted;
     void (*spooled)(void *with, bool safe);
     void *spooled_with;
-    int told;
+    int answered;
 } world;
 
-static struct keeper keeper;
+static struct ledger_thread ledger_thread;
 static struct lookups lookups;
-static struct house house = {
-    .keeper = &keeper, .lookups = &lookups, .spool = (struct spool *)&world};
+static struct daemon_context context = {
+    .ledger_thread = &ledger_thread, .lookups = &lookups, .spool = (struct spool *)&world};
 
 int64_t clock_wall(void) {
     return SECONDS(1800000000) + world.now;
@@ -73,18 +73,18 @@ bool queue_put(struct queue *queue, struct input *input) {
     world.queued = world.queue_full ? NULL : input;
     return !world.queue_full;
 }
-struct ledger_view keeper_view(struct keeper *of, char trouble[LIMIT_WHY]) {
+struct ledger_view ledger_thread_view(struct ledger_thread *of, char trouble[LIMIT_WHY]) {
     (void)of;
     trouble[0] = 0;
     return (struct ledger_view){0};
 }
-void keeper_enter_safe(struct keeper *of, struct str why) {
+void ledger_thread_enter_safe(struct ledger_thread *of, struct str why) {
     (void)of, (void)why;
 }
 bool safe_is_on(const struct safe *safe) {
     return atomic_load(&safe->state);
 }
-void facts_read(struct house *of, struct op_facts *ret) {
+void facts_read(struct daemon_context *of, struct op_facts *ret) {
     (void)of;
     *ret = (struct op_facts){.engine = "sqlite"};
 }
@@ -100,14 +100,14 @@ bool spool_put(struct spool *spool, const struct signal *signal,
     world.spooled_with = with;
     return true;
 }
-void tell(struct house *of, struct op_call *call) {
+void answer_locally(struct daemon_context *of, struct op_call *call) {
     (void)of;
     call->result = json_string(call->op->name);
 }
 
-static void told(void *with) {
+static void answered(void *with) {
     (void)with;
-    world.told++;
+    world.answered++;
 }
 
 /* ---- asking ---- */
@@ -121,10 +121,10 @@ struct asking {
 static struct asking ask_as(const struct caller *caller, const char *method, const char *params) {
     world.asked = NULL;
     world.queued = NULL;
-    world.told = 0;
-    struct asking asking = {call_new(&house, caller), json_loads(params, 0, NULL), false};
+    world.answered = 0;
+    struct asking asking = {call_new(&context, caller), json_loads(params, 0, NULL), false};
     check(asking.call && asking.params, "%s", params);
-    asking.later = call_start(asking.call, str_of(method), asking.params, told, NULL);
+    asking.later = call_start(asking.call, str_of(method), asking.params, answered, NULL);
     return asking;
 }
 
@@ -151,9 +151,9 @@ static void reads(void **state) {
     struct asking one = ask("goal.tally", "{}");
     assert_true(one.later && world.asked && world.asked->request.verb == STORE_TALLY);
     world.asked->done(world.asked, &answer);
-    assert_int_equal(world.told, 1);
+    assert_int_equal(world.answered, 1);
     json_t *result = call_result(one.call);
-    assert_true(call_error(one.call) == ERROR_NONE && json_object_size(result) == FACES);
+    assert_true(call_error(one.call) == ERROR_NONE && json_object_size(result) == DISPLAY_STATES);
     json_decref(result);
     done(&one);
     struct asking two = ask("goal.show", "{\"goal\": \"01JC7Q4T9ZJ5X0M2K8W3R6VYHN\"}");
@@ -171,13 +171,13 @@ static void reads(void **state) {
 static void writes(void **state) {
     (void)state;
     struct asking one = report("k"), two;
-    assert_true(one.later && world.queued && world.told == 0);
+    assert_true(one.later && world.queued && world.answered == 0);
     struct signal first = world.queued->signal;
     assert_true(first.by == WHO_HUMAN && str_equal(first.actor, STR("human:1000")) && first.keyed);
     world.queued->version = 3;
     world.queued->seq = 7;
     call_written(world.queued);
-    assert_int_equal(world.told, 1);
+    assert_int_equal(world.answered, 1);
     json_t *result = call_result(one.call);
     assert_string_equal(json_string_value(json_object_get(result, "goalId")), GOAL);
     assert_int_equal(json_integer_value(json_object_get(result, "seq")), 7);
@@ -195,36 +195,36 @@ static void writes(void **state) {
     world.queue_full = true;
     struct asking three = report("other");
     world.queue_full = false;
-    assert_true(three.later && world.told == 1 && call_error(three.call) == ERROR_BUSY);
+    assert_true(three.later && world.answered == 1 && call_error(three.call) == ERROR_BUSY);
     done(&three);
 }
 
 /* Done comes once, whoever is first; and not at all to whoever has gone. */
-static void patience(void **state) {
+static void timeout(void **state) {
     (void)state;
     struct asking one = report("a");
     struct input *late = world.queued;
     world.now += SECONDS(19);
-    calls_sweep(&house);
-    assert_int_equal(world.told, 0);
+    calls_sweep(&context);
+    assert_int_equal(world.answered, 0);
     world.now += SECONDS(2);
-    calls_sweep(&house);
-    calls_sweep(&house);
-    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    calls_sweep(&context);
+    calls_sweep(&context);
+    assert_true(world.answered == 1 && call_error(one.call) == ERROR_STORE_AWAY);
     call_written(late);
-    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    assert_true(world.answered == 1 && call_error(one.call) == ERROR_STORE_AWAY);
     done(&one);
     struct asking two = report("b");
     late = world.queued;
     done(&two);
     call_written(late);
-    assert_int_equal(world.told, 0);
+    assert_int_equal(world.answered, 0);
 }
 
 static void spools(void **state) {
     (void)state;
     world.spool_wanted = true;
-    calls_sweep(&house);
+    calls_sweep(&context);
     struct asking soon = report("soon"); /* it may be back in a moment */
     assert_true(soon.later && world.queued);
     call_written(world.queued);
@@ -234,7 +234,7 @@ static void spools(void **state) {
     assert_true(one.later && !world.queued);
     world.spooled(world.spooled_with, true);
     json_t *result = call_result(one.call);
-    assert_true(world.told == 1 && call_is_pending(one.call));
+    assert_true(world.answered == 1 && call_is_pending(one.call));
     assert_true(json_is_true(json_object_get(result, "spooled")));
     json_decref(result);
     done(&one);
@@ -243,20 +243,20 @@ static void spools(void **state) {
     assert_int_equal(call_error(two.call), ERROR_STORE_AWAY);
     done(&two);
     world.spool_wanted = false;
-    calls_sweep(&house);
+    calls_sweep(&context);
     struct asking three = report("c"); /* the store goes away while the ledger has it */
     struct input *late = world.queued;
     world.spool_wanted = true;
     world.now += SECONDS(3);
-    calls_sweep(&house);
-    assert_int_equal(world.told, 0);
+    calls_sweep(&context);
+    assert_int_equal(world.answered, 0);
     world.spooled(world.spooled_with, true);
-    assert_true(world.told == 1 && call_is_pending(three.call));
+    assert_true(world.answered == 1 && call_is_pending(three.call));
     call_written(late);
-    assert_int_equal(world.told, 1);
+    assert_int_equal(world.answered, 1);
     done(&three);
     world.spool_wanted = false;
-    calls_sweep(&house);
+    calls_sweep(&context);
 }
 
 static void beginnings(void **state) {
@@ -269,13 +269,13 @@ static void beginnings(void **state) {
         answer.found_count = count;
         world.asked->done(world.asked, &answer);
         if (count == 1) {
-            assert_true(world.told == 0 && world.asked->request.verb == STORE_SHOW);
+            assert_true(world.answered == 0 && world.asked->request.verb == STORE_SHOW);
             assert_true(id_equal(world.asked->request.ids[0], found[0]));
             struct store_answer gone = {.outcome = STORE_FAILED};
             world.asked->done(world.asked, &gone);
         } else
             check(call_error(one.call) == (count ? ERROR_AMBIGUOUS : ERROR_NOT_FOUND), "%u", count);
-        assert_int_equal(world.told, 1);
+        assert_int_equal(world.answered, 1);
         done(&one);
     }
     struct asking two = ask("goal.show", "{\"goal\": \"01J\"}");
@@ -291,11 +291,11 @@ static void beginnings_too_late(void **state) {
     struct asking one = ask("goal.show", "{\"goal\": \"01JC7Q4T\"}");
     struct lookup *late = world.asked;
     world.now += SECONDS(21);
-    calls_sweep(&house);
-    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    calls_sweep(&context);
+    assert_true(world.answered == 1 && call_error(one.call) == ERROR_STORE_AWAY);
     world.asked = NULL;
     late->done(late, &answer);
-    assert_true(world.told == 1 && !world.asked && call_error(one.call) == ERROR_STORE_AWAY);
+    assert_true(world.answered == 1 && !world.asked && call_error(one.call) == ERROR_STORE_AWAY);
     done(&one);
 }
 
@@ -308,14 +308,14 @@ static void beginnings_are_not_spooled(void **state) {
     struct lookup *late = world.asked;
     world.spool_wanted = true;
     world.now += SECONDS(3);
-    calls_sweep(&house);
-    assert_true(world.spooled == NULL && world.told == 0);
+    calls_sweep(&context);
+    assert_true(world.spooled == NULL && world.answered == 0);
     struct store_answer gone = {.outcome = STORE_FAILED};
     late->done(late, &gone);
-    assert_true(world.told == 1 && call_error(one.call) == ERROR_STORE_AWAY);
+    assert_true(world.answered == 1 && call_error(one.call) == ERROR_STORE_AWAY);
     done(&one);
     world.spool_wanted = false;
-    calls_sweep(&house);
+    calls_sweep(&context);
 }
 
 /* POLICY-03 … : the table says who may, and every door asks it. */
@@ -418,11 +418,11 @@ static void refusals(void **state) {
         check(!world.queued, "%s", CASES[i].params);
         done(&one);
     }
-    atomic_store(&keeper.safe.state, 1);
+    atomic_store(&ledger_thread.safe.state, 1);
     struct asking safe = report("x");
     assert_true(!safe.later && call_error(safe.call) == ERROR_SAFE_MODE);
     done(&safe);
-    atomic_store(&keeper.safe.state, 0);
+    atomic_store(&ledger_thread.safe.state, 0);
     struct asking tells = ask("api.describe", "{}");
     json_t *result = call_result(tells.call);
     assert_string_equal(json_string_value(result), "api.describe");
@@ -457,8 +457,8 @@ static void addresses(void **state) {
         {"", "", -1, false},
     };
     for (size_t i = 0; i < count_of(CASES); i++) {
-        struct listen_address address = {0};
-        bool parsed = listen_parse(str_of(CASES[i].text), &address);
+        struct http_listen_address address = {0};
+        bool parsed = http_listener_parse(str_of(CASES[i].text), &address);
         check(parsed == (CASES[i].port >= 0), "%s", CASES[i].text);
         check(!parsed ||
                   (address.port == CASES[i].port && strcmp(address.host, CASES[i].host) == 0 &&
@@ -469,12 +469,12 @@ static void addresses(void **state) {
 
 /* ---- tokens ---- */
 
-static json_t *token_ask(void (*one)(struct house *, struct op_call *), const struct op *op,
-                         const char *params, enum error error) {
+static json_t *token_ask(void (*one)(struct daemon_context *, struct op_call *),
+                         const struct op *op, const char *params, enum error error) {
     json_t *json = json_loads(params, 0, NULL);
     struct op_call call = {.op = op, .caller = &PERSON, .at = clock_wall()};
     check(op_args_read(&call, json), "%s", params);
-    one(&house, &call);
+    one(&context, &call);
     check(call.error == error, "%s: %s", params, call.why);
     json_t *result = json_incref(call.result);
     op_call_free(&call);
@@ -484,7 +484,7 @@ static json_t *token_ask(void (*one)(struct house *, struct op_call *), const st
 
 static bool token_opens(const json_t *made, struct caller *ret) {
     const char *text = json_string_value(json_object_get(made, "token"));
-    return tokens_find(house.tokens, str_of(text), clock_wall(), ret);
+    return tokens_find(context.tokens, str_of(text), clock_wall(), ret);
 }
 
 static void folder_forget(const char *folder) {
@@ -506,7 +506,7 @@ static void tokens_fill(const char *path) {
     char *hash = strstr(line, "\"sha256\":\"");
     assert_non_null(hash);
     fseek(file, 0, SEEK_END);
-    for (uint32_t i = tokens_count(house.tokens); i < LIMIT_TOKENS; i++) {
+    for (uint32_t i = tokens_count(context.tokens); i < LIMIT_TOKENS; i++) {
         char digits[9];
         snprintf(digits, sizeof digits, "%08x", i);
         memcpy(hash + strlen("\"sha256\":\""), digits, 8);
@@ -520,21 +520,21 @@ static void tokens_at_the_limit(void **state) {
     char folder[] = "/tmp/overseer-tokens.XXXXXX", error[256], path[256], params[256];
     struct caller caller;
     assert_non_null(mkdtemp(folder));
-    house.tokens = tokens_open(folder, error, sizeof error);
+    context.tokens = tokens_open(folder, error, sizeof error);
     json_t *made =
-        token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_NONE);
+        token_ask(token_create_answer, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_NONE);
     snprintf(path, sizeof path, "%s/tokens", folder);
     tokens_fill(path);
-    tokens_close(house.tokens);
-    house.tokens = tokens_open(folder, error, sizeof error);
-    assert_int_equal(tokens_count(house.tokens), LIMIT_TOKENS);
-    token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_BUSY);
+    tokens_close(context.tokens);
+    context.tokens = tokens_open(folder, error, sizeof error);
+    assert_int_equal(tokens_count(context.tokens), LIMIT_TOKENS);
+    token_ask(token_create_answer, &OP_TOKEN_CREATE, "{\"role\": \"reader\"}", ERROR_BUSY);
     snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
              json_string_value(json_object_get(made, "tokenId")));
-    json_t *next = token_ask(token_rotate_tell, &OP_TOKEN_ROTATE, params, ERROR_NONE);
+    json_t *next = token_ask(token_rotate_answer, &OP_TOKEN_ROTATE, params, ERROR_NONE);
     assert_true(!token_opens(made, &caller) && token_opens(next, &caller));
-    assert_int_equal(tokens_count(house.tokens), LIMIT_TOKENS);
-    tokens_close(house.tokens);
+    assert_int_equal(tokens_count(context.tokens), LIMIT_TOKENS);
+    tokens_close(context.tokens);
     json_decref(made);
     json_decref(next);
     folder_forget(folder);
@@ -545,18 +545,18 @@ static void tokens(void **state) {
     char folder[] = "/tmp/overseer-tokens.XXXXXX", error[256], path[256], params[256];
     struct caller caller;
     assert_non_null(mkdtemp(folder));
-    house.tokens = tokens_open(folder, error, sizeof error);
+    context.tokens = tokens_open(folder, error, sizeof error);
     snprintf(params, sizeof params,
              "{\"role\": \"run\", \"actor\": \"a\", \"run\": \"R\", \"goal\": \"%s\"}", GOAL);
-    json_t *run = token_ask(token_create_tell, &OP_TOKEN_CREATE, params, ERROR_NONE);
-    json_t *brief = token_ask(token_create_tell, &OP_TOKEN_CREATE,
+    json_t *run = token_ask(token_create_answer, &OP_TOKEN_CREATE, params, ERROR_NONE);
+    json_t *brief = token_ask(token_create_answer, &OP_TOKEN_CREATE,
                               "{\"role\": \"reader\", \"expires\": \"90s\"}", ERROR_NONE);
-    token_ask(token_create_tell, &OP_TOKEN_CREATE, "{\"role\": \"run\"}", ERROR_INVALID);
+    token_ask(token_create_answer, &OP_TOKEN_CREATE, "{\"role\": \"run\"}", ERROR_INVALID);
     assert_true(token_opens(run, &caller) && caller.role == ROLE_RUN);
     assert_true(strcmp(caller.run, "R") == 0 && token_opens(brief, &caller));
-    tokens_close(house.tokens);
-    house.tokens = tokens_open(folder, error, sizeof error); /* a new start */
-    assert_true(tokens_count(house.tokens) == 2 && token_opens(run, &caller));
+    tokens_close(context.tokens);
+    context.tokens = tokens_open(folder, error, sizeof error); /* a new start */
+    assert_true(tokens_count(context.tokens) == 2 && token_opens(run, &caller));
     snprintf(path, sizeof path, "%s/tokens", folder);
     struct stat seen;
     assert_true(stat(path, &seen) == 0 && (seen.st_mode & 0777) == 0600);
@@ -564,19 +564,19 @@ static void tokens(void **state) {
     assert_true(!token_opens(brief, &caller) && token_opens(run, &caller));
     snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
              json_string_value(json_object_get(run, "tokenId")));
-    json_t *next = token_ask(token_rotate_tell, &OP_TOKEN_ROTATE, params, ERROR_NONE);
+    json_t *next = token_ask(token_rotate_answer, &OP_TOKEN_ROTATE, params, ERROR_NONE);
     assert_true(!token_opens(run, &caller) && token_opens(next, &caller) &&
                 caller.role == ROLE_RUN);
-    token_ask(token_revoke_tell, &OP_TOKEN_REVOKE, params, ERROR_NOT_FOUND);
+    token_ask(token_revoke_answer, &OP_TOKEN_REVOKE, params, ERROR_NOT_FOUND);
     chmod(folder, 0500); /* what cannot be written has not happened; root may write everywhere */
     if (access(folder, W_OK) != 0) {
         snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
                  json_string_value(json_object_get(next, "tokenId")));
-        token_ask(token_revoke_tell, &OP_TOKEN_REVOKE, params, ERROR_INTERNAL);
+        token_ask(token_revoke_answer, &OP_TOKEN_REVOKE, params, ERROR_INTERNAL);
         assert_true(token_opens(next, &caller));
     }
     chmod(folder, 0700);
-    tokens_close(house.tokens);
+    tokens_close(context.tokens);
     json_decref(run);
     json_decref(brief);
     json_decref(next);
@@ -587,7 +587,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),
         cmocka_unit_test(writes),
-        cmocka_unit_test(patience),
+        cmocka_unit_test(timeout),
         cmocka_unit_test(spools),
         cmocka_unit_test(roles),
         cmocka_unit_test(keys_of_runs),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Are steps of the wall clock detected, while a daemon runs and while none does? With clocks, boots and files of the test's own. */
-#include "../../src/daemon/clock_step.c"
+#include "../../src/sys/clock_step.c"
+#include "sys/file_replace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -346,8 +346,8 @@ static void row_holds(const struct row *row) {
     scene_set(&scene, row);
     const struct decision *decision = &scene.stepping.decision;
     const struct goal *before = scene.stepping.world.goal;
-    enum guard_result result = step_guarded(&scene.stepping);
-    check((result == GUARD_BROKEN) == (row->expect == EXPECT_BREAK), "%s: %s", row->name,
+    enum crash_guard_result result = step_guarded(&scene.stepping);
+    check((result == CRASH_GUARD_BROKEN) == (row->expect == EXPECT_BREAK), "%s: %s", row->name,
           scene.stepping.report.why);
     switch (row->expect) {
     case EXPECT_NOTHING: verdict_is(row, VERDICT_NOTHING, decision); break;
@@ -380,7 +380,7 @@ static struct decision *row_step(struct scene *scene, const char *name) {
         i++;
     check(i < count_of(ROWS), "no row %s", name);
     scene_set(scene, &ROWS[i]);
-    assert_int_equal(step_guarded(&scene->stepping), GUARD_WHOLE);
+    assert_int_equal(step_guarded(&scene->stepping), CRASH_GUARD_WHOLE);
     return &scene->stepping.decision;
 }
 
@@ -485,7 +485,7 @@ static void test_a_paused_goal_is_not_completed(void **state) {
     static const struct row ROW = {"ended while paused", "R", {ENDED 1}, .status = GOAL_PAUSED};
     struct scene scene;
     scene_set(&scene, &ROW);
-    assert_int_equal(step_guarded(&scene.stepping), GUARD_WHOLE);
+    assert_int_equal(step_guarded(&scene.stepping), CRASH_GUARD_WHOLE);
     assert_int_equal(scene.stepping.decision.goal.status, GOAL_PAUSED);
     assert_int_equal(scene.stepping.decision.goal.open_count, 0);
     change_is_whole(ROW.name, &scene.goal, &scene.signal, &scene.stepping.policy,
@@ -497,7 +497,7 @@ static void test_a_broken_promise_says_which(void **state) {
     static const struct row ROW = {"ended without a claim", "r", {ENDED 1}, BREAKS};
     struct scene scene;
     scene_set(&scene, &ROW);
-    assert_int_equal(step_guarded(&scene.stepping), GUARD_BROKEN);
+    assert_int_equal(step_guarded(&scene.stepping), CRASH_GUARD_BROKEN);
     assert_non_null(strstr(scene.stepping.report.why, "slot->state != EFFECT_READY"));
 }
 
@@ -513,7 +513,7 @@ static struct str text_long(size_t len, const char *then) {
 static struct decision signal_step(const struct goal *goal, const struct signal *signal) {
     struct stepping stepping = {
         .world = {.goal = goal}, .signal = signal, .policy = policy_of(WITHIN), .arena = &scratch};
-    check(step_guarded(&stepping) == GUARD_WHOLE, "%s", stepping.report.why);
+    check(step_guarded(&stepping) == CRASH_GUARD_WHOLE, "%s", stepping.report.why);
     change_is_whole("a long text", goal, signal, &stepping.policy, &stepping.decision);
     return stepping.decision;
 }
@@ -540,9 +540,9 @@ static void test_a_long_command_is_cut_at_a_character(void **state) {
     struct effect effect = {0};
     assert_true(effect_decode(EFFECT_COMMAND, decision.effects[0].body, &effect));
     assert_int_equal(effect.command.len, LIMIT_COMMAND - 1);
-    struct str said = evidence_of(&decision.records[1]).text;
-    assert_int_equal(said.len, LIMIT_RECORD_BODY - 1024);
-    assert_memory_equal(said.at, signal.command.at, said.len);
+    struct str kept = evidence_of(&decision.records[1]).text;
+    assert_int_equal(kept.len, LIMIT_RECORD_BODY - 1024);
+    assert_memory_equal(kept.at, signal.command.at, kept.len);
 }
 
 static void test_long_reports_outputs_and_actors_are_cut(void **state) {
@@ -586,7 +586,7 @@ static void test_a_goal_is_set_aside_with_its_reason(void **state) {
     expected.updated_at = T0 + 3;
     expected.due_at = TIME_NEVER; /* it is not stepped, so it is not woken either */
     assert_true(goal_same(&decision.goal, &expected));
-    assert_int_equal(goal_face(&decision.goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&decision.goal), DISPLAY_NEEDS_YOU);
 }
 
 static void test_a_broken_goal_can_be_set_aside(void **state) {
@@ -626,7 +626,7 @@ static void test_the_same_inputs_give_the_same_bytes_a_thousand_times(void **sta
         scene.stepping.arena = &arena;
         for (int round = 0; round < 1000; round++) {
             leave_dirt(&arena, round);
-            assert_int_equal(step_guarded(&scene.stepping), GUARD_WHOLE);
+            assert_int_equal(step_guarded(&scene.stepping), CRASH_GUARD_WHOLE);
             struct str bytes = decision_bytes(&scene.stepping.decision, &arena);
             if (round == 0)
                 first = arena_copy(&scratch, bytes);
@@ -843,7 +843,7 @@ static void life_go_on(struct life *life, struct arena *arena) {
         .signal = &signal,
         .policy = life->policy,
         .arena = arena};
-    if (step_guarded(&stepping) != GUARD_WHOLE) {
+    if (step_guarded(&stepping) != CRASH_GUARD_WHOLE) {
         being_breaks(life, being, &signal, arena);
         return;
     }

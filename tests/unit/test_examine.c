@@ -2,9 +2,9 @@
 /* Is damage found, and only damage? A store is filled by a real ledger, then one thing in it is changed. */
 #include "unit.h"
 
-#include "daemon/ledger.h"
+#include "ledger/ledger.h"
 #include "store/examine.h"
-#include "store/sqlite_mend.h"
+#include "store/sqlite/sqlite_mend.h"
 
 #include <libpq-fe.h>
 #include <sqlite3.h>

@@ -38,12 +38,12 @@ static enum error ended(struct play *p, int64_t status) {
 
 /* What becomes of a wish: o done, n nothing to do, c conflict, u not allowed; a column for each status that is
  * wanted: active paused completed cancelled archived. */
-static const struct wish {
+static const struct transition {
     const char *name;
     enum who by;
     const char *reason;
     const char *pairs[GOAL_STATUSES];
-} WISHES[] = {
+} TRANSITIONS[] = {
     {"person", WHO_HUMAN, "because", {"noooc", "oncoc", "ocnco", "cccno", "ccccn"}},
     {"person without a reason", WHO_HUMAN, NULL, {"nococ", "oncoc", "ccnco", "cccno", "ccccn"}},
     {"overseer", WHO_OVERSEER, "because", {"nococ", "oncoc", "ccnco", "cccno", "ccccn"}},
@@ -60,36 +60,37 @@ static void goal_in(struct play *p, enum goal_status status) {
     assert_int_equal(p->goal.status, status);
 }
 
-static void pair_holds(const struct wish *wish, enum goal_status from, enum goal_status to,
-                       char expected) {
+static void pair_holds(const struct transition *transition, enum goal_status from,
+                       enum goal_status to, char expected) {
     struct play *p = &game;
     goal_in(p, from);
-    enum error error = play_goal(p, to, wish->by, wish->reason);
+    enum error error = play_goal(p, to, transition->by, transition->reason);
     enum error wanted = expected == 'c'   ? ERROR_CONFLICT
                         : expected == 'u' ? ERROR_UNAUTHORIZED
                                           : ERROR_NONE;
     const char *a = GOAL_STATUS[from].name, *b = GOAL_STATUS[to].name;
-    check(error == wanted, "%s, %s to %s: %s", wish->name, a, b, ERRORS[error].code);
-    check((p->did.verdict == VERDICT_CHANGE) == (expected == 'o'), "%s, %s to %s", wish->name, a,
-          b);
-    check(p->goal.status == (expected == 'o' ? to : from), "%s, %s to %s", wish->name, a, b);
+    check(error == wanted, "%s, %s to %s: %s", transition->name, a, b, ERRORS[error].code);
+    check((p->did.verdict == VERDICT_CHANGE) == (expected == 'o'), "%s, %s to %s", transition->name,
+          a, b);
+    check(p->goal.status == (expected == 'o' ? to : from), "%s, %s to %s", transition->name, a, b);
     if (expected != 'o')
         return;
     struct evidence evidence = evidence_of(&p->did.records[0]);
     check(str_equal(evidence.from, str_of(a)) && str_equal(evidence.to, str_of(b)), "%s, %s to %s",
-          wish->name, a, b);
-    check(str_equal(evidence.reason, str_of(wish->reason)), "%s, %s to %s", wish->name, a, b);
-    check(evidence.override == (to == GOAL_COMPLETED), "%s, %s to %s", wish->name, a, b);
-    check((p->goal.ended_at != 0) == (to >= GOAL_COMPLETED), "%s, %s to %s: its end", wish->name, a,
-          b);
+          transition->name, a, b);
+    check(str_equal(evidence.reason, str_of(transition->reason)), "%s, %s to %s", transition->name,
+          a, b);
+    check(evidence.override == (to == GOAL_COMPLETED), "%s, %s to %s", transition->name, a, b);
+    check((p->goal.ended_at != 0) == (to >= GOAL_COMPLETED), "%s, %s to %s: its end",
+          transition->name, a, b);
 }
 
 static void test_all_pairs_of_goal_statuses(void **state) {
     (void)state;
-    for (size_t w = 0; w < count_of(WISHES); w++)
+    for (size_t w = 0; w < count_of(TRANSITIONS); w++)
         for (uint32_t from = 0; from < GOAL_STATUSES; from++)
             for (uint32_t to = 0; to < GOAL_STATUSES; to++)
-                pair_holds(&WISHES[w], from, to, WISHES[w].pairs[from][to]);
+                pair_holds(&TRANSITIONS[w], from, to, TRANSITIONS[w].pairs[from][to]);
     goal_in(&game, GOAL_ACTIVE);
     assert_int_equal(play_goal(&game, GOAL_STATUSES, WHO_HUMAN, "because"), ERROR_INVALID);
     assert_int_equal(game.goal.status, GOAL_ACTIVE);
@@ -106,19 +107,19 @@ static void test_a_goal_keeps_its_end_and_its_record(void **state) {
     (void)state;
     struct play *p = &game;
     goal_in(p, GOAL_CANCELLED);
-    said(p, "goal.cancelled:goal.move");
+    expect_records(p, "goal.cancelled:goal.move");
     int64_t end = p->goal.ended_at;
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_OVERSEER, NULL), ERROR_NONE);
-    said(p, "goal.archived:goal.move");
+    expect_records(p, "goal.archived:goal.move");
     assert_true(p->goal.ended_at == end);
     goal_in(p, GOAL_COMPLETED);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, "it came back"), ERROR_NONE);
-    said(p, "goal.reopened:goal.move");
+    expect_records(p, "goal.reopened:goal.move");
     assert_true(p->goal.ended_at == 0);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_OVERSEER, NULL), ERROR_NONE);
-    said(p, "goal.paused:goal.move");
+    expect_records(p, "goal.paused:goal.move");
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_OVERSEER, NULL), ERROR_NONE);
-    said(p, "goal.resumed:goal.move");
+    expect_records(p, "goal.resumed:goal.move");
 }
 
 /* ---- G-17: what happens to what is running ---- */
@@ -146,7 +147,7 @@ static void test_a_success_counts_when_the_goal_goes_on(void **state) {
     assert_int_equal(ended(p, 0), ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_PAUSED);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, NULL), ERROR_NONE);
-    said(p, "goal.resumed:goal.move goal.completed:command.succeeded");
+    expect_records(p, "goal.resumed:goal.move goal.completed:command.succeeded");
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, "it came back"), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
@@ -169,7 +170,7 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     struct play *p = &game;
     create_with_command(p);
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
-    said(p, "effect.withdrawn:goal.cancel goal.cancelled:goal.move");
+    expect_records(p, "effect.withdrawn:goal.cancel goal.cancelled:goal.move");
     assert_int_equal(p->goal.open_count, 0);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
@@ -177,12 +178,12 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     create_with_command(p);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
-    said(p, "goal.cancelled:goal.move");
+    expect_records(p, "goal.cancelled:goal.move");
     assert_int_equal(p->goal.open_count, 1); /* it goes on to its outcome */
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_HUMAN, NULL), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "something is still open: wait for it first");
     assert_int_equal(ended(p, 0), ERROR_NONE);
-    said(p, "effect.ended:effect.outcome");
+    expect_records(p, "effect.ended:effect.outcome");
     assert_int_equal(p->goal.status, GOAL_CANCELLED);
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_HUMAN, NULL), ERROR_NONE);
 }
@@ -197,11 +198,12 @@ static void test_completing_by_hand_needs_everything_closed(void **state) {
     assert_int_equal(ended(p, 3), ERROR_NONE);
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REVIEW, .by = WHO_AGENT}),
                      ERROR_NONE);
-    assert_int_equal(goal_face(&p->goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_OVERSEER, "good enough"), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "only a person completes a goal by hand");
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_HUMAN, "good enough"), ERROR_NONE);
-    assert_int_equal(goal_face(&p->goal), FACE_DONE); /* all that was asked is answered */
+    assert_int_equal(goal_display_state(&p->goal),
+                     DISPLAY_DONE); /* all that was asked is answered */
     assert_false(goal_needs_person(&p->goal));
 }
 
@@ -213,7 +215,7 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
     p->policy = policy_seal(p->policy);
     assert_int_equal(play_plan_by(p, "P1", WHO_OVERSEER, 0), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_HUMAN, "done elsewhere"), ERROR_NONE);
-    assert_int_equal(goal_face(&p->goal), FACE_DONE);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_DONE);
 }
 
 /* ---- a person has looked ---- */
@@ -235,10 +237,10 @@ static void test_a_release_says_what_was_found(void **state) {
     assert_int_equal(play(p, release), ERROR_UNAUTHORIZED);
     release.by = WHO_HUMAN;
     assert_int_equal(play(p, release), ERROR_NONE);
-    said(p, "effect.ended:goal.release goal.released:goal.release");
+    expect_records(p, "effect.ended:goal.release goal.released:goal.release");
     assert_int_equal(p->goal.open_count, 0);
     assert_int_equal(p->goal.status, GOAL_ACTIVE); /* nobody said that it succeeded */
-    assert_int_equal(goal_face(&p->goal), FACE_QUEUED);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_QUEUED);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
@@ -261,7 +263,7 @@ static void test_a_planned_goal_is_completed_by_its_plan(void **state) {
         play(p,
              (struct signal){.kind = SIGNAL_GOAL_RELEASE, .by = WHO_HUMAN, .reason = STR("known")}),
         ERROR_NONE);
-    said(p, "goal.released:goal.release goal.completed:plan.completed");
+    expect_records(p, "goal.released:goal.release goal.completed:plan.completed");
     play_begin(p);
     create_with_command(p);
     assert_int_equal(play_plan(p, "P1"), ERROR_NONE);
@@ -302,7 +304,7 @@ static enum error create_saying(struct play *p, const struct goal_text *words) {
                                                .priority = PRIORITY_HIGH,
                                                .host = 7,
                                                .body = shape_encode(&GOAL_TEXT, words, &arena)});
-    p->said = (struct signal){0};
+    p->given = (struct signal){0};
     arena_free(&arena);
     return error;
 }
@@ -315,8 +317,8 @@ static void test_a_definition_is_kept_by_its_hash(void **state) {
     assert_int_equal(p->goal.priority, PRIORITY_HIGH);
     assert_int_equal(p->did.text_count, 1);
     assert_true(hash_equal(&p->did.texts[0].hash, &p->goal.text));
-    struct hash told = told_of(p, RECORD_GOAL_CREATED).more;
-    assert_true(hash_equal(&told, &p->goal.text));
+    struct hash recorded = recorded_of(p, RECORD_GOAL_CREATED).more;
+    assert_true(hash_equal(&recorded, &p->goal.text));
     assert_true(shape_decode_in(&GOAL_TEXT, p->did.texts[0].body, &p->arena, &back));
     assert_true(str_equal(shape_encode(&GOAL_TEXT, &words, &p->arena),
                           shape_encode(&GOAL_TEXT, &back, &p->arena)));
@@ -453,8 +455,8 @@ static void test_an_update_changes_what_it_names(void **state) {
                             .priority = PRIORITY_LOW,
                             .reason = STR("less urgent")};
     assert_int_equal(play(p, update), ERROR_NONE);
-    said(p, "goal.updated:goal.update");
-    assert_true(str_equal(told_of(p, RECORD_GOAL_UPDATED).reason, STR("less urgent")));
+    expect_records(p, "goal.updated:goal.update");
+    assert_true(str_equal(recorded_of(p, RECORD_GOAL_UPDATED).reason, STR("less urgent")));
     assert_true(str_equal(p->did.title, STR("new")) && p->did.tags == NULL);
     assert_int_equal(p->goal.priority, PRIORITY_LOW);
     assert_true(hash_equal(&p->goal.text, &first));
@@ -483,23 +485,23 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     uint32_t made = p->goal.effects_made;
     p->era = 1;
     assert_int_equal(claim(p), ERROR_NONE);
-    said(p, "effect.unconfirmed:store.restored");
+    expect_records(p, "effect.unconfirmed:store.restored");
     assert_int_equal(p->goal.open[0].state, EFFECT_UNCONFIRMED);
     assert_int_equal(p->goal.era, 1);
     assert_int_equal(p->goal.effects_made, made + LIMIT_ERA_GAP);
-    assert_int_equal(goal_face(&p->goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     p->era = 2;
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_REPORT, .text = STR("half")}),
                      ERROR_NONE);
-    said(p, "goal.restored:store.restored goal.reported:report.said");
+    expect_records(p, "goal.restored:store.restored goal.reported:report.said");
     p->era = 3;
     assert_int_equal(play_goal(p, GOAL_STATUSES, WHO_HUMAN, NULL),
                      ERROR_INVALID); /* a refusal leaves nothing behind */
     assert_int_equal(p->goal.era, 2);
     assert_int_equal(ended(p, 0), ERROR_NONE);
-    said(
+    expect_records(
         p,
         "goal.restored:store.restored effect.ended:effect.outcome goal.completed:command.succeeded");
     play_begin(p);
@@ -507,7 +509,7 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     assert_int_equal(claim(p), ERROR_NONE);
     p->era = 1;
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_DUE}), ERROR_NONE);
-    said(p, "effect.unconfirmed:store.restored");
+    expect_records(p, "effect.unconfirmed:store.restored");
     play_begin(p);
     create_with_command(p);
     p->era = 3; /* put back three times since: each time ordinals may have been used */
@@ -539,7 +541,7 @@ static void test_a_restore_finishes_no_task_again(void **state) {
     uint64_t version = p->goal.plan_version;
     p->era = 1;
     assert_int_equal(play_work(p, "T1", NODE_DONE), ERROR_NONE);
-    said(p, "goal.restored:store.restored");
+    expect_records(p, "goal.restored:store.restored");
     assert_int_equal(p->goal.plan_version, version);
 }
 
@@ -558,21 +560,21 @@ static void test_parts_are_put_down_whole(void **state) {
     struct play *p = &game;
     struct arena arena = {0};
     assert_int_equal(play_create(p), ERROR_NONE);
-    struct run run = {.id = STR("R_1"), .status = STR("running"), .exit = -1};
-    struct str body = shape_encode(&RUN, &run, &arena);
+    struct run_row run = {.id = STR("R_1"), .status = STR("running"), .exit = -1};
+    struct str body = shape_encode(&RUN_ROW, &run, &arena);
     assert_int_equal(put(p, PART_RUN, 0, body), ERROR_NONE);
-    said(p, "part.put:part.put");
+    expect_records(p, "part.put:part.put");
     assert_int_equal(p->did.part_count, 1);
     const struct part_change *part = &p->did.parts[0];
     assert_int_equal(part->kind, PART_RUN);
     assert_int_equal(part->n, 0);
     assert_true(str_equal(part->name, STR("R_1")) && str_equal(part->body, body));
-    assert_true(str_equal(told_of(p, RECORD_PART_PUT).text, STR("R_1")));
-    struct crystal crystal = {.id = STR("C_1"), .summary = STR("what happened")};
-    assert_int_equal(put(p, PART_CRYSTAL, 0, shape_encode(&CRYSTAL, &crystal, &arena)), ERROR_NONE);
+    assert_true(str_equal(recorded_of(p, RECORD_PART_PUT).text, STR("R_1")));
+    struct handoff handoff = {.id = STR("C_1"), .summary = STR("what happened")};
+    assert_int_equal(put(p, PART_HANDOFF, 0, shape_encode(&HANDOFF, &handoff, &arena)), ERROR_NONE);
     assert_int_equal(p->did.parts[0].n, 1);
     run.status = STR("ended");
-    assert_int_equal(put(p, PART_RUN, 1, shape_encode(&RUN, &run, &arena)),
+    assert_int_equal(put(p, PART_RUN, 1, shape_encode(&RUN_ROW, &run, &arena)),
                      ERROR_NONE); /* the first one again */
     assert_int_equal(p->did.parts[0].n, 0);
     assert_int_equal(p->goal.parts_made, 2);
@@ -584,26 +586,28 @@ static void test_parts_that_are_not_whole_are_refused(void **state) {
     struct play *p = &game;
     struct arena arena = {0};
     assert_int_equal(play_create(p), ERROR_NONE);
-    struct run run = {.id = STR("R_1")}, nameless = {.status = STR("running")};
-    struct str empty = {"", 0}, good = shape_encode(&RUN, &run, &arena);
-    struct assignment spacious = {
+    struct run_row run = {.id = STR("R_1")}, nameless = {.status = STR("running")};
+    struct str empty = {"", 0}, good = shape_encode(&RUN_ROW, &run, &arena);
+    struct assignment_row spacious = {
         .id = STR("A_1"),
         .instruction = {
             memset(arena_new(&arena, char, LIMIT_INSTRUCTION + 1), 'x', LIMIT_INSTRUCTION + 1),
             LIMIT_INSTRUCTION + 1}};
-    struct crystal gap = {.id = STR("C_1"), .commits = {&empty, 1}};
-    assert_int_equal(put(p, PART_RUN, 0, shape_encode(&RUN, &nameless, &arena)), ERROR_INVALID);
+    struct handoff gap = {.id = STR("C_1"), .commits = {&empty, 1}};
+    assert_int_equal(put(p, PART_RUN, 0, shape_encode(&RUN_ROW, &nameless, &arena)), ERROR_INVALID);
     assert_int_equal(put(p, PART_RUN, 1, good), ERROR_INVALID);  /* there is no first one */
     assert_int_equal(put(p, PART_NODE, 0, good), ERROR_INVALID); /* plans change nodes */
     assert_int_equal(put(p, PARTS, 0, good), ERROR_INVALID);
     assert_int_equal(put(p, PART_RUN, 0, STR("\x01\x03")), ERROR_INVALID);
-    assert_int_equal(put(p, PART_ASSIGNMENT, 0, shape_encode(&ASSIGNMENT, &spacious, &arena)),
-                     ERROR_INVALID);
-    assert_int_equal(put(p, PART_CRYSTAL, 0, shape_encode(&CRYSTAL, &gap, &arena)), ERROR_INVALID);
+    assert_int_equal(
+        put(p, PART_ASSIGNMENT_ROW, 0, shape_encode(&ASSIGNMENT_ROW, &spacious, &arena)),
+        ERROR_INVALID);
+    assert_int_equal(put(p, PART_HANDOFF, 0, shape_encode(&HANDOFF, &gap, &arena)), ERROR_INVALID);
     refused(p, ERROR_INVALID, "a field of it is missing, too long or not text");
     spacious.instruction.len--;
-    assert_int_equal(put(p, PART_ASSIGNMENT, 0, shape_encode(&ASSIGNMENT, &spacious, &arena)),
-                     ERROR_NONE);
+    assert_int_equal(
+        put(p, PART_ASSIGNMENT_ROW, 0, shape_encode(&ASSIGNMENT_ROW, &spacious, &arena)),
+        ERROR_NONE);
     assert_int_equal(
         play(p, (struct signal){.kind = SIGNAL_PART_PUT, .to = PART_RUN, .body = good}),
         ERROR_UNAUTHORIZED);

@@ -2,7 +2,7 @@
 /* Does a plan say truly what holds it up and what comes next? */
 #include "play.h"
 
-#include "core/graph.h"
+#include "core/plan/graph.h"
 
 static struct play game;
 

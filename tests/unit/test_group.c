@@ -3,7 +3,7 @@
  * at on every machine; tests/e2e/box.py does it with a real one, where there is one. */
 #include "unit/unit.h"
 
-#include "ports/group.h"
+#include "sandbox/group.h"
 
 #include <fcntl.h>
 #include <stdio.h>

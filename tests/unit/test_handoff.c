@@ -9,7 +9,7 @@ static struct {
     struct goal goal;
     struct live live;
     struct node node;
-    struct charge charge;
+    struct assignment assignment;
     struct arena arena;
     struct policy policy;
     struct decision did;
@@ -39,25 +39,25 @@ static void task_add(bool retired) {
     at.node =
         (struct node){.n = 0, .tier = TIER_TASK, .status = NODE_IN_PROGRESS, .retired = retired};
     snprintf(at.node.id, sizeof at.node.id, "T1");
-    at.charge = (struct charge){.n = 0, .node = 0, .status = CHARGE_ACTIVE, .run = 1};
-    snprintf(at.charge.agent, sizeof at.charge.agent, "auto-1");
+    at.assignment = (struct assignment){.n = 0, .node = 0, .status = ASSIGNMENT_ACTIVE, .run = 1};
+    snprintf(at.assignment.agent, sizeof at.assignment.agent, "auto-1");
     at.live.plan.nodes = &at.node;
     at.live.plan.count = 1;
-    at.live.charges = (struct charges){&at.charge, 1};
+    at.live.assignments = (struct assignments){&at.assignment, 1};
     at.goal.plan_version = 1;
     at.goal.nodes_made = at.goal.parts_made = 1;
     at.goal.working = !retired;
 }
 
-static enum error handed(const char *node, enum who by, uint32_t charge, struct str body) {
+static enum error handed(const char *node, enum who by, uint32_t assignment, struct str body) {
     struct world world = {.goal = &at.goal, .live = &at.live, .level = LEVEL_LANE};
-    struct crystal crystal = {.node = str_of(node), .summary = STR("half of it")};
+    struct handoff handoff = {.node = str_of(node), .summary = STR("half of it")};
     struct signal signal = {.kind = SIGNAL_HANDOFF,
                             .goal = at.goal.id,
                             .at = 2000000,
                             .by = by,
-                            .charge = charge,
-                            .body = body.len ? body : shape_encode(&CRYSTAL, &crystal, &at.arena)};
+                            .assignment = assignment,
+                            .body = body.len ? body : shape_encode(&HANDOFF, &handoff, &at.arena)};
     memcpy(signal.source.bytes, &(uint64_t){++at.sources}, 8);
     at.did = step(&world, &signal, &at.policy, &at.arena);
     return at.did.verdict == VERDICT_REFUSE ? at.did.error : ERROR_NONE;
@@ -66,14 +66,14 @@ static enum error handed(const char *node, enum who by, uint32_t charge, struct 
 static void test_of_a_goal(void **state) {
     (void)state;
     assert_int_equal(handed("", WHO_HUMAN, 0, STR("")), ERROR_NONE);
-    check(at.did.part_count == 1 && at.did.parts[0].kind == PART_CRYSTAL, "it is kept");
+    check(at.did.part_count == 1 && at.did.parts[0].kind == PART_HANDOFF, "it is kept");
     assert_int_equal(handed("T9", WHO_HUMAN, 0, STR("")), ERROR_NOT_FOUND);
     assert_int_equal(handed("", WHO_AGENT, 0, STR("")), ERROR_UNAUTHORIZED);
     assert_int_equal(handed("", WHO_HUMAN, 0, STR("\x01\x03\x7f")), ERROR_INVALID);
     static char words[LIMIT_BODY / 2];
     memset(words, 'x', sizeof words);
-    struct crystal long_one = {.summary = {words, sizeof words}};
-    assert_int_equal(handed("", WHO_HUMAN, 0, shape_encode(&CRYSTAL, &long_one, &at.arena)),
+    struct handoff long_one = {.summary = {words, sizeof words}};
+    assert_int_equal(handed("", WHO_HUMAN, 0, shape_encode(&HANDOFF, &long_one, &at.arena)),
                      ERROR_INVALID);
 }
 
@@ -81,7 +81,7 @@ static void test_of_a_task(void **state) {
     (void)state;
     task_add(false);
     assert_int_equal(handed("T1", WHO_AGENT, 1, STR("")), ERROR_NONE);
-    check(at.did.live.charges.count == 1 && at.did.live.charges.at[0].crystal > 0,
+    check(at.did.live.assignments.count == 1 && at.did.live.assignments.at[0].newest_handoff > 0,
           "it goes with the next instruction");
     assert_int_equal(handed("T1", WHO_AGENT, 5, STR("")), ERROR_UNAUTHORIZED);
     assert_int_equal(handed("T1", WHO_OVERSEER, 0, STR("")), ERROR_NONE);

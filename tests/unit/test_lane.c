@@ -54,29 +54,30 @@ static enum verdict lane_step(struct signal signal) {
 }
 
 static struct str permit_of(uint8_t goal, uint32_t turn) {
-    struct permit permit = {.goal = goal_of(goal), .charge = 0, .turn = turn};
+    struct permit permit = {.goal = goal_of(goal), .assignment = 0, .turn = turn};
     snprintf(permit.agent, sizeof permit.agent, "auto-%u", goal);
     return shape_encode(&PERMIT, &permit, &lane.arena);
 }
 
 static enum verdict ask(uint8_t goal, uint32_t turn) {
     return lane_step((struct signal){.kind = SIGNAL_LANE_ASK,
-                                     .desk = HOST,
-                                     .charge = 1,
+                                     .admission = HOST,
+                                     .assignment = 1,
                                      .by = WHO_OVERSEER,
                                      .body = permit_of(goal, turn)});
 }
 
 static enum verdict give_back(uint8_t goal, uint32_t turn) {
     return lane_step((struct signal){.kind = SIGNAL_LANE_RETURN,
-                                     .desk = HOST,
-                                     .charge = 1,
+                                     .admission = HOST,
+                                     .assignment = 1,
                                      .by = WHO_OVERSEER,
                                      .body = permit_of(goal, turn)});
 }
 
 static enum verdict hold(uint32_t to, enum who by) {
-    return lane_step((struct signal){.kind = SIGNAL_LANE_HOLD, .desk = HOST, .to = to, .by = by});
+    return lane_step(
+        (struct signal){.kind = SIGNAL_LANE_HOLD, .admission = HOST, .to = to, .by = by});
 }
 
 static uint8_t holder(void) {
@@ -85,7 +86,7 @@ static uint8_t holder(void) {
 }
 
 /* The goal that the newest step told to go on; 0: none. */
-static uint8_t told(void) {
+static uint8_t recorded(void) {
     for (uint32_t i = 0; i < lane.did.effect_count; i++) {
         const struct effect_change *change = &lane.did.effects[i];
         struct effect effect = {0};
@@ -105,11 +106,12 @@ static void effects_end(void) {
 
 static void test_one_slot_in_order(void **state) {
     (void)state;
-    check(ask(1, 5) == VERDICT_CHANGE && holder() == 1 && told() == 1, "the first has it at once");
-    check(ask(2, 7) == VERDICT_CHANGE && holder() == 1 && told() == 0, "the second waits");
+    check(ask(1, 5) == VERDICT_CHANGE && holder() == 1 && recorded() == 1,
+          "the first has it at once");
+    check(ask(2, 7) == VERDICT_CHANGE && holder() == 1 && recorded() == 0, "the second waits");
     check(ask(3, 9) == VERDICT_CHANGE && lane_before(&lane.live.permits, goal_of(3), 0) == 1, "");
     check(give_back(3, 9) == VERDICT_CHANGE && lane.live.permits.count == 2, "the third gives up");
-    check(give_back(1, 5) == VERDICT_CHANGE && holder() == 2 && told() == 2, "the next one");
+    check(give_back(1, 5) == VERDICT_CHANGE && holder() == 2 && recorded() == 2, "the next one");
     check(give_back(2, 7) == VERDICT_CHANGE && holder() == 0 && lane.live.permits.count == 0, "");
     check(lane_before(&lane.live.permits, goal_of(3), 0) == 0, "nothing waits");
 }
@@ -129,8 +131,8 @@ static void test_a_person_holds_it(void **state) {
     (void)state;
     check(hold(1, WHO_AGENT) == VERDICT_REFUSE, "an agent may not");
     check(hold(1, WHO_HUMAN) == VERDICT_CHANGE && hold(1, WHO_HUMAN) == VERDICT_NOTHING, "once");
-    check(ask(1, 5) == VERDICT_CHANGE && holder() == 0 && told() == 0, "nothing begins");
-    check(hold(0, WHO_HUMAN) == VERDICT_CHANGE && holder() == 1 && told() == 1, "it goes on");
+    check(ask(1, 5) == VERDICT_CHANGE && holder() == 0 && recorded() == 0, "nothing begins");
+    check(hold(0, WHO_HUMAN) == VERDICT_CHANGE && holder() == 1 && recorded() == 1, "it goes on");
 }
 
 static void test_a_slot_is_not_kept_for_ever(void **state) {
@@ -144,19 +146,19 @@ static void test_a_slot_is_not_kept_for_ever(void **state) {
     check(lane_step((struct signal){.kind = SIGNAL_GOAL_DUE}) == VERDICT_NOTHING, "not yet");
     lane.now++;
     check(lane_step((struct signal){.kind = SIGNAL_GOAL_DUE}) == VERDICT_CHANGE, "now");
-    check(holder() == 2 && told() == 2, "the next one has it");
+    check(holder() == 2 && recorded() == 2, "the next one has it");
     check(give_back(1, 5) == VERDICT_NOTHING && holder() == 2, "too late");
 }
 
 static void test_what_is_no_ask_is_refused(void **state) {
     (void)state;
-    struct signal bare = {.kind = SIGNAL_LANE_ASK, .desk = HOST, .body = STR("")};
+    struct signal bare = {.kind = SIGNAL_LANE_ASK, .admission = HOST, .body = STR("")};
     check(lane_step(bare) == VERDICT_REFUSE, "without a permit");
     bare.body = permit_of(1, 5);
-    bare.desk = 0;
+    bare.admission = 0;
     check(lane_step(bare) == VERDICT_REFUSE, "of no host");
     ask(1, 5);
-    bare = (struct signal){.kind = SIGNAL_LANE_RETURN, .desk = HOST, .body = STR("x")};
+    bare = (struct signal){.kind = SIGNAL_LANE_RETURN, .admission = HOST, .body = STR("x")};
     check(lane_step(bare) == VERDICT_NOTHING && holder() == 1, "a return of nothing");
 }
 

@@ -2,8 +2,9 @@
 /* Is a log file bounded, and is every line of it whole, whichever thread writes? */
 #include "unit.h"
 
-#include "daemon/input.h"
-#include "daemon/log.h"
+#include "ledger/input.h"
+#include "sys/log.h"
+#include "sys/redaction.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -84,7 +85,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_is_bounded),
                                        cmocka_unit_test(a_file_that_is_there_counts)};
     if (!mkdtemp(folder) ||
-        !input_redacts(NULL, 0)) /* before there is a second thread, as in the daemon */
+        !redaction_init(NULL, 0)) /* before there is a second thread, as in the daemon */
         return 1;
     snprintf(path, sizeof path, "%s/log", folder);
     snprintf(before, sizeof before, "%s/log.1", folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is nothing that renews a login in the copy that a run gets, and everything that it needs to work? */
-#include "ports/login.h"
+#include "drivers/login.h"
 #include "unit.h"
 
 /* A file as the program writes it, and the copy; NULL: nothing is handed over. R stands for what must not be in a copy. */

@@ -2,8 +2,8 @@
 /* Is every message of the agents' door understood and answered as the protocol says, without any door (API-10)? */
 #include "unit.h"
 
-#include "daemon/mcp_message.h"
-#include "daemon/mcp_session.h"
+#include "http/mcp_message.h"
+#include "http/mcp_session.h"
 #include "ops/json.h"
 #include "ops/schema.h"
 #include "ops/tool.h"
@@ -251,7 +251,7 @@ static void reports_are_declared(void **state) {
 
 /* ---- what came of a call ---- */
 
-static void errors_are_those_of_every_door(void **state) {
+static void errors_are_the_same_on_every_interface(void **state) {
     (void)state;
     struct heard heard =
         hear("{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/call\",\"params\":"
@@ -316,7 +316,7 @@ static void want_of_memory_is_noticed(void **state) {
     (void)state;
     json_set_alloc_funcs(scarce, free);
     left = -1;
-    json_watch();
+    json_count_memory();
     answers_are_whole_or_missing("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
     answers_are_whole_or_missing("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nobody/knows\"}");
     answers_are_whole_or_missing(
@@ -384,7 +384,7 @@ int main(void) {
         cmocka_unit_test(tools_follow_from_the_table),
         cmocka_unit_test(a_run_need_not_name_its_goal),
         cmocka_unit_test(reports_are_declared),
-        cmocka_unit_test(errors_are_those_of_every_door),
+        cmocka_unit_test(errors_are_the_same_on_every_interface),
         cmocka_unit_test(want_of_memory_is_noticed),
         cmocka_unit_test(a_session_belongs_to_who_opened_it),
         cmocka_unit_test(the_most_silent_session_makes_room),

@@ -213,20 +213,20 @@ union thing {
     struct node_text node_text;
     struct plan_text plan_text;
     struct tags tags;
-    struct assignment assignment;
+    struct assignment_row assignment_row;
     struct dispatch dispatch;
-    struct crystal crystal;
-    struct run run;
-    struct charge charge;
+    struct handoff handoff;
+    struct run_row run;
+    struct assignment assignment;
     struct beginning beginning;
-    struct sighting sighting;
-    struct sightings sightings;
+    struct observation observation;
+    struct observations observations;
     struct sample sample;
     struct samples samples;
     struct question question;
     struct question_text question_text;
-    struct letter letter;
-    struct letter_text letter_text;
+    struct agent_message agent_message;
+    struct agent_message_text agent_message_text;
     struct permit permit;
     struct account account;
     struct budget budget;
@@ -260,20 +260,20 @@ static const struct coding OF_NODE = {&NODE};
 static const struct coding OF_NODE_TEXT = {&NODE_TEXT};
 static const struct coding OF_PLAN_TEXT = {&PLAN_TEXT};
 static const struct coding OF_TAGS = {&TAGS};
-static const struct coding OF_ASSIGNMENT = {&ASSIGNMENT};
+static const struct coding OF_ASSIGNMENT_ROW = {&ASSIGNMENT_ROW};
 static const struct coding OF_DISPATCH = {&DISPATCH};
-static const struct coding OF_CRYSTAL = {&CRYSTAL};
-static const struct coding OF_RUN = {&RUN};
-static const struct coding OF_CHARGE = {&CHARGE};
+static const struct coding OF_HANDOFF = {&HANDOFF};
+static const struct coding OF_RUN = {&RUN_ROW};
+static const struct coding OF_ASSIGNMENT = {&ASSIGNMENT};
 static const struct coding OF_BEGINNING = {&BEGINNING};
-static const struct coding OF_SIGHTING = {&SIGHTING};
-static const struct coding OF_SIGHTINGS = {&SIGHTINGS};
+static const struct coding OF_OBSERVATION = {&OBSERVATION};
+static const struct coding OF_OBSERVATIONS = {&OBSERVATIONS};
 static const struct coding OF_SAMPLE = {&SAMPLE};
 static const struct coding OF_SAMPLES = {&SAMPLES};
 static const struct coding OF_QUESTION = {&QUESTION};
 static const struct coding OF_QUESTION_TEXT = {&QUESTION_TEXT};
-static const struct coding OF_LETTER = {&LETTER};
-static const struct coding OF_LETTER_TEXT = {&LETTER_TEXT};
+static const struct coding OF_AGENT_MESSAGE = {&AGENT_MESSAGE};
+static const struct coding OF_AGENT_MESSAGE_TEXT = {&AGENT_MESSAGE_TEXT};
 static const struct coding OF_PERMIT = {&PERMIT};
 static const struct coding OF_ACCOUNT = {&ACCOUNT};
 static const struct coding OF_BUDGET = {&BUDGET};
@@ -282,15 +282,46 @@ static const struct coding OF_UPDATE = {&UPDATE};
 static const struct coding OF_PROGRESS = {&PROGRESS};
 static const struct coding OF_VERIFICATION = {&VERIFICATION};
 static const struct coding OF_NOTICE = {&NOTICE};
-static const struct coding *const CODINGS[] = {
-    &OF_SIGNAL,    &OF_EFFECT,        &OF_SPAWN,        &OF_SEND,        &OF_LOOK,
-    &OF_STOP,      &OF_CHECK,         &OF_LAND,         &OF_THAW,        &OF_TELL,
-    &OF_SAY,       &OF_HOT,           &OF_EVIDENCE,     &OF_GOAL_TEXT,   &OF_NODE,
-    &OF_NODE_TEXT, &OF_PLAN_TEXT,     &OF_TAGS,         &OF_ASSIGNMENT,  &OF_DISPATCH,
-    &OF_CRYSTAL,   &OF_RUN,           &OF_CHARGE,       &OF_SIGHTING,    &OF_SIGHTINGS,
-    &OF_QUESTION,  &OF_QUESTION_TEXT, &OF_LETTER,       &OF_LETTER_TEXT, &OF_PERMIT,
-    &OF_ACCOUNT,   &OF_BUDGET,        &OF_POLICY,       &OF_UPDATE,      &OF_NOTICE,
-    &OF_BEGINNING, &OF_PROGRESS,      &OF_VERIFICATION, &OF_SAMPLE,      &OF_SAMPLES};
+static const struct coding *const CODINGS[] = {&OF_SIGNAL,
+                                               &OF_EFFECT,
+                                               &OF_SPAWN,
+                                               &OF_SEND,
+                                               &OF_LOOK,
+                                               &OF_STOP,
+                                               &OF_CHECK,
+                                               &OF_LAND,
+                                               &OF_THAW,
+                                               &OF_TELL,
+                                               &OF_SAY,
+                                               &OF_HOT,
+                                               &OF_EVIDENCE,
+                                               &OF_GOAL_TEXT,
+                                               &OF_NODE,
+                                               &OF_NODE_TEXT,
+                                               &OF_PLAN_TEXT,
+                                               &OF_TAGS,
+                                               &OF_ASSIGNMENT_ROW,
+                                               &OF_DISPATCH,
+                                               &OF_HANDOFF,
+                                               &OF_RUN,
+                                               &OF_ASSIGNMENT,
+                                               &OF_OBSERVATION,
+                                               &OF_OBSERVATIONS,
+                                               &OF_QUESTION,
+                                               &OF_QUESTION_TEXT,
+                                               &OF_AGENT_MESSAGE,
+                                               &OF_AGENT_MESSAGE_TEXT,
+                                               &OF_PERMIT,
+                                               &OF_ACCOUNT,
+                                               &OF_BUDGET,
+                                               &OF_POLICY,
+                                               &OF_UPDATE,
+                                               &OF_NOTICE,
+                                               &OF_BEGINNING,
+                                               &OF_PROGRESS,
+                                               &OF_VERIFICATION,
+                                               &OF_SAMPLE,
+                                               &OF_SAMPLES};
 
 static struct str thing_encode(const struct coding *coding, const union thing *thing,
                                struct arena *arena) {
@@ -370,9 +401,10 @@ static bool signal_same(const struct signal *a, const struct signal *b) {
            a->keyed == b->keyed && a->by == b->by && a->effect == b->effect && a->host == b->host &&
            a->exit == b->exit && hash_equal(&a->base, &b->base) && a->why == b->why &&
            a->blocked == b->blocked && a->priority == b->priority && a->to == b->to &&
-           a->override == b->override && a->expected == b->expected && a->charge == b->charge &&
-           a->question == b->question && a->desk == b->desk && a->until == b->until &&
-           a->cost == b->cost && a->tokens == b->tokens && signal_words_same(a, b);
+           a->override == b->override && a->expected == b->expected &&
+           a->assignment == b->assignment && a->question == b->question &&
+           a->admission == b->admission && a->until == b->until && a->cost == b->cost &&
+           a->tokens == b->tokens && signal_words_same(a, b);
 }
 
 static bool thing_same(const struct coding *coding, const union thing *a, const union thing *b) {
@@ -438,7 +470,7 @@ static const struct plan_row PLAN_ROWS[] = {
 static const struct check_made CHECKS_MADE[] = {
     {.type = CHECK_ARTIFACT, .target = {"made", 4}, .passed = 1},
     {.type = CHECK_COMMAND, .target = {"make check", 10}, .passed = 1, .reason = {"why", 3}}};
-static const struct artifact_said SAID[] = {{{"docs/a.md", 9}, {"how it works", 12}}};
+static const struct artifact_claim CLAIMS[] = {{{"docs/a.md", 9}, {"how it works", 12}}};
 
 /* The last has every field. */
 static const struct artifact ARTIFACTS[] = {
@@ -519,15 +551,18 @@ static const struct plan_row PLAN_ROWS_CHECKED[] = {
               .check_within = 5000}},
 };
 
-#define SIGHTING_SAMPLE(...) \
+#define OBSERVATION_SAMPLE(...) \
     { \
-        .charge = 1, .event = AGENT_LIMITED, .at = AT, .process = SURE_YES, .turn = SURE_NO, \
-        .delivered = SURE_YES, .active_at = AT + 1, .tool_since = AT + 2, .chatter_at = AT + 3, \
-        .limited_until = AT + 4, .fingerprint = UINT64_MAX, .tokens = 5, .cost = 6, .context = 70, \
-        .sampled = SAMPLED_WAITS_FOR_PERSON, .dispatch = 8, .exit = -9, __VA_ARGS__ \
+        .assignment = 1, .event = AGENT_LIMITED, .at = AT, .process = TRISTATE_YES, \
+        .turn = TRISTATE_NO, .delivered = TRISTATE_YES, .active_at = AT + 1, .tool_since = AT + 2, \
+        .chatter_at = AT + 3, .limited_until = AT + 4, .fingerprint = UINT64_MAX, .tokens = 5, \
+        .cost = 6, .context = 70, .sampled = SAMPLED_WAITS_FOR_PERSON, .dispatch = 8, .exit = -9, \
+        __VA_ARGS__ \
     }
-static const struct sighting SIGHTING_ROWS[] = {{.charge = 4}, SIGHTING_SAMPLE(.heard = 7)};
-static const struct sighting SIGHTING_BEFORE[] = {{.charge = 4}, SIGHTING_SAMPLE(.heard = 0)};
+static const struct observation OBSERVATION_ROWS[] = {{.assignment = 4},
+                                                      OBSERVATION_SAMPLE(.heard = 7)};
+static const struct observation OBSERVATION_BEFORE[] = {{.assignment = 4},
+                                                        OBSERVATION_SAMPLE(.heard = 0)};
 
 static const struct policy_agent POLICY_AGENTS[] = {{.id = "auto-2"},
                                                     {.id = "auto-1",
@@ -550,10 +585,10 @@ static const struct policy_channel POLICY_CHANNELS[] = {
  * `every` the last has all fields that there are now, and the others those that there once were; `before` is in an order that is read, and not written any more. */
 #define SAMPLE_ROW \
     { \
-        .charge = 3, .updated_at = AT, .last_activity_at = AT + 1, .progress_at = AT + 2, \
+        .assignment = 3, .updated_at = AT, .last_activity_at = AT + 1, .progress_at = AT + 2, \
         .phase = STR("reading"), .percent = 41 \
     }
-static const struct sample SAMPLE_ROWS[] = {{.charge = 1}, SAMPLE_ROW};
+static const struct sample SAMPLE_ROWS[] = {{.assignment = 1}, SAMPLE_ROW};
 
 static const struct golden {
     const char *name, *label;
@@ -659,22 +694,23 @@ static const struct golden {
      EVERY_SIGNAL(SIGNAL_FLEET_RESUME, .text = STR("everything"), .reason = STR("it is paid"))},
     {"signal.fleet.resume", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_FLEET_RESUME)},
 #define AGENT_SAMPLE(k) \
-    EVERY_SIGNAL(k, .charge = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
+    EVERY_SIGNAL(k, .assignment = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
                  .reason = STR("it said so"), .to = 1, .until = AT + 8)
 #define ASK_SAMPLE(k) \
     EVERY_SIGNAL(k, .question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
-                 .reason = STR("it is late"), .charge = 4, .body = STR("\x01\x03\x01p"), \
+                 .reason = STR("it is late"), .assignment = 4, .body = STR("\x01\x03\x01p"), \
                  .node = STR("T1.1"))
 #define AGENT_OF_RUN(k) \
-    EVERY_SIGNAL(k, .charge = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
+    EVERY_SIGNAL(k, .assignment = 3, .body = STR("\x01\x02\x01"), .node = STR("S1.1.1"), \
                  .reason = STR("it said so"), .to = 1, .until = AT + 8, .run = 12)
 #define ASK_OF_RUN(k) \
     EVERY_SIGNAL(k, .question = 2, .to = 3, .text = STR("the second"), .until = AT + 9, \
-                 .reason = STR("it is late"), .charge = 4, .body = STR("\x01\x03\x01p"), \
+                 .reason = STR("it is late"), .assignment = 4, .body = STR("\x01\x03\x01p"), \
                  .node = STR("T1.1"), .run = 12, .title = STR("9fceb02d"))
-#define DESK_SAMPLE(k) \
-    EVERY_SIGNAL(k, .charge = 5, .body = STR("\x01\x02\x07"), .desk = 6, .until = AT + 10, \
-                 .cost = 1ull << 40, .tokens = 300, .to = 1, .reason = STR("used up"))
+#define ADMISSION_SAMPLE(k) \
+    EVERY_SIGNAL(k, .assignment = 5, .body = STR("\x01\x02\x07"), .admission = 6, \
+                 .until = AT + 10, .cost = 1ull << 40, .tokens = 300, .to = 1, \
+                 .reason = STR("used up"))
     {"signal.agent.seen", "every", &OF_SIGNAL, AGENT_SAMPLE(SIGNAL_AGENT_SEEN)},
     {"signal.agent.seen", "every.host", &OF_SIGNAL, AGENT_OF_RUN(SIGNAL_AGENT_SEEN)},
     {"signal.agent.seen", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_SEEN)},
@@ -685,7 +721,7 @@ static const struct golden {
     {"signal.agent.progress", "every.host", &OF_SIGNAL, AGENT_OF_RUN(SIGNAL_AGENT_PROGRESS)},
     {"signal.agent.progress", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_AGENT_PROGRESS)},
     {"signal.run.braked", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_RUN_BRAKED, .charge = 3, .effect = 9,
+     EVERY_SIGNAL(SIGNAL_RUN_BRAKED, .assignment = 3, .effect = 9,
                   .reason = STR("the disk is nearly full"), .text = STR("12 MiB free"))},
     {"signal.run.braked", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_RUN_BRAKED)},
     {"signal.clock.stepped", "every", &OF_SIGNAL,
@@ -703,18 +739,18 @@ static const struct golden {
     {"signal.question.move", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_QUESTION_MOVE)},
     {"signal.question.move", "every.host", &OF_SIGNAL, ASK_OF_RUN(SIGNAL_QUESTION_MOVE)},
     {"signal.question.move", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_QUESTION_MOVE)},
-    {"signal.permit.ask", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_ASK)},
+    {"signal.permit.ask", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_PERMIT_ASK)},
     {"signal.permit.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_ASK)},
-    {"signal.permit.settle", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_SETTLE)},
+    {"signal.permit.settle", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_PERMIT_SETTLE)},
     {"signal.permit.settle", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_SETTLE)},
-    {"signal.permit.granted", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_GRANTED)},
+    {"signal.permit.granted", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_PERMIT_GRANTED)},
     {"signal.permit.granted", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_GRANTED)},
-    {"signal.permit.denied", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_PERMIT_DENIED)},
+    {"signal.permit.denied", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_PERMIT_DENIED)},
     {"signal.permit.denied", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_PERMIT_DENIED)},
-    {"signal.account.limited", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_ACCOUNT_LIMITED)},
+    {"signal.account.limited", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_ACCOUNT_LIMITED)},
     {"signal.account.limited", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_ACCOUNT_LIMITED)},
-    {"signal.desk.release", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_DESK_RELEASE)},
-    {"signal.desk.release", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_DESK_RELEASE)},
+    {"signal.desk.release", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_ADMISSION_RELEASE)},
+    {"signal.desk.release", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_ADMISSION_RELEASE)},
     {"signal.mail.send", "every", &OF_SIGNAL, ASK_SAMPLE(SIGNAL_MAIL_SEND)},
     {"signal.mail.send", "every.host", &OF_SIGNAL, ASK_OF_RUN(SIGNAL_MAIL_SEND)},
     {"signal.mail.send", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_MAIL_SEND)},
@@ -727,15 +763,15 @@ static const struct golden {
     {"signal.work.retry", "every", &OF_SIGNAL, WORK_SAMPLE(SIGNAL_WORK_RETRY)},
     {"signal.work.retry", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_WORK_RETRY)},
     {"signal.host.lost", "every", &OF_SIGNAL,
-     EVERY_SIGNAL(SIGNAL_HOST_LOST, .to = 7, .desk = 6, .override = 1)},
+     EVERY_SIGNAL(SIGNAL_HOST_LOST, .to = 7, .admission = 6, .override = 1)},
     {"signal.host.lost", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_HOST_LOST)},
-    {"signal.lane.ask", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_LANE_ASK)},
+    {"signal.lane.ask", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_LANE_ASK)},
     {"signal.lane.ask", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_LANE_ASK)},
-    {"signal.lane.granted", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_LANE_GRANTED)},
+    {"signal.lane.granted", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_LANE_GRANTED)},
     {"signal.lane.granted", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_LANE_GRANTED)},
-    {"signal.lane.return", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_LANE_RETURN)},
+    {"signal.lane.return", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_LANE_RETURN)},
     {"signal.lane.return", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_LANE_RETURN)},
-    {"signal.lane.hold", "every", &OF_SIGNAL, DESK_SAMPLE(SIGNAL_LANE_HOLD)},
+    {"signal.lane.hold", "every", &OF_SIGNAL, ADMISSION_SAMPLE(SIGNAL_LANE_HOLD)},
     {"signal.lane.hold", "minimal", &OF_SIGNAL, SIGNAL_MINIMAL(SIGNAL_LANE_HOLD)},
     {"effect.command",
      "full",
@@ -747,7 +783,7 @@ static const struct golden {
     { \
         .effect = { \
             .within = 5, \
-            .charge = 6, \
+            .assignment = 6, \
             .agent = STR("auto-1"), \
             .session = STR("agent:auto-1:main"), \
             .model = STR("large"), \
@@ -757,7 +793,7 @@ static const struct golden {
             .sample = 20, \
             .text = HASH_BYTES, \
             .handoff = HASH_BYTES, \
-            .said = HASH_BYTES, \
+            .outgoing = HASH_BYTES, \
             .words = (w), \
             .node = STR("S1.1.1"), \
             __VA_ARGS__ \
@@ -888,10 +924,10 @@ static const struct golden {
                .shown = 10,
                .succeeded = 1,
                .reopened = 1,
-               .desk = 11,
+               .admission = 11,
                .questions = 12,
-               .said = 13,
-               .said_since = AT + 7,
+               .notices = 13,
+               .notices_since = AT + 7,
                .wants_at = AT + 8,
                .pace = {.next = AT + 9,
                         .since = AT + 10,
@@ -928,10 +964,10 @@ static const struct golden {
                .shown = 10,
                .succeeded = 1,
                .reopened = 1,
-               .desk = 11,
+               .admission = 11,
                .questions = 12,
-               .said = 13,
-               .said_since = AT + 7,
+               .notices = 13,
+               .notices_since = AT + 7,
                .wants_at = AT + 8,
                .pace = {.next = AT + 9,
                         .since = AT + 10,
@@ -1327,27 +1363,27 @@ static const struct golden {
     {"tags", "minimal", &OF_TAGS, {.tags = {{NULL, 0}}}},
     {"assignment",
      "every",
-     &OF_ASSIGNMENT,
-     {.assignment = {.id = STR("A_1"),
-                     .node = STR("S1.1.1"),
-                     .agent = STR("auto-1"),
-                     .session = STR("main"),
-                     .status = STR("active"),
-                     .instruction = STR("do it"),
-                     .instruction_hash = STR("ab12"),
-                     .run = STR("R_1"),
-                     .recovery = STR("nudge"),
-                     .blocked_reason = STR("needs a key"),
-                     .created_at = AT,
-                     .updated_at = AT + 1,
-                     .last_dispatch_at = AT + 2,
-                     .last_activity_at = AT + 3,
-                     .expected_next_at = AT + 4,
-                     .idle_after = 900000000,
-                     .last_retry_at = AT + 5,
-                     .backoff_until = AT + 6,
-                     .retries = 2}}},
-    {"assignment", "minimal", &OF_ASSIGNMENT, {.assignment = {.retries = 0}}},
+     &OF_ASSIGNMENT_ROW,
+     {.assignment_row = {.id = STR("A_1"),
+                         .node = STR("S1.1.1"),
+                         .agent = STR("auto-1"),
+                         .session = STR("main"),
+                         .status = STR("active"),
+                         .instruction = STR("do it"),
+                         .instruction_hash = STR("ab12"),
+                         .run = STR("R_1"),
+                         .recovery = STR("nudge"),
+                         .blocked_reason = STR("needs a key"),
+                         .created_at = AT,
+                         .updated_at = AT + 1,
+                         .last_dispatch_at = AT + 2,
+                         .last_activity_at = AT + 3,
+                         .expected_next_at = AT + 4,
+                         .idle_after = 900000000,
+                         .last_retry_at = AT + 5,
+                         .backoff_until = AT + 6,
+                         .retries = 2}}},
+    {"assignment", "minimal", &OF_ASSIGNMENT_ROW, {.assignment_row = {.retries = 0}}},
     {"dispatch",
      "every",
      &OF_DISPATCH,
@@ -1375,8 +1411,8 @@ static const struct golden {
     {"dispatch", "minimal", &OF_DISPATCH, {.dispatch = {.at = 0}}},
     {"crystallization",
      "every",
-     &OF_CRYSTAL,
-     {.crystal = {.id = STR("C_1"),
+     &OF_HANDOFF,
+     {.handoff = {.id = STR("C_1"),
                   .node = STR("S1.1.1"),
                   .summary = STR("what happened"),
                   .state = STR("what there is"),
@@ -1396,8 +1432,8 @@ static const struct golden {
                   .at = AT}}},
     {"crystallization",
      "before",
-     &OF_CRYSTAL,
-     {.crystal = {.id = STR("C_1"),
+     &OF_HANDOFF,
+     {.handoff = {.id = STR("C_1"),
                   .node = STR("S1.1.1"),
                   .summary = STR("what happened"),
                   .state = STR("what there is"),
@@ -1413,7 +1449,7 @@ static const struct golden {
                   .session = STR("main"),
                   .session_id = STR("s-7"),
                   .at = AT}}},
-    {"crystallization", "minimal", &OF_CRYSTAL, {.crystal = {.at = 0}}},
+    {"crystallization", "minimal", &OF_HANDOFF, {.handoff = {.at = 0}}},
     {"run",
      "every",
      &OF_RUN,
@@ -1428,19 +1464,19 @@ static const struct golden {
               .ended_at = AT + 1,
               .exit = -1}}},
     {"run", "minimal", &OF_RUN, {.run = {.exit = 0}}},
-#define CHARGE_SAMPLE(...) \
+#define ASSIGNMENT_SAMPLE(...) \
     { \
-        .charge = { \
+        .assignment = { \
             .n = 1, \
             .node = 2, \
-            .status = CHARGE_BLOCKED, \
+            .status = ASSIGNMENT_BLOCKED, \
             .agent = "auto-1", \
             .session = "agent:auto-1:main", \
             .account = "ours", \
             .run = 3, \
             .ended = 1, \
-            .handoff = HASH_BYTES, \
-            .said = HASH_BYTES, \
+            .handoff_hash = HASH_BYTES, \
+            .outgoing = HASH_BYTES, \
             .instruction = HASH_BYTES, \
             .words = WORDS_ANSWER, \
             .dispatch = 4, \
@@ -1471,9 +1507,9 @@ static const struct golden {
             .cost = 11, \
             .run_tokens = 12, \
             .run_cost = 13, \
-            .desk = 14, \
+            .admission = 14, \
             .turn = 15, \
-            .crystal = 16, \
+            .newest_handoff = 16, \
             .reason = "needs a key", \
             .allowed = 1, \
             .looked_at = AT + 9, \
@@ -1488,61 +1524,61 @@ static const struct golden {
             __VA_ARGS__ \
         } \
     }
-    {"charge", "before", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = 0)},
-    {"charge", "listened", &OF_CHARGE, CHARGE_SAMPLE(.listened_since = AT + 9)},
-    {"charge", "answered", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER)},
-    {"charge", "every", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
-                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
-                   .sandbox = "bwrap+landlock", .scope = "enforced")},
-    {"charge", "every.2", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
-                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
-                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                   .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1)},
-    {"charge", "every.3", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
-                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
-                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                   .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                   .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                   .retried_at = AT + 12, .retry_of = 7, .unheard = WORDS_ANSWER,
-                   .on_failure = ON_FAILURE_RETRY, .wants_report = 1)},
-    {"charge", "every.sampled", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
-                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
-                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                   .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                   .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                   .retried_at = AT + 12, .retry_of = 7, .unheard = WORDS_ANSWER,
-                   .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
-                   .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
-                   .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
-                   .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9,
-                   .slot_host = 3)},
-    {"charge", "every.host", &OF_CHARGE,
-     CHARGE_SAMPLE(.listened_since = AT + 9, .answered = 2, .owes = WORDS_HANDOVER,
-                   .commit = "9fceb02d", .rounds = 2, .told = HASH_BYTES,
-                   .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                   .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                   .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                   .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                   .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                   .retried_at = AT + 12, .retry_of = 7, .unheard = WORDS_ANSWER,
-                   .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
-                   .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
-                   .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
-                   .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9, .slot_host = 3,
-                   .work_host = 4)},
+    {"charge", "before", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.observed_since = 0)},
+    {"charge", "listened", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.observed_since = AT + 9)},
+    {"charge", "answered", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER)},
+    {"charge", "every", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
+                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
+                       .sandbox = "bwrap+landlock", .scope = "enforced")},
+    {"charge", "every.2", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
+                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
+                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1)},
+    {"charge", "every.3", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
+                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
+                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
+                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
+                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
+                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1)},
+    {"charge", "every.sampled", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
+                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
+                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
+                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
+                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
+                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
+                       .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
+                       .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
+                       .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9,
+                       .slot_host = 3)},
+    {"charge", "every.host", &OF_ASSIGNMENT,
+     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
+                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
+                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
+                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
+                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
+                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
+                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
+                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
+                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
+                       .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
+                       .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
+                       .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9,
+                       .slot_host = 3, .work_host = 4)},
     {"sample", "every", &OF_SAMPLE, {.sample = SAMPLE_ROW}},
-    {"sample", "minimal", &OF_SAMPLE, {.sample = {.charge = 0}}},
+    {"sample", "minimal", &OF_SAMPLE, {.sample = {.assignment = 0}}},
     {"samples", "every", &OF_SAMPLES, {.samples = {{SAMPLE_ROWS, 2}}}},
     {"samples", "minimal", &OF_SAMPLES, {.samples = {{NULL, 0}}}},
     {"beginning",
@@ -1558,13 +1594,13 @@ static const struct golden {
                     .allow = {LINES, 2},
                     .deny = {LINES, 1}}}},
     {"beginning", "minimal", &OF_BEGINNING, {.beginning = {.within = 0}}},
-    {"charge", "minimal", &OF_CHARGE, {.charge = {.n = 0}}},
-    {"sighting", "before", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 0)}},
-    {"sighting", "every", &OF_SIGHTING, {.sighting = SIGHTING_SAMPLE(.heard = 7)}},
-    {"sighting", "minimal", &OF_SIGHTING, {.sighting = {.charge = 0}}},
-    {"sightings", "before", &OF_SIGHTINGS, {.sightings = {{SIGHTING_BEFORE, 2}, AT + 5}}},
-    {"sightings", "every", &OF_SIGHTINGS, {.sightings = {{SIGHTING_ROWS, 2}, AT + 5}}},
-    {"sightings", "minimal", &OF_SIGHTINGS, {.sightings = {{NULL, 0}, 0}}},
+    {"charge", "minimal", &OF_ASSIGNMENT, {.assignment = {.n = 0}}},
+    {"sighting", "before", &OF_OBSERVATION, {.observation = OBSERVATION_SAMPLE(.heard = 0)}},
+    {"sighting", "every", &OF_OBSERVATION, {.observation = OBSERVATION_SAMPLE(.heard = 7)}},
+    {"sighting", "minimal", &OF_OBSERVATION, {.observation = {.assignment = 0}}},
+    {"sightings", "before", &OF_OBSERVATIONS, {.observations = {{OBSERVATION_BEFORE, 2}, AT + 5}}},
+    {"sightings", "every", &OF_OBSERVATIONS, {.observations = {{OBSERVATION_ROWS, 2}, AT + 5}}},
+    {"sightings", "minimal", &OF_OBSERVATIONS, {.observations = {{NULL, 0}, 0}}},
     {"question",
      "every",
      &OF_QUESTION,
@@ -1575,7 +1611,7 @@ static const struct golden {
                    .alarm = ALARM_EMERGENCY,
                    .cause = "stalled/A_1",
                    .node = 2,
-                   .charge = 3,
+                   .assignment = 3,
                    .parent = 4,
                    .text = HASH_BYTES,
                    .options = 5,
@@ -1586,8 +1622,8 @@ static const struct golden {
                    .snoozed_until = AT + 3,
                    .acknowledged = 1,
                    .answer = 7,
-                   .said = HASH_BYTES,
-                   .fallback_said = HASH_BYTES,
+                   .answer_text = HASH_BYTES,
+                   .fallback_text = HASH_BYTES,
                    .holds = 1,
                    .who = "agnes bert",
                    .say_at = AT + 4,
@@ -1621,55 +1657,55 @@ static const struct golden {
     {"question_text", "minimal", &OF_QUESTION_TEXT, {.question_text = {.iteration = 0}}},
     {"letter",
      "before",
-     &OF_LETTER,
-     {.letter = {.n = 1,
-                 .kind = LETTER_ALERT,
-                 .to = 2,
-                 .recipient = "auto-1",
-                 .sender = "agnes",
-                 .ack_required = 1,
-                 .at = AT,
-                 .text = HASH_BYTES}}},
+     &OF_AGENT_MESSAGE,
+     {.agent_message = {.n = 1,
+                        .kind = AGENT_MESSAGE_ALERT,
+                        .to = 2,
+                        .recipient = "auto-1",
+                        .sender = "agnes",
+                        .ack_required = 1,
+                        .at = AT,
+                        .text = HASH_BYTES}}},
     {"letter",
      "every",
-     &OF_LETTER,
-     {.letter = {.n = 1,
-                 .kind = LETTER_ALERT,
-                 .to = 2,
-                 .recipient = "auto-1",
-                 .sender = "agnes",
-                 .ack_required = 1,
-                 .at = AT,
-                 .text = HASH_BYTES,
-                 .unsaid = HASH_BYTES}}},
+     &OF_AGENT_MESSAGE,
+     {.agent_message = {.n = 1,
+                        .kind = AGENT_MESSAGE_ALERT,
+                        .to = 2,
+                        .recipient = "auto-1",
+                        .sender = "agnes",
+                        .ack_required = 1,
+                        .at = AT,
+                        .text = HASH_BYTES,
+                        .outgoing = HASH_BYTES}}},
     {"letter",
      "every.2",
-     &OF_LETTER,
-     {.letter = {.n = 1,
-                 .kind = LETTER_ALERT,
-                 .to = 2,
-                 .recipient = "auto-1",
-                 .sender = "agnes",
-                 .ack_required = 1,
-                 .at = AT,
-                 .text = HASH_BYTES,
-                 .unsaid = HASH_BYTES,
-                 .words = WORDS_ANSWER}}},
-    {"letter", "minimal", &OF_LETTER, {.letter = {.n = 0}}},
+     &OF_AGENT_MESSAGE,
+     {.agent_message = {.n = 1,
+                        .kind = AGENT_MESSAGE_ALERT,
+                        .to = 2,
+                        .recipient = "auto-1",
+                        .sender = "agnes",
+                        .ack_required = 1,
+                        .at = AT,
+                        .text = HASH_BYTES,
+                        .outgoing = HASH_BYTES,
+                        .words = WORDS_ANSWER}}},
+    {"letter", "minimal", &OF_AGENT_MESSAGE, {.agent_message = {.n = 0}}},
     {"letter_text",
      "every",
-     &OF_LETTER_TEXT,
-     {.letter_text = {.subject = STR("the key"), .body = STR("it is\nhere")}}},
-    {"letter_text", "minimal", &OF_LETTER_TEXT, {.letter_text = {.body = {0}}}},
+     &OF_AGENT_MESSAGE_TEXT,
+     {.agent_message_text = {.subject = STR("the key"), .body = STR("it is\nhere")}}},
+    {"letter_text", "minimal", &OF_AGENT_MESSAGE_TEXT, {.agent_message_text = {.body = {0}}}},
     {"permit",
      "every",
      &OF_PERMIT,
      {.permit = {.n = 1,
                  .goal = GOAL_BYTES,
-                 .charge = 2,
+                 .assignment = 2,
                  .turn = 3,
                  .state = PERMIT_GRANTED,
-                 .wants = PERMIT_STRIKE,
+                 .wants = PERMIT_DISRUPTIVE,
                  .granted = PERMIT_BEGIN,
                  .again = 1,
                  .stopped = 1,
@@ -1708,7 +1744,7 @@ static const struct golden {
                  .since = AT,
                  .spent = 2,
                  .reserved = 3,
-                 .told = 1}}},
+                 .warned = 1}}},
     {"budget", "minimal", &OF_BUDGET, {.budget = {.n = 0}}},
 #define POLICY_SAMPLE(...) \
     { \
@@ -1798,7 +1834,7 @@ static const struct golden {
                  .commits = {LINES, 1},
                  .completion = 1,
                  .confidence = 2,
-                 .artifacts = {SAID, 1},
+                 .artifacts = {CLAIMS, 1},
                  .warnings = {LINES, 1}}}},
     {"update",
      "every.3",
@@ -1814,7 +1850,7 @@ static const struct golden {
                  .commits = {LINES, 1},
                  .completion = 1,
                  .confidence = 2,
-                 .artifacts = {SAID, 1},
+                 .artifacts = {CLAIMS, 1},
                  .warnings = {LINES, 1},
                  .by_tool = 1}}},
     {"update", "minimal", &OF_UPDATE, {.update = {.next = {0}}}},
@@ -2427,12 +2463,15 @@ static const struct machine_row NODES[NODE_STATUSES] = {
 };
 
 /* ASSIGN-04, ASSIGN-05. */
-static const struct machine_row CHARGES[CHARGE_STATUSES] = {
+static const struct machine_row ASSIGNMENTS[ASSIGNMENT_STATUSES] = {
     /* to: queued dispatched active stalled blocked done cancelled */
-    [CHARGE_QUEUED] = {"queued", "-x----x"},       [CHARGE_DISPATCHED] = {"dispatched", "--xxxxx"},
-    [CHARGE_ACTIVE] = {"active", "---xxxx"},       [CHARGE_STALLED] = {"stalled", "--x-xxx"},
-    [CHARGE_BLOCKED] = {"blocked", "x-x--xx"},     [CHARGE_DONE] = {"done", "-------"},
-    [CHARGE_CANCELLED] = {"cancelled", "-------"},
+    [ASSIGNMENT_QUEUED] = {"queued", "-x----x"},
+    [ASSIGNMENT_DISPATCHED] = {"dispatched", "--xxxxx"},
+    [ASSIGNMENT_ACTIVE] = {"active", "---xxxx"},
+    [ASSIGNMENT_STALLED] = {"stalled", "--x-xxx"},
+    [ASSIGNMENT_BLOCKED] = {"blocked", "x-x--xx"},
+    [ASSIGNMENT_DONE] = {"done", "-------"},
+    [ASSIGNMENT_CANCELLED] = {"cancelled", "-------"},
 };
 
 static const char *const ROLLUPS[NODE_STATUSES] = {"xxxxxx", "xxxxxx", "xxxxxx",
@@ -2456,11 +2495,11 @@ static void test_states_follow_each_other_as_drawn(void **state) {
     machine_is(EFFECT_STATE, EFFECT_ROWS, EFFECT_STATES);
     machine_is(HOST_STATE, HOSTS, HOST_STATES);
     machine_is(NODE_STATUS, NODES, NODE_STATUSES);
-    machine_is(CHARGE_STATUS, CHARGES, CHARGE_STATUSES);
-    for (uint32_t from = 0; from < CHARGE_STATUSES; from++)
-        for (uint32_t to = 0; to < CHARGE_STATUSES; to++)
-            check(charge_status_may_become(from, to) == (CHARGES[from].next[to] == 'x'), "%s to %s",
-                  CHARGES[from].name, CHARGES[to].name);
+    machine_is(ASSIGNMENT_STATUS, ASSIGNMENTS, ASSIGNMENT_STATUSES);
+    for (uint32_t from = 0; from < ASSIGNMENT_STATUSES; from++)
+        for (uint32_t to = 0; to < ASSIGNMENT_STATUSES; to++)
+            check(assignment_status_may_become(from, to) == (ASSIGNMENTS[from].next[to] == 'x'),
+                  "%s to %s", ASSIGNMENTS[from].name, ASSIGNMENTS[to].name);
     proof_passed("unit", "all 49 pairs of assignment statuses", "ASSIGN-05");
     for (uint32_t from = 0; from < NODE_STATUSES; from++)
         for (uint32_t to = 0; to < NODE_STATUSES; to++) {
@@ -2488,8 +2527,8 @@ static void test_states_have_one_name_everywhere(void **state) {
     for (uint32_t i = 0; i < EFFECT_STATES; i++)
         assert_string_equal(name_of(&EFFECT_STATE_NAMES, i), EFFECT_STATE[i].name);
     assert_int_equal(NEED_NAMES.count, NEEDS);
-    assert_int_equal(FACE_NAMES.count, FACES);
-    assert_string_equal(name_of(&FACE_NAMES, FACE_NEEDS_YOU), "needs you");
+    assert_int_equal(DISPLAY_STATE_NAMES.count, DISPLAY_STATES);
+    assert_string_equal(name_of(&DISPLAY_STATE_NAMES, DISPLAY_NEEDS_YOU), "needs you");
     assert_string_equal(name_of(&NEED_NAMES, NEED_UNCONFIRMED), "unconfirmed");
 }
 
@@ -2509,13 +2548,13 @@ static void test_words_of_assignments(void **state) {
                                            "blocked", "done",       "cancelled"};
     static const char *const RESULTS[] = {"none", "accepted", "ok", "timeout", "error"};
     struct arena arena = {0};
-    struct charge wrong = {.n = 1, .status = CHARGE_STATUSES}, back;
-    names_are(&CHARGE_STATUS_NAMES, STATUSES, count_of(STATUSES));
-    assert_false(shape_decode(&CHARGE, shape_encode(&CHARGE, &wrong, &arena), &back));
+    struct assignment wrong = {.n = 1, .status = ASSIGNMENT_STATUSES}, back;
+    names_are(&ASSIGNMENT_STATUS_NAMES, STATUSES, count_of(STATUSES));
+    assert_false(shape_decode(&ASSIGNMENT, shape_encode(&ASSIGNMENT, &wrong, &arena), &back));
     proof_passed("unit", "an assignment has one of seven statuses", "ASSIGN-04");
     names_are(&DELIVERY_NAMES, RESULTS, count_of(RESULTS));
-    wrong = (struct charge){.n = 1, .delivery = DELIVERIES};
-    assert_false(shape_decode(&CHARGE, shape_encode(&CHARGE, &wrong, &arena), &back));
+    wrong = (struct assignment){.n = 1, .delivery = DELIVERIES};
+    assert_false(shape_decode(&ASSIGNMENT, shape_encode(&ASSIGNMENT, &wrong, &arena), &back));
     proof_passed("unit", "a dispatch has one of four results, or none yet", "ASSIGN-13.a");
     arena_free(&arena);
 }
@@ -2530,11 +2569,11 @@ static void test_names_are_whole_and_differ(void **state) {
         {&SIGNAL_NAMES, SIGNAL_KINDS},
         {&RECORD_NAMES, RECORD_TYPES},
         {&WORDS_NAMES, WORDSES},
-        {&CHARGE_STATUS_NAMES, CHARGE_STATUSES},
+        {&ASSIGNMENT_STATUS_NAMES, ASSIGNMENT_STATUSES},
         {&RUNG_NAMES, RUNGS},
         {&DELIVERY_NAMES, DELIVERIES},
-        {&SURE_NAMES, SURES},
-        {&WAITING_NAMES, WAITINGS},
+        {&TRISTATE_NAMES, TRISTATE_COUNT},
+        {&WAITING_NAMES, WAIT_COUNT},
         {&AGENT_EVENT_NAMES, AGENT_EVENTS},
         {&SAMPLED_NAMES, SAMPLEDS},
         {&QUESTION_KIND_NAMES, QUESTION_KINDS},
@@ -2542,7 +2581,7 @@ static void test_names_are_whole_and_differ(void **state) {
         {&ASKED_OF_NAMES, ASKED_OFS},
         {&HEARD_NAMES, HEARDS},
         {&INTERVENTION_NAMES, INTERVENTIONS},
-        {&LETTER_KIND_NAMES, LETTER_KINDS},
+        {&AGENT_MESSAGE_KIND_NAMES, AGENT_MESSAGE_KINDS},
         {&PERMIT_STATE_NAMES, PERMIT_STATES},
         {&PERMIT_KIND_NAMES, PERMIT_KINDS},
         {&BUDGET_UNIT_NAMES, BUDGET_UNITS},
@@ -2764,25 +2803,25 @@ static void test_a_goal_shows_one_word_to_people(void **state) {
         bool quarantined;
         uint32_t open;
         enum effect_state effect;
-        enum face face;
+        enum display_state display_state;
         bool is_open;
     } ROWS[] = {
-        {GOAL_ACTIVE, NEED_NOTHING, false, 0, 0, FACE_QUEUED, true},
-        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_READY, FACE_QUEUED, true},
-        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
-        {GOAL_ACTIVE, NEED_UNCONFIRMED, false, 1, EFFECT_UNCONFIRMED, FACE_NEEDS_YOU, true},
-        {GOAL_ACTIVE, NEED_FAILED, false, 0, 0, FACE_NEEDS_YOU, true},
-        {GOAL_ACTIVE, NEED_FAILED, false, 1, EFFECT_RUNNING, FACE_NEEDS_YOU, true},
-        {GOAL_ACTIVE, NEED_NOTHING, true, 1, EFFECT_RUNNING, FACE_NEEDS_YOU, true},
-        {GOAL_COMPLETED, NEED_NOTHING, false, 0, 0, FACE_DONE, false},
-        {GOAL_COMPLETED, NEED_NOTHING, true, 0, 0, FACE_NEEDS_YOU, false},
-        {GOAL_PAUSED, NEED_NOTHING, false, 0, 0, FACE_PAUSED, true},
-        {GOAL_PAUSED, NEED_FAILED, false, 0, 0, FACE_NEEDS_YOU, true},
-        {GOAL_CANCELLED, NEED_FAILED, false, 0, 0, FACE_CANCELLED, false},
-        {GOAL_ARCHIVED, NEED_NOTHING, false, 0, 0, FACE_ARCHIVED, false},
-        {GOAL_ARCHIVED, NEED_NOTHING, true, 0, 0, FACE_NEEDS_YOU, false},
-        {GOAL_PAUSED, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
-        {GOAL_CANCELLED, NEED_NOTHING, false, 1, EFFECT_RUNNING, FACE_WORKING, true},
+        {GOAL_ACTIVE, NEED_NOTHING, false, 0, 0, DISPLAY_QUEUED, true},
+        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_READY, DISPLAY_QUEUED, true},
+        {GOAL_ACTIVE, NEED_NOTHING, false, 1, EFFECT_RUNNING, DISPLAY_WORKING, true},
+        {GOAL_ACTIVE, NEED_UNCONFIRMED, false, 1, EFFECT_UNCONFIRMED, DISPLAY_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_FAILED, false, 0, 0, DISPLAY_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_FAILED, false, 1, EFFECT_RUNNING, DISPLAY_NEEDS_YOU, true},
+        {GOAL_ACTIVE, NEED_NOTHING, true, 1, EFFECT_RUNNING, DISPLAY_NEEDS_YOU, true},
+        {GOAL_COMPLETED, NEED_NOTHING, false, 0, 0, DISPLAY_DONE, false},
+        {GOAL_COMPLETED, NEED_NOTHING, true, 0, 0, DISPLAY_NEEDS_YOU, false},
+        {GOAL_PAUSED, NEED_NOTHING, false, 0, 0, DISPLAY_PAUSED, true},
+        {GOAL_PAUSED, NEED_FAILED, false, 0, 0, DISPLAY_NEEDS_YOU, true},
+        {GOAL_CANCELLED, NEED_FAILED, false, 0, 0, DISPLAY_CANCELLED, false},
+        {GOAL_ARCHIVED, NEED_NOTHING, false, 0, 0, DISPLAY_ARCHIVED, false},
+        {GOAL_ARCHIVED, NEED_NOTHING, true, 0, 0, DISPLAY_NEEDS_YOU, false},
+        {GOAL_PAUSED, NEED_NOTHING, false, 1, EFFECT_RUNNING, DISPLAY_WORKING, true},
+        {GOAL_CANCELLED, NEED_NOTHING, false, 1, EFFECT_RUNNING, DISPLAY_WORKING, true},
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct goal goal = {.status = ROWS[i].status,
@@ -2790,16 +2829,16 @@ static void test_a_goal_shows_one_word_to_people(void **state) {
                             .quarantined = ROWS[i].quarantined,
                             .open_count = ROWS[i].open,
                             .open = {{.state = ROWS[i].effect}}};
-        check(goal_face(&goal) == ROWS[i].face, "row %zu shows %s", i,
-              name_of(&FACE_NAMES, goal_face(&goal)));
+        check(goal_display_state(&goal) == ROWS[i].display_state, "row %zu shows %s", i,
+              name_of(&DISPLAY_STATE_NAMES, goal_display_state(&goal)));
         check(goal_is_open(&goal) == ROWS[i].is_open, "row %zu", i);
     }
     struct goal working = {.working = 1}, asked = {.review = 1}, proposed = {.proposal = {{1}}};
-    assert_int_equal(goal_face(&working), FACE_WORKING);
-    assert_int_equal(goal_face(&asked), FACE_NEEDS_YOU);
-    assert_int_equal(goal_face(&proposed), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&working), DISPLAY_WORKING);
+    assert_int_equal(goal_display_state(&asked), DISPLAY_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&proposed), DISPLAY_NEEDS_YOU);
     struct goal questioned = {.questions = 1};
-    assert_int_equal(goal_face(&questioned), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&questioned), DISPLAY_NEEDS_YOU);
     struct goal ended = {.status = GOAL_CANCELLED};
     assert_false(goal_is_open(&ended));
     ended.status = GOAL_ARCHIVED;

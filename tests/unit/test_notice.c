@@ -2,7 +2,7 @@
 /* Who is told of what, and is a notice the same when it comes back from the store? ESCALATE-01, ESCALATE-03. */
 #include "unit.h"
 
-#include "model/setting.h"
+#include "model/setting/setting.h"
 
 /* ---- levels ---- */
 

@@ -23,7 +23,7 @@ static int game_end(void **state) {
 
 /* What becomes of a wish: o done, n nothing to do, c conflict, i invalid, u not allowed. A column for each status
  * that is wanted: todo queued in_progress blocked done cancelled. */
-struct wish {
+struct transition {
     const char *name;
     enum who by;
     uint32_t override;
@@ -31,7 +31,7 @@ struct wish {
     const char *pairs[NODE_STATUSES];
 };
 
-static const struct wish WISHES[] = {
+static const struct transition TRANSITIONS[] = {
     {"overseer",
      WHO_OVERSEER,
      0,
@@ -95,9 +95,9 @@ static const struct wish WISHES[] = {
 };
 
 /* Blocked, by the same table: cancelled and queued are allowed, done by a person's word. */
-static const char *blocked_row(const struct wish *wish) {
-    if (wish->by == WHO_HUMAN)
-        return wish->reason ? "cocnoo" : "cocnio";
+static const char *blocked_row(const struct transition *wanted) {
+    if (wanted->by == WHO_HUMAN)
+        return wanted->reason ? "cocnoo" : "cocnio";
     return "cocnco";
 }
 
@@ -124,48 +124,48 @@ static enum node_status settled(enum node_status from, enum node_status to) {
     return to;
 }
 
-static void pair_holds(const struct wish *wish, enum node_status from, enum node_status to,
+static void pair_holds(const struct transition *wanted, enum node_status from, enum node_status to,
                        char expected) {
     struct play *p = &game;
     leaf_in(p, from);
     enum error error = play(p, (struct signal){.kind = SIGNAL_WORK_MOVE,
-                                               .by = wish->by,
+                                               .by = wanted->by,
                                                .node = STR("N"),
                                                .to = to,
-                                               .override = wish->override,
-                                               .reason = str_of(wish->reason),
-                                               .text = str_of(wish->text)});
+                                               .override = wanted->override,
+                                               .reason = str_of(wanted->reason),
+                                               .text = str_of(wanted->text)});
     const char *a = NODE_STATUS[from].name, *b = NODE_STATUS[to].name;
-    check(error == ERROR_OF[(int)expected], "%s, %s to %s: %s", wish->name, a, b,
+    check(error == ERROR_OF[(int)expected], "%s, %s to %s: %s", wanted->name, a, b,
           ERRORS[error].code);
-    check((p->did.verdict == VERDICT_CHANGE) == (expected == 'o'), "%s, %s to %s", wish->name, a,
+    check((p->did.verdict == VERDICT_CHANGE) == (expected == 'o'), "%s, %s to %s", wanted->name, a,
           b);
     enum node_status after = expected == 'o' ? settled(from, to) : from;
-    check(node_of(p, "N")->status == after, "%s, %s to %s: %s", wish->name, a, b,
+    check(node_of(p, "N")->status == after, "%s, %s to %s: %s", wanted->name, a, b,
           NODE_STATUS[node_of(p, "N")->status].name);
     if (expected != 'o')
         return;
     struct evidence evidence = evidence_of(&p->did.records[0]);
-    bool past = !node_status_may_become(from, to) || wish->override ||
-                (to == NODE_DONE && wish->by == WHO_HUMAN);
-    check(evidence.override == past, "%s, %s to %s", wish->name, a, b);
+    bool past = !node_status_may_become(from, to) || wanted->override ||
+                (to == NODE_DONE && wanted->by == WHO_HUMAN);
+    check(evidence.override == past, "%s, %s to %s", wanted->name, a, b);
     check(str_equal(evidence.from, str_of(a)) && str_equal(evidence.to, str_of(b)), "%s, %s to %s",
-          wish->name, a, b);
-    check(!past || (str_equal(evidence.reason, str_of(wish->reason)) && evidence.by == wish->by &&
-                    evidence.actor.len),
-          "%s, %s to %s: who and why", wish->name, a, b);
+          wanted->name, a, b);
+    check(!past || (str_equal(evidence.reason, str_of(wanted->reason)) &&
+                    evidence.by == wanted->by && evidence.actor.len),
+          "%s, %s to %s: who and why", wanted->name, a, b);
 }
 
 static void test_all_pairs_of_statuses(void **state) {
     (void)state;
-    for (size_t w = 0; w < count_of(WISHES); w++)
+    for (size_t w = 0; w < count_of(TRANSITIONS); w++)
         for (uint32_t from = 0; from < NODE_STATUSES; from++) {
-            const struct wish *wish = &WISHES[w];
-            bool by_table = from == NODE_BLOCKED && !wish->override && wish->by != WHO_AGENT;
-            const char *row = by_table ? blocked_row(wish) : wish->pairs[from];
+            const struct transition *wanted = &TRANSITIONS[w];
+            bool by_table = from == NODE_BLOCKED && !wanted->override && wanted->by != WHO_AGENT;
+            const char *row = by_table ? blocked_row(wanted) : wanted->pairs[from];
             assert_int_equal(strlen(row), NODE_STATUSES);
             for (uint32_t to = 0; to < NODE_STATUSES; to++)
-                pair_holds(wish, from, to, row[to]);
+                pair_holds(wanted, from, to, row[to]);
         }
     leaf_in(&game, NODE_QUEUED);
     assert_int_equal(play_work(&game, "N", NODE_STATUSES), ERROR_INVALID);
@@ -179,7 +179,7 @@ static void test_the_last_subtask_finishes_everything_in_one_step(void **state) 
     (void)state;
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 T1/P1 S1/T1 S2/T1 S3/T1 S4/T1"), ERROR_NONE);
-    said(
+    expect_records(
         p,
         "plan.created:plan.apply work.queued:plan.ready:S1 work.queued:plan.ready:S2 "
         "work.queued:plan.ready:S3 work.queued:plan.ready:S4 work.queued:plan.rollup:T1 work.queued:plan.rollup:P1");
@@ -192,13 +192,14 @@ static void test_the_last_subtask_finishes_everything_in_one_step(void **state) 
     assert_int_equal(p->goal.percent, 75);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
     play_finish(p, "S4");
-    said(p, "work.done:work.done:S4 work.done:plan.rollup:T1 plan.updated:plan.task-completed:T1 "
-            "work.done:plan.rollup:P1 goal.completed:plan.completed");
+    expect_records(
+        p, "work.done:work.done:S4 work.done:plan.rollup:T1 plan.updated:plan.task-completed:T1 "
+           "work.done:plan.rollup:P1 goal.completed:plan.completed");
     states_are(p, "S4=done T1=done P1=done");
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
     assert_true(p->goal.ended_at == p->now);
     assert_int_equal(p->goal.percent, 100);
-    assert_int_equal(told_of(p, RECORD_PLAN_UPDATED).why, REASON_TASK_COMPLETED);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).why, REASON_TASK_COMPLETED);
     proof_passed("unit", "the last subtask finishes task, phase and goal in one step",
                  "PLAN-10 PLAN-11 PLAN-16");
 }
@@ -257,7 +258,7 @@ static void test_cancelling_goes_down_and_up(void **state) {
     assert_int_equal(play_plan(p, "P1 T1/P1 S1/T1 S2/T1 S3/T1:S2 P2"), ERROR_NONE);
     play_finish(p, "S1");
     assert_int_equal(play_work(p, "P1", NODE_CANCELLED), ERROR_NONE);
-    said(
+    expect_records(
         p,
         "work.cancelled:work.cancel:S2 work.cancelled:work.cancel:S3 work.cancelled:work.cancel:T1 "
         "work.cancelled:work.cancel:P1");
@@ -279,7 +280,7 @@ static void test_an_override_cancels_downwards_too(void **state) {
     states_are(p, "S1=cancelled S2=cancelled T1=cancelled P1=cancelled");
     assert_int_equal(p->goal.working, 0);
     assert_int_equal(node_of(p, "P1")->pinned, 0);
-    assert_int_equal(told_of(p, RECORD_WORK_CANCELLED).override, 0); /* S1: it follows */
+    assert_int_equal(recorded_of(p, RECORD_WORK_CANCELLED).override, 0); /* S1: it follows */
     assert_int_equal(evidence_of(&p->did.records[3]).override, 1);
 }
 
@@ -303,7 +304,7 @@ static void test_adding_work_opens_what_was_done(void **state) {
     states_are(p, "T1=done P1=done");
     assert_true(node_of(p, "P1")->ended_at == p->now);
     assert_int_equal(play_add(p, "S2/T1", NULL), ERROR_NONE);
-    said(
+    expect_records(
         p,
         "plan.updated:plan.add:S2 work.queued:plan.ready:S2 work.started:plan.rollup:T1 work.started:plan.rollup:P1");
     states_are(p, "S1=done S2=queued T1=in_progress P1=in_progress");
@@ -334,7 +335,7 @@ static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
                                              .to = NODE_DONE,
                                              .reason = STR("good enough")}),
                      ERROR_NONE);
-    struct evidence evidence = told_of(p, RECORD_WORK_DONE);
+    struct evidence evidence = recorded_of(p, RECORD_WORK_DONE);
     assert_true(str_equal(evidence.reason, STR("good enough")) &&
                 str_equal(evidence.actor, STR("agnes")));
     assert_int_equal(evidence.override, 1);
@@ -348,8 +349,9 @@ static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
     assert_int_equal(
         play(p, (struct signal){.kind = SIGNAL_WORK_FOLLOW, .by = WHO_HUMAN, .node = STR("T1")}),
         ERROR_NONE);
-    said(p, "work.follows:work.follow:T1 work.queued:plan.ready:S2 work.started:plan.rollup:T1 "
-            "work.started:plan.rollup:P1 work.todo:plan.unready:P2");
+    expect_records(
+        p, "work.follows:work.follow:T1 work.queued:plan.ready:S2 work.started:plan.rollup:T1 "
+           "work.started:plan.rollup:P1 work.todo:plan.unready:P2");
     states_are(
         p,
         "T1=in_progress S1=in_progress S2=queued P1=in_progress P2=todo"); /* unready again: PLAN-35 */
@@ -407,10 +409,10 @@ static void test_waiting_for_what_is_cancelled_is_asked_once(void **state) {
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 A/P1 B/P1:A C/P1 D/P1"), ERROR_NONE);
     assert_int_equal(play_work(p, "A", NODE_CANCELLED), ERROR_NONE);
-    said(p, "work.cancelled:work.cancel:A plan.review_needed:plan.waits-in-vain:B");
-    assert_int_equal(told_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_DEPENDENCY_CANCELLED);
+    expect_records(p, "work.cancelled:work.cancel:A plan.review_needed:plan.waits-in-vain:B");
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_DEPENDENCY_CANCELLED);
     assert_int_equal(p->goal.review, 1);
-    assert_int_equal(goal_face(&p->goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_PLAN_REJECT,
                                              .by = WHO_HUMAN,
                                              .reason = STR("it stands")}),
@@ -432,10 +434,10 @@ static void test_a_plan_of_which_nothing_is_left_asks(void **state) {
     assert_int_equal(play_work(p, "P1", NODE_CANCELLED), ERROR_NONE);
     assert_int_equal(p->goal.review, 0);
     assert_int_equal(play_work(p, "P2", NODE_CANCELLED), ERROR_NONE);
-    said(p, "work.cancelled:work.cancel:P2 plan.review_needed:plan.nothing-left");
+    expect_records(p, "work.cancelled:work.cancel:P2 plan.review_needed:plan.nothing-left");
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
     assert_int_equal(p->goal.percent, 0);
-    assert_int_equal(goal_face(&p->goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
 }
 
 /* ---- PLAN-06, STORE-15: stamps and reasons ---- */
@@ -488,7 +490,7 @@ static void test_a_block_says_by_what(void **state) {
         assert_int_equal(node->blocked, BLOCKED_BY_CREDENTIAL);
         const struct text_row *text = text_named(&p->did, &node->why);
         check(text && str_equal(text->body, block.reason), "the words are not kept, %u", override);
-        assert_int_equal(told_of(p, RECORD_WORK_BLOCKED).blocked, BLOCKED_BY_CREDENTIAL);
+        assert_int_equal(recorded_of(p, RECORD_WORK_BLOCKED).blocked, BLOCKED_BY_CREDENTIAL);
         assert_int_equal(play_work(p, "S", NODE_QUEUED), ERROR_NONE);
         struct hash none = {{0}};
         assert_int_equal(node_of(p, "S")->blocked, BLOCKED_BY_NOTHING);
@@ -498,7 +500,7 @@ static void test_a_block_says_by_what(void **state) {
     block.override = 0;
     assert_int_equal(play(p, block), ERROR_NONE);
     assert_int_equal(node_of(p, "S")->blocked, BLOCKED_BY_OTHER);
-    assert_int_equal(told_of(p, RECORD_WORK_BLOCKED).blocked, BLOCKED_BY_OTHER);
+    assert_int_equal(recorded_of(p, RECORD_WORK_BLOCKED).blocked, BLOCKED_BY_OTHER);
     proof_passed("unit", "a block says by what, as a kind and in words", "STORE-15");
 }
 
@@ -656,7 +658,7 @@ static void test_a_replan_keeps_what_it_names(void **state) {
     assert_int_equal(p->goal.plan_version, version + 1);
     struct id plan_id_again = goal_plan_id(&p->goal);
     assert_true(id_equal(plan_id, plan_id_again));
-    struct evidence evidence = told_of(p, RECORD_PLAN_UPDATED);
+    struct evidence evidence = recorded_of(p, RECORD_PLAN_UPDATED);
     text_is("difference", arena_cstr(&p->arena, evidence.text),
             "added: E; removed: C; changed: B D");
     assert_int_equal(evidence.why, REASON_REPLAN);
@@ -671,7 +673,7 @@ static void test_a_replan_keeps_what_it_names(void **state) {
                 node_of(p, "B")->updated_at == p->now);
     assert_int_equal(play_plan(p, "P1 A/P1 B/P1:A D/P1 E/P1:D"),
                      ERROR_NONE); /* the same again changes nothing of it */
-    text_is("difference", arena_cstr(&p->arena, told_of(p, RECORD_PLAN_UPDATED).text),
+    text_is("difference", arena_cstr(&p->arena, recorded_of(p, RECORD_PLAN_UPDATED).text),
             "added: ; removed: ; changed: ");
     assert_int_equal(p->did.part_count, 0);
     char text[ID_TEXT + 1];
@@ -690,7 +692,7 @@ static void test_a_long_difference_is_kept_apart(void **state) {
     for (int i = 0; i < 60; i++)
         line = arena_format(&arena, "%.*s A-long-name-of-a-node-%03d/P1", STR_ARG(line), i);
     assert_int_equal(play_plan(p, line.at), ERROR_NONE);
-    struct evidence evidence = told_of(p, RECORD_PLAN_CREATED);
+    struct evidence evidence = recorded_of(p, RECORD_PLAN_CREATED);
     assert_int_equal(evidence.text.len, LIMIT_RECORD_BODY - 1024);
     const struct text_row *text = text_named(&p->did, &evidence.more);
     assert_non_null(text);
@@ -738,7 +740,7 @@ static void test_places_are_counted_among_siblings(void **state) {
     assert_int_equal(play_add(p, "/P2", &row), ERROR_NONE);
     assert_int_equal(node_of(p, "T2.1")->place, 1);
     assert_int_equal(play_plan(p, "P1 T1/P1 T2/P1 T9/P1 P2 T3/P2 T2.1/P2"), ERROR_NONE);
-    text_is("difference", arena_cstr(&p->arena, told_of(p, RECORD_PLAN_UPDATED).text),
+    text_is("difference", arena_cstr(&p->arena, recorded_of(p, RECORD_PLAN_UPDATED).text),
             "added: ; removed: ; changed: T2.1"); /* by its name */
 }
 
@@ -746,7 +748,7 @@ static void test_ids_are_made_where_none_is_given(void **state) {
     (void)state;
     struct play *p = &game;
     assert_int_equal(play_add(p, "", NULL), ERROR_NONE);
-    said(p, "plan.created:plan.add:P1 work.queued:plan.ready:P1");
+    expect_records(p, "plan.created:plan.add:P1 work.queued:plan.ready:P1");
     assert_int_equal(play_add(p, "", NULL), ERROR_NONE);
     assert_int_equal(play_add(p, "/P2", NULL), ERROR_NONE);
     assert_int_equal(play_add(p, "/T2.1", NULL), ERROR_NONE);
@@ -848,8 +850,8 @@ static void test_only_some_may_change_plans(void **state) {
 
 /* ---- PLAN-22, PLAN-33: proposals and reviews ---- */
 
-static struct signal wish_for(enum signal_kind kind, const char *line, uint64_t expected,
-                              struct arena *arena) {
+static struct signal plan_signal(enum signal_kind kind, const char *line, uint64_t expected,
+                                 struct arena *arena) {
     struct plan_text text = plan_read_line(line, arena);
     return (struct signal){.kind = kind,
                            .by = kind == SIGNAL_PLAN_APPLY ? WHO_OVERSEER : WHO_HUMAN,
@@ -863,20 +865,21 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     struct arena arena = {0};
     p->policy.approve_plans = 1;
     p->policy = policy_seal(p->policy);
-    struct signal first = wish_for(SIGNAL_PLAN_APPLY, "P1 P2", 0, &arena);
-    struct signal refined = wish_for(SIGNAL_PLAN_APPLY, "P1 P2:P1", 0, &arena);
-    struct signal yes = wish_for(SIGNAL_PLAN_APPROVE, "P1 P2:P1", 0, &arena);
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPLY, "P1:P1", 0, &arena)), ERROR_INVALID_PLAN);
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPLY, "P1:P2 P2:P1", 0, &arena)),
+    struct signal first = plan_signal(SIGNAL_PLAN_APPLY, "P1 P2", 0, &arena);
+    struct signal refined = plan_signal(SIGNAL_PLAN_APPLY, "P1 P2:P1", 0, &arena);
+    struct signal yes = plan_signal(SIGNAL_PLAN_APPROVE, "P1 P2:P1", 0, &arena);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1:P1", 0, &arena)),
+                     ERROR_INVALID_PLAN);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1:P2 P2:P1", 0, &arena)),
                      ERROR_INVALID_PLAN);
     refused(p, ERROR_INVALID_PLAN, "node P1: it waits for itself, through others");
     assert_int_equal(play(p, first), ERROR_NONE);
-    said(p, "plan.review_needed:plan.approval");
-    struct evidence evidence = told_of(p, RECORD_PLAN_REVIEW_NEEDED);
+    expect_records(p, "plan.review_needed:plan.approval");
+    struct evidence evidence = recorded_of(p, RECORD_PLAN_REVIEW_NEEDED);
     assert_int_equal(evidence.why, REASON_APPROVAL);
     assert_non_null(text_named(&p->did, &evidence.more));
     assert_int_equal(p->goal.plan_version, 0);
-    assert_int_equal(goal_face(&p->goal), FACE_NEEDS_YOU);
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
     assert_int_equal(play(p, yes), ERROR_CONFLICT); /* not the one that waits */
     refused(p, ERROR_CONFLICT, "this is not the plan that waits for approval");
     assert_int_equal(play(p, refined), ERROR_NONE); /* a newer one takes its place */
@@ -884,8 +887,9 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     by_overseer.by = WHO_OVERSEER;
     assert_int_equal(play(p, by_overseer), ERROR_UNAUTHORIZED);
     assert_int_equal(play(p, yes), ERROR_NONE);
-    said(p, "plan.approved:plan.approved plan.created:plan.apply work.queued:plan.ready:P1");
-    assert_int_equal(told_of(p, RECORD_PLAN_CREATED).why, REASON_INITIAL_CREATE);
+    expect_records(p,
+                   "plan.approved:plan.approved plan.created:plan.apply work.queued:plan.ready:P1");
+    assert_int_equal(recorded_of(p, RECORD_PLAN_CREATED).why, REASON_INITIAL_CREATE);
     states_are(p, "P1=queued P2=todo");
     assert_false(goal_needs_person(&p->goal));
     assert_int_equal(play(p, yes), ERROR_CONFLICT);      /* nothing waits any more */
@@ -901,22 +905,24 @@ static void test_a_proposal_is_rejected_or_grows_stale(void **state) {
     p->policy = policy_seal(p->policy);
     assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE);
     struct signal reject = {.kind = SIGNAL_PLAN_REJECT, .by = WHO_OVERSEER, .reason = STR("no")};
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPLY, "P1 P2 P3", 1, &arena)), ERROR_NONE);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P3", 1, &arena)), ERROR_NONE);
     assert_int_equal(play(p, reject), ERROR_UNAUTHORIZED);
     reject.by = WHO_HUMAN;
     assert_int_equal(play(p, reject), ERROR_NONE);
-    said(p, "plan.rejected:plan.rejected");
+    expect_records(p, "plan.rejected:plan.rejected");
     assert_int_equal(p->goal.plan_version, 1);
     assert_false(goal_needs_person(&p->goal));
     assert_int_equal(play(p, reject), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPLY, "P1 P2 P4", 1, &arena)), ERROR_NONE);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P4", 1, &arena)), ERROR_NONE);
     assert_int_equal(play_add(p, "P5", NULL), ERROR_NONE); /* the plan goes on without it */
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPROVE, "P1 P2 P4", 0, &arena)), ERROR_CONFLICT);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPROVE, "P1 P2 P4", 0, &arena)),
+                     ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "the plan is at version 2, not 1");
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPLY, "P1 P2 P5 P4", 2, &arena)), ERROR_NONE);
-    assert_int_equal(play(p, wish_for(SIGNAL_PLAN_APPROVE, "P1 P2 P5 P4", 0, &arena)), ERROR_NONE);
-    assert_int_equal(told_of(p, RECORD_PLAN_UPDATED).why, REASON_REPLAN);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P5 P4", 2, &arena)), ERROR_NONE);
+    assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPROVE, "P1 P2 P5 P4", 0, &arena)),
+                     ERROR_NONE);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_UPDATED).why, REASON_REPLAN);
     assert_int_equal(p->goal.plan_version, 3);
     arena_free(&arena);
 }
@@ -928,9 +934,9 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     struct signal review = {
         .kind = SIGNAL_PLAN_REVIEW, .by = WHO_AGENT, .node = STR("P1"), .reason = STR("too large")};
     assert_int_equal(play(p, review), ERROR_NONE);
-    said(p, "plan.review_needed:plan.review:P1");
-    assert_int_equal(told_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_REVIEW);
-    assert_int_equal(told_of(p, RECORD_PLAN_REVIEW_NEEDED).by, WHO_AGENT);
+    expect_records(p, "plan.review_needed:plan.review:P1");
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_REVIEW);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).by, WHO_AGENT);
     review.why = REASON_GUARD_VIOLATION;
     assert_int_equal(play(p, review), ERROR_NONE); /* asked once */
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
@@ -938,13 +944,13 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     assert_int_equal(p->goal.status, GOAL_ACTIVE); /* somebody waits for an answer */
     struct signal stands = {.kind = SIGNAL_PLAN_REJECT, .by = WHO_HUMAN};
     assert_int_equal(play(p, stands), ERROR_NONE);
-    said(p, "plan.rejected:plan.rejected goal.completed:plan.completed");
+    expect_records(p, "plan.rejected:plan.rejected goal.completed:plan.completed");
     assert_int_equal(play(p, review), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* it is over */
     play_begin(p);
     assert_int_equal(play_create(p), ERROR_NONE);
     assert_int_equal(play(p, review), ERROR_NONE);
-    assert_int_equal(told_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_GUARD_VIOLATION);
+    assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_GUARD_VIOLATION);
     assert_int_equal(play_plan(p, "P1"), ERROR_NONE); /* a new plan answers it */
     assert_int_equal(p->goal.review, 0);
     assert_int_equal(p->written[RECORD_PLAN_CREATED], 1);
@@ -953,13 +959,13 @@ static void test_anybody_may_ask_for_a_review(void **state) {
 
 /* ---- PLAN-19: what cannot be written ---- */
 
-struct telling {
+struct local_answer {
     enum record_type type;
     struct evidence evidence;
 };
 
 static void tell(void *with) {
-    struct telling *telling = with;
+    struct local_answer *telling = with;
     struct arena arena = {0};
     struct world world = {0};
     struct signal signal = {.kind = SIGNAL_PLAN_APPLY, .at = T0};
@@ -976,18 +982,19 @@ static void tell(void *with) {
 
 static void test_no_plan_record_lacks_its_meta(void **state) {
     (void)state;
-    struct guard_report report;
+    struct crash_guard_report report;
     for (enum record_type type = RECORD_PLAN_CREATED; type <= RECORD_PLAN_REJECTED; type++) {
         bool of_version = type == RECORD_PLAN_CREATED || type == RECORD_PLAN_UPDATED;
-        struct telling whole = {type, {.rule = STR("r"), .why = REASON_REPLAN, .plan_version = 1}};
-        struct telling no_reason = whole, no_version = whole;
+        struct local_answer whole = {type,
+                                     {.rule = STR("r"), .why = REASON_REPLAN, .plan_version = 1}};
+        struct local_answer no_reason = whole, no_version = whole;
         no_reason.evidence.why = REASON_NONE;
         no_version.evidence.plan_version = 0;
-        assert_int_equal(guard_run(tell, &whole, &report), GUARD_WHOLE);
-        assert_int_equal(guard_run(tell, &no_reason, &report), GUARD_BROKEN);
+        assert_int_equal(crash_guard_run(tell, &whole, &report), CRASH_GUARD_WHOLE);
+        assert_int_equal(crash_guard_run(tell, &no_reason, &report), CRASH_GUARD_BROKEN);
         assert_non_null(strstr(report.why, "plan_record_is_whole"));
-        assert_int_equal(guard_run(tell, &no_version, &report),
-                         of_version ? GUARD_BROKEN : GUARD_WHOLE);
+        assert_int_equal(crash_guard_run(tell, &no_version, &report),
+                         of_version ? CRASH_GUARD_BROKEN : CRASH_GUARD_WHOLE);
     }
     static const char *const WHY[] = {"initial_create", "replan",     "guard_violation", "spawn",
                                       "task_completed", "human_edit", "review"};
@@ -1046,7 +1053,7 @@ static void test_long_words_do_not_break_a_record(void **state) {
                              .signal = &signal,
                              .policy = p->policy,
                              .arena = &arena};
-        check(step_guarded(&s) == GUARD_WHOLE, "signal %zu: %s", i, s.report.why);
+        check(step_guarded(&s) == CRASH_GUARD_WHOLE, "signal %zu: %s", i, s.report.why);
         assert_int_equal(s.decision.verdict, VERDICT_CHANGE);
         change_is_whole("long words", &p->goal, &signal, &p->policy, &s.decision);
     }
@@ -1056,7 +1063,7 @@ static void test_long_words_do_not_break_a_record(void **state) {
                          .signal = &unknown,
                          .policy = p->policy,
                          .arena = &arena};
-    assert_int_equal(step_guarded(&s), GUARD_WHOLE);
+    assert_int_equal(step_guarded(&s), CRASH_GUARD_WHOLE);
     assert_int_equal(s.decision.error, ERROR_NOT_FOUND);
     assert_true(s.decision.why.len < LIMIT_WHY);
     arena_free(&arena);
@@ -1284,7 +1291,7 @@ static struct signal other_pick(struct walker *w, const struct play *p) {
                                   GOAL_PAUSED,    GOAL_ACTIVE,    GOAL_PAUSED,   GOAL_ACTIVE,
                                   GOAL_COMPLETED, GOAL_CANCELLED, GOAL_ARCHIVED, GOAL_STATUSES};
     struct signal signal = {.kind = KINDS[chance_below(&w->chance, count_of(KINDS))]};
-    struct run run = {.id = STR("R_1"), .status = STR("running")};
+    struct run_row run = {.id = STR("R_1"), .status = STR("running")};
     if (signal.kind == SIGNAL_GOAL_MOVE)
         signal.to = TO[chance_below(&w->chance, count_of(TO))];
     if (signal.kind == SIGNAL_GOAL_UPDATE)
@@ -1292,7 +1299,7 @@ static struct signal other_pick(struct walker *w, const struct play *p) {
     if (signal.kind == SIGNAL_PART_PUT) {
         signal.to = PART_RUN;
         signal.effect = chance_below(&w->chance, p->goal.parts_made + 2);
-        signal.body = shape_encode(&RUN, &run, &w->arena);
+        signal.body = shape_encode(&RUN_ROW, &run, &w->arena);
     }
     return signal;
 }

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "config/config.h"
-#include "daemon/order.h"
+#include "ledger/order.h"
 #include "model/policy.h"
 
 static struct config_report report;

@@ -2,7 +2,7 @@
 /* Does a slow job in the pool keep those for others waiting, and does a stop end everything? */
 #include "unit.h"
 
-#include "daemon/pool.h"
+#include "sys/pool.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include "core/route.h"
 
-enum { SAID_MOST = 4096 };
+enum { OUTPUT_MOST = 4096 };
 
 /* One message that was decided, as the channel would get it. */
 struct message {
@@ -30,8 +30,8 @@ static struct room {
     int64_t now, due; /* when it wants to be asked */
     uint64_t sources;
     uint32_t written[RECORD_TYPES];
-    struct message said[SAID_MOST];
-    uint32_t said_count;
+    struct message sent[OUTPUT_MOST];
+    uint32_t sent_count;
 } room;
 
 /* ---- the room ---- */
@@ -45,8 +45,8 @@ static void messages_read(struct room *r) {
             continue;
         check(effect_decode(EFFECT_SAY, change->body, &effect), "an effect");
         check(shape_decode_in(&NOTICE, effect.body, &r->arena, &notice), "a notice");
-        assert_true(r->said_count < SAID_MOST);
-        struct message *m = &r->said[r->said_count++];
+        assert_true(r->sent_count < OUTPUT_MOST);
+        struct message *m = &r->sent[r->sent_count++];
         *m = (struct message){change->slot.n, r->now,       {0},       {0},           {0},
                               notice.kind,    notice.alarm, notice.id, notice.unsure, notice.times,
                               false};
@@ -93,7 +93,7 @@ static enum error tell(struct room *r, struct signal signal) {
                          .signal = &signal,
                          .policy = r->policy,
                          .arena = &r->arena};
-    check(step_guarded(&s) == GUARD_WHOLE, "%s: %s", SIGNALS[signal.kind].name, s.report.why);
+    check(step_guarded(&s) == CRASH_GUARD_WHOLE, "%s: %s", SIGNALS[signal.kind].name, s.report.why);
     r->did = s.decision;
     if (r->did.verdict == VERDICT_NOTHING && signal.kind == SIGNAL_GOAL_DUE)
         r->due = r->did.due_at;
@@ -149,10 +149,10 @@ static void channels_three(struct room *r) {
 
 static struct signal ask_of(struct room *r, enum question_kind kind, const char *level,
                             const char *cause, uint32_t options) {
-    static const struct str LETTERS[] = {{"drop", 4}, {"keep", 4}, {"ask again", 9}};
+    static const struct str AGENT_MESSAGES[] = {{"drop", 4}, {"keep", 4}, {"ask again", 9}};
     struct question_text text = {.title = STR("Drop the column?"),
                                  .text = STR("users.legacy_id"),
-                                 .options = {LETTERS, options},
+                                 .options = {AGENT_MESSAGES, options},
                                  .level = str_of(level)};
     return (struct signal){.kind = SIGNAL_QUESTION_ASK,
                            .by = WHO_HUMAN,
@@ -200,9 +200,9 @@ static enum error heard(struct room *r, struct message *m, enum hearing how, con
 }
 
 static void all_heard(struct room *r, const char *reference) {
-    for (uint32_t i = 0; i < r->said_count; i++)
-        if (!r->said[i].over)
-            assert_int_equal(heard(r, &r->said[i], HEARD_YES, reference, 0), ERROR_NONE);
+    for (uint32_t i = 0; i < r->sent_count; i++)
+        if (!r->sent[i].over)
+            assert_int_equal(heard(r, &r->sent[i], HEARD_YES, reference, 0), ERROR_NONE);
 }
 
 /* Let time pass, with every due time on the way; each message is dealt with by `deal`. */
@@ -212,9 +212,9 @@ static void pass(struct room *r, int64_t span, dealing *deal) {
     int64_t until = r->now + span;
     for (int rounds = 0;; rounds++) {
         assert_true(rounds < 20000);
-        for (uint32_t i = 0; deal && i < r->said_count; i++)
-            if (!r->said[i].over)
-                deal(r, &r->said[i]);
+        for (uint32_t i = 0; deal && i < r->sent_count; i++)
+            if (!r->sent[i].over)
+                deal(r, &r->sent[i]);
         if (r->due > until)
             break;
         r->now = r->due > r->now ? r->due : r->now;
@@ -228,10 +228,10 @@ static void deal_well(struct room *r, struct message *m) {
     heard(r, m, HEARD_YES, m->kind == NOTICE_RESOLVED ? "" : "17", 0);
 }
 
-static uint32_t count_said(const struct room *r, const char *channel) {
+static uint32_t count_sent(const struct room *r, const char *channel) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < r->said_count; i++)
-        count += strcmp(r->said[i].channel, channel) == 0;
+    for (uint32_t i = 0; i < r->sent_count; i++)
+        count += strcmp(r->sent[i].channel, channel) == 0;
     return count;
 }
 
@@ -240,7 +240,7 @@ static uint32_t count_said(const struct room *r, const char *channel) {
 static void test_each_level_has_its_channels(void **state) {
     static const struct {
         const char *level;
-        uint32_t desk, tracker, hook;
+        uint32_t admission, tracker, hook;
     } ROWS[] = {
         {"info", 1, 0, 0}, {"warning", 1, 0, 0}, {"critical", 1, 1, 0}, {"emergency", 1, 1, 1}};
     for (size_t i = 0; i < count_of(ROWS); i++) {
@@ -248,9 +248,9 @@ static void test_each_level_has_its_channels(void **state) {
         room_begin(state);
         channels_three(&room);
         assert_int_equal(ask(&room, QUESTION_DECIDE, ROWS[i].level, "c"), ERROR_NONE);
-        assert_int_equal(count_said(&room, "desk"), ROWS[i].desk);
-        assert_int_equal(count_said(&room, "tracker"), ROWS[i].tracker);
-        assert_int_equal(count_said(&room, "hook"), ROWS[i].hook);
+        assert_int_equal(count_sent(&room, "desk"), ROWS[i].admission);
+        assert_int_equal(count_sent(&room, "tracker"), ROWS[i].tracker);
+        assert_int_equal(count_sent(&room, "hook"), ROWS[i].hook);
         assert_int_equal(room.goal.questions, 1);
     }
     proof_passed("unit", __func__, "ESCALATE-01 ESCALATE-03");
@@ -286,7 +286,7 @@ static void test_what_is_escalated_by_itself(void **state) {
         uint32_t automatic, below;
         enum question_kind kind;
         const char *level;
-        uint32_t said;
+        uint32_t sent;
     } ROWS[] = {
         {1, 0, QUESTION_ALERT, "info", 0},       {1, 0, QUESTION_ALERT, "warning", 0},
         {1, 1, QUESTION_ALERT, "info", 1},       {1, 1, QUESTION_ALERT, "warning", 1},
@@ -301,7 +301,7 @@ static void test_what_is_escalated_by_itself(void **state) {
         room.policy.auto_escalate = ROWS[i].automatic;
         room.policy.notify_below = ROWS[i].below;
         assert_int_equal(ask(&room, ROWS[i].kind, ROWS[i].level, "c"), ERROR_NONE);
-        check(room.said_count == ROWS[i].said, "row %zu: %u", i, room.said_count);
+        check(room.sent_count == ROWS[i].sent, "row %zu: %u", i, room.sent_count);
         assert_int_equal(room.goal.questions, 1); /* and it waits in the inbox in any case */
     }
     proof_passed("unit", __func__, "ESCALATE-04 ESCALATE-05");
@@ -322,19 +322,19 @@ static void test_a_failing_channel_stops_nothing(void **state) {
     room.policy.say_most = 1;
     ask(&room, QUESTION_DECIDE, "emergency", "c");
     pass(&room, MINUTES(1440), deal_badly);
-    assert_int_equal(count_said(&room, "desk"), 1);
-    assert_int_equal(count_said(&room, "hook"), 1);
-    assert_int_equal(count_said(&room, "tracker"), LIMIT_SAY_TRIES);
-    assert_int_equal(room.written[RECORD_QUESTION_UNSAID], LIMIT_SAY_TRIES);
+    assert_int_equal(count_sent(&room, "desk"), 1);
+    assert_int_equal(count_sent(&room, "hook"), 1);
+    assert_int_equal(count_sent(&room, "tracker"), LIMIT_SAY_TRIES);
+    assert_int_equal(room.written[RECORD_QUESTION_UNSENT], LIMIT_SAY_TRIES);
     const struct message *last = NULL;
     int64_t gap = 0;
-    for (uint32_t i = 0; i < room.said_count; i++) {
-        if (strcmp(room.said[i].channel, "tracker") != 0)
+    for (uint32_t i = 0; i < room.sent_count; i++) {
+        if (strcmp(room.sent[i].channel, "tracker") != 0)
             continue;
-        check(!last || room.said[i].at - last->at > gap, "the pauses grow");
-        check(!last || id_equal(last->id, room.said[i].id), "one message, one name");
-        gap = last ? room.said[i].at - last->at : 0;
-        last = &room.said[i];
+        check(!last || room.sent[i].at - last->at > gap, "the pauses grow");
+        check(!last || id_equal(last->id, room.sent[i].id), "one message, one name");
+        gap = last ? room.sent[i].at - last->at : 0;
+        last = &room.sent[i];
     }
     assert_int_equal(about(&room, "c")->state, QUESTION_OPEN);
     proof_passed("unit", __func__, "ESCALATE-07");
@@ -345,23 +345,23 @@ static void test_a_service_says_when(void **state) {
     channel_add(&room, "tracker", CHANNEL_GITEA);
     ask(&room, QUESTION_DECIDE, "critical", "c");
     int64_t until = room.now + MINUTES(7);
-    heard(&room, &room.said[0], HEARD_LATER, "429", until);
+    heard(&room, &room.sent[0], HEARD_LATER, "429", until);
     pass(&room, MINUTES(7) - SECONDS(1), NULL);
-    assert_int_equal(room.said_count, 1);
+    assert_int_equal(room.sent_count, 1);
     pass(&room, SECONDS(2), NULL);
-    assert_int_equal(room.said_count, 2);
+    assert_int_equal(room.sent_count, 2);
     /* an unknown outcome keeps the name, and looks first */
-    heard(&room, &room.said[1], HEARD_PERHAPS, "time-out", 0);
+    heard(&room, &room.sent[1], HEARD_PERHAPS, "time-out", 0);
     pass(&room, MINUTES(3), NULL);
-    assert_int_equal(room.said_count, 3);
-    assert_true(room.said[2].unsure && id_equal(room.said[2].id, room.said[0].id));
-    heard(&room, &room.said[2], HEARD_YES, "17", 0);
+    assert_int_equal(room.sent_count, 3);
+    assert_true(room.sent[2].unsure && id_equal(room.sent[2].id, room.sent[0].id));
+    heard(&room, &room.sent[2], HEARD_YES, "17", 0);
     pass(&room, MINUTES(40), deal_well);
-    assert_int_equal(room.said_count,
+    assert_int_equal(room.sent_count,
                      4); /* the next round: another message, about the same issue */
-    assert_false(id_equal(room.said[3].id, room.said[0].id));
-    assert_string_equal(room.said[3].earlier, "17");
-    assert_int_equal(room.said[3].unsure, 0);
+    assert_false(id_equal(room.sent[3].id, room.sent[0].id));
+    assert_string_equal(room.sent[3].earlier, "17");
+    assert_int_equal(room.sent[3].unsure, 0);
 }
 
 /* ---- ESCALATE-13 ---- */
@@ -385,19 +385,19 @@ static void test_a_goal_speaks_where_it_came_from(void **state) {
     snprintf(room.channels[1].origins, sizeof room.channels[1].origins, "room-b room-c");
     goal_from(&room, "room-a");
     ask(&room, QUESTION_DECIDE, "emergency", "c1");
-    assert_int_equal(room.said_count, 1);
-    assert_string_equal(room.said[0].channel, "room-a");
+    assert_int_equal(room.sent_count, 1);
+    assert_string_equal(room.sent[0].channel, "room-a");
     ask(&room, QUESTION_DECIDE, "warning", "c2"); /* whatever its level */
-    assert_int_equal(room.said_count, 2);
-    assert_string_equal(room.said[1].channel, "room-a");
+    assert_int_equal(room.sent_count, 2);
+    assert_string_equal(room.sent[1].channel, "room-a");
     goal_from(&room, "room-c");
     ask(&room, QUESTION_DECIDE, "emergency", "c3");
-    assert_int_equal(room.said_count, 3);
-    assert_string_equal(room.said[2].channel, "tracker");
+    assert_int_equal(room.sent_count, 3);
+    assert_string_equal(room.sent[2].channel, "tracker");
     snprintf(room.channels[0].origins, sizeof room.channels[0].origins, "*");
     ask(&room, QUESTION_DECIDE, "info", "c4");
-    assert_int_equal(room.said_count, 4);
-    assert_string_equal(room.said[3].channel, "desk");
+    assert_int_equal(room.sent_count, 4);
+    assert_string_equal(room.sent[3].channel, "desk");
     proof_passed("unit", __func__, "ESCALATE-13");
 }
 
@@ -412,13 +412,13 @@ static void test_the_same_cause_is_asked_once(void **state) {
     }
     assert_int_equal(room.live.questions.count, 1);
     assert_int_equal(room.written[RECORD_QUESTION_ASKED], 1);
-    assert_int_equal(count_said(&room, "tracker"), 1);
+    assert_int_equal(count_sent(&room, "tracker"), 1);
     pass(&room, MINUTES(7 * 1440), deal_well);
-    assert_int_equal(count_said(&room, "tracker"), (int)room.policy.say_most);
+    assert_int_equal(count_sent(&room, "tracker"), (int)room.policy.say_most);
     int64_t gap = MINUTES(30);
     uint32_t seen = 0;
-    for (uint32_t i = 0; i < room.said_count; i++) {
-        const struct message *m = &room.said[i];
+    for (uint32_t i = 0; i < room.sent_count; i++) {
+        const struct message *m = &room.sent[i];
         static int64_t last;
         if (strcmp(m->channel, "tracker") != 0)
             continue;
@@ -441,9 +441,9 @@ static void test_what_becomes_worse_is_said_at_once(void **state) {
     all_heard(&room, "");
     move(&room, about(&room, "c"), QUESTION_SEEN, 0);
     ask(&room, QUESTION_DECIDE, "warning", "c");
-    assert_int_equal(room.said_count, 1);
+    assert_int_equal(room.sent_count, 1);
     ask(&room, QUESTION_DECIDE, "emergency", "c");
-    assert_int_equal(room.said_count, 4);
+    assert_int_equal(room.sent_count, 4);
     assert_int_equal(room.live.questions.count, 1);
     assert_int_equal(room.written[RECORD_QUESTION_RAISED], 1);
 }
@@ -459,18 +459,18 @@ static void test_the_night_is_quiet_but_for_emergencies(void **state) {
     int64_t night = room.now;
     room.policy.say_most = 1;
     ask(&room, QUESTION_DECIDE, "critical", "c");
-    assert_int_equal(room.said_count, 0);
+    assert_int_equal(room.sent_count, 0);
     ask(&room, QUESTION_DECIDE, "emergency", "e");
-    assert_int_equal(room.said_count, 3);
+    assert_int_equal(room.sent_count, 3);
     pass(&room, MINUTES(8 * 60) - SECONDS(1), deal_well);
-    assert_int_equal(room.said_count, 3);
+    assert_int_equal(room.sent_count, 3);
     pass(&room, SECONDS(2), deal_well);
-    assert_int_equal(room.said_count, 5);
-    assert_true(room.said[3].at == night + MINUTES(8 * 60));
+    assert_int_equal(room.sent_count, 5);
+    assert_true(room.sent[3].at == night + MINUTES(8 * 60));
     room.channels[0].quiet = 0; /* this one never sleeps */
     room.now = night + MINUTES(1440);
     ask(&room, QUESTION_DECIDE, "warning", "d");
-    assert_int_equal(room.said_count, 6);
+    assert_int_equal(room.sent_count, 6);
 }
 
 static void test_an_hour_has_its_cap(void **state) {
@@ -483,13 +483,13 @@ static void test_an_hour_has_its_cap(void **state) {
         snprintf(cause, sizeof cause, "c%d", i);
         ask(&room, QUESTION_DECIDE, "warning", cause);
     }
-    assert_int_equal(room.said_count, 5);
+    assert_int_equal(room.sent_count, 5);
     ask(&room, QUESTION_DECIDE, "emergency", "e");
-    assert_int_equal(room.said_count, 8);
+    assert_int_equal(room.sent_count, 8);
     pass(&room, MINUTES(60) - SECONDS(1), deal_well);
-    assert_int_equal(room.said_count, 8);
+    assert_int_equal(room.sent_count, 8);
     pass(&room, MINUTES(60), deal_well);
-    assert_int_equal(room.said_count, 12); /* the other four */
+    assert_int_equal(room.sent_count, 12); /* the other four */
 }
 
 static void test_seen_and_snoozed_are_not_said_again(void **state) {
@@ -499,7 +499,7 @@ static void test_seen_and_snoozed_are_not_said_again(void **state) {
     ask(&room, QUESTION_DECIDE, "warning", "later");
     ask(&room, QUESTION_ALERT, "critical", "alert");
     all_heard(&room, "17");
-    uint32_t before = room.said_count;
+    uint32_t before = room.sent_count;
     assert_int_equal(move(&room, about(&room, "seen"), QUESTION_SEEN, 0), ERROR_NONE);
     assert_int_equal(move(&room, about(&room, "later"), QUESTION_SNOOZE, room.now + MINUTES(300)),
                      ERROR_NONE);
@@ -507,14 +507,14 @@ static void test_seen_and_snoozed_are_not_said_again(void **state) {
                      ERROR_INVALID);
     assert_int_equal(move(&room, about(&room, "alert"), QUESTION_SEEN, 0), ERROR_NONE);
     assert_null(about(&room, "alert")); /* an alert that was seen is over, and its issue is told */
-    assert_int_equal(room.said_count, before + 1);
-    assert_int_equal(room.said[before].kind, NOTICE_RESOLVED);
-    assert_string_equal(room.said[before].earlier, "17");
+    assert_int_equal(room.sent_count, before + 1);
+    assert_int_equal(room.sent[before].kind, NOTICE_RESOLVED);
+    assert_string_equal(room.sent[before].earlier, "17");
     pass(&room, MINUTES(299), deal_well);
-    assert_int_equal(room.said_count, before + 1);
+    assert_int_equal(room.sent_count, before + 1);
     pass(&room, MINUTES(2), deal_well);
-    assert_int_equal(room.said_count, before + 2);
-    assert_string_equal(room.said[before + 1].cause, "later");
+    assert_int_equal(room.sent_count, before + 2);
+    assert_string_equal(room.sent[before + 1].cause, "later");
     assert_int_equal(room.goal.questions, 2);
 }
 
@@ -534,35 +534,36 @@ static void staff_make(struct room *r, const char *line) {
 
 static uint32_t child_put(struct room *r, const char *node, uint32_t parent) {
     struct arena *arena = &r->kept[r->turn];
-    struct charge *at = arena_new(arena, struct charge, r->live.charges.count + 1);
-    if (r->live.charges.count > 0)
-        memcpy(at, r->live.charges.at, r->live.charges.count * sizeof *at);
-    struct charge *charge = &at[r->live.charges.count];
-    charge->n = r->goal.parts_made++;
-    charge->node = plan_find(&r->live.plan, str_of(node))->n;
-    charge->status = CHARGE_ACTIVE;
-    charge->created_at = charge->updated_at = charge->last_activity_at = r->now;
-    charge->idle_after = MINUTES(600);
-    charge->parent = parent;
-    snprintf(charge->agent, sizeof charge->agent, "agent-%u", charge->n);
-    r->live.charges = (struct charges){at, r->live.charges.count + 1};
-    return charge->n;
+    struct assignment *at = arena_new(arena, struct assignment, r->live.assignments.count + 1);
+    if (r->live.assignments.count > 0)
+        memcpy(at, r->live.assignments.at, r->live.assignments.count * sizeof *at);
+    struct assignment *assignment = &at[r->live.assignments.count];
+    assignment->n = r->goal.parts_made++;
+    assignment->node = plan_find(&r->live.plan, str_of(node))->n;
+    assignment->status = ASSIGNMENT_ACTIVE;
+    assignment->created_at = assignment->updated_at = assignment->last_activity_at = r->now;
+    assignment->idle_after = MINUTES(600);
+    assignment->parent = parent;
+    snprintf(assignment->agent, sizeof assignment->agent, "agent-%u", assignment->n);
+    r->live.assignments = (struct assignments){at, r->live.assignments.count + 1};
+    return assignment->n;
 }
 
-static uint32_t charge_put(struct room *r, const char *node) {
+static uint32_t assignment_put(struct room *r, const char *node) {
     return child_put(r, node, 0);
 }
 
-static struct charge *charge_of(struct room *r, uint32_t n) {
-    return charges_find(&r->live.charges, n);
+static struct assignment *assignment_of(struct room *r, uint32_t n) {
+    return assignments_find(&r->live.assignments, n);
 }
 
-static enum error agent_asks(struct room *r, uint32_t charge, enum asked_of of, const char *title) {
+static enum error agent_asks(struct room *r, uint32_t assignment, enum asked_of of,
+                             const char *title) {
     static const struct str OPTIONS[] = {{"yes", 3}, {"no", 2}};
     struct question_text text = {.title = str_of(title), .options = {OPTIONS, 2}};
     return tell(r, (struct signal){.kind = SIGNAL_AGENT_ASK,
                                    .by = WHO_AGENT,
-                                   .charge = charge + 1,
+                                   .assignment = assignment + 1,
                                    .to = of,
                                    .body = shape_encode(&QUESTION_TEXT, &text, &r->kept[r->turn])});
 }
@@ -580,29 +581,31 @@ static void test_an_answer_lets_work_go_on(void **state) {
     (void)state;
     channels_three(&room);
     staff_make(&room, "P1 T1/P1");
-    uint32_t charge = charge_put(&room, "T1");
-    assert_int_equal(agent_asks(&room, charge, OF_PERSON, "Drop it?"), ERROR_NONE);
+    uint32_t assignment = assignment_put(&room, "T1");
+    assert_int_equal(agent_asks(&room, assignment, OF_PERSON, "Drop it?"), ERROR_NONE);
     struct question *question = &room.live.questions.at[0];
-    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED);
-    assert_int_equal(charge_of(&room, charge)->question, question->n + 1);
+    assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_BLOCKED);
+    assert_int_equal(assignment_of(&room, assignment)->question, question->n + 1);
     assert_int_equal(answer(&room, question, 3, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 0, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 1, "a) yes, but keep a copy"), ERROR_NONE);
-    struct hash said = room.live.questions.at[0].said;
-    assert_true(str_equal(text_kept(&room, &said), STR("a) yes, but keep a copy")));
+    struct hash sent = room.live.questions.at[0].answer_text;
+    assert_true(str_equal(text_kept(&room, &sent), STR("a) yes, but keep a copy")));
     assert_int_equal(room.goal.questions, 0);
-    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED); /* it can be taken back */
+    assert_int_equal(assignment_of(&room, assignment)->status,
+                     ASSIGNMENT_BLOCKED); /* it can be taken back */
     assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "no"), ERROR_CONFLICT);
     assert_int_equal(move(&room, &room.live.questions.at[0], QUESTION_UNDO, 0), ERROR_NONE);
     assert_int_equal(room.goal.questions, 1);
     assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "b) no"), ERROR_NONE);
-    said = room.live.questions.at[0].said;
+    sent = room.live.questions.at[0].answer_text;
     pass(&room, room.policy.undo_for - 1, deal_well);
-    assert_int_equal(charge_of(&room, charge)->status, CHARGE_BLOCKED);
+    assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_BLOCKED);
     pass(&room, 1, deal_well);
-    assert_int_equal(charge_of(&room, charge)->status, CHARGE_QUEUED);
-    assert_int_equal(charge_of(&room, charge)->question, 0);
-    assert_true(hash_equal(&charge_of(&room, charge)->said, &said)); /* in the next instruction */
+    assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_QUEUED);
+    assert_int_equal(assignment_of(&room, assignment)->question, 0);
+    assert_true(hash_equal(&assignment_of(&room, assignment)->outgoing,
+                           &sent)); /* in the next instruction */
     assert_int_equal(room.live.questions.count, 0);
     assert_int_equal(room.written[RECORD_QUESTION_APPLIED], 1);
     proof_passed("unit", __func__, "ESCALATE-14");
@@ -616,13 +619,13 @@ static void test_what_was_said_is_called_settled(void **state) {
     all_heard(&room, "");
     answer(&room, about(&room, "c"), 1, "drop");
     pass(&room, room.policy.undo_for, NULL);
-    assert_int_equal(room.said_count, 3);
-    assert_string_equal(room.said[2].channel, "pager");
-    assert_int_equal(room.said[2].kind, NOTICE_RESOLVED);
-    heard(&room, &room.said[2], HEARD_LATER, "503", 0);
+    assert_int_equal(room.sent_count, 3);
+    assert_string_equal(room.sent[2].channel, "pager");
+    assert_int_equal(room.sent[2].kind, NOTICE_RESOLVED);
+    heard(&room, &room.sent[2], HEARD_LATER, "503", 0);
     assert_int_equal(room.live.questions.count, 1); /* until the pager knows */
     pass(&room, MINUTES(10), deal_well);
-    assert_int_equal(room.said_count, 4);
+    assert_int_equal(room.sent_count, 4);
     assert_int_equal(room.live.questions.count, 0);
 }
 
@@ -669,8 +672,8 @@ static void test_nobody_answers(void **state) {
     (void)state;
     channels_three(&room);
     staff_make(&room, "P1 T1/P1 T2/P1 T3/P1");
-    uint32_t first = charge_put(&room, "T1"), second = charge_put(&room, "T2"),
-             third = charge_put(&room, "T3");
+    uint32_t first = assignment_put(&room, "T1"), second = assignment_put(&room, "T2"),
+             third = assignment_put(&room, "T3");
     int64_t until = room.now + MINUTES(20);
     ask_until(&room, QUESTION_DECIDE, "fallback", 2, until, "T1");
     ask_until(&room, QUESTION_APPROVE, "approve", 0, until, "T2");
@@ -680,14 +683,14 @@ static void test_nobody_answers(void **state) {
     assert_int_equal(room.live.questions.count, 4);
     struct hash keep = sha256(STR("keep")), no = sha256(STR("no"));
     pass(&room, 1, deal_well);
-    assert_true(hash_equal(&charge_of(&room, first)->said, &keep));
-    assert_int_equal(charge_of(&room, first)->status, CHARGE_QUEUED);
-    assert_true(hash_equal(&charge_of(&room, second)->said, &no));
-    assert_int_equal(charge_of(&room, third)->status, CHARGE_BLOCKED);
+    assert_true(hash_equal(&assignment_of(&room, first)->outgoing, &keep));
+    assert_int_equal(assignment_of(&room, first)->status, ASSIGNMENT_QUEUED);
+    assert_true(hash_equal(&assignment_of(&room, second)->outgoing, &no));
+    assert_int_equal(assignment_of(&room, third)->status, ASSIGNMENT_BLOCKED);
     assert_int_equal(room.live.questions.count, 1); /* and a person is asked, more urgently */
     assert_int_equal(about(&room, "open")->alarm, ALARM_CRITICAL);
     assert_int_equal(about(&room, "open")->state, QUESTION_OPEN);
-    assert_int_equal(count_said(&room, "tracker"), 1);
+    assert_int_equal(count_sent(&room, "tracker"), 1);
     assert_int_equal(room.written[RECORD_QUESTION_EXPIRED], 4);
     /* too late, before the timer rang */
     ask_until(&room, QUESTION_DECIDE, "late", 1, room.now + MINUTES(1), "");
@@ -700,7 +703,7 @@ static void test_nobody_answers(void **state) {
 static void test_a_child_asks_its_parent(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
-    uint32_t parent = charge_put(&room, "T1"), child = child_put(&room, "T2", parent + 1);
+    uint32_t parent = assignment_put(&room, "T1"), child = child_put(&room, "T2", parent + 1);
     assert_int_equal(agent_asks(&room, child, OF_PARENT, "Which API?"), ERROR_NONE);
     const struct question *question = &room.live.questions.at[0];
     assert_int_equal(question->of, OF_PARENT);
@@ -708,22 +711,22 @@ static void test_a_child_asks_its_parent(void **state) {
     assert_int_equal(room.goal.questions, 0); /* no person is asked */
     struct signal reply = {.kind = SIGNAL_QUESTION_ANSWER,
                            .by = WHO_AGENT,
-                           .charge = child + 1,
+                           .assignment = child + 1,
                            .question = question->n + 1,
                            .text = STR("the second one")};
     assert_int_equal(tell(&room, reply), ERROR_UNAUTHORIZED); /* nobody answers themselves */
-    reply.charge = parent + 1;
+    reply.assignment = parent + 1;
     assert_int_equal(tell(&room, reply), ERROR_NONE);
     assert_int_equal(room.live.questions.count, 0);
-    struct hash said = sha256(STR("the second one"));
-    assert_true(hash_equal(&charge_of(&room, child)->said, &said));
+    struct hash sent = sha256(STR("the second one"));
+    assert_true(hash_equal(&assignment_of(&room, child)->outgoing, &sent));
     proof_passed("unit", __func__, "REQUEST-01");
 }
 
-static enum error ask_nth(struct room *r, uint32_t charge, int n) {
+static enum error ask_nth(struct room *r, uint32_t assignment, int n) {
     char title[32];
-    snprintf(title, sizeof title, "question %d of %u", n, charge);
-    return agent_asks(r, charge, OF_PARENT, title);
+    snprintf(title, sizeof title, "question %d of %u", n, assignment);
+    return agent_asks(r, assignment, OF_PARENT, title);
 }
 
 static void answer_all(struct room *r) {
@@ -739,7 +742,7 @@ static void answer_all(struct room *r) {
 static void test_requests_have_limits(void **state) {
     (void)state;
     staff_make(&room, "P1 T0/P1 T1/P1 T2/P1 T3/P1 T4/P1 T5/P1 T6/P1 T7/P1");
-    uint32_t parent = charge_put(&room, "T0"), child[7];
+    uint32_t parent = assignment_put(&room, "T0"), child[7];
     for (int i = 0; i < 7; i++) {
         char node[3] = {'T', (char)('1' + i), 0};
         child[i] = child_put(&room, node, parent + 1);
@@ -775,15 +778,15 @@ static void test_nobody_waits_for_the_dead(void **state) {
     (void)state;
     channels_three(&room);
     staff_make(&room, "P1 T1/P1 T2/P1");
-    uint32_t child = child_put(&room, "T2", charge_put(&room, "T1") + 1);
+    uint32_t child = child_put(&room, "T2", assignment_put(&room, "T1") + 1);
     agent_asks(&room, child, OF_PARENT, "Which API?");
     pass(&room, room.policy.request_raise - 1, deal_well);
     assert_int_equal(room.live.questions.at[0].of, OF_PARENT);
-    assert_int_equal(room.said_count, 0);
+    assert_int_equal(room.sent_count, 0);
     pass(&room, 1, deal_well);
     assert_int_equal(room.live.questions.at[0].of, OF_PERSON);
     assert_int_equal(room.goal.questions, 1);
-    assert_int_equal(room.said_count, 1);
+    assert_int_equal(room.sent_count, 1);
     proof_passed("unit", __func__, "REQUEST-09");
 }
 
@@ -791,46 +794,50 @@ static void test_nobody_waits_for_the_dead(void **state) {
 
 static enum error mail(struct room *r, enum who by, const char *to, uint32_t kind, uint32_t ack,
                        const char *subject) {
-    struct letter_text text = {.subject = str_of(subject), .body = STR("the body")};
-    return tell(r, (struct signal){.kind = SIGNAL_MAIL_SEND,
-                                   .by = by,
-                                   .to = kind,
-                                   .text = str_of(to),
-                                   .question = ack,
-                                   .body = shape_encode(&LETTER_TEXT, &text, &r->kept[r->turn])});
+    struct agent_message_text text = {.subject = str_of(subject), .body = STR("the body")};
+    return tell(
+        r, (struct signal){.kind = SIGNAL_MAIL_SEND,
+                           .by = by,
+                           .to = kind,
+                           .text = str_of(to),
+                           .question = ack,
+                           .body = shape_encode(&AGENT_MESSAGE_TEXT, &text, &r->kept[r->turn])});
 }
 
 static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
-    uint32_t first = charge_put(&room, "T1"), second = charge_put(&room, "T2");
+    uint32_t first = assignment_put(&room, "T1"), second = assignment_put(&room, "T2");
     char name[16];
     snprintf(name, sizeof name, "A_%u", second);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "one"), ERROR_NONE);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_ALERT, 0, "two"), ERROR_NONE);
-    assert_int_equal(mail(&room, WHO_AGENT, "overseer", LETTER_INSTRUCTION, 0, "three"),
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INFO, 1, "one"), ERROR_NONE);
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_ALERT, 0, "two"), ERROR_NONE);
+    assert_int_equal(mail(&room, WHO_AGENT, "overseer", AGENT_MESSAGE_INSTRUCTION, 0, "three"),
                      ERROR_NONE);
-    assert_int_equal(mail(&room, WHO_AGENT, "nobody", LETTER_INFO, 0, "x"), ERROR_NOT_FOUND);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_KINDS, 0, "x"), ERROR_INVALID);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 0, ""), ERROR_INVALID);
-    assert_int_equal(room.live.letters.count, 3);
-    const struct letter *letter = &room.live.letters.at[0];
-    assert_true(letter->n < room.live.letters.at[1].n);
-    assert_string_equal(letter->sender, "actor:agent:auto-1"); /* MAIL-06: as the door knows them */
-    assert_string_equal(letter->recipient, name);
-    assert_int_equal(letter->ack_required, 1);
-    struct signal ack = {
-        .kind = SIGNAL_MAIL_ACK, .by = WHO_AGENT, .charge = first + 1, .question = letter->n + 1};
+    assert_int_equal(mail(&room, WHO_AGENT, "nobody", AGENT_MESSAGE_INFO, 0, "x"), ERROR_NOT_FOUND);
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_KINDS, 0, "x"), ERROR_INVALID);
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INFO, 0, ""), ERROR_INVALID);
+    assert_int_equal(room.live.agent_messages.count, 3);
+    const struct agent_message *agent_message = &room.live.agent_messages.at[0];
+    assert_true(agent_message->n < room.live.agent_messages.at[1].n);
+    assert_string_equal(agent_message->sender,
+                        "actor:agent:auto-1"); /* MAIL-06: as the door knows them */
+    assert_string_equal(agent_message->recipient, name);
+    assert_int_equal(agent_message->ack_required, 1);
+    struct signal ack = {.kind = SIGNAL_MAIL_ACK,
+                         .by = WHO_AGENT,
+                         .assignment = first + 1,
+                         .question = agent_message->n + 1};
     assert_int_equal(tell(&room, ack), ERROR_UNAUTHORIZED); /* it is not theirs */
-    ack.charge = second + 1;
+    ack.assignment = second + 1;
     assert_int_equal(tell(&room, ack), ERROR_NONE);
-    assert_int_equal(room.live.letters.count, 2);
+    assert_int_equal(room.live.agent_messages.count, 2);
     assert_int_equal(tell(&room, ack), ERROR_NONE); /* once more changes nothing */
     assert_int_equal(room.did.verdict, VERDICT_NOTHING);
     for (int i = 0; i < LIMIT_MAIL_KEPT; i++)
-        assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_NONE);
-    assert_int_equal(room.live.letters.count, LIMIT_MAIL_KEPT);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INFO, 1, "more"), ERROR_LIMITED);
+        assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INFO, 1, "more"), ERROR_NONE);
+    assert_int_equal(room.live.agent_messages.count, LIMIT_MAIL_KEPT);
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INFO, 1, "more"), ERROR_LIMITED);
     proof_passed("unit", __func__, "MAIL-01 MAIL-02 MAIL-06");
 }
 
@@ -847,17 +854,17 @@ static uint32_t words_sent(const struct room *r, enum wording words) {
 }
 
 /* The desk has room for what the agent is to hear. */
-static void desk_grants(struct room *r, uint32_t n) {
-    const struct charge *charge = charge_of(r, n);
+static void admission_grants(struct room *r, uint32_t n) {
+    const struct assignment *assignment = assignment_of(r, n);
     struct permit permit = {
-        .goal = r->goal.id, .charge = n, .turn = charge->turn, .wants = PERMIT_ACT};
+        .goal = r->goal.id, .assignment = n, .turn = assignment->turn, .wants = PERMIT_ACT};
     struct arena arena = {0};
-    snprintf(permit.agent, sizeof permit.agent, "%s", charge->agent);
+    snprintf(permit.agent, sizeof permit.agent, "%s", assignment->agent);
     struct str body = shape_encode(&PERMIT, &permit, &arena);
     assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_PERMIT_GRANTED,
                                              .by = WHO_OVERSEER,
-                                             .desk = charge->desk,
-                                             .charge = n + 1,
+                                             .admission = assignment->admission,
+                                             .assignment = n + 1,
                                              .body = body}),
                      ERROR_NONE);
     arena_free(&arena);
@@ -867,25 +874,29 @@ static void desk_grants(struct room *r, uint32_t n) {
 static void test_what_a_person_tells_is_said(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
-    uint32_t n = charge_put(&room, "T1");
+    uint32_t n = assignment_put(&room, "T1");
     char name[16];
-    charge_of(&room, n)->run = 1; /* somebody is there who can hear it */
+    assignment_of(&room, n)->run = 1; /* somebody is there who can hear it */
     room.policy.max_attempts = 12;
     snprintf(name, sizeof name, "A_%u", n);
-    assert_int_equal(mail(&room, WHO_AGENT, name, LETTER_INSTRUCTION, 0, "obey"), ERROR_NONE);
-    assert_int_equal(words_sent(&room, WORDS_TOLD), 0);
-    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INFO, 0, "so you know"), ERROR_NONE);
-    assert_int_equal(words_sent(&room, WORDS_TOLD), 0);
-    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INSTRUCTION, 0, "leave the parser"),
+    assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INSTRUCTION, 0, "obey"),
                      ERROR_NONE);
-    struct hash told = charge_of(&room, n)->told;
-    assert_true(str_equal(text_kept(&room, &told), STR("leave the parser\nthe body")));
-    assert_int_equal(words_sent(&room, WORDS_TOLD), 0); /* the desk is asked first */
-    assert_int_equal(mail(&room, WHO_HUMAN, name, LETTER_INSTRUCTION, 0, "and hurry"), ERROR_NONE);
-    assert_true(hash_equal(&charge_of(&room, n)->told, &told)); /* one after the other */
-    desk_grants(&room, n);
-    assert_int_equal(words_sent(&room, WORDS_TOLD), 1);
-    uint32_t effect = charge_of(&room, n)->effect - 1;
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0);
+    assert_int_equal(mail(&room, WHO_HUMAN, name, AGENT_MESSAGE_INFO, 0, "so you know"),
+                     ERROR_NONE);
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0);
+    assert_int_equal(mail(&room, WHO_HUMAN, name, AGENT_MESSAGE_INSTRUCTION, 0, "leave the parser"),
+                     ERROR_NONE);
+    struct hash outgoing_message = assignment_of(&room, n)->outgoing_message;
+    assert_true(str_equal(text_kept(&room, &outgoing_message), STR("leave the parser\nthe body")));
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0); /* the desk is asked first */
+    assert_int_equal(mail(&room, WHO_HUMAN, name, AGENT_MESSAGE_INSTRUCTION, 0, "and hurry"),
+                     ERROR_NONE);
+    assert_true(hash_equal(&assignment_of(&room, n)->outgoing_message,
+                           &outgoing_message)); /* one after the other */
+    admission_grants(&room, n);
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 1);
+    uint32_t effect = assignment_of(&room, n)->effect - 1;
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_CLAIM,
                                                  .by = WHO_OVERSEER,
                                                  .effect = effect,
@@ -897,10 +908,11 @@ static void test_what_a_person_tells_is_said(void **state) {
                                                  .to = DELIVERY_ACCEPTED}),
                      ERROR_NONE);
     tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
-    assert_int_equal(charge_of(&room, n)->owes, WORDS_TOLD); /* and now the second */
-    assert_false(hash_equal(&charge_of(&room, n)->told, &told));
-    desk_grants(&room, n);
-    assert_int_equal(words_sent(&room, WORDS_TOLD), 1);
+    assert_int_equal(assignment_of(&room, n)->outgoing_next,
+                     WORDS_MESSAGE); /* and now the second */
+    assert_false(hash_equal(&assignment_of(&room, n)->outgoing_message, &outgoing_message));
+    admission_grants(&room, n);
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 1);
     proof_passed("unit", __func__, "MAIL-01");
 }
 
@@ -911,13 +923,14 @@ static void test_what_checks_cannot_say(void **state) {
     staff_make(&room, "P1 T1/P1 T2/P1 T3/P1 T4/P1");
     room.policy.checks = room.policy.lands = 1;
     for (uint32_t i = 0; i < 4; i++) {
-        uint32_t n = charge_put(&room, NODES[i]);
-        charge_of(&room, n)->run = 1;
-        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        uint32_t n = assignment_put(&room, NODES[i]);
+        assignment_of(&room, n)->run = 1;
+        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
         if (i > 1)
-            snprintf(charge_of(&room, n)->commit, sizeof charge_of(&room, n)->commit, "9fceb02d");
+            snprintf(assignment_of(&room, n)->commit, sizeof assignment_of(&room, n)->commit,
+                     "9fceb02d");
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
-        uint32_t effect = charge_of(&room, n)->effect;
+        uint32_t effect = assignment_of(&room, n)->effect;
         assert_int_not_equal(effect, 0);
         assert_int_equal(
             tell(&room, (struct signal){.kind = i % 2 ? SIGNAL_EFFECT_LOST : SIGNAL_EFFECT_ENDED,
@@ -938,9 +951,9 @@ static void test_a_check_names_its_contract(void **state) {
     plan_find(&room.live.plan, STR("T1"))->contract = 1;
     for (uint32_t i = 0; i < 2; i++) {
         struct str id = i ? STR("T2") : STR("T1");
-        uint32_t n = charge_put(&room, id.at);
-        charge_of(&room, n)->run = 1;
-        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        uint32_t n = assignment_put(&room, id.at);
+        assignment_of(&room, n)->run = 1;
+        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
         struct effect check = {0};
         for (uint32_t k = 0; k < room.did.effect_count; k++)
@@ -956,24 +969,25 @@ static void test_a_check_names_its_contract(void **state) {
 /* ---- silence: TICK-03, TICK-07, TICK-15, TICK-27 ---- */
 
 /* The goal is due, and this was seen of a charge: it is in a turn, or nothing is known. */
-static void due_with(struct room *r, uint32_t n, enum sure turn) {
+static void due_with(struct room *r, uint32_t n, enum tristate turn) {
     struct arena arena = {0};
-    struct sighting row = {.charge = n, .at = turn ? r->now : 0, .process = turn, .turn = turn};
-    struct sightings all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
+    struct observation row = {
+        .assignment = n, .at = turn ? r->now : 0, .process = turn, .turn = turn};
+    struct observations all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
     tell(r, (struct signal){.kind = SIGNAL_GOAL_DUE,
                             .by = WHO_OVERSEER,
-                            .body = shape_encode(&SIGHTINGS, &all, &arena)});
+                            .body = shape_encode(&OBSERVATIONS, &all, &arena)});
     arena_free(&arena);
 }
 
-static uint32_t silent_put(struct room *r, const char *node, enum charge_status status) {
-    uint32_t n = charge_put(r, node);
-    struct charge *charge = charge_of(r, n);
-    charge->run = charge->dispatch = 1;
-    charge->status = status;
-    charge->waiting = WAITS_FOR_NOTHING;
-    charge->idle_after = 0;
-    charge->last_dispatch_at = charge->last_activity_at = r->now - MINUTES(16);
+static uint32_t silent_put(struct room *r, const char *node, enum assignment_status status) {
+    uint32_t n = assignment_put(r, node);
+    struct assignment *assignment = assignment_of(r, n);
+    assignment->run = assignment->dispatch = 1;
+    assignment->status = status;
+    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->idle_after = 0;
+    assignment->last_dispatch_at = assignment->last_activity_at = r->now - MINUTES(16);
     r->policy.idle_after = MINUTES(15);
     r->policy.turn_most = MINUTES(600);
     r->policy.tick_every = MINUTES(2);
@@ -984,12 +998,12 @@ static uint32_t silent_put(struct room *r, const char *node, enum charge_status 
 static void test_an_interval_follows_the_policy(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1");
-    uint32_t n = silent_put(&room, "T1", CHARGE_ACTIVE);
-    due_with(&room, n, SURE_YES);
+    uint32_t n = silent_put(&room, "T1", ASSIGNMENT_ACTIVE);
+    due_with(&room, n, TRISTATE_YES);
     assert_int_equal(room.due, room.now + MINUTES(2));
     room.now = room.due;
     room.policy.tick_every = MINUTES(5);
-    due_with(&room, n, SURE_YES);
+    due_with(&room, n, TRISTATE_YES);
     assert_int_equal(room.due, room.now + MINUTES(5));
     proof_passed("unit", "the next interval is that of the new policy", "TICK-27");
 }
@@ -1000,7 +1014,7 @@ static void test_a_look_is_bounded(void **state) {
     struct effect look = {0};
     uint32_t looks = 0;
     staff_make(&room, "P1 T1/P1");
-    due_with(&room, silent_put(&room, "T1", CHARGE_ACTIVE), SURE_UNKNOWN);
+    due_with(&room, silent_put(&room, "T1", ASSIGNMENT_ACTIVE), TRISTATE_UNKNOWN);
     for (uint32_t i = 0; i < room.did.effect_count; i++)
         if (room.did.effects[i].slot.kind == EFFECT_LOOK) {
             looks++;
@@ -1015,28 +1029,28 @@ static void test_a_look_is_bounded(void **state) {
 static void test_what_wants_to_be_looked_at(void **state) {
     (void)state;
     static const struct {
-        enum charge_status status;
+        enum assignment_status status;
         int64_t promised, backoff, wants; /* after now; 0: never */
     } ROWS[] = {
-        {CHARGE_QUEUED, 0, 0, 0},
-        {CHARGE_DISPATCHED, 0, 0, MINUTES(15)},
-        {CHARGE_ACTIVE, 0, 0, MINUTES(15)},
-        {CHARGE_ACTIVE, MINUTES(3), 0, MINUTES(3)},
-        {CHARGE_STALLED, 0, MINUTES(4), MINUTES(4)},
-        {CHARGE_BLOCKED, 0, 0, 0},
-        {CHARGE_DONE, 0, 0, 0},
-        {CHARGE_CANCELLED, 0, 0, 0},
+        {ASSIGNMENT_QUEUED, 0, 0, 0},
+        {ASSIGNMENT_DISPATCHED, 0, 0, MINUTES(15)},
+        {ASSIGNMENT_ACTIVE, 0, 0, MINUTES(15)},
+        {ASSIGNMENT_ACTIVE, MINUTES(3), 0, MINUTES(3)},
+        {ASSIGNMENT_STALLED, 0, MINUTES(4), MINUTES(4)},
+        {ASSIGNMENT_BLOCKED, 0, 0, 0},
+        {ASSIGNMENT_DONE, 0, 0, 0},
+        {ASSIGNMENT_CANCELLED, 0, 0, 0},
     };
     room.policy.idle_after = MINUTES(15);
     for (size_t i = 0; i < count_of(ROWS); i++) {
-        struct charge charge = {.n = 1,
-                                .status = ROWS[i].status,
-                                .last_activity_at = room.now,
-                                .last_dispatch_at = room.now,
-                                .expected_next_at =
-                                    ROWS[i].promised ? room.now + ROWS[i].promised : 0,
-                                .backoff_until = ROWS[i].backoff ? room.now + ROWS[i].backoff : 0};
-        struct live live = {.charges = {&charge, 1}};
+        struct assignment assignment = {
+            .n = 1,
+            .status = ROWS[i].status,
+            .last_activity_at = room.now,
+            .last_dispatch_at = room.now,
+            .expected_next_at = ROWS[i].promised ? room.now + ROWS[i].promised : 0,
+            .backoff_until = ROWS[i].backoff ? room.now + ROWS[i].backoff : 0};
+        struct live live = {.assignments = {&assignment, 1}};
         struct goal goal = room.goal;
         int64_t wants = live_wants(&live, &goal, &room.policy);
         check(wants == (ROWS[i].wants ? room.now + ROWS[i].wants : 0), "row %zu wants %lld", i,
@@ -1056,8 +1070,8 @@ static struct hash decision_digest(const struct decision *did) {
     }
     for (uint32_t i = 0; i < did->effect_count; i++)
         sha256_add(&sha, did->effects[i].body.at, did->effects[i].body.len);
-    for (uint32_t i = 0; i < did->live.charges.count; i++)
-        sha256_add(&sha, &did->live.charges.at[i], sizeof did->live.charges.at[i]);
+    for (uint32_t i = 0; i < did->live.assignments.count; i++)
+        sha256_add(&sha, &did->live.assignments.at[i], sizeof did->live.assignments.at[i]);
     sha256_add(&sha, &did->due_at, sizeof did->due_at);
     return sha256_end(&sha);
 }
@@ -1068,21 +1082,22 @@ static void test_the_same_is_decided_the_same(void **state) {
     struct arena arena = {0}, out = {0};
     struct hash first = {0};
     staff_make(&room, "P1 T1/P1");
-    uint32_t n = silent_put(&room, "T1", CHARGE_ACTIVE);
-    struct sighting row = {.charge = n, .at = room.now, .process = SURE_YES, .turn = SURE_NO};
-    struct sightings all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
+    uint32_t n = silent_put(&room, "T1", ASSIGNMENT_ACTIVE);
+    struct observation row = {
+        .assignment = n, .at = room.now, .process = TRISTATE_YES, .turn = TRISTATE_NO};
+    struct observations all = {.rows = {&row, 1}, .since = T0 - MINUTES(1440)};
     struct signal due = {.kind = SIGNAL_GOAL_DUE,
                          .by = WHO_OVERSEER,
                          .goal = room.goal.id,
                          .at = room.now,
                          .actor = STR("overseer"),
-                         .body = shape_encode(&SIGHTINGS, &all, &arena)};
+                         .body = shape_encode(&OBSERVATIONS, &all, &arena)};
     for (int i = 0; i < 1000; i++) {
         struct stepping s = {.world = {.goal = &room.goal, .live = &room.live, .level = 4},
                              .signal = &due,
                              .policy = policy_seal(room.policy),
                              .arena = &out};
-        assert_true(step_guarded(&s) == GUARD_WHOLE);
+        assert_true(step_guarded(&s) == CRASH_GUARD_WHOLE);
         assert_true(s.decision.verdict == VERDICT_CHANGE && s.decision.record_count > 0);
         struct hash digest = decision_digest(&s.decision);
         first = i == 0 ? digest : first;
@@ -1106,19 +1121,19 @@ static void test_a_verdict_is_kept(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         struct arena arena = {0};
         kept = (struct verification){0};
-        uint32_t n = charge_put(&room, i ? "T2" : "T1");
+        uint32_t n = assignment_put(&room, i ? "T2" : "T1");
         plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->contract = 1;
-        charge_of(&room, n)->run = 1;
-        charge_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        assignment_of(&room, n)->run = 1;
+        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
         struct str body = i ? STR("nonsense") : shape_encode(&VERIFICATION, &checks, &arena);
         assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
                                                      .by = WHO_OVERSEER,
-                                                     .effect = charge_of(&room, n)->effect - 1,
+                                                     .effect = assignment_of(&room, n)->effect - 1,
                                                      .to = CHECKED_FAILED,
                                                      .body = body}),
                          ERROR_NONE);
-        const struct hash *verdict = &charge_of(&room, n)->verdict;
+        const struct hash *verdict = &assignment_of(&room, n)->verdict;
         assert_true(shape_decode_in(&VERIFICATION, text_kept(&room, verdict), &arena, &kept));
         assert_int_equal(kept.status, VERIFIED_FAILED);
         assert_int_equal(kept.checks.count, i ? 0 : count_of(made));
@@ -1178,10 +1193,10 @@ static void something(struct room *r) {
 
 /* Never more than the cap in any hour that was counted, and nothing about what is over but its end. */
 static void messages_are_few(const struct room *r) {
-    for (uint32_t i = 0; i < r->said_count; i++) {
+    for (uint32_t i = 0; i < r->sent_count; i++) {
         uint32_t within = 0;
-        for (uint32_t k = i; k < r->said_count && r->said[k].at < r->said[i].at + MINUTES(60); k++)
-            within += r->said[k].alarm != ALARM_EMERGENCY;
+        for (uint32_t k = i; k < r->sent_count && r->sent[k].at < r->sent[i].at + MINUTES(60); k++)
+            within += r->sent[k].alarm != ALARM_EMERGENCY;
         check(within <= 2 * r->policy.messages_per_hour, "%u in an hour", within);
     }
 }
@@ -1194,13 +1209,13 @@ static void test_anything_in_any_order(void **state) {
         channels_three(&room);
         room.policy.quiet_from = MINUTES(1320);
         room.policy.quiet_to = MINUTES(420);
-        for (int i = 0; i < 150 && room.said_count < SAID_MOST - 256; i++)
+        for (int i = 0; i < 150 && room.sent_count < OUTPUT_MOST - 256; i++)
             something(&room);
         messages_are_few(&room);
         pass(&room, MINUTES(30 * 1440), deal_well); /* and in the end it is quiet */
-        uint32_t said = room.said_count;
+        uint32_t sent = room.sent_count;
         pass(&room, MINUTES(60 * 1440), deal_well);
-        check(room.said_count == said, "seed %llu: said for ever", (unsigned long long)seed);
+        check(room.sent_count == sent, "seed %llu: said for ever", (unsigned long long)seed);
         for (uint32_t i = 0; i < room.live.questions.count; i++)
             check(room.live.questions.at[i].state == QUESTION_OPEN, "seed %llu: %s stays %u",
                   (unsigned long long)seed, room.live.questions.at[i].cause,

@@ -2,16 +2,16 @@
 /* Who finds room in the ledger's queue when it is full? */
 #include "unit.h"
 
-#include "daemon/queue.h"
+#include "engine/queue.h"
 #include "model/limits.h"
 
 static struct queue queue;
 
-static bool put(void *waiter, bool owed) {
+static bool put(void *waiter, bool must_fit) {
     struct input *input =
         input_make(&(struct signal){.kind = SIGNAL_GOAL_REPORT, .text = STR("x")}, waiter);
     assert_non_null(input);
-    input->owed = owed;
+    input->must_fit = must_fit;
     bool taken = queue_put(&queue, input);
     if (!taken)
         input_free(input);

@@ -146,7 +146,7 @@ static void test_another_happening_gives_another_decision(void **state) {
     struct evidence evidence = {0};
     struct signal signal;
     struct record *last = &kept.records[kept.count - 1];
-    uint64_t told = 0;
+    uint64_t recorded = 0;
     assert_true(shape_decode(&EVIDENCE, last->body, &evidence) &&
                 signal_decode(evidence.input, &signal));
     signal.text = STR("bad");
@@ -154,9 +154,9 @@ static void test_another_happening_gives_another_decision(void **state) {
     last->body = shape_encode(&EVIDENCE, &evidence, &kept.arena);
     struct replay *replay = replay_new();
     replay->differs = differs_note;
-    replay->with = &told;
+    replay->with = &recorded;
     assert_int_equal(replay_all(replay), REPLAYED_DIFFERS);
-    assert_int_equal(told, last->seq);
+    assert_int_equal(recorded, last->seq);
 }
 
 static void test_what_is_missing_is_said(void **state) {

@@ -3,9 +3,9 @@
  * innocent.txt; both say at their top how they are written. */
 #include "unit.h"
 
-#include "model/key_block.h"
-#include "model/secret.h"
-#include "model/secret_shapes.h"
+#include "model/secret/key_block.h"
+#include "model/secret/secret.h"
+#include "model/secret/secret_shapes.h"
 
 #include <time.h>
 
@@ -344,12 +344,13 @@ static void test_a_secret_is_found_within_json(void **state) {
 }
 
 static struct str random_text(struct chance *chance, size_t most) {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "      \n\t.,;:()!?#&*";
+    static const char AGENT_MESSAGES[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "      \n\t.,;:()!?#&*";
     size_t len = chance_below(chance, (uint32_t)most);
     char *out = arena_new(&world.scratch, char, len + 2);
     for (size_t i = 0; i < len; i++)
-        out[i] = LETTERS[chance_below(chance, sizeof LETTERS - 1)];
+        out[i] = AGENT_MESSAGES[chance_below(chance, sizeof AGENT_MESSAGES - 1)];
     out[0] = out[len] = ' ';
     if (len > 2) /* digits beside those of a number make another number */
         out[1] = out[len - 1] = ',';
@@ -634,15 +635,15 @@ static void test_custom_patterns_end_at_their_limit(void **state) {
          i++) /* each with as many long runs as it may have */
         many.pattern[i] =
             arena_format(&world.arena, "corp%u-[a]{1,65}[b]{1,65}[c]{1,65}[d]{1,65}", i);
-    struct guard_report report;
-    assert_int_equal(guard_run(many_call, &many, &report), GUARD_WHOLE);
+    struct crash_guard_report report;
+    assert_int_equal(crash_guard_run(many_call, &many, &report), CRASH_GUARD_WHOLE);
     struct str out = redact_with(many.rules, STR("corp31-abcd corp32-abcd"));
     assert_true(str_equal(out, STR("[redacted:custom-32] corp32-abcd")));
     many.count++;
-    assert_int_equal(guard_run(many_call, &many, &report), GUARD_BROKEN);
+    assert_int_equal(crash_guard_run(many_call, &many, &report), CRASH_GUARD_BROKEN);
     many.count = 1;
     many.pattern[0] = STR("(");
-    assert_int_equal(guard_run(many_call, &many, &report), GUARD_BROKEN);
+    assert_int_equal(crash_guard_run(many_call, &many, &report), CRASH_GUARD_BROKEN);
     arena_reset(&world.scratch);
 }
 

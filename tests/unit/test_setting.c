@@ -404,9 +404,9 @@ static void broken_holds(const char *name) {
     assert_non_null(file);
     while (fgets(line, sizeof line, file) && strncmp(line, "#? ", 3) == 0) {
         line[strcspn(line, "\n")] = 0;
-        char *said = report.problems[count < CONFIG_PROBLEMS ? count : 0];
-        check(count < report.count && strstr(said, path) == said && strstr(said, line + 3),
-              "%s: expected \"%s\", it says \"%s\"", name, line + 3, said);
+        char *problem = report.problems[count < CONFIG_PROBLEMS ? count : 0];
+        check(count < report.count && strstr(problem, path) == problem && strstr(problem, line + 3),
+              "%s: expected \"%s\", it says \"%s\"", name, line + 3, problem);
         count++;
     }
     fclose(file);

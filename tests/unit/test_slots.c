@@ -2,7 +2,7 @@
 /* Is the newest whole state read, wherever a write was cut off, and is no more written than is used? */
 #include "unit.h"
 
-#include "daemon/slots.h"
+#include "sys/slots.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,10 +4,10 @@
 
 #include "core/words.h"
 #include "ops/all.h"
-#include "ops/completion.h"
 #include "ops/instruction.h"
 #include "ops/json.h"
-#include "ops/update.h"
+#include "runs/words/agent_completion.h"
+#include "runs/words/agent_words.h"
 
 static struct arena arena;
 
@@ -36,7 +36,7 @@ static const struct node_text TASK = {
     .scope_paths = TEXTS({"src/token/**", 12}),
 };
 
-static const struct crystal LEFT = {
+static const struct handoff LEFT = {
     .summary = {"The store is done, the mail is not.", 35},
     .state = {"branch tokens, 3 commits", 24},
     .next_actions = TEXTS({"write the mail", 14}, {"run the tests", 13}),
@@ -50,7 +50,7 @@ static struct words_about about_all(void) {
                                 .node = STR("T1.1"),
                                 .task = &TASK,
                                 .handoff = &LEFT,
-                                .said =
+                                .outgoing =
                                     STR("Use the staging relay.\nIts password is in the vault.")};
 }
 
@@ -159,9 +159,12 @@ static void test_nobody_s_text_can_pose_as_ours(void **state) {
     for (size_t i = 0; i < count_of(EVIL); i++) {
         struct texts list = {&EVIL[i], 1};
         struct node_text task = {.name = EVIL[i], .objective = EVIL[i], .criteria = list};
-        struct crystal left = {.summary = EVIL[i], .next_actions = list, .decisions = list};
-        struct words_about about = {
-            .goal = GOAL, .node = STR("T1\n> x"), .task = &task, .handoff = &left, .said = EVIL[i]};
+        struct handoff left = {.summary = EVIL[i], .next_actions = list, .decisions = list};
+        struct words_about about = {.goal = GOAL,
+                                    .node = STR("T1\n> x"),
+                                    .task = &task,
+                                    .handoff = &left,
+                                    .outgoing = EVIL[i]};
         for (enum wording words = WORDS_TASK; words < WORDSES; words++) {
             struct str text = words_write(words, &about, &arena);
             lines_are_fenced(text, "EVIL");
@@ -228,7 +231,7 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
                                  .completion_report = 1,
                                  .progress_reporting = 1,
                                  .artifacts = {artifacts, LIMIT_ARTIFACTS}};
-        struct crystal left = {.summary = text,
+        struct handoff left = {.summary = text,
                                .state = text,
                                .decisions = list,
                                .next_actions = list,
@@ -240,9 +243,9 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
             GOAL, STR("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""), &task,
             &left, text};
         for (enum wording words = WORDS_TASK; words < WORDSES; words++) {
-            struct str told = words_write(words, &about, &arena);
-            check(told.len <= LIMIT_INSTRUCTION, "%zu bytes", told.len);
-            check(has(told, "\"commits\": [\"<hash>\"]}\n}}\n```\n"), "the form is cut");
+            struct str written = words_write(words, &about, &arena);
+            check(written.len <= LIMIT_INSTRUCTION, "%zu bytes", written.len);
+            check(has(written, "\"commits\": [\"<hash>\"]}\n}}\n```\n"), "the form is cut");
         }
         arena_reset(&arena);
     }
@@ -264,9 +267,9 @@ static void test_our_own_example_says_nothing(void **state) {
     for (size_t i = 0; i < 6; i++)
         check(json_object_get(update, UPDATE.fields[i].name), "no %s", UPDATE.fields[i].name);
     json_decref(json);
-    struct update said = {0};
+    struct update outgoing = {0};
     struct str echo = arena_format(&arena, "You wrote:\n%.*s\nI am on it.", STR_ARG(nudge));
-    assert_int_equal(update_read(echo, &arena, &said, why, sizeof why), UPDATE_ABSENT);
+    assert_int_equal(update_read(echo, &arena, &outgoing, why, sizeof why), UPDATE_ABSENT);
 }
 
 /* ---- what is believed ---- */
@@ -407,7 +410,7 @@ static void test_a_report_of_the_end_is_whole(void **state) {
     assert_int_equal(update.completion, COMPLETION_COMPLETE + 1);
     assert_int_equal(update.confidence, CONFIDENCE_MEDIUM + 1);
     assert_int_equal(update.artifacts.count, 2);
-    const struct artifact_said *artifacts = update.artifacts.at;
+    const struct artifact_claim *artifacts = update.artifacts.at;
     assert_true(str_equal(artifacts[0].path, STR("docs/token.md")) &&
                 str_equal(artifacts[0].description, STR("how they expire")) &&
                 str_equal(artifacts[1].path, STR("token.c")) && artifacts[1].description.len == 0);
@@ -489,13 +492,13 @@ static void test_a_reply_becomes_a_signal(void **state) {
     struct signal signal = {0};
     char id[ID_TEXT + 1];
     id_format(GOAL, id);
-    struct str said = STR(SAYS("\"status\": \"done\", \"workNodeId\": \"T1\""));
-    check(!update_signal(said, WHO_OVERSEER, GOAL, 3, &arena, &signal), "our own words count");
-    check(!update_signal(said, WHO_HUMAN, GOAL, 3, &arena, &signal), "a person's words count");
+    struct str outgoing = STR(SAYS("\"status\": \"done\", \"workNodeId\": \"T1\""));
+    check(!update_signal(outgoing, WHO_OVERSEER, GOAL, 3, &arena, &signal), "our own words count");
+    check(!update_signal(outgoing, WHO_HUMAN, GOAL, 3, &arena, &signal), "a person's words count");
     check(!update_signal(STR(" \n\t"), WHO_AGENT, GOAL, 3, &arena, &signal), "silence counts");
-    assert_true(update_signal(said, WHO_AGENT, GOAL, 3, &arena, &signal));
+    assert_true(update_signal(outgoing, WHO_AGENT, GOAL, 3, &arena, &signal));
     struct update update = {0};
-    check(signal.kind == SIGNAL_AGENT_UPDATE && signal.charge == 3 && signal.to == 1 &&
+    check(signal.kind == SIGNAL_AGENT_UPDATE && signal.assignment == 3 && signal.to == 1 &&
               signal.by == WHO_AGENT && signal.reason.len == 0 &&
               shape_decode_in(&UPDATE, signal.body, &arena, &update) &&
               is_text(update.status, "done"),
@@ -517,12 +520,12 @@ static void test_a_reply_becomes_a_signal(void **state) {
 /* UPDATE-11: the tool call and the fenced block are one signal. */
 static void test_the_tool_and_the_block_say_the_same(void **state) {
     (void)state;
-    static const struct caller RUN_OF = {.role = ROLE_RUN, .actor = "a", .charge = 3};
+    static const struct caller RUN_OF = {.role = ROLE_RUN, .actor = "a", .assignment = 3};
     struct caller caller = RUN_OF;
     caller.goal = GOAL;
     struct op_call call = {.op = &OP_AGENT_UPDATE, .caller = &caller};
     struct signal by_tool = {0}, by_block = {0};
-    static const char SAID[] =
+    static const char REPORT[] =
         "\"workNodeId\": \"T1\", \"status\": \"done\", \"summary\": \"s\", \"next\": "
         "\"n\", \"blockers\": [\"b\"]";
     json_t *params = json_loads(
@@ -531,11 +534,12 @@ static void test_the_tool_and_the_block_say_the_same(void **state) {
         0, NULL);
     struct str reply = arena_format(
         &arena,
-        SAYS("%s, \"evidence\": {\"filesTouched\": [\"f\"], \"commits\": [\"c1\", \"c2\"]}"), SAID);
+        SAYS("%s, \"evidence\": {\"filesTouched\": [\"f\"], \"commits\": [\"c1\", \"c2\"]}"),
+        REPORT);
     assert_true(op_args_read(&call, params) && op_allows(&call));
     assert_true(call.op->signal(&call, NULL, &by_tool));
     assert_true(update_signal(reply, WHO_AGENT, GOAL, 3, &arena, &by_block));
-    check(by_tool.kind == by_block.kind && by_tool.charge == by_block.charge &&
+    check(by_tool.kind == by_block.kind && by_tool.assignment == by_block.assignment &&
               by_tool.to == by_block.to && id_equal(by_tool.goal, by_block.goal) &&
               str_equal(by_tool.node, by_block.node) && str_equal(by_tool.body, by_block.body),
           "%s and %s", hex_of(by_tool.body), hex_of(by_block.body));
@@ -562,7 +566,7 @@ static void test_a_signal_is_the_same_however_often_it_is_built(void **state) {
         {"handoff.add", "{\"summary\": \"s\", \"node\": \"T1\"}"},
         {"work.start", "{\"node\": \"T1\"}"},
     };
-    struct caller caller = {.role = ROLE_RUN, .actor = "a", .charge = 3, .goal = GOAL};
+    struct caller caller = {.role = ROLE_RUN, .actor = "a", .assignment = 3, .goal = GOAL};
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct op_call call = {.op = op_find(str_of(ROWS[i].name)), .caller = &caller};
         struct signal signals[2] = {{0}, {0}};
@@ -584,18 +588,19 @@ static void test_a_signal_is_the_same_however_often_it_is_built(void **state) {
 static void test_an_instruction_is_made_of_what_is_kept(void **state) {
     (void)state;
     struct str node = shape_encode(&NODE_TEXT, &TASK, &arena),
-               left = shape_encode(&CRYSTAL, &LEFT, &arena), said = STR("too slow");
-    struct text_row rows[] = {{sha256(node), node}, {sha256(left), left}, {sha256(said), said}};
+               left = shape_encode(&HANDOFF, &LEFT, &arena), outgoing = STR("too slow");
+    struct text_row rows[] = {
+        {sha256(node), node}, {sha256(left), left}, {sha256(outgoing), outgoing}};
     struct goal_shown shown = {.texts = rows, .text_count = 3};
     struct instruction about = {GOAL,         STR("T1.1"),  rows[0].hash,
                                 rows[1].hash, rows[2].hash, WORDS_AGAIN};
-    struct words_about words = {GOAL, STR("T1.1"), &TASK, &LEFT, said};
+    struct words_about words = {GOAL, STR("T1.1"), &TASK, &LEFT, outgoing};
     check(str_equal(instruction_text(&about, &shown, &arena),
                     words_write(WORDS_AGAIN, &words, &arena)),
           "other words");
     shown.text_count = 2;
     check(instruction_text(&about, &shown, &arena).len == 0, "half of an instruction");
-    about.said = (struct hash){0};
+    about.outgoing = (struct hash){0};
     check(instruction_text(&about, &shown, &arena).len > 0, "nothing more is needed");
     about.words = WORDS_NONE;
     check(instruction_text(&about, &shown, &arena).len == 0, "nothing was said");

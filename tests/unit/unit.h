@@ -13,8 +13,8 @@
 
 #include "base/arena.h"
 #include "base/sha256.h"
-#include "daemon/guard.h"
 #include "lib/proof.h"
+#include "sys/crash_guard.h"
 
 /* An assertion that says in which case it failed. */
 #define check(promise, ...) \

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from care import house_make  # noqa: E402
-from pulls import House, git  # noqa: E402
+from pulls import Fixture, git  # noqa: E402
 from world import OVERSEER, OVERSEERD, Broken, Daemon, store_make  # noqa: E402
 
 # Speaks ACP. The files beside it say when it goes on (go.GOAL) and whether it asks for permission first (ask.GOAL).
@@ -64,7 +64,7 @@ def expect(holds, text):
         raise Broken(text)
 
 
-class Site(House):
+class Site(Fixture):
     """A repository, settings and a daemon, which is first the earlier one and then this tree's."""
     engine = earlier = store = None
 

@@ -29,7 +29,7 @@ class Reached(Exception):
     """It got through."""
 
 
-class Door(http.client.HTTPConnection):
+class Interface(http.client.HTTPConnection):
     def __init__(self, path, token=None):
         super().__init__("overseer", timeout=5)
         self.path, self.token = path, token
@@ -102,7 +102,7 @@ def own_token(know):
 
 @attempt
 def door_of_people(know):
-    return Door(know["socket"]).call("goal.list")
+    return Interface(know["socket"]).call("goal.list")
 
 
 @attempt
@@ -122,68 +122,68 @@ def door_of_people_in_background(know):
 
 @attempt
 def own_door_without_token(know):
-    return Door(know["door"]).call("goal.list")
+    return Interface(know["door"]).call("goal.list")
 
 
 @attempt
 def own_door_with_made_up_token(know):
-    return Door(know["door"], "ovs_" + "A" * 43).call("goal.show", goal=know["goal"])
+    return Interface(know["door"], "ovs_" + "A" * 43).call("goal.show", goal=know["goal"])
 
 
 @attempt
 def own_door_with_token_of_another_run(know):
-    return Door(know["door"], know["other_token"]).call("agent.status", goal=know["other_goal"])
+    return Interface(know["door"], know["other_token"]).call("agent.status", goal=know["other_goal"])
 
 
 @attempt
 def own_door_with_token_of_a_person(know):
-    return Door(know["door"], know["person_token"]).call("goal.list")
+    return Interface(know["door"], know["person_token"]).call("goal.list")
 
 
 @attempt
 def another_goal(know):
-    return Door(know["door"], own_token(know)).call("agent.status", goal=know["other_goal"])
+    return Interface(know["door"], own_token(know)).call("agent.status", goal=know["other_goal"])
 
 
 @attempt
 def plan_operation(know):
-    return Door(know["door"], own_token(know)).call("plan.apply", goal=know["goal"], nodes=[
+    return Interface(know["door"], own_token(know)).call("plan.apply", goal=know["goal"], nodes=[
         {"id": "T9", "tier": "task", "name": "more power", "acceptanceCriteria": ["mine"]}])
 
 
 @attempt
 def calls_itself_done(know):
-    return Door(know["door"], own_token(know)).call("work.done", goal=know["goal"], node="T1", reason="it is")
+    return Interface(know["door"], own_token(know)).call("work.done", goal=know["goal"], node="T1", reason="it is")
 
 
 @attempt
 def makes_itself_a_token(know):
-    return Door(know["door"], own_token(know)).call("token.create", role="human", actor="human:me")
+    return Interface(know["door"], own_token(know)).call("token.create", role="human", actor="human:me")
 
 
 @attempt
 def stops_the_daemon(know):
-    return Door(know["door"], own_token(know)).call("daemon.stop")
+    return Interface(know["door"], own_token(know)).call("daemon.stop")
 
 
 @attempt
 def widens_its_scope(know):
-    door = Door(know["door"], own_token(know))
-    return "; ".join([door.call("run.update", goal=know["goal"], runId="R_1"),
-                      door.call("goal.resume", goal=know["goal"]), door.call("work.retry", goal=know["goal"], node="T1"),
-                      door.call("config.reload")])
+    interface = Interface(know["door"], own_token(know))
+    return "; ".join([interface.call("run.update", goal=know["goal"], runId="R_1"),
+                      interface.call("goal.resume", goal=know["goal"]), interface.call("work.retry", goal=know["goal"], node="T1"),
+                      interface.call("config.reload")])
 
 
 @attempt
 def approves_its_own_question(know):
-    return Door(know["door"], own_token(know)).call("question.answer", goal=know["goal"], question="Q_1", answer="yes")
+    return Interface(know["door"], own_token(know)).call("question.answer", goal=know["goal"], question="Q_1", answer="yes")
 
 
 @attempt
 def floods_reports(know):
-    door, refused = Door(know["door"], own_token(know)), 0
+    interface, refused = Interface(know["door"], own_token(know)), 0
     for i in range(400):
-        _, answer = door.ask("/rpc", {"jsonrpc": "2.0", "id": 1, "method": "goal.report",
+        _, answer = interface.ask("/rpc", {"jsonrpc": "2.0", "id": 1, "method": "goal.report",
                                       "params": {"goal": know["goal"], "text": f"flood {i}"}})
         refused += "error" in answer
         said = json.dumps(answer)[:160]

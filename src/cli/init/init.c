@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declares a repository to Overseer. init finds its test command, the files that judge work, its remote and the agents
+ * on this machine, shows them, asks once, and writes them to the operator's own file: never to the repository, which
+ * others can write to. */
+#include "cli/agent_list.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/init/init_judged.h"
+#include "cli/init/init_keep.h"
+#include "cli/place.h"
+#include "cli/run.h"
+#include "cli/term.h"
+#include "config/config.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { COMMAND = 512, READ_MOST = 65536, ANSWER = 512 };
+
+/* The first matching row wins: a file, and a text that it contains. */
+static const struct {
+    const char *file, *has, *command;
+} KNOWN[] = {
+    {"pnpm-lock.yaml", NULL, "pnpm test"},
+    {"yarn.lock", NULL, "yarn test"},
+    {"bun.lockb", NULL, "bun test"},
+    {"package.json", "\"test\"", "npm test"},
+    {"deno.json", NULL, "deno test"},
+    {"Makefile", "\ncheck:", "make check"},
+    {"Makefile", "\ntest:", "make test"},
+    {"GNUmakefile", "\ncheck:", "make check"},
+    {"meson.build", "test(", "meson setup --wipe build && meson test -C build"},
+    {"Cargo.toml", NULL, "cargo test"},
+    {"tox.ini", NULL, "tox"},
+    {"pytest.ini", NULL, "pytest"},
+    {"pyproject.toml", NULL, "pytest"},
+    {"setup.py", NULL, "pytest"},
+    {"go.mod", NULL, "go test ./..."},
+    {"CMakeLists.txt", "enable_testing",
+     "cmake -B build && cmake --build build && ctest --test-dir build"},
+    {"pom.xml", NULL, "mvn -q test"},
+    {"gradlew", NULL, "./gradlew test"},
+    {"mix.exs", NULL, "mix test"},
+    {"Package.swift", NULL, "swift test"},
+    {"composer.json", "\"test\"", "composer test"},
+    {"Rakefile", NULL, "bundle exec rake test"},
+    {"Makefile", NULL, "make"},
+};
+
+struct init {
+    char folder[PATH_MAX - 64], file[PATH_MAX];
+    char command[COMMAND]; /* empty: none */
+    const char *from;      /* the file that led to the command */
+    char branch[ANSWER], remote[ANSWER];
+    char before[PATH_MAX + 16]; /* where the old file is; empty: there was none */
+    struct judged judged;
+    struct arena arena; /* memory of judged */
+};
+
+/* ---- finding ---- */
+
+static bool file_has(const char *folder, const char *name, const char *text) {
+    char path[PATH_MAX];
+    static char content[READ_MOST + 2];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    content[0] = '\n'; /* so that "\ncheck:" also matches the first line */
+    size_t length = fread(content + 1, 1, READ_MOST, file);
+    fclose(file);
+    content[1 + length] = 0;
+    return !text || strstr(content, text);
+}
+
+/* Python tests need no file that declares them. */
+static bool has_python_tests(const struct init *init) {
+    static const char *const PLACES[] = {"test_*.py", "tests/test_*.py", "test/test_*.py"};
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    bool has = false;
+    for (size_t i = 0; i < count_of(PLACES) && !has; i++) {
+        snprintf(pattern, sizeof pattern, "%s/%s", init->folder, PLACES[i]);
+        has = glob(pattern, 0, NULL, &found) == 0;
+        globfree(&found);
+    }
+    return has;
+}
+
+static void command_find_in(struct init *init) {
+    for (size_t i = 0; i < count_of(KNOWN); i++)
+        if (file_has(init->folder, KNOWN[i].file, KNOWN[i].has)) {
+            snprintf(init->command, sizeof init->command, "%s", KNOWN[i].command);
+            init->from = KNOWN[i].file;
+            return;
+        }
+    if (!has_python_tests(init))
+        return;
+    snprintf(init->command, sizeof init->command, "python3 -m unittest discover");
+    init->from = "test_*.py";
+}
+
+/* The answer of git, one line; empty: none. */
+static void git_ask(const struct init *init, const char *first, const char *second,
+                    const char *third, char answer[ANSWER]) {
+    char git[PATH_MAX];
+    char *words[] = {git,
+                     (char *)"-C",
+                     (char *)(uintptr_t)init->folder,
+                     (char *)(uintptr_t)first,
+                     (char *)(uintptr_t)second,
+                     (char *)(uintptr_t)third,
+                     NULL};
+    struct trouble trouble;
+    struct child *child = calloc(1, sizeof *child);
+    answer[0] = 0;
+    if (child && program_find("git", git)) {
+        child->words = words;
+        child->quiet = true;
+        if (child_run(child, &trouble) && child->status == 0)
+            snprintf(answer, ANSWER, "%.*s", (int)strcspn(child->output, "\n"), child->output);
+    }
+    free(child);
+}
+
+/* The operator's own file: the one that is named, or the one that Overseer reads. */
+static bool file_settle(struct typed *typed, struct init *init) {
+    const char *given = typed_text(typed, "file"), *named = getenv("OVERSEER_CONFIG"),
+               *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (given || (named && *named))
+        length = snprintf(init->file, sizeof init->file, "%s", given ? given : named);
+    else if (config && *config)
+        length = snprintf(init->file, sizeof init->file, "%s/overseer/overseer.toml", config);
+    else if (home && *home)
+        length = snprintf(init->file, sizeof init->file, "%s/.config/overseer/overseer.toml", home);
+    if (length > 0 && length < (int)sizeof init->file - 16)
+        return true;
+    return trouble_make(&typed->trouble, ERROR_INVALID,
+                        "Where is it to be written? Say it with --file.");
+}
+
+static bool folder_find(struct typed *typed, struct init *init) {
+    char path[PATH_MAX];
+    const char *given = typed_text(typed, "folder");
+    if (!realpath(given ? given : ".", path))
+        return trouble_make(&typed->trouble, ERROR_NOT_FOUND, "There is no such folder: %s.",
+                            strerror(errno));
+    if (!repository_of(given ? given : ".", path)) {
+        trouble_make(&typed->trouble, ERROR_NOT_FOUND, "This is no git repository.");
+        trouble_next(&typed->trouble, "Go to one, or make one with: git init");
+        return false;
+    }
+    if (strlen(path) >= sizeof init->folder)
+        return trouble_make(&typed->trouble, ERROR_INVALID,
+                            "The path of the repository is too long.");
+    memcpy(init->folder, path, strlen(path) + 1);
+    git_ask(init, "symbolic-ref", "--short", "HEAD", init->branch);
+    git_ask(init, "remote", "get-url", "origin", init->remote);
+    return file_settle(typed, init);
+}
+
+/* A forge has pull requests; a folder has branches. */
+static bool remote_is_forge(const struct init *init) {
+    return strstr(init->remote, "://") || (strchr(init->remote, '@') && strchr(init->remote, ':'));
+}
+
+/* ---- asking ---- */
+
+/* Asks once; an empty answer accepts the command that was found, a dash means none. */
+static void command_ask(struct init *init) {
+    char answer[COMMAND];
+    if (init->from)
+        fprintf(stderr, "%s is there.\n", init->from);
+    fprintf(stderr, "What has to succeed before work counts as verified?\n[%s] ",
+            *init->command ? init->command : "nothing: work stays unverified");
+    if (!fgets(answer, sizeof answer, stdin))
+        return;
+    answer[strcspn(answer, "\n")] = 0;
+    if (strcmp(answer, "-") == 0)
+        init->command[0] = 0;
+    else if (*answer)
+        snprintf(init->command, sizeof init->command, "%s", answer);
+}
+
+static void command_keep(struct init *init, const struct settings *old) {
+    if (old->verify.command.len == 0 || old->verify.command.len >= sizeof init->command)
+        return;
+    snprintf(init->command, sizeof init->command, "%.*s", STR_ARG(old->verify.command));
+    init->from = "a command in the settings";
+}
+
+/* Keeps what the operator has already set for this repository. */
+static void verify_keep(struct init *init) {
+    struct config_source source = {.file = init->file};
+    struct config_report *report = calloc(1, sizeof *report);
+    struct settings *old =
+        report && access(init->file, R_OK) == 0 ? config_load(&source, report) : NULL;
+    free(report);
+    if (!old)
+        return;
+    if (str_equal(old->repo.path, str_of(init->folder))) {
+        command_keep(init, old);
+        judged_keep(&init->judged, old, &init->arena);
+    }
+    config_free(old);
+}
+
+static bool command_settle(struct typed *typed, struct init *init) {
+    const char *given = typed_text(typed, "test-command");
+    command_find_in(init);
+    verify_keep(init);
+    judged_find(&init->judged, init->folder, &init->arena);
+    if (given) {
+        init->from = NULL;
+        if (strlen(given) >= sizeof init->command)
+            return trouble_make(&typed->trouble, ERROR_INVALID,
+                                "The test command is too long; put it into a script.");
+        snprintf(init->command, sizeof init->command, "%s", given);
+    } else if (!typed->yes && term_can_ask())
+        command_ask(init);
+    else if (!typed->yes && !typed->dry_run) {
+        trouble_make(&typed->trouble, ERROR_INVALID, "Nobody can be asked here%s%s%s.",
+                     *init->command ? ", but `" : "", init->command,
+                     *init->command ? "` looks right" : "");
+        trouble_next(&typed->trouble, "Take it with --yes, or say it with --test-command.");
+        return false;
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+static void toml_text(FILE *file, const char *text) {
+    fputc('"', file);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at == '"' || *at == '\\')
+            fprintf(file, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(file, "\\u%04X", *at);
+        else
+            fputc(*at, file);
+    fputc('"', file);
+}
+
+static void agent_write(FILE *file, const struct agent_known *agent, const char *path) {
+    fprintf(file, "\n[[agents]] # %s\nid = \"%s\"\nkind = \"%s\"\n", agent->title, agent->name,
+            agent->kind);
+    if (*agent->driver)
+        fprintf(file, "driver = \"%s\"\n", agent->driver);
+    fprintf(file, "program = ");
+    toml_text(file, path);
+    fprintf(file, "\nkeys = [");
+    for (size_t i = 0, shown = 0; i < AGENT_KEYS && agent->keys[i]; i++)
+        if (getenv(agent->keys[i]))
+            fprintf(file, "%s\"%s\"", shown++ ? ", " : "", agent->keys[i]);
+    fprintf(file, "]\n");
+}
+
+/* Writes each agent whose program is in PATH: as a row of the file, or as a name in a list. */
+static size_t agents_write(FILE *file, bool names) {
+    char path[PATH_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++) {
+        if (!agent_program(&AGENTS_KNOWN[i], path))
+            continue;
+        if (names)
+            fprintf(file, "%s\"%s\"", count ? ", " : "", AGENTS_KNOWN[i].name);
+        else
+            agent_write(file, &AGENTS_KNOWN[i], path);
+        count++;
+    }
+    return count;
+}
+
+/* ---- keeping old settings ---- */
+
+struct keeping {
+    FILE *file;
+    bool names, any;
+};
+
+static void block_keep(void *with, const char *id, const char *text) {
+    struct keeping *it = with;
+    if (it->names && *id)
+        fprintf(it->file, "%s\"%s\"", it->any ? ", " : "", id);
+    if (!it->names)
+        fprintf(it->file, "%s%s", it->any ? "" : "\n# Kept of the settings before:\n", text);
+    it->any = it->any || !it->names || *id;
+}
+
+/* Keeps parts of the existing file, or of the file that was set aside for the new one. */
+static void old_keep(FILE *file, const struct init *init, bool names, bool any) {
+    struct keeping it = {.file = file, .names = names, .any = any};
+    init_keep(*init->before ? init->before : init->file, block_keep, &it);
+}
+
+static void judged_write(FILE *file, const char *note, const char *key,
+                         const struct judged_list *list) {
+    char text[LIMIT_LINE + 1];
+    if (!list->is_written)
+        return;
+    fprintf(file, "# %s\n%s = [", note, key);
+    for (uint32_t i = 0; i < list->count; i++) {
+        snprintf(text, sizeof text, "%.*s", STR_ARG(list->at[i]));
+        fprintf(file, "%s", i ? ", " : "");
+        toml_text(file, text);
+    }
+    fprintf(file, "]\n");
+}
+
+static void verify_write(FILE *file, const struct init *init) {
+    fprintf(
+        file,
+        "\n\n[verify]\n"
+        "# Work counts as verified once this succeeds on the exact commit, in a clean checkout.\n"
+        "%scommand = ",
+        *init->command ? "" : "# ");
+    toml_text(file, *init->command ? init->command : "make check");
+    fprintf(file, "\n");
+    judged_write(
+        file,
+        "Tests, and what they and linters read: work that changes one is checked with the old one, too.",
+        "protect", &init->judged.protect);
+    judged_write(file, "CI: work that changes one of these waits for you.", "rules",
+                 &init->judged.rules);
+}
+
+static void repo_write(FILE *file, const struct init *init) {
+    fprintf(
+        file,
+        "[repo]\n# Work is done in worktrees of a clone of it; your checkout is not touched.\npath = ");
+    toml_text(file, init->folder);
+    fprintf(file, "\ndefault_branch = ");
+    toml_text(file, *init->branch ? init->branch : "main");
+    verify_write(file, init);
+    fprintf(file, "\n[landing]\n# pr, branch, rebase, squash, merge or none\nhow = \"%s\"\n",
+            remote_is_forge(init) ? "pr" : "branch");
+    if (!remote_is_forge(init))
+        return;
+    fprintf(
+        file,
+        "# Without a forge it is a branch. A channel of kind gitea, github or gitlab opens it:\n"
+        "# forge = \"forge\"\n# remote = ");
+    toml_text(file, init->remote);
+    fprintf(file, "\n");
+}
+
+static void content_write(FILE *file, const struct init *init) {
+    fprintf(file, "# Overseer's settings. What else there is: man overseer.toml\n\n"
+                  "[supervision]\n"
+                  "# Agents are started, nudged and recovered. false: Overseer only watches.\n"
+                  "enabled = true\n"
+                  "# What passed its checks waits for `overseer land`. false: it lands by itself.\n"
+                  "verify_by_person = true\n\n"
+                  "[policy]\n"
+                  "allow_agents = [");
+    old_keep(file, init, true, agents_write(file, true) > 0);
+    fprintf(file, "]\nallow_cross_agent = true\n\n");
+    repo_write(file, init);
+    if (agents_write(file, false) == 0)
+        fprintf(
+            file,
+            "\n# None of the agent programs that are known is in PATH. Once one is: overseer init "
+            "--yes\n# A program of your own: driver = \"command\", see overseer.toml(5).\n"
+            "# [[agents]]\n# id = \"claude\"\n");
+    old_keep(file, init, false, false);
+}
+
+/* Never overwrites a file that was set aside before. */
+static bool set_aside(struct init *init) {
+    for (unsigned n = 1; n < 1000; n++) {
+        snprintf(init->before, sizeof init->before, n > 1 ? "%s.before-%u" : "%s.before",
+                 init->file, n);
+        if (link(init->file, init->before) == 0)
+            return unlink(init->file) == 0;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+static bool file_write(struct typed *typed, struct init *init) {
+    char folder[PATH_MAX];
+    bool there = access(init->file, F_OK) == 0;
+    if (there && !typed->yes) {
+        trouble_make(&typed->trouble, ERROR_CONFLICT, "%.900s is there already.", init->file);
+        trouble_next(&typed->trouble,
+                     "Edit it, or write it anew with --yes; the old one is set aside.");
+        return false;
+    }
+    if (there && !set_aside(init))
+        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
+                            "%.900s cannot be set aside: %s.", init->file, strerror(errno));
+    snprintf(folder, sizeof folder, "%s", init->file);
+    char *slash = strrchr(folder, '/');
+    if (slash && slash > folder) {
+        *slash = 0;
+        place_make(folder);
+    }
+    FILE *file = fopen(init->file, "we");
+    if (file)
+        content_write(file, init);
+    if (!file || fclose(file) != 0)
+        return trouble_make(&typed->trouble, ERROR_REFUSED_BY_STORE,
+                            "%.900s cannot be written: %s.", init->file, strerror(errno));
+    return true;
+}
+
+/* Makes a running daemon read the file now. */
+static bool daemon_reloaded(struct typed *typed) {
+    json_t *result = typed_ask(typed, "config.reload", json_object());
+    json_decref(result);
+    return result != NULL;
+}
+
+static json_t *agents_json(void) {
+    json_t *list = json_array();
+    char path[PATH_MAX];
+    for (size_t i = 0; i < AGENTS_KNOWN_COUNT; i++)
+        if (agent_program(&AGENTS_KNOWN[i], path))
+            json_array_append_new(list, json_string(AGENTS_KNOWN[i].name));
+    return list;
+}
+
+static void judged_tell(const char *what, const struct judged_list *list) {
+    for (uint32_t i = 0; i < list->beside_count; i++)
+        printf("%s%.*s", i ? ", " : what, STR_ARG(list->besides[i]));
+    if (list->beside_count > 0)
+        printf("\n");
+}
+
+static json_t *judged_json(const struct judged_list *list) {
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < list->beside_count; i++)
+        json_array_append_new(all, json_stringn(list->besides[i].at, list->besides[i].len));
+    return all;
+}
+
+static void words_tell(const struct init *init, bool reloaded) {
+    char agent[AGENT_NAME];
+    bool any = agent_first(agent);
+    printf("Written: %s\n", init->file);
+    if (*init->before)
+        printf(
+            "  the old one %s\n"
+            "  kept of it  agents of your own, and all but [supervision] [policy] [repo] [landing]\n",
+            init->before);
+    printf("  repository  %s\n", init->folder);
+    printf("  verified by %s\n",
+           *init->command ? init->command : "nothing yet: work stays unverified");
+    judged_tell("  judged by   the usual tests, and ", &init->judged.protect);
+    judged_tell("  asked about the usual CI, and ", &init->judged.rules);
+    printf("  lands as    %s\n",
+           remote_is_forge(init)
+               ? "a branch; a pull request once landing.forge is set (overseer.toml(5))"
+               : "a branch");
+    printf("  agents      ");
+    json_t *agents = agents_json(), *name;
+    size_t i;
+    json_array_foreach(agents, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
+    printf("%s\n", any ? "" : "none in PATH yet");
+    json_decref(agents);
+    if (reloaded)
+        printf("The daemon knows already.\n");
+    if (any)
+        hint("Next: overseer run \"fix the failing test\" --agent %s", agent);
+    else
+        hint("Next: install an agent program, then overseer init --yes");
+}
+
+static int init_tell(struct typed *typed, const struct init *init) {
+    bool reloaded = !typed_text(typed, "file") && daemon_reloaded(typed);
+    if (!typed->as_json) {
+        words_tell(init, reloaded);
+        return 0;
+    }
+    json_t *json = json_pack(
+        "{s:s, s:s?, s:s?, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", init->file, "command",
+        *init->command ? init->command : NULL, "found", init->from, "repository", init->folder,
+        "remote", init->remote, "landing", remote_is_forge(init) ? "pr" : "branch", "agents",
+        agents_json(), "reloaded", reloaded, "protect", judged_json(&init->judged.protect), "rules",
+        judged_json(&init->judged.rules));
+    json_dumpf(json, stdout, JSON_INDENT(2));
+    printf("\n");
+    json_decref(json);
+    return 0;
+}
+
+/* Shows the content before it is written, if the user can refuse it. */
+static bool is_agreed(struct typed *typed, const struct init *init) {
+    char question[PATH_MAX + 32];
+    if (typed->yes || !term_can_ask() || access(init->file, F_OK) == 0)
+        return true;
+    fprintf(stderr, "\n");
+    content_write(stderr, init);
+    snprintf(question, sizeof question, "Write this to %s", init->file);
+    return person_agrees(question) ||
+           trouble_make(&typed->trouble, ERROR_INVALID, "Nothing was written.");
+}
+
+static int init_do(struct typed *typed, struct init *init) {
+    if (!folder_find(typed, init) || !command_settle(typed, init))
+        return trouble_tell(&typed->trouble, typed->as_json);
+    if (typed->dry_run) {
+        content_write(stdout, init);
+        return 0;
+    }
+    return is_agreed(typed, init) && file_write(typed, init)
+               ? init_tell(typed, init)
+               : trouble_tell(&typed->trouble, typed->as_json);
+}
+
+int init_run(struct typed *typed) {
+    struct init init = {0};
+    int code = init_do(typed, &init);
+    arena_free(&init.arena);
+    return code;
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* What of an older file stays when the settings are written anew? */
-#pragma once
-
-#include "cli/command.h"
-
-/* A section of the old file that stays; id: of an agent, else empty. */
-typedef void kept_block(void *with, const char *id, const char *text);
-void init_keep(const char *path, kept_block *each, void *with);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Admission: what a host may begin now. An aggregate of its own, one for each host, stepped and stored like a goal.
+ *
+ * A goal asks admission for a permit before it begins anything that costs. Admission answers when there is room, in the
+ * order of the scores in the requests, and keeps the reservation until it is settled. So caps, budgets, quota and the
+ * supervisor's own pace are decided in one place, in committed steps. docs/decisions/0009. */
+#pragma once
+
+#include "model/plan.h"
+
+enum permit_state { PERMIT_WAITING, PERMIT_GRANTED, PERMIT_STATES };
+
+/* What a permit is requested for. */
+enum permit_kind {
+    PERMIT_NONE,
+    PERMIT_BEGIN,      /* to start or continue: takes a place and a reservation */
+    PERMIT_ACT,        /* to send something to a running agent: it costs */
+    PERMIT_DISRUPTIVE, /* to resend to, stop or move a running agent: would harm a healthy one */
+    PERMIT_KINDS
+};
+
+/* One assignment that wants to begin, or has begun. A waiting permit has an open request; a granted one may have
+ * another. */
+struct permit {
+    uint32_t n;
+    struct id goal;
+    uint32_t assignment; /* of that goal */
+    uint32_t turn;       /* number of its request: an answer to an older request is ignored */
+    enum permit_state state;
+    enum permit_kind wants;      /* requested and not answered yet */
+    enum permit_kind granted;    /* newest kind that was granted */
+    uint32_t again;              /* 1: it was requested again, and has to be answered again */
+    uint32_t stopped;            /* 1: it was notified that its budget is used up */
+    char agent[LIMIT_AGENT + 1]; /* the policy gives its account, model and team */
+    uint64_t repository;         /* prefix of the hash of its name; 0: none */
+    uint64_t score;    /* of graph_recommend() at the time of the request, without its waiting */
+    int64_t asked_at;  /* adds a point for each minute since then */
+    int64_t wanted_at; /* time of the newest request */
+    int64_t granted_at;
+    uint64_t reserved; /* money, in millionths */
+    uint64_t tokens;   /* reserved */
+    uint64_t settled_cost,
+        settled_tokens; /* part of it that is spent already: samples of a long run */
+    uint64_t goal_cost, goal_tokens,
+        goal_starts; /* of its goal at the time of the request: for budgets of goals */
+};
+
+struct permits {
+    struct permit *at;
+    uint32_t count;
+};
+
+/* A quota with a provider: all agents that use it wait together. The row exists while the account is limited, or while
+ * a guessed limit is being probed. */
+struct account {
+    uint32_t n;
+    char name[LIMIT_AGENT + 1];
+    int64_t limited_until; /* 0: no longer limited */
+    uint32_t guessed; /* 1: the end of the limit was guessed; one agent tries the account first */
+    uint32_t tried;   /* guesses in a row */
+    uint32_t probe;   /* n + 1 of the permit that probes it; 0: none yet */
+    int64_t probe_until; /* without a complaint until then, the account is open */
+};
+
+struct accounts {
+    struct account *at;
+    uint32_t count;
+};
+
+enum budget_unit { UNIT_MONEY, UNIT_TOKENS, UNIT_STARTS, BUDGET_UNITS };
+
+/* What was spent and reserved in one window of one scope; a setting says how much there is. The total budget of a goal
+ * is not here: the goal knows what it has spent, and sends it with its requests. */
+struct budget {
+    uint32_t n;
+    char scope[LIMIT_SCOPE + 1]; /* fleet, day, agent/NAME, team/NAME, account/NAME, model/NAME */
+    enum budget_unit unit;
+    int64_t window; /* 0: for ever */
+    int64_t since;  /* start of the window: windows begin at multiples of their length */
+    uint64_t spent;
+    uint64_t reserved; /* by the permits granted now: the sum over them */
+    uint32_t warned;   /* 1: a person was notified that it is used up */
+};
+
+struct budgets {
+    struct budget *at;
+    uint32_t count;
+};
+
+extern const struct shape PERMIT, ACCOUNT, BUDGET;
+extern const struct names PERMIT_STATE_NAMES, PERMIT_KIND_NAMES, BUDGET_UNIT_NAMES;
+
+struct id admission_id(uint32_t host);
+struct permit *permits_find(const struct permits *permits, struct id goal, uint32_t assignment);
+struct account *accounts_find(const struct accounts *accounts, struct str name);
+struct budget *budgets_find(const struct budgets *budgets, struct str scope, enum budget_unit unit,
+                            int64_t window);
+
+/* What is still reserved for a permit; 0 unless it is granted. */
+uint64_t permit_reserved(const struct permit *permit, enum budget_unit unit);
+
+/* The first broken invariant in words, or NULL. Runs after every step of admission. */
+struct live;
+const char *admission_broken(const struct live *live);

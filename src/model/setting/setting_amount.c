@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parses money, tokens, budget scopes and hours of the day. */
+#include "model/admission.h"
+#include "model/setting/setting.h"
+
+/* ---- amounts ---- */
+
+static struct str rest_of(struct str text, size_t from) {
+    return (struct str){text.at + from, text.len - from};
+}
+
+static size_t digits(struct str text) {
+    size_t len = 0;
+    while (len < text.len && text.at[len] >= '0' && text.at[len] <= '9')
+        len++;
+    return len;
+}
+
+static bool whole_parse(struct str text, uint64_t *ret) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
+            return false;
+    *ret = value;
+    return text.len > 0;
+}
+
+/* In millionths, so that no money is lost to rounding. */
+static bool money_parse(struct str text, uint64_t *ret) {
+    uint64_t whole, part = 0;
+    size_t len = digits(text);
+    if (!whole_parse(str_cut(text, len), &whole) || whole > UINT32_MAX)
+        return false;
+    struct str after = rest_of(text, len);
+    if (after.len > 0) {
+        struct str fraction = rest_of(after, 1);
+        if (after.at[0] != '.' || fraction.len == 0 || fraction.len > 6 ||
+            digits(fraction) != fraction.len || !whole_parse(fraction, &part))
+            return false;
+        for (size_t i = fraction.len; i < 6; i++)
+            part *= 10;
+    }
+    *ret = whole * 1000000 + part;
+    return true;
+}
+
+static uint64_t times_of(char letter) {
+    switch (letter) {
+    case 'k': return 1000;
+    case 'M': return 1000000;
+    case 'G': return 1000000000;
+    default: return 1;
+    }
+}
+
+static bool count_parse(struct str text, uint32_t *ret_unit, uint64_t *ret) {
+    size_t len = digits(text);
+    uint64_t times = len < text.len ? times_of(text.at[len]) : 1;
+    if (!whole_parse(str_cut(text, len), ret) || __builtin_mul_overflow(*ret, times, ret))
+        return false;
+    text = rest_of(text, len + (times > 1));
+    if (text.len == 0 || text.at[0] != ' ' || *ret > INT64_MAX)
+        return false;
+    return names_find(&BUDGET_UNIT_NAMES, rest_of(text, 1), ret_unit) && *ret_unit != UNIT_MONEY;
+}
+
+bool amount_parse(struct str text, uint32_t *ret_unit, uint64_t *ret_amount) {
+    *ret_unit = UNIT_MONEY;
+    *ret_amount = 0;
+    if (text.len == 0)
+        return true;
+    if (text.at[0] == '$')
+        return money_parse(rest_of(text, 1), ret_amount);
+    return count_parse(text, ret_unit, ret_amount);
+}
+
+uint64_t money_of(struct str text) {
+    uint32_t unit;
+    uint64_t amount;
+    return amount_parse(text, &unit, &amount) && unit == UNIT_MONEY ? amount : 0;
+}
+
+const char *amount_wrong(struct str text) {
+    uint32_t unit;
+    uint64_t amount;
+    return amount_parse(text, &unit, &amount)
+               ? NULL
+               : "has to be an amount, such as \"$400\", \"5M tokens\" or \"200 starts\"";
+}
+
+const char *money_wrong(struct str text) {
+    uint32_t unit;
+    uint64_t amount;
+    return amount_parse(text, &unit, &amount) && unit == UNIT_MONEY
+               ? NULL
+               : "has to be an amount of money, such as \"$2.50\"";
+}
+
+/* ---- scopes ---- */
+
+const char *scope_wrong(struct str text) {
+    static const char *const ALONE[] = {"", "fleet", "day", "goal"};
+    static const char *const NAMED[] = {"agent", "team", "account", "model"};
+    size_t len = 0;
+    while (len < text.len && text.at[len] != '/')
+        len++;
+    struct str kind = str_cut(text, len);
+    bool named = len < text.len;
+    for (size_t i = 0; i < count_of(ALONE); i++)
+        if (str_equal(text, str_of(ALONE[i])))
+            return NULL;
+    for (size_t i = 0; i < count_of(NAMED); i++)
+        if (str_equal(kind, str_of(NAMED[i])) && text.len <= LIMIT_SCOPE &&
+            (!named || text.len > kind.len + 1))
+            return NULL;
+    return "has to be fleet, day, goal, agent, team, account or model, the last four with a name "
+           "if you like, such as \"team/web\"";
+}
+
+/* ---- hours ---- */
+
+static bool clock_parse(struct str text, int64_t *ret) {
+    uint64_t hours, minutes;
+    if (text.len != 5 || text.at[2] != ':' || digits(text) != 2 || digits(rest_of(text, 3)) != 2)
+        return false;
+    if (!whole_parse(str_cut(text, 2), &hours) || !whole_parse(rest_of(text, 3), &minutes))
+        return false;
+    *ret = MINUTES(hours * 60 + minutes);
+    return hours < 24 && minutes < 60;
+}
+
+bool hours_parse(struct str text, int64_t *ret_from, int64_t *ret_to) {
+    const int64_t day = MINUTES(1440);
+    int64_t offset = 0;
+    *ret_from = *ret_to = 0;
+    if (text.len == 0)
+        return true;
+    if (text.len == 18 && text.at[11] == ' ' && (text.at[12] == '+' || text.at[12] == '-')) {
+        if (!clock_parse(rest_of(text, 13), &offset))
+            return false;
+        offset = text.at[12] == '-' ? -offset : offset;
+        text.len = 11;
+    }
+    if (text.len != 11 || text.at[5] != '-' || !clock_parse(str_cut(text, 5), ret_from) ||
+        !clock_parse(rest_of(text, 6), ret_to))
+        return false;
+    *ret_from = (*ret_from - offset + 2 * day) % day;
+    *ret_to = (*ret_to - offset + 2 * day) % day;
+    return true;
+}
+
+const char *hours_wrong(struct str text) {
+    int64_t from, to;
+    return hours_parse(text, &from, &to)
+               ? NULL
+               : "has to be two times of the day, such as \"22:00-07:00\" or \"22:00-07:00 +02:00\"";
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Derives the policy that decisions see from the settings. Every field of a policy comes from settings that are marked
+ * as part of it, so that a policy can be read back from its stored text. */
+#include "model/policy.h"
+#include "model/setting/setting.h"
+
+static struct str joined(const struct texts *texts, struct arena *arena) {
+    struct writer writer = {.arena = arena};
+    for (uint32_t i = 0; i < texts->count; i++) {
+        if (i > 0)
+            write_byte(&writer, ' ');
+        write_raw(&writer, texts->at[i]);
+    }
+    return (struct str){writer.at, writer.len};
+}
+
+static void name_copy(char *to, size_t size, struct str from) {
+    struct str cut = str_cut_utf8(from, size - 1);
+    memset(to, 0, size);
+    if (cut.len > 0)
+        memcpy(to, cut.at, cut.len);
+}
+
+/* ---- agents ---- */
+
+/* If the numbers of input and output tokens are not reported, the higher price counts: a budget should run out too
+ * early rather than too late. */
+static uint64_t price_of(const struct settings *settings, struct str model) {
+    for (uint32_t i = 0; i < settings->price_count; i++) {
+        const struct price_setting *price = &settings->prices[i];
+        uint64_t in = money_of(price->in), out = money_of(price->out);
+        if (str_equal(price->model, model))
+            return in > out ? in : out;
+    }
+    return 0;
+}
+
+static void agent_take(const struct settings *settings, const struct agent_setting *from,
+                       struct policy_agent *to) {
+    struct str model = from->model.len ? from->model : settings->defaults.model;
+    name_copy(to->id, sizeof to->id, from->id);
+    name_copy(to->role, sizeof to->role, from->role);
+    name_copy(to->account, sizeof to->account, from->account.len ? from->account : from->id);
+    name_copy(to->model, sizeof to->model, model);
+    name_copy(to->team, sizeof to->team, from->team);
+    to->most = (uint32_t)from->most;
+    to->reserve = money_of(from->reserve);
+    to->reserve_tokens = (uint64_t)from->reserve_tokens;
+    to->dedupes = from->dedupes;
+    to->price = price_of(settings, model);
+}
+
+/* CONFIG-01: until supervision is enabled, nothing is assigned automatically. */
+static void agents_take(const struct settings *settings, struct policy *policy,
+                        struct arena *arena) {
+    uint32_t count = settings->supervision.enabled ? settings->agent_count : 0;
+    struct policy_agent *agents = arena_new(arena, struct policy_agent, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        agent_take(settings, &settings->agents[i], &agents[i]);
+    policy->agents = agents;
+    policy->agent_count = count;
+}
+
+/* POLICY-01, POLICY-02: the first agent is allowed; others need the flag and an entry in the list. */
+static struct str allowed(const struct settings *settings, struct arena *arena) {
+    struct str first = settings->agent_count ? settings->agents[0].id : STR("");
+    if (!settings->policy.allow_cross_agent)
+        return first;
+    struct str others = joined(&settings->policy.allow_agents, arena);
+    if (str_equal(others, STR("*")))
+        return STR("");
+    return arena_format(arena, "%.*s %.*s", STR_ARG(first), STR_ARG(others));
+}
+
+/* ---- budgets and channels ---- */
+
+static void budgets_take(const struct settings *settings, struct policy *policy,
+                         struct arena *arena) {
+    struct policy_budget *budgets =
+        arena_new(arena, struct policy_budget, settings->budget_count + 1);
+    for (uint32_t i = 0; i < settings->budget_count; i++) {
+        const struct budget_setting *from = &settings->budgets[i];
+        uint32_t unit;
+        uint64_t most;
+        must(amount_parse(from->most, &unit, &most));
+        bool day = str_equal(from->scope, STR("day"));
+        name_copy(budgets[i].scope, sizeof budgets[i].scope, from->scope);
+        budgets[i].unit = (enum budget_unit)unit;
+        budgets[i].most = most / 100 * (uint64_t)settings->budget.share +
+                          most % 100 * (uint64_t)settings->budget.share / 100;
+        budgets[i].window = day && from->window == 0 ? MINUTES(1440) : from->window;
+    }
+    policy->budgets = budgets;
+    policy->budget_count = settings->budget_count;
+}
+
+static void channels_take(const struct settings *settings, struct policy *policy,
+                          struct arena *arena) {
+    struct policy_channel *channels =
+        arena_new(arena, struct policy_channel, settings->channel_count + 1);
+    for (uint32_t i = 0; i < settings->channel_count; i++) {
+        const struct channel *from = &settings->channels[i];
+        name_copy(channels[i].id, sizeof channels[i].id, from->id);
+        name_copy(channels[i].origins, sizeof channels[i].origins, joined(&from->origins, arena));
+        channels[i].kind = from->kind;
+        channels[i].least = from->least;
+        channels[i].quiet = from->quiet;
+    }
+    policy->channels = channels;
+    policy->channel_count = settings->channel_count;
+}
+
+/* ---- the rest ---- */
+
+static void caps_take(const struct settings *settings, struct policy *policy) {
+    policy->most_at_once = (uint32_t)settings->caps.at_once;
+    policy->most_per_goal = (uint32_t)settings->caps.per_goal;
+    policy->most_per_model = (uint32_t)settings->caps.per_model;
+    policy->most_per_repository = (uint32_t)settings->caps.per_repository;
+    policy->most_per_account = (uint32_t)settings->caps.per_account;
+    policy->most_per_team = (uint32_t)settings->caps.per_team;
+    policy->actions_per_minute = (uint32_t)settings->caps.actions_per_minute;
+    policy->blast_share = (uint32_t)settings->caps.blast_share;
+    policy->blast_least = (uint32_t)settings->caps.blast_least;
+    policy->quota_guess = settings->budget.quota_guess;
+}
+
+/* A repository that is a local path is a different repository on each host. */
+static void workspace_take(const struct settings *settings, struct policy *policy) {
+    struct str source = settings->repo.path;
+    struct hash hash = sha256(source);
+    for (size_t i = 0; source.len > 0 && i < sizeof policy->workspace; i++)
+        policy->workspace |= (uint64_t)hash.bytes[i] << (8 * i);
+    policy->workspace_local = source.len > 0 && source.at[0] == '/';
+}
+
+static void watch_take(const struct settings *settings, struct policy *policy) {
+    policy->act_within = settings->supervision.act_within;
+    policy->allow_reassign = settings->supervision.allow_reassign;
+    policy->verify_by_person = settings->supervision.verify_by_person;
+    policy->checks = settings->verify.command.len > 0 && settings->repo.path.len > 0;
+    policy->lands = settings->landing.how != LAND_NOT && settings->repo.path.len > 0;
+    policy->check_rounds = (uint32_t)settings->verify.rounds;
+    policy->check_within = settings->verify.within;
+    policy->land_rechecks = (uint32_t)settings->landing.rechecks;
+    workspace_take(settings, policy);
+    policy->tick_every = settings->supervision.tick_every;
+    policy->idle_after = settings->supervision.idle_after;
+    policy->idle_in_tool = settings->supervision.idle_in_tool;
+    policy->chatter_most = settings->supervision.chatter_most;
+    policy->turn_most = settings->supervision.turn_most;
+    policy->context_most = (uint32_t)settings->supervision.context_most;
+    policy->first_rung = settings->supervision.first_rung;
+    policy->max_retries = (uint32_t)settings->supervision.max_retries;
+    policy->max_attempts = (uint32_t)settings->supervision.max_attempts;
+    policy->backoff_base = settings->supervision.backoff_base;
+    policy->backoff_max = settings->supervision.backoff_max;
+    policy->min_resend = settings->supervision.min_resend_interval;
+    policy->planner = settings->planner.model.len > 0;
+    policy->max_restarts = (uint32_t)settings->supervision.max_restarts;
+    policy->restart_window = settings->supervision.restart_window;
+    policy->orphan_after = settings->fleet.orphan_after;
+}
+
+static void people_take(const struct settings *settings, struct policy *policy) {
+    policy->auto_escalate = settings->escalation.auto_escalate;
+    policy->notify_below = settings->people.notify_below;
+    policy->say_again = settings->people.say_again;
+    policy->say_again_most = settings->people.say_again_most;
+    policy->say_most = (uint32_t)settings->people.say_most;
+    must(hours_parse(settings->people.quiet_hours, &policy->quiet_from, &policy->quiet_to));
+    policy->expires_after = settings->people.expires_after;
+    policy->undo_for = settings->people.undo_for;
+    policy->request_raise = settings->people.request_raise;
+    policy->messages_per_hour = (uint32_t)settings->people.messages_per_hour;
+}
+
+struct policy settings_to_policy(const struct settings *settings, struct arena *arena) {
+    struct policy policy = {.approve_plans = settings->plans.approve,
+                            .plan_agents = joined(&settings->plans.agents, arena),
+                            .allow_agents = allowed(settings, arena)};
+    agents_take(settings, &policy, arena);
+    budgets_take(settings, &policy, arena);
+    channels_take(settings, &policy, arena);
+    caps_take(settings, &policy);
+    watch_take(settings, &policy);
+    people_take(settings, &policy);
+    return policy;
+}

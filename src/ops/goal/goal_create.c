@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operation that creates a goal. */
+#include "ops/all.h"
+
+static const struct field PARAMS[] = {
+    PARAM("title", FIELD_TEXT, title, LIMIT_TITLE, FIELD_REQUIRED, "what is wanted, in one line"),
+    PARAM("command", FIELD_TEXT, command, LIMIT_COMMAND, 0,
+          "a shell command to run for it, at most once; exit status 0 completes the goal"),
+    PARAM_ENUM("priority", priority, &PRIORITY_NAMES, 0, "low, normal, high or urgent"),
+    {"tags", FIELD_TEXTS, 0, FIELD_OF(op_args, tags), LIMIT_TAG, 0, NULL, "words to find it by",
+     LIMIT_TAGS, NULL},
+    PARAM("key", FIELD_TEXT, key, LIMIT_KEY, 0,
+          "repeating the request with the same key gives the same goal, never a second one"),
+    PARAM_TRACE,
+};
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    (void)answer;
+    const struct op_args *args = &call->args;
+    struct tags tags = {args->tags};
+    struct str words = shape_encode(&GOAL_TEXT, &args->words, &call->arena);
+    ret->kind = SIGNAL_GOAL_CREATE;
+    ret->title = args->title;
+    ret->command = args->command;
+    ret->priority = args->priority;
+    ret->body = words.len > 1
+                    ? words
+                    : (struct str){0}; /* longer than its version byte: at least one field is set */
+    if (args->tags.count > 0)
+        ret->tags = shape_encode(&TAGS, &tags, &call->arena);
+    return true;
+}
+
+const struct op OP_GOAL_CREATE = {
+    .name = "goal.create",
+    .summary = "Create a goal, and run a command for it if one is given.",
+    .help =
+        "The answer comes when the goal is stored, and not before: it survives a crash from then on.\n"
+        "Example: overseer goal create \"tidy the changelog\" --command \"make changelog\"",
+    .kind = OP_WRITES,
+    .may = MAY_MANAGE,
+    .params = PARAMS,
+    .param_count = count_of(PARAMS),
+    .positional = 1,
+    .words = &GOAL_TEXT,
+    .words_offset = offsetof(struct op_args, words),
+    .signal = signal,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that start, block, unblock, complete, cancel or override a node. PLAN-34: the node's id is enough if only
+ * one goal has it. */
+#include "ops/all.h"
+
+#include <stdio.h>
+
+#define NODE_AND_GOAL \
+    PARAM("node", FIELD_TEXT, node, LIMIT_NODE_ID, FIELD_REQUIRED, \
+          "the node's id, such as S1.1.1"), \
+        PARAM_GOAL(0)
+#define REST PARAM_VERSION, PARAM_KEY, PARAM_TRACE
+
+static const struct field PARAMS[] = {NODE_AND_GOAL, PARAM_REASON(0), REST};
+static const struct field DONE[] = {
+    NODE_AND_GOAL, PARAM_REASON(FIELD_REQUIRED),
+    PARAM("evidence", FIELD_TEXT, text, LIMIT_REPORT, 0, "a commit, a test, a handoff"), REST};
+static const struct field BLOCK[] = {
+    NODE_AND_GOAL, PARAM_REASON(FIELD_REQUIRED),
+    PARAM_ENUM("by", blocked, &BLOCKED_NAMES, 0, "person, credential, external, failure or other"),
+    REST};
+static const struct field OVERRIDE[] = {
+    NODE_AND_GOAL,
+    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it is to be"),
+    PARAM_REASON(FIELD_REQUIRED), REST};
+
+static const struct field UPDATES[] = {
+    NODE_AND_GOAL,
+    PARAM_ENUM("status", status, &NODE_STATUS_NAMES, FIELD_REQUIRED, "what it becomes"),
+    PARAM_REASON(0),
+    PARAM_ENUM("by", blocked, &BLOCKED_NAMES, 0, "blocked: person, credential, external …"),
+    PARAM("evidence", FIELD_TEXT, text, LIMIT_REPORT, 0, "done: a commit, a test, a handoff"),
+    REST};
+
+static bool request(struct op_call *call, struct store_request *ret_request) {
+    static const struct id NONE;
+    if (!id_equal(call->args.goal_id, NONE)) /* named, or the run's own goal */
+        return false;
+    ret_request->verb = STORE_FIND;
+    ret_request->part = PART_NODE;
+    ret_request->name = call->args.node;
+    ret_request->limit = LIMIT_FOUND;
+    return true;
+}
+
+static bool goal_is_clear(struct op_call *call, const struct store_answer *answer,
+                          struct id *ret_goal) {
+    if (!answer || answer->found_count == 1) {
+        *ret_goal = answer ? answer->found[0] : call->args.goal_id;
+        return true;
+    }
+    if (answer->found_count == 0)
+        return op_refuse(call, ERROR_NOT_FOUND, "No goal has a node %.*s.",
+                         STR_ARG(call->args.node));
+    op_refuse(call, ERROR_INVALID,
+              "Several goals have a node %.*s; say which with --goal:", STR_ARG(call->args.node));
+    for (uint32_t i = 0; i < answer->found_count; i++) {
+        char id[GOAL_ID_TEXT + 1];
+        size_t used = strlen(call->why);
+        goal_id_format(answer->found[i], id);
+        snprintf(call->why + used, sizeof call->why - used, " %s", id);
+    }
+    return false;
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    const struct op_args *args = &call->args;
+    bool overrides = call->op == &OP_WORK_OVERRIDE;
+    bool is_given = overrides || call->op == &OP_WORK_UPDATE;
+    if (!goal_is_clear(call, answer, &ret->goal))
+        return false;
+    ret->kind = call->op == &OP_WORK_FOLLOW  ? SIGNAL_WORK_FOLLOW
+                : call->op == &OP_WORK_RETRY ? SIGNAL_WORK_RETRY
+                                             : SIGNAL_WORK_MOVE;
+    ret->node = args->node;
+    ret->to = is_given ? args->status : call->op->to;
+    ret->override = overrides;
+    ret->reason = args->reason;
+    ret->text = args->text;
+    ret->blocked = args->blocked;
+    ret->expected = args->version;
+    return true;
+}
+
+#define MOVE(verb, status, fields, roles, words, example) \
+    { \
+        .name = "work." verb, .summary = words, \
+        .help = "Example: overseer work " verb " S1.1.1" example, .kind = OP_WRITES, \
+        .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
+        .param_count = count_of(fields), .positional = 1, .to = status, \
+        .asks_first = (status) == NODE_CANCELLED, .stops = (status) == NODE_CANCELLED, \
+        .request = request, .signal = signal \
+    }
+
+const struct op OP_WORK_START = MOVE("start", NODE_IN_PROGRESS, PARAMS, MAY_MANAGE | MAY_RUN,
+                                     "Say that work on a node has begun.", "");
+const struct op OP_WORK_BLOCK = MOVE("block", NODE_BLOCKED, BLOCK, MAY_MANAGE | MAY_RUN,
+                                     "Say that a node cannot go on, and by what it is blocked.",
+                                     " --by credential --reason \"needs OPENAI_API_KEY in .env\"");
+const struct op OP_WORK_UNBLOCK =
+    MOVE("unblock", NODE_QUEUED, PARAMS, MAY_MANAGE, "Let a blocked node go on.", "");
+const struct op OP_WORK_DONE =
+    MOVE("done", NODE_DONE, DONE, MAY_MANAGE, "Call a node done by your own word, on the record.",
+         " --reason \"checked by hand\"");
+const struct op OP_WORK_CANCEL =
+    MOVE("cancel", NODE_CANCELLED, PARAMS, MAY_MANAGE,
+         "Stop a node for good, and everything open below it.", " --yes");
+const struct op OP_WORK_OVERRIDE = MOVE("override", NODE_STATUSES, OVERRIDE, MAY_MANAGE,
+                                        "Set a node's status past the table, on the record.",
+                                        " --status queued --reason \"the agent is gone\"");
+const struct op OP_WORK_FOLLOW =
+    MOVE("follow", NODE_STATUSES, PARAMS, MAY_MANAGE,
+         "Take an override back: the node follows its children again.", "");
+/* API-03: any move that the table allows, named by its target status. */
+const struct op OP_WORK_UPDATE =
+    MOVE("update", NODE_STATUSES, UPDATES, MAY_MANAGE,
+         "Move a node to a status that may follow its own.", " --status in_progress");
+/* RECOVER-11: the agent that works on it is stopped, and the node is started anew. */
+const struct op OP_WORK_RETRY =
+    MOVE("retry", NODE_STATUSES, PARAMS, MAY_HUMAN,
+         "Begin a task once more, with a new attempt; what was tried before stays on the record.",
+         " --reason \"the key is there now\"");

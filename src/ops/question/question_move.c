@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that acknowledge, snooze, undo and withdraw a question. G-23 */
+#include "ops/all.h"
+#include "ops/question/question_view.h"
+
+static const struct field PARAMS[] = {PARAM_QUESTION, PARAM_REASON(0), PARAM_GOAL(0), PARAM_KEY,
+                                      PARAM_TRACE};
+static const struct field SNOOZE[] = {
+    PARAM_QUESTION,
+    PARAM("until", FIELD_TEXT, until, 40, FIELD_REQUIRED, "a time, or how long: 90s, 15m, 2h, 3d"),
+    PARAM_REASON(0),
+    PARAM_GOAL(0),
+    PARAM_KEY,
+    PARAM_TRACE,
+};
+
+static bool until_read(struct op_call *call, int64_t *ret) {
+    int64_t span;
+    if (call->args.until.len == 0 || time_parse(call->args.until, ret))
+        return true;
+    if (!span_parse(call->args.until, &span))
+        return op_refuse(call, ERROR_INVALID, "\"until\" is not a time, nor such as 2h.");
+    *ret = time_after(call->at, span);
+    return true;
+}
+
+static bool signal(struct op_call *call, const struct store_answer *answer, struct signal *ret) {
+    struct question_text text;
+    const struct question *question = question_given(call, answer, &text);
+    if (!question || !until_read(call, &ret->until))
+        return false;
+    ret->kind = SIGNAL_QUESTION_MOVE;
+    ret->goal = call->args.goal_id;
+    ret->question = question->n + 1;
+    ret->to = call->op->to;
+    ret->reason = call->args.reason;
+    ret->assignment = call->caller->assignment;
+    return true;
+}
+
+#define MOVE(verb, move, fields, count, roles, words, example) \
+    { \
+        .name = "question." verb, .also = verb, .summary = words, .help = "Example: " example, \
+        .kind = OP_WRITES, .may = (roles), .for_agents = ((roles)&MAY_RUN) != 0, .params = fields, \
+        .param_count = count_of(fields), .positional = count, .to = move, \
+        .request = question_request, .next = question_next, .signal = signal \
+    }
+
+const struct op OP_QUESTION_ACK =
+    MOVE("ack", QUESTION_SEEN, PARAMS, 1, MAY_HUMAN,
+         "Say that you have it in hand: nobody is reminded again. An alert is over then.",
+         "overseer ack Q1");
+const struct op OP_QUESTION_SNOOZE =
+    MOVE("snooze", QUESTION_SNOOZE, SNOOZE, 2, MAY_HUMAN,
+         "Be reminded later; the question stays open.", "overseer snooze Q1 2h");
+const struct op OP_QUESTION_UNDO =
+    MOVE("undo", QUESTION_UNDO, PARAMS, 1, MAY_HUMAN,
+         "Take an answer back, as long as it has not taken effect.", "overseer undo Q1");
+const struct op OP_QUESTION_WITHDRAW =
+    MOVE("withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
+         "Say that it need not be answered any more; whoever waits for it goes on.",
+         "overseer question withdraw Q1");

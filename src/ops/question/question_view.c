@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shows questions to people, and parses the names by which people refer to them. */
+#include "ops/question/question_view.h"
+
+#include "ops/json.h"
+
+#include <stdio.h>
+
+const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
+    {"questionId", MEMBER_TEXT, true, "Q and a number: it names the question inside its goal"},
+    {"goalId", MEMBER_TEXT, true, "of which goal"},
+    {"kind", MEMBER_TEXT, true, "decide, approve, alert or request"},
+    {"state", MEMBER_TEXT, true, "open, or answered and not yet in effect"},
+    {"asked", MEMBER_TEXT, true, "who is asked: person, parent or overseer"},
+    {"level", MEMBER_TEXT, true, "info, warning, critical or emergency"},
+    {"cause", MEMBER_TEXT, true, "the same cause is asked once"},
+    {"title", MEMBER_TEXT, true, "the question in a line"},
+    {"text", MEMBER_TEXT, false, "and in full"},
+    {"options", MEMBER_LIST, true, "what can be answered, the first is a"},
+    {"default", MEMBER_TEXT, false, "the letter that counts when nobody answers"},
+    {"askedAt", MEMBER_TIME, true, "since when"},
+    {"expiresAt", MEMBER_TIME, false, "until when it can be answered"},
+    {"snoozedUntil", MEMBER_TIME, false, "until when nobody is reminded"},
+    {"acknowledged", MEMBER_FLAG, true, "somebody has it in hand"},
+    {"answer", MEMBER_TEXT, false, "the letter of the answer"},
+    {"appliesAt", MEMBER_TIME, false, "when the answer takes effect; until then it can be undone"},
+    {"node", MEMBER_TEXT, false, "the node that it is about"},
+    {"assignmentId", MEMBER_TEXT, false, "the assignment that waits for it"},
+    {"commit", MEMBER_TEXT, false, "the commit that lands if the answer is yes"},
+    {"onto", MEMBER_TEXT, false, "the target's tip that it was built on and checked on"},
+    {"why", MEMBER_TEXT, false, "the rule that asks"},
+    {"reason", MEMBER_TEXT, false, "the same in words"},
+    {"evidence", MEMBER_TEXT, false, "JSON"},
+    {"who", MEMBER_TEXT, false, "who may answer; not given: any person"},
+    {"recommendations", MEMBER_LIST, false, "what could be done"},
+    {"times", MEMBER_NUMBER, true, "how often it was said"},
+    {"said", MEMBER_LIST, true,
+     "on which channels, and what came of it, the newest first: at, channel, result, reference, url, why"},
+};
+/* ---- naming a question ---- */
+
+bool question_named(struct str name, uint32_t *ret_n) {
+    size_t at = name.len > 0 && (name.at[0] == 'Q' || name.at[0] == 'q');
+    at += at < name.len && name.at[at] == '_';
+    uint64_t n = 0;
+    if (at == name.len || name.len - at > 9)
+        return false;
+    for (; at < name.len; at++) {
+        if (name.at[at] < '0' || name.at[at] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(name.at[at] - '0');
+    }
+    *ret_n = (uint32_t)n;
+    return true;
+}
+
+static bool goal_is_known(const struct op_call *call) {
+    static const struct id NONE;
+    return !id_equal(call->args.goal_id, NONE);
+}
+
+bool question_request(struct op_call *call, struct store_request *ret_request) {
+    uint32_t n;
+    if (!question_named(call->args.question, &n)) {
+        op_refuse(call, ERROR_INVALID, "\"%.*s\" is no question; they are called Q1, Q2 ….",
+                  STR_ARG(str_cut_utf8(call->args.question, 32)));
+        return false;
+    }
+    if (goal_is_known(call))
+        return show_request(call, ret_request);
+    ret_request->verb = STORE_FIND;
+    ret_request->part = PART_QUESTION;
+    ret_request->name = arena_format(&call->arena, "Q_%u", n);
+    ret_request->limit = LIMIT_FOUND;
+    return true;
+}
+
+static bool several(struct op_call *call, const struct store_answer *answer) {
+    op_refuse(call, ERROR_INVALID, "Several goals have a question %.*s; say which with --goal:",
+              STR_ARG(call->args.question));
+    for (uint32_t i = 0; i < answer->found_count; i++) {
+        char id[GOAL_ID_TEXT + 1];
+        size_t used = strlen(call->why);
+        goal_id_format(answer->found[i], id);
+        snprintf(call->why + used, sizeof call->why - used, " %s", id);
+    }
+    return false;
+}
+
+bool question_next(struct op_call *call, const struct store_answer *answer,
+                   struct store_request *ret_request) {
+    if (goal_is_known(call))
+        return false;
+    if (answer->found_count == 0)
+        return op_refuse(call, ERROR_NOT_FOUND, "No question %.*s is open; see `overseer inbox`.",
+                         STR_ARG(call->args.question));
+    if (answer->found_count > 1)
+        return several(call, answer);
+    call->args_read.goal_id = answer->found[0];
+    return show_request(call, ret_request);
+}
+
+bool question_words(const struct goal_shown *shown, const struct question *question,
+                    struct arena *arena, struct question_text *ret) {
+    *ret = (struct question_text){0};
+    struct str body = shown_text(shown, &question->text);
+    return body.len > 0 && shape_decode_in(&QUESTION_TEXT, body, arena, ret);
+}
+
+const struct question *question_given(struct op_call *call, const struct store_answer *answer,
+                                      struct question_text *ret_text) {
+    uint32_t n = 0;
+    if (!view_is_whole(call, answer))
+        return NULL;
+    question_named(call->args.question, &n);
+    const struct question *question = questions_find(&answer->loaded[0].live.questions, n);
+    if (!question || question->state == QUESTION_OVER) {
+        op_refuse(call, ERROR_NOT_FOUND, "No question %.*s is open here; see `overseer inbox`.",
+                  STR_ARG(call->args.question));
+        return NULL;
+    }
+    question_words(&answer->shown, question, &call->arena, ret_text);
+    return question;
+}
+
+/* ---- questions as JSON ---- */
+
+static void text_put(json_t *json, const char *name, struct str text) {
+    if (text.len > 0)
+        json_object_set_new(json, name, json_stringn(text.at, text.len));
+}
+
+static void time_put(json_t *json, const char *name, int64_t at) {
+    char text[TIME_TEXT + 1];
+    if (at == 0)
+        return;
+    time_format(at, text);
+    json_object_set_new(json, name, json_string(text));
+}
+
+static void agent_message_put(json_t *json, const char *name, uint32_t option) {
+    char letter[2] = {(char)('a' + option - 1), 0};
+    if (option > 0)
+        json_object_set_new(json, name, json_string(letter));
+}
+
+static json_t *texts_json(const struct texts *texts) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < texts->count; i++)
+        json_array_append_new(list, json_stringn(texts->at[i].at, texts->at[i].len));
+    return list;
+}
+
+static void place_put(json_t *json, const struct goal_loaded *loaded,
+                      const struct question *question) {
+    char id[16];
+    const struct node *node =
+        question->node ? plan_node(&loaded->live.plan, question->node - 1) : NULL;
+    if (node)
+        text_put(json, "node", node_id(node));
+    if (question->assignment) {
+        snprintf(id, sizeof id, "A_%u", question->assignment - 1);
+        text_put(json, "assignmentId", str_of(id));
+    }
+    const struct assignment *assignment =
+        question->assignment ? assignments_find(&loaded->live.assignments, question->assignment - 1)
+                             : NULL;
+    if (assignment && str_begins(str_of(question->cause), STR("done."))) {
+        text_put(json, "commit", str_of(assignment->commit));
+        text_put(json, "onto", str_of(assignment->onto));
+    }
+}
+
+static void words_put(json_t *json, const struct question_text *text) {
+    json_object_set_new(json, "title",
+                        json_stringn(text->title.at ? text->title.at : "", text->title.len));
+    text_put(json, "text", text->text);
+    json_object_set_new(json, "options", texts_json(&text->options));
+    text_put(json, "why", text->rule);
+    text_put(json, "reason", text->reason);
+    text_put(json, "evidence", text->evidence);
+    if (text->recommendations.count > 0)
+        json_object_set_new(json, "recommendations", texts_json(&text->recommendations));
+}
+
+json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                      const struct question *question, struct arena *arena) {
+    struct question_text text;
+    char goal[GOAL_ID_TEXT + 1], name[16];
+    goal_id_format(loaded->goal.id, goal);
+    snprintf(name, sizeof name, "Q%u", question->n);
+    question_words(shown, question, arena, &text);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "questionId", name, "goalId",
+                  goal, "kind", name_of(&QUESTION_KIND_NAMES, question->kind), "state",
+                  name_of(&QUESTION_STATE_NAMES, question->state), "asked",
+                  name_of(&ASKED_OF_NAMES, question->of), "level",
+                  name_of(&ALARM_NAMES, question->alarm), "cause", question->cause, "acknowledged",
+                  question->acknowledged != 0, "times", (int)question->times);
+    words_put(json, &text);
+    agent_message_put(json, "default", question->fallback);
+    time_put(json, "askedAt", question->asked_at);
+    time_put(json, "expiresAt", question->expires_at);
+    time_put(json, "snoozedUntil", question->snoozed_until);
+    if (question->state == QUESTION_ANSWERED) {
+        agent_message_put(json, "answer", question->answer);
+        time_put(json, "appliesAt", question->applies_at);
+    }
+    place_put(json, loaded, question);
+    text_put(json, "who", str_of(question->who));
+    return json;
+}
+
+/* ---- questions in the inbox ---- */
+
+static void do_add(json_t *list, const char *command, const char *name, const char *rest,
+                   const char *goal) {
+    char line[192];
+    snprintf(line, sizeof line, "overseer %s %s%s --goal %s", command, name, rest, goal);
+    json_array_append_new(list, json_string(line));
+}
+
+static json_t *question_do(const struct question *question, const char *name, const char *goal) {
+    json_t *list = json_array();
+    char letters[2 * LIMIT_CHOICES + 2] = "";
+    for (uint32_t i = 0; i < question->options && i < LIMIT_CHOICES; i++)
+        snprintf(letters + strlen(letters), sizeof letters - strlen(letters), "%c%c", i ? '|' : ' ',
+                 (char)('a' + i));
+    if (question->state == QUESTION_ANSWERED) {
+        do_add(list, "undo", name, "", goal);
+        return list;
+    }
+    if (str_begins(str_of(question->cause), STR("done."))) { /* work that waits to land */
+        json_array_append_new(list, json_sprintf("overseer diff %s", goal));
+        json_array_append_new(list, json_sprintf("overseer land %s", goal));
+        json_array_append_new(list, json_sprintf("overseer reject %s \"…\"", goal));
+        return list;
+    }
+    switch (question->kind) {
+    case QUESTION_APPROVE:
+        do_add(list, "approve", name, "", goal);
+        do_add(list, "reject", name, " --reason \"…\"", goal);
+        break;
+    case QUESTION_ALERT: do_add(list, "ack", name, "", goal); break;
+    default: do_add(list, "answer", name, question->options ? letters : " \"…\"", goal);
+    }
+    do_add(list, "snooze", name, " 2h", goal);
+    return list;
+}
+
+static json_t *item_json(const struct goal_loaded *loaded, const struct goal_shown *shown,
+                         const struct question *question, struct arena *arena) {
+    json_t *item = question_json(loaded, shown, question, arena);
+    json_t *title = json_object_get(item, "title"), *reason = json_object_get(item, "reason");
+    json_object_set(item, "question", title);
+    if (loaded->goal.workspace)
+        json_object_set_new(item, "title", json_string("the landing lane"));
+    else if (loaded->goal.admission)
+        json_object_set_new(item, "title", json_sprintf("host %u", loaded->goal.admission));
+    else
+        json_object_set_new(item, "title",
+                            json_stringn(shown->title.at ? shown->title.at : "", shown->title.len));
+    if (reason)
+        json_object_set(item, "why", reason);
+    json_object_set(item, "since", json_object_get(item, "askedAt"));
+    json_object_set_new(item, "do",
+                        question_do(question,
+                                    json_string_value(json_object_get(item, "questionId")),
+                                    json_string_value(json_object_get(item, "goalId"))));
+    return item;
+}
+
+void questions_append(json_t *items, const struct goal_loaded *loaded,
+                      const struct goal_shown *shown) {
+    struct arena arena = {0};
+    const struct questions *questions = &loaded->live.questions;
+    for (uint32_t i = 0; loaded->exists && i < questions->count; i++)
+        if (questions->at[i].of == OF_PERSON && questions->at[i].state != QUESTION_OVER)
+            json_array_append_new(items, item_json(loaded, shown, &questions->at[i], &arena));
+    arena_free(&arena);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs git jobs, including those that wait for a server, and sends salvaged work to the remote.
+ *
+ *   a git job ──▶ over the network: a separate pool, at most NET_PER_REMOTE jobs for one server
+ *             └─▶ a path: a worker of the loop
+ *
+ * Salvage is first kept in our clone; one job at a time sends it from there, and repeats until the remote has it. What was sent
+ * is recorded in the clone (git_send.c), so that a restarted daemon continues. */
+#include "runs/run.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    NET_THREADS = 8,
+    NET_PER_REMOTE = 4,
+    NET_WAITING = 1024,
+    SEND_FIRST_MS = 5000, /* after the start: for what the previous daemon left */
+    SEND_AGAIN_MS = 30000,
+    SEND_AGAIN_MOST_MS = 600000
+};
+
+/* ---- jobs ---- */
+
+static void job_home(struct loop_task *task) {
+    struct git_job *job = (struct git_job *)((char *)task - offsetof(struct git_job, task));
+    job->done(job->work, job->runs->stopping ? UV_ECANCELED : job->status);
+}
+
+static void job_run(struct pool_job *pooled) {
+    struct git_job *job = (struct git_job *)((char *)pooled - offsetof(struct git_job, job));
+    job->carry(job->work);
+    loop_post(job->runs, &job->task);
+}
+
+/* Shows people the server and the path, but no part that may be a password. */
+static struct str where_shown(struct str where, struct arena *arena) {
+    const char *scheme = memmem(where.at, where.len, "://", 3);
+    size_t from = scheme ? (size_t)(scheme + 3 - where.at) : 0;
+    struct str rest = {where.at + from, where.len - from};
+    const char *at = rest.len ? memchr(rest.at, '@', strcspn(arena_cstr(arena, rest), "/")) : NULL;
+    if (at)
+        rest = (struct str){at + 1, (size_t)(rest.at + rest.len - at - 1)};
+    return rest;
+}
+
+void git_queue(struct git_job *job, uv_work_t *work, const struct git_wanted *wanted,
+               uv_work_cb carry, uv_after_work_cb done) {
+    struct run_table *runs = wanted->runs;
+    struct arena arena = {0};
+    if (!runs->net || git_source_is_path(wanted->where)) {
+        uv_queue_work(runs->loop, work, carry, done);
+        return;
+    }
+    *job = (struct git_job){.job.run = job_run,
+                            .task.go = job_home,
+                            .runs = runs,
+                            .work = work,
+                            .carry = carry,
+                            .done = done};
+    pool_name(
+        &job->job, wanted->goal, wanted->where,
+        arena_format(&arena, "%s %.*s", wanted->what, STR_ARG(where_shown(wanted->where, &arena))));
+    arena_free(&arena);
+    if (pool_put(runs->net, &job->job))
+        return;
+    job->status = UV_EAGAIN;
+    loop_post(runs, &job->task);
+}
+
+/* ---- salvage to the remote ---- */
+
+struct sending {
+    uv_work_t work;
+    struct git_job job;
+    struct run_table *runs;
+    struct arena arena;
+    struct work_place place;
+    struct git_answer answer;
+    struct git_sent sent;
+};
+
+static void send_carry(uv_work_t *work) {
+    struct sending *it = work->data;
+    const struct work_place *place = &it->place;
+    if (git_clone_find(&place->context, &place->repo, &it->arena).len > 0)
+        it->answer = git_salvage_send(&place->context, &place->repo, &it->arena, &it->sent);
+}
+
+static void send_due(uv_timer_t *timer) {
+    salvage_send(timer->data);
+}
+
+static void send_again(struct run_table *runs) {
+    struct salvage_sender *sender = &runs->sender;
+    uint64_t pause = SEND_AGAIN_MS;
+    for (uint32_t i = 1; i < sender->failures && pause < SEND_AGAIN_MOST_MS; i++)
+        pause *= 2;
+    uv_timer_start(&sender->timer, send_due,
+                   pause < SEND_AGAIN_MOST_MS ? pause : SEND_AGAIN_MOST_MS, 0);
+}
+
+/* What `status` shows while the sender waits for the next try. */
+static void send_note(struct run_table *runs, struct str where, struct str why) {
+    struct arena arena = {0};
+    struct salvage_sender *sender = &runs->sender;
+    pthread_mutex_lock(&runs->lock);
+    if (sender->failures == 1)
+        sender->since = clock_boot();
+    snprintf(sender->what, sizeof sender->what, "push of salvaged work to %.*s, which failed: %.*s",
+             STR_ARG(where_shown(where, &arena)), STR_ARG(str_cut_utf8(why, 48)));
+    pthread_mutex_unlock(&runs->lock);
+    arena_free(&arena);
+}
+
+static void send_done(uv_work_t *work, int status) {
+    struct sending *it = work->data;
+    struct run_table *runs = it->runs;
+    struct salvage_sender *sender = &runs->sender;
+    struct str why = status == UV_EAGAIN             ? STR("too much waits for the network")
+                     : it->answer.result != GIT_DONE ? it->answer.why
+                                                     : it->sent.why;
+    bool sent = status == 0 && it->answer.result == GIT_DONE && it->sent.left == 0;
+    runs->under_way--;
+    pthread_mutex_lock(&runs->lock); /* for readers on other threads */
+    sender->under_way = false;
+    sender->failures = sent ? 0 : sender->failures + 1;
+    pthread_mutex_unlock(&runs->lock);
+    if (!sent && status != UV_ECANCELED) {
+        send_note(runs, it->place.repo.remote, why);
+        if (sender->failures == 1)
+            log_warning("salvaged work is in our clone, and not in the remote yet: %.*s",
+                        STR_ARG(why));
+        send_again(runs);
+    }
+    arena_free(&it->arena);
+    free(it);
+    if (sent && sender->again)
+        salvage_send(runs);
+}
+
+void salvage_send(struct run_table *runs) {
+    struct salvage_sender *sender = &runs->sender;
+    struct sending *it = sender->under_way || runs->stopping ? NULL : calloc(1, sizeof *it);
+    sender->again = sender->under_way;
+    if (!it)
+        return;
+    *it = (struct sending){.runs = runs, .work.data = it};
+    if (!work_place(runs, (struct id){0}, 0, &it->arena, &it->place) ||
+        it->place.repo.remote.len == 0) {
+        arena_free(&it->arena);
+        free(it);
+        return;
+    }
+    it->place.context.total_us = NET_MOST;
+    pthread_mutex_lock(&runs->lock);
+    sender->under_way = true;
+    pthread_mutex_unlock(&runs->lock);
+    runs->under_way++;
+    uv_timer_stop(&sender->timer);
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){
+                  .runs = runs, .where = it->place.repo.remote, .what = "push of salvaged work to"},
+              send_carry, send_done);
+}
+
+/* ---- what waits ---- */
+
+_Static_assert(sizeof((struct salvage_sender *)0)->what <= OP_WAIT_TEXT &&
+                   (int)POOL_WHAT <= (int)OP_WAIT_TEXT,
+               "what waits fits into what is shown of it");
+
+unsigned runs_wait(struct daemon_context *context, struct op_wait *ret, unsigned most) {
+    struct run_table *runs = context->runs;
+    struct pool_view views[OP_WAITS];
+    unsigned count =
+        runs && runs->net ? pool_look(runs->net, views, most < OP_WAITS ? most : OP_WAITS) : 0;
+    int64_t since_boot = clock_wall() - clock_boot();
+    for (unsigned i = 0; i < count; i++) {
+        ret[i] = (struct op_wait){.goal = views[i].goal,
+                                  .since = views[i].since + since_boot,
+                                  .running = views[i].running};
+        memcpy(ret[i].what, views[i].what, sizeof views[i].what);
+    }
+    if (runs)
+        count += brake_wait(runs, ret + count, most - count);
+    if (!runs || count >= most)
+        return count;
+    pthread_mutex_lock(&runs->lock);
+    if (runs->sender.failures > 0 && !runs->sender.under_way) {
+        ret[count] = (struct op_wait){.since = runs->sender.since + since_boot};
+        memcpy(ret[count].what, runs->sender.what, sizeof runs->sender.what);
+        count++;
+    }
+    pthread_mutex_unlock(&runs->lock);
+    return count;
+}
+
+/* ---- start and stop ---- */
+
+bool net_start(struct run_table *runs) {
+    runs->net = pool_start(NET_THREADS, NET_PER_REMOTE, NET_WAITING);
+    if (!runs->net)
+        return false;
+    uv_timer_init(runs->loop, &runs->sender.timer);
+    runs->sender.timer.data = runs;
+    uv_timer_start(&runs->sender.timer, send_due, SEND_FIRST_MS, 0);
+    return true;
+}
+
+/* Ends commands that wait for a server; the next daemon repeats them. */
+void net_stop(struct run_table *runs) {
+    uv_close((uv_handle_t *)&runs->sender.timer, NULL);
+    pool_stop(runs->net);
+}

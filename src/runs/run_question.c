@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides whether an agent may use a tool. Tools that are allowed or denied by name are answered at once, our own tools
+ * are always allowed, and everything else is put before a person: one question at a time, in the order of arrival. */
+#include "runs/run.h"
+
+#include <stdio.h>
+
+/* SCOPE-02: the prefixes that agents give to tools of the server that every run has. */
+static bool tool_is_ours(struct str tool) {
+    static const char *const HEADS[] = {"mcp__overseer__", "mcp_overseer_", "overseer__",
+                                        "overseer_"};
+    for (size_t i = 0; i < count_of(HEADS); i++)
+        if (str_begins(tool, str_of(HEADS[i])))
+            return true;
+    return false;
+}
+
+static bool tool_is_in(struct str tool, const struct str *list, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (str_equal(tool, list[i]))
+            return true;
+    return false;
+}
+
+/* A title is derived from what the agent wants to do: it does not name a tool. */
+bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
+                   enum drive_answer *ret) {
+    if (!event->named)
+        return false;
+    if (tool_is_in(event->text, spec->deny, spec->deny_count)) {
+        *ret = DRIVE_REJECT;
+        return true;
+    }
+    *ret = DRIVE_ALLOW;
+    return tool_is_ours(event->text) || tool_is_in(event->text, spec->allow, spec->allow_count);
+}
+
+/* ---- requests that wait for a person ---- */
+
+/* false: the list is full. */
+bool asks_add(struct run_asks *asks, const struct drive_event *event) {
+    if (asks->count == count_of(asks->at) || event->ask.len >= sizeof asks->at[0].id)
+        return false;
+    struct run_ask *ask = &asks->at[asks->count++];
+    struct str detail = str_cut_utf8(event->detail, RUN_ASK_TEXT / 2);
+    *ask = (struct run_ask){.offset = event->offset};
+    snprintf(ask->id, sizeof ask->id, "%.*s", STR_ARG(event->ask));
+    snprintf(ask->text, sizeof ask->text, "It wants to use %.*s: %.*s",
+             STR_ARG(str_cut_utf8(event->text, RUN_ASK_TEXT / 4)), STR_ARG(detail));
+    return true;
+}
+
+const struct run_ask *asks_first(const struct run_asks *asks) {
+    return asks->count ? &asks->at[0] : NULL;
+}
+
+void asks_drop_first(struct run_asks *asks) {
+    must(asks->count > 0);
+    asks->count--;
+    memmove(&asks->at[0], &asks->at[1], asks->count * sizeof asks->at[0]);
+}

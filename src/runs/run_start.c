@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starts a run and sends texts to it. A start needs a worktree, the text, and the process that holds the agent; each
+ * step returns to the loop before the next one. If a step fails before the process exists, the text was certainly not
+ * delivered. */
+#include "ops/tool.h"
+#include "runs/compose.h"
+#include "runs/run.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what a run is started with ---- */
+
+const struct agent_setting *run_agent(const struct settings *settings, struct str id) {
+    for (uint32_t i = 0; i < settings->agent_count; i++)
+        if (str_equal(settings->agents[i].id, id))
+            return &settings->agents[i];
+    return NULL;
+}
+
+static struct str kind_of(const struct agent_setting *agent) {
+    return agent->kind.len ? agent->kind : agent->id;
+}
+
+/* The default driver of a kind of agent. */
+const struct driver *run_driver(const struct agent_setting *agent) {
+    static const struct {
+        const char *kind, *driver;
+    } USUAL[] = {{"claude", "claude"}, {"command", "command"}, {"openclaw", "openclaw"}};
+    for (size_t i = 0; i < count_of(USUAL) && agent->driver.len == 0; i++)
+        if (str_equal(kind_of(agent), str_of(USUAL[i].kind)))
+            return driver_named(str_of(USUAL[i].driver));
+    return driver_named(agent->driver.len ? agent->driver : STR("acp"));
+}
+
+/* The absolute path of a program; empty: there is none with that name. */
+static struct str program_find(struct str name, struct arena *arena) {
+    const char *path = getenv("PATH");
+    if (name.len > 0 && name.at[0] == '/')
+        return arena_copy(arena, name);
+    for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
+        size_t length = strcspn(path, ":");
+        char *at =
+            arena_cstr(arena, arena_format(arena, "%.*s/%.*s", (int)length, path, STR_ARG(name)));
+        if (length > 0 && access(at, X_OK) == 0)
+            return str_of(at);
+        path += length + (path[length] == ':');
+    }
+    return (struct str){0};
+}
+
+static const struct str *texts_copy(const struct texts *texts, struct arena *arena) {
+    struct str *list = arena_new(arena, struct str, texts->count + 1);
+    for (uint32_t i = 0; i < texts->count; i++)
+        list[i] = arena_copy(arena, texts->at[i]);
+    return list;
+}
+
+/* The agent gets only the variables that the operator names. */
+static void keys_take(struct run *run, const struct agent_setting *agent) {
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, agent->keys.count + 2);
+    for (uint32_t i = 0; i < agent->keys.count; i++) {
+        const char *name = arena_cstr(&run->arena, agent->keys.at[i]), *value = getenv(name);
+        if (value)
+            vars[run->spec.env_count++] =
+                (struct drive_var){str_of(name), arena_copy(&run->arena, str_of(value))};
+    }
+    run->spec.env = vars;
+}
+
+/* Gives the run access to our tools: a program of ours, with a token in the run's folder. */
+static void mcp_take(struct run *run) {
+    struct str *argv = arena_new(&run->arena, struct str, 6);
+    char own[RUN_PATH];
+    sibling_program("overseer", own, sizeof own);
+    argv[0] = arena_copy(&run->arena, str_of(own));
+    argv[1] = STR("mcp");
+    argv[2] = STR("--socket");
+    argv[3] = arena_copy(&run->arena, str_of(run->runs->socket));
+    argv[4] = STR("--token");
+    argv[5] = arena_format(&run->arena, "@%s/token", run->dir);
+    run->spec.mcp = (struct drive_mcp){.argv = argv, .argc = 6};
+}
+
+/* The same over HTTP, if the TCP server is open and needs no certificate. */
+static void mcp_take_http(struct run *run) {
+    const struct daemon_context *context = run->runs->context;
+    if (run->http && context->mcp_url[0])
+        run->spec.mcp = (struct drive_mcp){.url = arena_copy(&run->arena, str_of(context->mcp_url)),
+                                           .token = str_of(run->token)};
+}
+
+/* ---- adopted sessions ---- */
+
+/* Tells where the operator's own sessions are; they need no setting. */
+static void adopted_prepare(struct run *run) {
+    static const char *const VARS[] = {"TMUX_TMPDIR", "CLAUDE_CONFIG_DIR"};
+    struct drive_var *vars = arena_new(&run->arena, struct drive_var, count_of(VARS));
+    struct str *args = arena_new(&run->arena, struct str, 2);
+    const char *home = getenv("HOME");
+    char own[RUN_PATH];
+    sibling_program("overseer", own, sizeof own);
+    args[0] = STR("--home");
+    args[1] = arena_copy(&run->arena, str_of(home ? home : "/"));
+    run->driver = &DRIVER_ADOPTED;
+    run->spec = (struct drive_spec){.program = arena_copy(&run->arena, str_of(own)),
+                                    .quirk = str_of(run->agent),
+                                    .args = args,
+                                    .arg_count = 2,
+                                    .home = str_of(run->home),
+                                    .cwd = str_of(run->cwd),
+                                    .run = run->id,
+                                    .env = vars};
+    for (size_t i = 0; i < count_of(VARS); i++) {
+        const char *value = getenv(VARS[i]);
+        if (value)
+            vars[run->spec.env_count++] =
+                (struct drive_var){str_of(VARS[i]), arena_copy(&run->arena, str_of(value))};
+    }
+}
+
+bool run_prepare(struct run *run, struct str *ret_why) {
+    if (agent_is_adopted(str_of(run->agent))) {
+        adopted_prepare(run);
+        return true;
+    }
+    const struct settings *settings = context_settings(run->runs->context);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    struct arena *arena = &run->arena;
+    if (agent && !run->driver)
+        run->driver = run_driver(agent);
+    if (!agent || !run->driver) {
+        context_settings_drop(settings);
+        *ret_why = STR("no driver starts it: see [[agents]] in the configuration");
+        return false;
+    }
+    char own[RUN_PATH];
+    sibling_program("overseer", own, sizeof own);
+    struct str program = agent->program.len     ? agent->program
+                         : run->driver->bridged ? str_of(own)
+                                                : kind_of(agent);
+    struct texts allow = agent->tools.count ? agent->tools : settings->defaults.allowed_tools;
+    run->spec = (struct drive_spec){
+        .program = program_find(program, arena),
+        .args = texts_copy(&agent->args, arena),
+        .arg_count = agent->args.count,
+        .quirk = arena_copy(arena, kind_of(agent)),
+        .model = arena_copy(arena, agent->model.len ? agent->model : settings->defaults.model),
+        .thinking = arena_copy(arena, agent->thinking),
+        .base_url = arena_copy(arena, agent->base_url),
+        .home = str_of(run->home),
+        .cwd = str_of(run->cwd),
+        .session = str_of(run->session),
+        .run = run->id,
+        .allow = texts_copy(&allow, arena),
+        .allow_count = allow.count,
+        .allow_given = allow.count > 0,
+        .deny = texts_copy(&agent->deny, arena),
+        .deny_count = agent->deny.count,
+        .ask = agent->asks && !settings->defaults.skip_permissions};
+    keys_take(run, agent);
+    mcp_take(run);
+    run->http = agent->mcp_http;
+    bool found = run->spec.program.len > 0;
+    if (!found)
+        *ret_why = arena_format(arena, "there is no program %.*s; see [[agents]] program",
+                                STR_ARG(program));
+    context_settings_drop(settings);
+    return found;
+}
+
+/* ---- the steps of a start ---- */
+
+struct starting {
+    struct loop_task task;
+    uv_work_t work;
+    struct git_job job;
+    struct run_table *runs;
+    struct id run;
+    uint32_t n; /* of the effect that sends */
+    struct arena arena;
+    struct work_place place;
+    struct git_answer answer;
+    struct git_tree tree;
+    struct ready_wanted ready;
+    bool has_place;
+    char *text, *node, *start;
+    size_t text_length, node_length, start_length;
+    char why[256];
+};
+
+static void starting_free(struct starting *it) {
+    free(it->text);
+    free(it->node);
+    free(it->start);
+    arena_free(&it->arena);
+    free(it);
+}
+
+/* No byte reached the agent. */
+static void start_failed(struct starting *it, struct run *run, struct str why) {
+    if (run) {
+        log_run(LEVEL_WARNING, run, "a run of %s does not begin: %.*s", run->agent, STR_ARG(why));
+        run_end_keep(run, why);
+        run_sending_ended(run, DELIVERY_ERROR, why);
+        if (run->stop)
+            run_report(run, &run->stop, (struct signal){0});
+        run_limits_end(run);
+        run_file_close(run); /* a run that never started is not resumed */
+        run_free(run);
+    }
+    starting_free(it);
+}
+
+static void stands(void *with, bool stood, struct str why) {
+    struct starting *it = with;
+    struct run *run = map_get(&it->runs->all, it->run);
+    if (!run || it->runs->stopping) {
+        starting_free(it);
+        return;
+    }
+    if (!stood) {
+        start_failed(it, run, why);
+        return;
+    }
+    run->starting = false;
+    if (!run_open(run, 0))
+        log_run(LEVEL_ERROR, run, "the hold of a run of %s cannot be spoken to", run->agent);
+    run_due(run);
+    struct act *stop = run->stop;
+    run->stop = NULL;
+    if (stop) /* the stop has waited for the hold */
+        run_stop(run, stop);
+    starting_free(it);
+}
+
+static bool folders_make(struct run *run) {
+    static const char *const ABOVE[] = {"runs", "homes"};
+    char path[RUN_PATH + 8];
+    for (size_t i = 0; i < count_of(ABOVE); i++) {
+        snprintf(path, sizeof path, "%s/%s", run->runs->state, ABOVE[i]);
+        mkdir(path, 0700);
+    }
+    bool made = (mkdir(run->dir, 0700) == 0 || errno == EEXIST) &&
+                (mkdir(run->home, 0700) == 0 || errno == EEXIST);
+    return made && (run->cwd[0] || (snprintf(run->cwd, sizeof run->cwd, "%s/work", run->dir) > 0 &&
+                                    (mkdir(run->cwd, 0700) == 0 || errno == EEXIST)));
+}
+
+const char *const *run_environment(const struct run *run, const struct drive_launch *launch,
+                                   struct arena *arena) {
+    const char **env = arena_new(arena, const char *, launch->env_count + 9);
+    const char *path = getenv("PATH");
+    struct str program = run->spec.program, volta = sandbox_volta_home(program, arena);
+    const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
+    uint32_t count = 0;
+    /* the program's folder comes last: npm's programs look there for their node */
+    env[count++] =
+        arena_cstr(arena, arena_format(arena, "PATH=%s:%.*s", path ? path : "/usr/bin:/bin",
+                                       slash ? (int)(slash - program.at) : 0, program.at));
+    if (volta.len > 0)
+        env[count++] = arena_cstr(arena, arena_format(arena, "VOLTA_HOME=%.*s", STR_ARG(volta)));
+    env[count++] = arena_cstr(arena, arena_format(arena, "HOME=%s", run->home));
+    env[count++] = "LANG=C.UTF-8";
+    env[count++] = "TERM=xterm-256color";
+    if (run->box == SANDBOX_LANDLOCK) /* it has no /tmp */
+        env[count++] = arena_cstr(arena, arena_format(arena, "TMPDIR=%s/tmp", run->home));
+    if (run->port) {
+        env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORT=%u", run->port));
+        env[count++] = arena_cstr(arena, arena_format(arena, "OVERSEER_PORTS=%u", run->port_count));
+    }
+    for (uint32_t i = 0; i < launch->env_count; i++)
+        env[count++] =
+            arena_cstr(arena, arena_format(arena, "%.*s=%.*s", STR_ARG(launch->env[i].name),
+                                           STR_ARG(launch->env[i].value)));
+    return env;
+}
+
+static const char *const *arguments(const struct sandbox_made *box,
+                                    const struct drive_launch *launch, struct arena *arena) {
+    const char **argv = arena_new(arena, const char *, box->argc + launch->argc + 1);
+    for (uint32_t i = 0; i < box->argc; i++)
+        argv[i] = arena_cstr(arena, box->argv[i]);
+    for (uint32_t i = 0; i < launch->argc; i++)
+        argv[box->argc + i] = arena_cstr(arena, launch->argv[i]);
+    return argv;
+}
+
+void run_token_lend(struct run *run) {
+    struct caller caller = {.role = ROLE_RUN,
+                            .goal = run->goal,
+                            .assignment = run->assignment + 1,
+                            .run_n = run->number};
+    snprintf(caller.actor, sizeof caller.actor, "agent:%s", run->agent);
+    id_format(run->id, caller.run);
+    tools_scope(&(struct tool_scope){run->spec.allow, run->spec.deny, run->spec.allow_count,
+                                     run->spec.deny_count, run->spec.allow_given},
+                &caller);
+    tokens_lend(run->runs->context->tokens, &caller, run->token);
+    mcp_take_http(run);
+}
+
+/* Reads the token when a run starts; it is stored nowhere. */
+bool run_token_take(struct run *run, struct str *ret_why) {
+    const struct settings *settings = context_settings(run->runs->context);
+    const struct agent_setting *agent = run_agent(settings, str_of(run->agent));
+    struct drive_var *vars = (struct drive_var *)(uintptr_t)run->spec.env;
+    bool wanted = agent && agent->token_file.len > 0 && !run->driver->watches;
+    bool taken = !wanted || token_get(agent, run_login_kind(run), &run->arena,
+                                      &vars[run->spec.env_count], ret_why);
+    run->spec.env_count += wanted && taken;
+    context_settings_drop(settings);
+    return taken;
+}
+
+static void launch(struct starting *it, struct run *run) {
+    struct drive_launch launch = {0};
+    struct str why = STR("its folder cannot be made");
+    struct arena *arena = &it->arena;
+    run_token_lend(run);
+    bool made = folders_make(run) && run_token_take(run, &why);
+    run->spec.cwd = str_of(run->cwd);
+    if (!made || !run->driver->launch(&run->spec, arena, &launch, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    if (!home_fill(run, &launch, arena) || !run_file_write(run)) {
+        start_failed(it, run, STR("its files cannot be written"));
+        return;
+    }
+    home_share(run, &launch, arena); /* files that the driver wrote itself take precedence */
+    struct sandbox_made *box = arena_new(arena, struct sandbox_made, 1);
+    if (!run_box(run, arena, box, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    uint64_t orphan_at;
+    if (!run_lease_until(run, &orphan_at)) {
+        start_failed(it, run, STR("this host has lost its lease"));
+        return;
+    }
+    run->scope_enforced = launch.scope_enforced;
+    if (!run->driver->watches)
+        run_box_tell(run);
+    struct held_spec spec = {.program = run->runs->hold,
+                             .dir = run->dir,
+                             .cwd = run->cwd,
+                             .cgroup = run->group[0] ? run->group : NULL,
+                             .argv = arguments(box, &launch, arena),
+                             .env = run_environment(run, &launch, arena),
+                             .columns = launch.pty ? launch.columns : 0,
+                             .rows = launch.pty ? launch.rows : 0,
+                             .cap = RUN_OUTPUT_CAP,
+                             .orphan_at_ms = orphan_at,
+                             .wrapped = run->box >= SANDBOX_BWRAP};
+    run->starting = true;
+    held_start(run->runs->loop, &spec, stands, it);
+}
+
+/* The text is composed: starts the process. */
+static void composed_home(struct loop_task *task) {
+    struct starting *it = (struct starting *)(void *)task;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (!run || it->runs->stopping) {
+        starting_free(it);
+        return;
+    }
+    if (!it->text || !(run->state = calloc(1, run->driver->size))) {
+        start_failed(it, run, it->why[0] ? str_of(it->why) : STR("there is no memory"));
+        return;
+    }
+    struct str why;
+    if (!run_begin_as(run, (struct str){it->node, it->node_length},
+                      (struct str){it->start, it->start_length}, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    run->text = it->text;
+    run->text_length = it->text_length;
+    it->text = NULL;
+    launch(it, run);
+}
+
+static char *bytes_keep(struct str bytes, size_t *ret_length) {
+    char *kept = bytes.len ? calloc(1, bytes.len + 1) : NULL;
+    *ret_length = kept ? bytes.len : 0;
+    return kept ? memcpy(kept, bytes.at, bytes.len) : NULL;
+}
+
+/* On the lookups' thread. */
+static void words_made(void *with, const struct composition *made) {
+    struct starting *it = with;
+    it->text = bytes_keep(made->text, &it->text_length);
+    it->node = bytes_keep(made->node, &it->node_length);
+    it->start = bytes_keep(made->start, &it->start_length);
+    snprintf(it->why, sizeof it->why, "%.*s", STR_ARG(made->why));
+    loop_post(it->runs, &it->task);
+}
+
+static void words_ask(struct starting *it, struct run *run) {
+    it->task.go = composed_home;
+    it->runs->under_way++;
+    compose(it->runs->context->lookups, &run->sending->effect, run->session[0] == 0, words_made,
+            it);
+}
+
+static void place_is_ready(void *with, struct str why) {
+    struct starting *it = with;
+    struct run *run = map_get(&it->runs->all, it->run);
+    struct act *stop = run ? run->stop : NULL;
+    if (run)
+        run->readying = NULL;
+    if (!run || it->runs->stopping)
+        starting_free(it);
+    else if (stop) { /* the stop has waited until nothing runs there */
+        run->stop = NULL;
+        starting_free(it);
+        run_stop(run, stop);
+    } else if (why.len > 0)
+        start_failed(it, run, why);
+    else
+        words_ask(it, run);
+}
+
+static void place_prepare(struct starting *it, struct run *run) {
+    char session[ID_TEXT + 1];
+    id_format(run->id, session);
+    it->ready = (struct ready_wanted){.place = &it->place,
+                                      .tree = it->tree.path,
+                                      .worker = arena_copy(&it->arena, str_of(run->agent)),
+                                      .session = arena_copy(&it->arena, str_of(session)),
+                                      .goal = run->goal,
+                                      .dispatch_n = run->dispatch_n,
+                                      .fence = run->fence};
+    run->readying = ready_make(it->runs, &it->ready, &it->arena, place_is_ready, it);
+    if (!run->readying)
+        start_failed(it, run, STR("there is no memory"));
+}
+
+static void place_make(uv_work_t *work) { /* on a worker */
+    struct starting *it = work->data;
+    struct work_place *place = &it->place;
+    it->answer = work_place_make(place, &it->arena, &it->tree);
+    if (it->answer.result == GIT_DONE && place->port_count > 0)
+        it->answer = git_ports_hold(&place->context, place->run.run, place->port_first,
+                                    place->port_count, &it->arena, &place->port);
+}
+
+static void place_made(uv_work_t *work, int status) {
+    struct starting *it = work->data;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (!run || status == UV_ECANCELED) {
+        starting_free(it);
+        return;
+    }
+    if (status != 0)
+        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
+    if (it->answer.result != GIT_DONE) {
+        start_failed(it, run,
+                     arena_format(&it->arena, "there is no place to work in: %.*s",
+                                  STR_ARG(it->answer.why)));
+        return;
+    }
+    snprintf(run->cwd, sizeof run->cwd, "%.*s", STR_ARG(it->tree.path));
+    snprintf(run->objects, sizeof run->objects, "%.*s/objects", STR_ARG(it->place.clone));
+    run->port = it->place.port;
+    run->port_count = it->place.port_count;
+    if (it->place.ready)
+        words_ask(it, run);
+    else
+        place_prepare(it, run);
+}
+
+static uint32_t dispatch_of(const struct effect *effect) {
+    return effect->dispatch ? effect->dispatch : effect->n + 1;
+}
+
+static void sending_set(struct run *run, struct act *act) {
+    run->sending = act;
+    run->dispatch_n = dispatch_of(&act->effect);
+    run->dispatch = effect_id(act->effect.goal, run->dispatch_n - 1);
+    run->fence = act->fence;
+    run->spoken = run->answers = run->interrupted = false;
+    run->sending_until =
+        clock_steady() + act->effect.within -
+        act->effect.within /
+            30; /* so that a text that was not sent is reported before the effect becomes doubtful */
+}
+
+/* ASSIGN-16: agent:NAME:SESSION. A session of another agent is not used. */
+static void session_take(struct run *run, struct str key) {
+    char begin[LIMIT_AGENT + 16];
+    int length = snprintf(begin, sizeof begin, "agent:%s:", run->agent);
+    if (str_begins(key, (struct str){begin, (size_t)length}))
+        snprintf(run->session, sizeof run->session, "%.*s", (int)(key.len - (size_t)length),
+                 key.at + length);
+}
+
+static void spawn_refuse(struct run_table *runs, struct act *act, struct str why) {
+    executor_report(runs->executor, act, (struct signal){.to = DELIVERY_ERROR, .text = why});
+    free(act);
+}
+
+void run_spawn(struct run_table *runs, struct act *act) {
+    struct id id = effect_id(act->effect.goal, dispatch_of(&act->effect) - 1);
+    struct starting *it = calloc(1, sizeof *it);
+    struct str why = STR("there is no memory");
+    bool never = recent_has(&runs->never, id), there = map_get(&runs->all, id);
+    struct run *run = it && !never && !there ? run_make(runs, &act->effect, id) : NULL;
+    if (!run) {
+        free(it);
+        spawn_refuse(runs, act,
+                     never   ? STR("it was stopped before it began")
+                     : there ? STR("it has begun already")
+                             : why);
+        return;
+    }
+    *it = (struct starting){.runs = runs, .run = id, .work.data = it};
+    run->number = dispatch_of(&act->effect);
+    run_lease_take(run, &act->effect);
+    sending_set(run, act);
+    session_take(run, act->effect.session);
+    if (!runs->socket[0])
+        why = STR("there is no door for runs; the log says why");
+    if (!runs->socket[0] || !run_prepare(run, &why)) {
+        start_failed(it, run, why);
+        return;
+    }
+    it->has_place = !run->driver->watches &&
+                    work_place(runs, run->goal, run->assignment, &it->arena, &it->place);
+    if (!it->has_place) {
+        words_ask(it, run);
+        return;
+    }
+    runs->under_way++;
+    bool local = work_place_is_local(&it->place, &it->arena);
+    if (!local && !git_source_is_path(it->place.repo.source))
+        it->place.context.total_us = NET_MOST;
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){runs, run->goal, local ? STR("/") : it->place.repo.source,
+                                   "fetch from"},
+              place_make, place_made);
+}
+
+/* ---- sending a text ---- */
+
+/* The turn that asks for permission would have to end first, and it ends only after the answer, unless it is
+ * interrupted. */
+bool run_waits_for_yes(const struct run *run) {
+    const struct effect *effect = &run->sending->effect;
+    bool breaks = effect->words == WORDS_NUDGE || effect->words == WORDS_AGAIN;
+    return run->asks.count > 0 && effect->permits == PERMISSION_NONE && !breaks;
+}
+
+static void send_home(struct loop_task *task) {
+    struct starting *it = (struct starting *)(void *)task;
+    struct run *run = map_get(&it->runs->all, it->run);
+    it->runs->under_way--;
+    if (run && run->sending && run->sending->effect.n == it->n && !it->runs->stopping) {
+        run->answers = run->sending->effect.permits != PERMISSION_NONE && run->asks.count > 0;
+        run->text = it->text;
+        run->text_length = it->text_length;
+        it->text = NULL;
+        if (run_waits_for_yes(run))
+            run_sending_ended(run, DELIVERY_ERROR, STR(RUN_WAITS_FOR_YES));
+        else if (run->text)
+            run_pump(run);
+        else
+            run_sending_ended(run, DELIVERY_ERROR, str_of(it->why));
+        run_due(run);
+    }
+    starting_free(it);
+}
+
+void run_send(struct run *run, struct act *act) {
+    struct starting *it = run->sending || run->exited ? NULL : calloc(1, sizeof *it);
+    if (!it) {
+        spawn_refuse(run->runs, act,
+                     run->exited ? STR("its process is not there any more")
+                                 : STR("something else is being said to it"));
+        return;
+    }
+    *it = (struct starting){
+        .runs = run->runs, .run = run->id, .n = act->effect.n, .task.go = send_home};
+    sending_set(run, act);
+    run->runs->under_way++;
+    compose(run->runs->context->lookups, &act->effect, false, words_made, it);
+}

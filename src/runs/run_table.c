@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the table of the runs on this host, and dispatches effects, tasks and timers to them. */
+#include "runs/run_table.h"
+
+#include "runs/run.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- tasks posted to the loop ---- */
+
+/* From any thread. */
+void loop_post(struct run_table *runs, struct loop_task *task) {
+    pthread_mutex_lock(&runs->lock);
+    struct loop_task **end = &runs->posted;
+    while (*end)
+        end = &(*end)->next;
+    task->next = NULL;
+    *end = task;
+    if (!runs->stopping)
+        uv_async_send(&runs->heard);
+    pthread_mutex_unlock(&runs->lock);
+}
+
+static void loop_tasks_go(struct run_table *runs) {
+    pthread_mutex_lock(&runs->lock);
+    struct loop_task *task = runs->posted;
+    runs->posted = NULL;
+    pthread_mutex_unlock(&runs->lock);
+    while (task) {
+        struct loop_task *next = task->next;
+        task->go(task);
+        task = next;
+    }
+}
+
+static void loop_tasks_came(uv_async_t *async) {
+    loop_tasks_go(async->data);
+}
+
+/* ---- timers ---- */
+
+static void timer_set(struct run_table *runs);
+
+static void time_has_come(uv_timer_t *timer) {
+    struct run_table *runs = timer->data;
+    int64_t now = clock_steady();
+    struct id id;
+    for (int i = 0; i < 1024 && due_pop(&runs->due, now, &id); i++) {
+        struct run *run = map_get(&runs->all, id);
+        if (run)
+            run_tick(run, now);
+    }
+    timer_set(runs);
+}
+
+static void timer_set(struct run_table *runs) {
+    int64_t next = due_next(&runs->due), now = clock_steady();
+    if (next == TIME_NEVER || runs->stopping)
+        return;
+    uint64_t ms = next > now ? (uint64_t)((next - now) / 1000) + 1 : 1;
+    uv_timer_start(&runs->timer, time_has_come, ms, 0);
+}
+
+static int64_t sooner(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+void run_due(struct run *run) {
+    int64_t next =
+        run->begun && run->held && !run->broken ? run->driver->due(run->state) : TIME_NEVER;
+    next = run->sending ? sooner(next, run->sending_until) : next;
+    next = run->look ? sooner(next, run->look_until) : next;
+    next = run->save_at ? sooner(next, run->save_at) : next;
+    next = run->open_at ? sooner(next, run->open_at) : next;
+    next = run->outbox.again_at ? sooner(next, run->outbox.again_at) : next;
+    due_set(&run->runs->due, run->id, next);
+    timer_set(run->runs);
+}
+
+/* ---- a run ---- */
+
+struct run *run_make(struct run_table *runs, const struct effect *effect, struct id id) {
+    char name[ID_TEXT + 1];
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    id_format(id, name);
+    *run = (struct run){
+        .runs = runs, .id = id, .goal = effect->goal, .assignment = effect->assignment};
+    snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
+    snprintf(run->agent, sizeof run->agent, "%.*s", STR_ARG(effect->agent));
+    int length = snprintf(run->dir, sizeof run->dir, "%s/runs/%s", runs->state, name);
+    id_format(run->goal,
+              name); /* the home is kept for the agent's next run, with what it remembers */
+    int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u", runs->state, name,
+                        run->assignment);
+    pthread_mutex_lock(&runs->lock);
+    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 &&
+                map_put(&runs->all, id, run);
+    pthread_mutex_unlock(&runs->lock);
+    if (kept)
+        return run;
+    free(run);
+    return NULL;
+}
+
+void run_free(struct run *run) {
+    struct run_table *runs = run->runs;
+    pthread_mutex_lock(&runs->lock);
+    map_remove(&runs->all, run->id);
+    pthread_mutex_unlock(&runs->lock);
+    due_remove(&runs->due, run->id);
+    if (run->token[0])
+        tokens_take_back(runs->context->tokens, str_of(run->token));
+    if (run->held)
+        held_close(run->held);
+    drive_input_free(&run->input);
+    outbox_clear(run);
+    arena_free(&run->arena);
+    free(run->sending);
+    free(run->look);
+    free(run->stop);
+    free(run->text);
+    arena_free(&run->saved_arena);
+    free(run->state);
+    free(run);
+}
+
+void run_report(struct run *run, struct act **act, struct signal outcome) {
+    struct act *ended = *act;
+    *act = NULL;
+    executor_report(run->runs->executor, ended, outcome);
+    free(ended);
+}
+
+/* SCOPE-08: whether its tool scope is enforced. */
+const char *run_scope(const struct run *run) {
+    bool scoped = run->spec.allow_given || run->spec.deny_count > 0;
+    return !scoped ? "none" : run->scope_enforced ? "enforced" : "advisory";
+}
+
+/* ASSIGN-13: reports what is known about the delivery. */
+void run_sending_ended(struct run *run, enum delivery delivery, struct str why) {
+    struct arena arena = {0};
+    struct signal ended = {.to = delivery, .text = why};
+    if (!run->sending)
+        return;
+    if (delivery == DELIVERY_ACCEPTED) /* ASSIGN-16 */
+        ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
+    ended.node = str_of(sandbox_name(run->box));
+    ended.reason = str_of(run_scope(run));
+    ended.command = str_of(run->limits);
+    if (run->sending->effect.kind == EFFECT_SPAWN)
+        ended.body = run_beginning(run, &arena);
+    free(run->text);
+    run->text = NULL;
+    run_report(run, &run->sending, ended);
+    arena_free(&arena);
+}
+
+/* ---- carrying out effects ---- */
+
+static void nothing_to_see(struct run_table *runs, struct act *act) {
+    struct arena arena = {0};
+    struct observation seen = {.assignment = act->effect.assignment,
+                               .at = clock_wall(),
+                               .process = TRISTATE_NO,
+                               .turn = TRISTATE_NO,
+                               .dispatch = act->effect.dispatch,
+                               .delivered = act->effect.dispatch ? TRISTATE_NO : TRISTATE_UNKNOWN};
+    executor_report(runs->executor, act,
+                    (struct signal){.body = shape_encode(&OBSERVATION, &seen, &arena)});
+    arena_free(&arena);
+    free(act);
+}
+
+static void nobody_is_there(struct run_table *runs, struct act *act) {
+    const struct effect *effect = &act->effect;
+    switch (effect->kind) {
+    case EFFECT_LOOK: nothing_to_see(runs, act); return;
+    case EFFECT_STOP:
+        if (effect->run)
+            recent_add(&runs->never, effect_id(effect->goal, effect->run - 1));
+        executor_report(runs->executor, act, (struct signal){0});
+        break;
+    default:
+        executor_report(
+            runs->executor, act,
+            (struct signal){.to = DELIVERY_ERROR, .text = STR("its run is not there any more")});
+    }
+    free(act);
+}
+
+void runs_carry(struct run_table *runs, struct act *act) {
+    const struct effect *effect = &act->effect;
+    struct run *run =
+        effect->run ? map_get(&runs->all, effect_id(effect->goal, effect->run - 1)) : NULL;
+    if (effect->kind == EFFECT_SPAWN)
+        run_spawn(runs, act);
+    else if (effect->kind == EFFECT_CHECK)
+        work_check(runs, act);
+    else if (effect->kind == EFFECT_LAND)
+        work_land(runs, act);
+    else if (!run)
+        nobody_is_there(runs, act);
+    else if (effect->kind == EFFECT_SEND)
+        run_send(run, act);
+    else if (effect->kind == EFFECT_LOOK)
+        run_look(run, act);
+    else if (effect->kind == EFFECT_THAW)
+        run_thaw(run, act);
+    else
+        run_stop(run, act);
+}
+
+void observation_to_wall(struct observation *observation) {
+    int64_t *const times[] = {&observation->at, &observation->active_at, &observation->tool_since,
+                              &observation->chatter_at};
+    for (size_t i = 0; i < count_of(times); i++)
+        *times[i] = clock_steady_to_wall(*times[i]);
+}
+
+bool runs_see(struct run_table *runs, struct id id, struct observation *ret) {
+    pthread_mutex_lock(&runs->lock);
+    const struct run *run = map_get(&runs->all, id);
+    if (run)
+        *ret = run->seen;
+    pthread_mutex_unlock(&runs->lock);
+    if (run)
+        observation_to_wall(ret);
+    return run != NULL;
+}
+
+/* ---- start and stop ---- */
+
+/* All our programs are in one folder. */
+void sibling_program(const char *name, char *path, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    const char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
+    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    snprintf(path + folder, size - folder, "%s", name);
+}
+
+/* For a store: its file. A store that is not a local file has none. */
+static void place_hide(char to[RUN_PATH], const char *place) {
+    static const char SQLITE[] = "sqlite:";
+    if (place && strncmp(place, SQLITE, sizeof SQLITE - 1) == 0)
+        place += sizeof SQLITE - 1;
+    snprintf(to, RUN_PATH, "%s", place && *place == '/' ? place : "");
+}
+
+/* Many agents that each write a line now and then produce a steady stream of lines. A process that wakes up for each
+ * line spends more on waking up than on the lines: while lines come close together, it sleeps a few milliseconds and
+ * reads several at once. */
+static void pace_keep(uv_check_t *check) {
+    enum { STREAM_NS = 8 * 1000 * 1000, REST_US = 4000 };
+    struct run_table *runs = check->data;
+    uint64_t now = uv_hrtime();
+    if (runs->lines == 0)
+        return;
+    bool stream = now - runs->lines_at < STREAM_NS;
+    runs->lines = 0;
+    runs->lines_at = now;
+    if (stream)
+        usleep(REST_US);
+}
+
+struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
+                             struct daemon_context *context, const struct runs_places *places) {
+    struct run_table *runs = calloc(1, sizeof *runs);
+    if (!runs)
+        return NULL;
+    *runs = (struct run_table){.loop = loop, .executor = executor, .context = context};
+    snprintf(runs->state, sizeof runs->state, "%s", places->state);
+    snprintf(runs->socket, sizeof runs->socket, "%s", places->socket);
+    for (size_t i = 0; i < RUNS_HIDDEN; i++)
+        place_hide(runs->hidden[i], places->hidden[i]);
+    runs->can = sandbox_probe(runs->bwrap, runs->cannot, sizeof runs->cannot);
+    if (runs->can != SANDBOX_BOTH)
+        log_warning("runs of agents are held by less than they could be (%s): %s",
+                    sandbox_name(runs->can), runs->cannot);
+    sibling_program("overseer-hold", runs->hold, sizeof runs->hold);
+    const struct settings *settings = context_settings(context);
+    run_limits_probe(runs, settings);
+    context_settings_drop(settings);
+    pthread_mutex_init(&runs->lock, NULL);
+    uv_timer_init(loop, &runs->timer);
+    uv_timer_init(loop, &runs->clean);
+    uv_timer_start(&runs->clean, clean_begin, RUNS_CLEAN_MS, 0);
+    uv_async_init(loop, &runs->heard, loop_tasks_came);
+    uv_check_init(loop, &runs->pace);
+    uv_check_start(&runs->pace, pace_keep);
+    uv_unref((uv_handle_t *)&runs->pace);
+    runs->timer.data = runs->clean.data = runs->heard.data = runs->pace.data = runs;
+    runs_lease_start(runs);
+    brake_start(runs);
+    if (!net_start(runs))
+        log_warning(
+            "there are no threads for git over the network: it shares those of everything else");
+    return runs;
+}
+
+/* Resumes a run that an earlier daemon started: asks its hold for the output since the saved offset. */
+static void run_found(struct run_table *runs, const char *name) {
+    uint64_t offset = 0;
+    struct run *run = run_file_read(runs, name);
+    if (!run)
+        return;
+    run->unresumable = !run_load(run, &offset) || (!run->begun && !run->known);
+    if (!run_open(run, offset)) {
+        run_lost(run);
+        return;
+    }
+    if (run->unresumable) {
+        log_run(LEVEL_WARNING, run,
+                "the run %s of %s cannot be gone on with (%s): it is stopped, and begun anew", name,
+                run->agent,
+                run->broken ? run->broken_why : "begun by another build or with other settings");
+        if (!held_stop(run->held, RUN_GRACE_MS))
+            run_lost(run);
+        return;
+    }
+    log_run(LEVEL_INFO, run, "goes on with the run %s of %s from byte %llu", name, run->agent,
+            (unsigned long long)offset);
+}
+
+void runs_find(struct run_table *runs) {
+    char path[RUN_PATH + 8];
+    snprintf(path, sizeof path, "%s/runs", runs->state);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        log_error("%s cannot be made: %s", path, strerror(errno));
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.')
+            run_found(runs, entry->d_name);
+    if (folder)
+        closedir(folder);
+}
+
+void runs_stop(struct run_table *runs) {
+    pthread_mutex_lock(&runs->lock);
+    runs->stopping = true;
+    pthread_mutex_unlock(&runs->lock);
+    pulls_stop(runs);
+    net_stop(runs);
+    brake_stop(runs);
+    uv_close((uv_handle_t *)&runs->timer, NULL);
+    uv_close((uv_handle_t *)&runs->clean, NULL);
+    uv_close((uv_handle_t *)&runs->renew, NULL);
+    uv_close((uv_handle_t *)&runs->heard, NULL);
+    uv_close((uv_handle_t *)&runs->pace, NULL);
+    for (size_t i = 0; i < runs->all.cap; i++) {
+        struct run *run = runs->all.slots[i].value;
+        if (run && run->held) {
+            held_close(run->held);
+            run->held = NULL;
+        }
+    }
+}
+
+void runs_end(struct run_table *runs) {
+    if (!runs)
+        return;
+    loop_tasks_go(runs);
+    for (size_t i = runs->all.cap; i-- > 0;)
+        if (runs->all.slots[i].value) {
+            run_free(runs->all.slots[i].value);
+            i = runs->all.cap; /* other entries may have moved */
+        }
+    map_free(&runs->all);
+    due_free(&runs->due);
+    pool_free(runs->net);
+    pthread_mutex_destroy(&runs->lock);
+    free(runs);
+}

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Creates the worktree of an assignment, checks the work in it and lands it. Git verbs and artifact checks run on a
+ * worker, the operator's own command on the loop. The work of an assignment has one worktree, whichever run works on
+ * it. */
+#include "base/planted.h"
+#include "engine/status_files.h"
+#include "model/verification.h"
+#include "runs/run.h"
+#include "sandbox/command.h"
+#include "sys/clock.h"
+#include "sys/file_replace.h"
+#include "sys/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the worktree ---- */
+
+static enum git_how how_of(uint32_t landing, bool forge) {
+    static const enum git_how HOW[LANDINGS] = {[LAND_PR] = GIT_AS_PULL_REQUEST,
+                                               [LAND_MERGE] = GIT_FAST_FORWARD,
+                                               [LAND_BRANCH] = GIT_AS_BRANCH,
+                                               [LAND_REBASE] = GIT_REBASED,
+                                               [LAND_SQUASH] = GIT_SQUASHED};
+    return landing == LAND_PR && !forge ? GIT_AS_BRANCH : HOW[landing];
+}
+
+/* The commit that the work started from is stored beside it, so that it is known after any restart. */
+static struct str base_read(const char *path, struct arena *arena) {
+    char text[LIMIT_COMMIT + 1] = "";
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, LIMIT_COMMIT, file) : 0;
+    if (file)
+        fclose(file);
+    return arena_copy(arena, (struct str){text, length});
+}
+
+static struct str base_path(const struct work_place *place, struct arena *arena) {
+    return arena_format(arena, "%.*s/bases/%.*s.%.*s", STR_ARG(place->context.state),
+                        STR_ARG(place->run.goal), STR_ARG(place->run.run));
+}
+
+/* Where salvaged work and branches for pull requests go. */
+static struct str remote_of(const struct settings *settings) {
+    if (settings->landing.remote.len > 0)
+        return settings->landing.remote;
+    return settings->landing.how == LAND_PR ? settings->repo.path : STR("");
+}
+
+static struct texts texts_copy(const struct texts *texts, struct arena *arena) {
+    struct str *copy = arena_new(arena, struct str, texts->count + 1);
+    for (uint32_t i = 0; i < texts->count; i++)
+        copy[i] = arena_copy(arena, texts->at[i]);
+    return (struct texts){copy, texts->count};
+}
+
+static bool is_remote(const struct settings *settings) {
+    struct str remote = remote_of(settings);
+    return !git_source_is_path(settings->repo.path) ||
+           (remote.len > 0 && !git_source_is_path(remote));
+}
+
+bool work_place(struct run_table *runs, struct id goal, uint32_t assignment, struct arena *arena,
+                struct work_place *ret) {
+    const struct settings *settings = context_settings(runs->context);
+    struct str path = arena_copy(arena, settings->repo.path);
+    char name[ID_TEXT + 1];
+    id_format(goal, name);
+    *ret = (struct work_place){
+        .context = {.state = arena_format(arena, "%s/work", runs->state),
+                    .name = STR("Overseer"),
+                    .email = STR("overseer@localhost"),
+                    .low_water = (uint64_t)settings->repo.disk_least << 20,
+                    .hooks = settings->landing.hooks,
+                    .within_us = MINUTES(10),
+                    .wait_us = MINUTES(2),
+                    .ends = is_remote(settings) && runs->net ? pool_is_stopping(runs->net) : NULL},
+        .repo = {.source = path, .remote = arena_copy(arena, remote_of(settings))},
+        .run = {.goal = arena_copy(arena, str_of(name)),
+                .run = arena_format(arena, "%s-A_%u", name, assignment),
+                .at_us = clock_wall()},
+        .branch = arena_copy(arena, settings->repo.default_branch),
+        .command = arena_copy(arena, settings->verify.command),
+        .setup = arena_copy(arena, settings->repo.setup),
+        .hook = arena_copy(arena, settings->repo.on_worktree_ready),
+        .port_first = (uint16_t)settings->repo.port_first,
+        .port_count = (uint16_t)settings->repo.ports,
+        .forge =
+            settings->landing.how == LAND_PR ? arena_copy(arena, settings->landing.forge) : STR(""),
+        .lands = settings->landing.how != LAND_NOT,
+        .within = settings->verify.within,
+        .protect = texts_copy(&settings->verify.protect, arena),
+        .rules = texts_copy(&settings->verify.rules, arena)};
+    if (ret->lands)
+        ret->how = how_of(settings->landing.how, ret->forge.len > 0);
+    ret->digest = check_digest(ret, settings);
+    reader_box(runs, arena, &ret->context);
+    context_settings_drop(settings);
+    ret->run.base = base_read(arena_cstr(arena, base_path(ret, arena)), arena);
+    return path.len > 0;
+}
+
+/* The mark exists from before a worktree is created until it is ready for an agent. */
+static char *mark_path(const struct work_place *place, struct arena *arena) {
+    return arena_cstr(arena, arena_format(arena, "%.*s.new", STR_ARG(base_path(place, arena))));
+}
+
+void work_place_ready(struct work_place *place, struct arena *arena) {
+    place->ready = unlink(mark_path(place, arena)) == 0 || errno == ENOENT;
+}
+
+void work_place_forget(struct work_place *place, struct arena *arena) {
+    git_ports_free(&place->context, place->run.run, arena);
+    unlink(mark_path(place, arena));
+    unlink(arena_cstr(arena, base_path(place, arena)));
+}
+
+/* Writes the mark first: a commit without a mark then means that an agent may have been there. */
+static bool base_write(struct work_place *place, struct str head, struct arena *arena) {
+    char *path = arena_cstr(arena, base_path(place, arena)), *slash = strrchr(path, '/');
+    struct str mark = arena_format(arena, "%s.new", slash + 1);
+    place->run.base = head;
+    *slash = 0;
+    mkdir(path, 0700);
+    return file_replace(path, arena_cstr(arena, mark), "", 0, true) &&
+           file_replace(path, slash + 1, head.at, head.len, true);
+}
+
+bool work_place_is_local(const struct work_place *place, struct arena *arena) {
+    return place->run.base.len > 0 && git_clone_find(&place->context, &place->repo, arena).len > 0;
+}
+
+/* Work that has started keeps its base commit: the source is not contacted again. */
+static struct git_answer clone_bring(struct work_place *place, struct arena *arena) {
+    struct git_clone clone;
+    if (work_place_is_local(place, arena)) {
+        place->clone = git_clone_find(&place->context, &place->repo, arena);
+        return (struct git_answer){0};
+    }
+    struct git_answer answer =
+        git_clone_ensure(&place->context, &place->repo, place->branch, arena, &clone);
+    if (answer.result != GIT_DONE)
+        return answer;
+    place->clone = clone.path;
+    if (place->run.base.len == 0 && !base_write(place, clone.head, arena))
+        return (struct git_answer){GIT_FAILED, STR("where it began cannot be written down")};
+    return answer;
+}
+
+/* On a worker. */
+struct git_answer work_place_make(struct work_place *place, struct arena *arena,
+                                  struct git_tree *ret) {
+    struct git_answer answer = clone_bring(place, arena);
+    if (answer.result != GIT_DONE)
+        return answer;
+    answer = git_tree_ensure(&place->context, &place->repo, &place->run, arena, ret);
+    place->ready =
+        answer.result == GIT_DONE && ret->was_there && access(mark_path(place, arena), F_OK) != 0;
+    return answer;
+}
+
+/* ---- checks ---- */
+
+struct working {
+    uv_work_t work;
+    struct git_job job;
+    struct run_table *runs;
+    struct act *act;
+    struct arena arena;
+    struct work_place place;
+    struct git_answer answer;
+    struct git_measure measure;
+    struct str snapshot; /* of the worktree; the candidate is built from it */
+    struct git_candidate candidate;
+    struct str commit; /* that is checked: the candidate; if nothing lands, the snapshot */
+    struct judged_files files;
+    enum judged judged;
+    bool restored; /* the second check: with the target's version of its tests */
+    struct git_landed landed;
+    struct git_salvage salvaged;
+    struct str checkout;
+    struct contract contract;
+    struct rows checks; /* struct check_made: of its artifacts */
+    struct str wrong;   /* with the artifacts */
+    bool commanded;     /* the operator's command was run as well */
+    int64_t begun_at;   /* start of the checks themselves */
+    enum checked verdict;
+    int64_t exit; /* of the operator's command */
+    char name[ID_TEXT + 1];
+};
+
+static void working_free(struct working *it) {
+    it->runs->under_way--;
+    free(it->act);
+    arena_free(&it->arena);
+    free(it);
+}
+
+static void working_end(struct working *it, struct signal outcome) {
+    executor_report(it->runs->executor, it->act, outcome);
+    working_free(it);
+}
+
+static struct working *working_begin(struct run_table *runs, struct act *act) {
+    struct working *it = calloc(1, sizeof *it);
+    if (it) {
+        *it = (struct working){.runs = runs, .act = act, .work.data = it};
+        id_format(effect_id(act->effect.goal, act->effect.n), it->name);
+        runs->under_way++;
+        if (work_place(runs, act->effect.goal, act->effect.assignment, &it->arena, &it->place))
+            return it;
+        runs->under_way--;
+        arena_free(&it->arena);
+    }
+    free(it);
+    executor_report(runs->executor, act,
+                    (struct signal){.text = STR("there is no repository to check it in")});
+    free(act);
+    return NULL;
+}
+
+static void checkout_remove(uv_work_t *work) {
+    struct working *it = work->data;
+    check_box_clear(it->checkout, &it->arena);
+    git_checkout_remove(&it->place.context, str_of(it->name), &it->arena);
+}
+
+/* VERIFY-14: lists each check. The command's output is stored beside it. */
+static struct str verification_of(struct working *it) {
+    uint32_t count = it->checks.count;
+    bool passed = it->verdict == CHECKED_PASSED;
+    struct check_made *checks = arena_new(&it->arena, struct check_made, count + 1);
+    if (count > 0)
+        memcpy(checks, it->checks.at, count * sizeof *checks);
+    if (it->commanded)
+        checks[count++] = (struct check_made){
+            .type = CHECK_COMMAND,
+            .target = STR("verify.command"),
+            .passed = passed,
+            .reason = passed ? STR("")
+                      : it->exit == -2
+                          ? STR("it took too long")
+                          : arena_format(&it->arena, "it ended with status %d", (int)it->exit)};
+    struct verification made = {.checks = {checks, count},
+                                .commit = it->commit,
+                                .onto = it->candidate.onto,
+                                .snapshot = it->snapshot,
+                                .digest = it->place.digest,
+                                .change = it->candidate.change,
+                                .judged = it->judged};
+    return shape_encode(&VERIFICATION, &made, &it->arena);
+}
+
+static void checkout_removed(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    (void)status;
+    working_end(it, (struct signal){.to = it->verdict,
+                                    .exit = it->exit,
+                                    .title = it->commit,
+                                    .body = verification_of(it),
+                                    .text = it->answer.why});
+}
+
+static void check_end(struct working *it, enum checked verdict, struct str text) {
+    it->verdict = verdict;
+    it->answer.why = arena_copy(&it->arena, text);
+    uv_queue_work(it->runs->loop, &it->work, checkout_remove, checkout_removed);
+}
+
+static void command_check(struct working *it);
+
+/* The work passes. Prepares the check whether it also passes with the target's tests. */
+static void restored_check(uv_work_t *work) {
+    struct working *it = work->data;
+    struct str commit = STR("");
+    it->answer = git_candidate_restore(&it->place.context, &it->place.repo, &it->place.run,
+                                       it->commit, it->candidate.onto, it->files.tests,
+                                       it->files.test_count, &it->arena, &commit);
+    if (it->answer.result == GIT_DONE && commit.len > 0)
+        it->answer = git_checkout_make(&it->place.context, &it->place.repo, str_of(it->name),
+                                       commit, &it->arena, &it->checkout);
+    it->restored = commit.len > 0;
+}
+
+static void restored_prepared(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_end(it, CHECKED_NOTHING, it->answer.why);
+    else if (it->restored)
+        command_check(it);
+    else
+        check_end(it, CHECKED_PASSED, STR(""));
+}
+
+static void restored_checked(struct working *it, int64_t exit, struct str tail) {
+    it->exit = 0; /* the commit that would land has passed */
+    if (exit == -1) {
+        check_end(it, CHECKED_NOTHING, tail);
+        return;
+    }
+    it->judged = exit == 0 ? it->judged : JUDGED_TESTS;
+    check_end(it, CHECKED_PASSED,
+              exit == 0 ? tail
+                        : arena_format(&it->arena,
+                                       "It passes with its own version of %u tests, and not with "
+                                       "the target's version of them:\n%.*s",
+                                       it->files.test_count, STR_ARG(tail)));
+}
+
+/* On the loop: the operator's command has ended. */
+static void checked(void *with, int64_t exit, struct str tail) {
+    struct working *it = with;
+    if (it->restored) {
+        restored_checked(it, exit, tail);
+        return;
+    }
+    if (exit == 0 && it->files.test_count > 0) {
+        it->commanded = true;
+        uv_queue_work(it->runs->loop, &it->work, restored_check, restored_prepared);
+        return;
+    }
+    it->exit = exit;
+    it->commanded = exit != -1;
+    if (exit == 126 || exit == 127) /* appended: of a long text only the end is kept */
+        tail =
+            arena_format(&it->arena,
+                         "%.*s\n(Status %d: what verify.command needs is not there, or the sandbox "
+                         "hides it; the operator can show it with sandbox.sees.)",
+                         STR_ARG(tail), (int)exit);
+    check_end(it,
+              exit == 0 ? CHECKED_PASSED
+              : exit == -1
+                  ? CHECKED_NOTHING /* it could not be started: not the fault of the work */
+                  : CHECKED_FAILED,
+              tail);
+}
+
+/* C-81: builds the landing commit itself, on the target's tip. */
+static void candidate_build(struct working *it) {
+    struct git_work work = {.snapshot = it->snapshot,
+                            .conflict_shown = it->act->effect.conflict,
+                            .target = it->place.branch,
+                            .how = it->place.how};
+    it->commit = it->snapshot;
+    if (!it->place.lands)
+        return;
+    it->answer = git_candidate_make(&it->place.context, &it->place.repo, &it->place.run, &work,
+                                    &it->arena, &it->candidate);
+    it->commit = it->candidate.commit;
+    if (it->answer.result != GIT_DONE)
+        return;
+    it->files = judged_files(&it->place, it->candidate.files, it->candidate.file_count, &it->arena);
+    it->judged = it->files.rules ? JUDGED_RULES : JUDGED_NONE;
+}
+
+static void check_place(uv_work_t *work) {
+    struct working *it = work->data;
+    struct git_tree tree;
+    it->answer = work_place_make(&it->place, &it->arena, &tree);
+}
+
+static void check_measure(uv_work_t *work) { /* while its agent is frozen */
+    struct working *it = work->data;
+    it->answer = git_tree_measure(&it->place.context, &it->place.repo, &it->place.run, &it->arena,
+                                  &it->measure);
+    if (it->answer.result == GIT_DONE && it->measure.file_count > 0)
+        it->snapshot = it->measure.snapshot;
+}
+
+static void check_prepare(uv_work_t *work) {
+    struct working *it = work->data;
+    if (it->snapshot.len > 0)
+        candidate_build(it);
+    if (it->answer.result == GIT_DONE && it->commit.len > 0)
+        it->answer = git_checkout_make(&it->place.context, &it->place.repo, str_of(it->name),
+                                       it->commit, &it->arena, &it->checkout);
+    it->begun_at = clock_boot();
+    if (it->checkout.len > 0 && it->answer.result == GIT_DONE &&
+        !contract_hold(&it->contract, it->checkout, it->place.within, &it->arena, &it->checks,
+                       &it->wrong))
+        it->answer = (struct git_answer){GIT_FAILED, it->wrong};
+}
+
+/* The command gets the time that is left for all checks together: VERIFY-15. */
+static void command_check(struct working *it) {
+    int64_t left = it->place.within - (clock_boot() - it->begun_at);
+    struct effect command = {.kind = EFFECT_COMMAND,
+                             .goal = it->act->effect.goal,
+                             .n = it->act->effect.n,
+                             .within = left > 0 ? left : 1,
+                             .command = it->place.command};
+    struct check_wanted wanted = {
+        .place = it->checkout,
+        .objects = arena_format(&it->arena, "%.*s/objects", STR_ARG(it->place.clone)),
+        .agent = it->act->effect.agent};
+    struct command_box box;
+    struct str why = {0};
+    if (check_box(it->runs, &wanted, &it->arena, &box, &why))
+        command_run_boxed(it->runs->loop, &command, &box, -1, NULL, checked, it);
+    else
+        check_end(it, CHECKED_NOTHING, why); /* not the fault of the work */
+}
+
+/* The commit is in the clone that the worktree belongs to. */
+static struct str conflicts_text(struct working *it) {
+    struct writer writer = {.arena = &it->arena};
+    struct str onto = it->candidate.onto;
+    write_raw(&writer,
+              arena_format(&it->arena,
+                           "It conflicts with commit %.*s of %.*s, which is in your repository "
+                           "(git merge %.*s), in %u files:\n",
+                           STR_ARG(onto), STR_ARG(str_cut_utf8(it->place.branch, LIMIT_NAME)),
+                           STR_ARG(onto), it->candidate.conflict_count));
+    for (uint32_t i = 0; i < it->candidate.conflict_count; i++) {
+        struct str name = it->candidate.conflicts[i];
+        if (writer.len + name.len + 1 >
+            LIMIT_OUTPUT) /* of a longer text only the end would be kept */
+            break;
+        write_raw(&writer, name);
+        write_byte(&writer, '\n');
+    }
+    return (struct str){writer.at, writer.len};
+}
+
+/* A stopping daemon reports nothing: the effect still has to be carried out. */
+static bool was_cancelled(struct working *it, int status) {
+    if (status == UV_ECANCELED)
+        working_free(it);
+    else if (status != 0)
+        it->answer = (struct git_answer){GIT_BUSY, STR("too much waits for the network")};
+    return status == UV_ECANCELED;
+}
+
+static void check_prepared(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (was_cancelled(it, status))
+        return;
+    if (status == 0 && it->answer.result == GIT_CONFLICT) {
+        working_end(it, (struct signal){.to = CHECKED_CONFLICT,
+                                        .title = it->candidate.conflict,
+                                        .text = conflicts_text(it)});
+        return;
+    }
+    if (status != 0 || it->answer.result != GIT_DONE) {
+        working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = it->answer.why});
+        return;
+    }
+    if (it->commit.len == 0) {
+        working_end(it, (struct signal){.to = CHECKED_UNCHANGED,
+                                        .title = it->snapshot,
+                                        .text = it->snapshot.len
+                                                    ? STR("The target has all of it already.")
+                                                    : STR("Nothing has changed in the worktree.")});
+        return;
+    }
+    if (it->wrong.len > 0)
+        check_end(it, CHECKED_FAILED, it->wrong);
+    else if (it->place.command.len == 0)
+        check_end(it, CHECKED_PASSED,
+                  it->checks.count ? STR("Every artifact is there, and as it has to be.")
+                                   : STR("It says done, and no file has to be there."));
+    else
+        command_check(it);
+}
+
+static void git_go(struct working *it, struct str where, const char *what, uv_work_cb carry,
+                   uv_after_work_cb done) {
+    if (!git_source_is_path(where))
+        it->place.context.total_us = NET_MOST;
+    git_queue(&it->job, &it->work,
+              &(struct git_wanted){it->runs, it->act->effect.goal, where, what}, carry, done);
+}
+
+/* What lands is built on the target's tip, which has to be fetched from here first. */
+static struct str check_asks(struct working *it) {
+    if (it->place.how == GIT_AS_PULL_REQUEST && it->place.repo.remote.len > 0)
+        return it->place.repo.remote;
+    return it->place.repo.source;
+}
+
+static void check_build(struct working *it) {
+    git_go(it, it->place.lands ? check_asks(it) : STR("/"), "fetch from", check_prepare,
+           check_prepared);
+}
+
+static void check_measured(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    still_end(it->runs, &it->act->effect);
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_prepared(work, status);
+    else
+        check_build(it);
+}
+
+static void check_still(void *with) {
+    struct working *it = with;
+    uv_queue_work(it->runs->loop, &it->work, check_measure, check_measured);
+}
+
+/* Rebuilding a candidate measures nothing: it is built from the earlier snapshot of the work. */
+static void check_placed(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    it->snapshot = it->act->effect.snapshot;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        check_prepared(work, status);
+    else if (it->snapshot.len > 0)
+        check_build(it);
+    else
+        still_begin(it->runs, &it->act->effect, check_still, it);
+}
+
+static void check_go(struct working *it) {
+    bool local = work_place_is_local(&it->place, &it->arena);
+    git_go(it, local ? STR("/") : check_asks(it), "fetch from", check_place, check_placed);
+}
+
+static void contract_is_known(void *with, struct contract contract) {
+    struct working *it = with;
+    it->contract = contract;
+    if (it->runs->stopping)
+        working_free(it); /* the effect still has to be carried out */
+    else if (contract.why.len > 0)
+        working_end(it, (struct signal){.to = CHECKED_NOTHING, .text = contract.why});
+    else
+        check_go(it);
+}
+
+void work_check(struct run_table *runs, struct act *act) {
+    struct working *it = working_begin(runs, act);
+    if (it && hash_is_zero(&it->act->effect.text))
+        check_go(it);
+    else if (it && !contract_read(runs, it->act->effect.goal, it->act->effect.text, &it->arena,
+                                  contract_is_known, it))
+        working_free(it);
+}
+
+/* ---- salvage ---- */
+
+static void salvage(uv_work_t *work) {
+    struct working *it = work->data;
+    if (it->place.port_count > 0)
+        git_ports_free(&it->place.context, it->place.run.run, &it->arena);
+    it->answer = git_tree_salvage(&it->place.context, &it->place.repo, &it->place.run, &it->arena,
+                                  &it->salvaged);
+}
+
+/* P10: another host owns the goal; tells it where the work is. */
+static void stranded_tell(struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    struct observation seen = {
+        .assignment = effect->assignment, .event = AGENT_STRANDED, .at = clock_wall()};
+    struct signal signal = {
+        .kind = SIGNAL_AGENT_SEEN,
+        .source = id_derive(STR("stranded"), str_of(it->name)),
+        .keyed = 1,
+        .goal = effect->goal,
+        .at = seen.at,
+        .actor = STR("overseer"),
+        .by = WHO_OVERSEER,
+        .assignment = effect->assignment + 1,
+        .run = effect->run,
+        .body = shape_encode(&OBSERVATION, &seen, &it->arena),
+        .reason = arena_format(
+            &it->arena, "its work is stranded on host %u: %.*s in the clone of that host",
+            ledger_host(it->runs->executor->ledger_thread->ledger),
+            STR_ARG(it->salvaged.ref.len ? it->salvaged.ref : STR("its worktree")))};
+    struct input *input = input_make(&signal, NULL);
+    if (!input || !queue_put(&it->runs->executor->ledger_thread->queue, input))
+        input_free(input);
+}
+
+static void salvage_done(uv_work_t *work, int status) {
+    struct working *it = work->data;
+    if (status != 0 || it->answer.result != GIT_DONE)
+        log_warning("the work of %s stays in its worktree only: %.*s", it->name,
+                    STR_ARG(it->answer.why));
+    else
+        salvage_send(it->runs);
+    if (it->act->stranded)
+        stranded_tell(it);
+    working_end(it, (struct signal){.exit = it->exit, .text = it->salvaged.ref});
+}
+
+/* A run is over: preserves what it left in its worktree under a ref before anything else can happen to it. */
+void work_salvage(struct run_table *runs, struct act *act, int64_t exit) {
+    struct arena arena = {0};
+    struct work_place place;
+    bool there = !runs->stopping &&
+                 work_place(runs, act->effect.goal, act->effect.assignment, &arena, &place) &&
+                 place.run.base.len > 0;
+    arena_free(&arena);
+    struct working *it = there ? working_begin(runs, act) : NULL;
+    if (!it) {
+        if (!there) {
+            executor_report(runs->executor, act, (struct signal){.exit = exit});
+            free(act);
+        }
+        return;
+    }
+    it->exit = exit;
+    uv_queue_work(runs->loop, &it->work, salvage, salvage_done);
+}
+
+/* ---- landing ---- */
+
+/* A verdict counts only for the commit that was checked, and only while work is checked in the same way. */
+static bool verdict_holds(const struct working *it) {
+    const struct effect *effect = &it->act->effect;
+    bool same = hash_equal(&effect->digest, &it->place.digest) || planted(VERDICT_FOR_ANY_CHECK);
+    return effect->onto.len > 0 && same;
+}
+
+/* Looks for the commit on the branch even if its verdict no longer holds: it may have landed before this host, or
+ * another one, was lost. */
+static void land(uv_work_t *work) {
+    struct working *it = work->data;
+    struct git_landing landing = {.commit = it->act->effect.commit,
+                                  .onto = it->act->effect.onto,
+                                  .target = it->place.branch,
+                                  .how = it->place.how,
+                                  .look = !verdict_holds(it)};
+    struct git_clone clone;
+    if (it->place.run.base.len == 0)
+        it->place.run.base = landing.onto; /* the work is on another host */
+    if (git_clone_find(&it->place.context, &it->place.repo, &it->arena).len == 0)
+        it->answer = git_clone_ensure(&it->place.context, &it->place.repo, it->place.branch,
+                                      &it->arena, &clone);
+    if (it->answer.result == GIT_DONE)
+        it->answer = git_land(&it->place.context, &it->place.repo, &it->place.run, &landing,
+                              &it->arena, &it->landed);
+}
+
+static struct str landed_text(struct working *it) {
+    return arena_format(&it->arena, "%.*s on %.*s", STR_ARG(str_cut(it->landed.commit, 12)),
+                        STR_ARG(it->landed.ref));
+}
+
+/* A push is not a landing: the pull request has to be open, so that it can be merged. */
+static void pull_ended(void *with, enum pulled pulled, struct str text) {
+    struct working *it = with;
+    if (pulled == PULL_LEFT)
+        working_free(it);
+    else
+        working_end(it, (struct signal){.to = pulled == PULL_OPENED ? LANDED_YES : LANDED_PUSHED,
+                                        .title = landed_text(it),
+                                        .text = text});
+}
+
+static void pull_begin(struct working *it) {
+    static const struct str HEADS = STR("refs/heads/");
+    const struct effect *effect = &it->act->effect;
+    must(str_begins(it->landed.ref, HEADS));
+    struct pull pull = {.head = {it->landed.ref.at + HEADS.len, it->landed.ref.len - HEADS.len},
+                        .base = it->place.branch,
+                        .commit = it->landed.commit,
+                        .goal = arena_format(&it->arena, "goal_%.*s", STR_ARG(it->place.run.goal)),
+                        .node = effect->node,
+                        .checked_by = it->place.command};
+    pull_open(it->runs, effect->goal, &pull, it->place.forge, pull_ended, it);
+}
+
+static void landed(uv_work_t *work, int status) {
+    static const enum landed CAME[GIT_RESULTS] = {
+        [GIT_DONE] = LANDED_YES, [GIT_MOVED] = LANDED_MOVED, [GIT_REFUSED] = LANDED_REFUSED};
+    struct working *it = work->data;
+    if (was_cancelled(it, status))
+        return;
+    enum git_result result = status == 0 ? it->answer.result : GIT_FAILED;
+    struct signal outcome = {.to = CAME[result], .text = it->answer.why};
+    if (result == GIT_MOVED && !verdict_holds(it))
+        outcome = (struct signal){.to = LANDED_RECHECK,
+                                  .text = STR("How work is checked has changed since it was "
+                                              "checked.")};
+    if (result == GIT_DONE && it->place.how == GIT_AS_PULL_REQUEST) {
+        pull_begin(it);
+        return;
+    }
+    if (result == GIT_DONE)
+        outcome.title = landed_text(it);
+    working_end(it, outcome);
+}
+
+void work_land(struct run_table *runs, struct act *act) {
+    struct working *it = working_begin(runs, act);
+    if (it)
+        git_go(it,
+               it->place.how == GIT_AS_PULL_REQUEST ? it->place.repo.remote : it->place.repo.source,
+               "landing in", land, landed);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is a tool allowed, denied, or put before a person, and is nothing lost of what waits for one? */
+#include "lib/proof.h"
+#include "runs/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+enum { PERSON = -1 };
+
+static void test_policy(void **state) {
+    static const struct str ALLOW[] = {STR("Write"), STR("Bash")}, DENY[] = {STR("Bash")};
+    static const struct {
+        const char *tool;
+        bool named;
+        int answer;
+    } ROWS[] = {
+        {"Write", true, DRIVE_ALLOW},
+        {"Write", false, PERSON},     /* a title: a command may be called so */
+        {"Bash", true, DRIVE_REJECT}, /* SCOPE-02: both lists name it */
+        {"Edit", true, PERSON},
+        {"Writer", true, PERSON},
+        {"mcp__overseer__overseer_update", true, DRIVE_ALLOW},
+        {"overseer__goal_report", true, DRIVE_ALLOW},
+        {"overseer__goal_report", false, PERSON},
+        {"mcp__overseer2__x", true, PERSON},
+        {"", true, PERSON},
+    };
+    const struct drive_spec spec = {
+        .allow = ALLOW, .allow_count = 2, .deny = DENY, .deny_count = 1, .allow_given = true};
+    (void)state;
+    for (size_t i = 0; i < count_of(ROWS); i++) {
+        struct drive_event event = {
+            .kind = DRIVE_ASKS_FOR, .text = str_of(ROWS[i].tool), .named = ROWS[i].named};
+        enum drive_answer answer = DRIVE_CANCEL;
+        bool decided = ask_by_policy(&spec, &event, &answer);
+        assert_int_equal(decided ? (int)answer : PERSON, ROWS[i].answer);
+    }
+    proof_passed("unit", "ask policy", "SCOPE-02 TEST-15");
+}
+
+static void test_in_order(void **state) {
+    struct run_asks asks = {0};
+    char id[16];
+    (void)state;
+    for (uint32_t i = 0; i < DRIVE_ASKS; i++) {
+        snprintf(id, sizeof id, "q%u", i);
+        struct drive_event event = {.ask = str_of(id), .text = STR("Write"), .offset = i};
+        assert_true(asks_add(&asks, &event));
+    }
+    struct drive_event more = {.ask = STR("one more"), .text = STR("Write")};
+    assert_false(asks_add(&asks, &more)); /* then it is refused */
+    for (uint32_t i = 0; i < DRIVE_ASKS; i++) {
+        snprintf(id, sizeof id, "q%u", i);
+        assert_string_equal(asks_first(&asks)->id, id);
+        assert_int_equal(asks_first(&asks)->offset, i);
+        asks_drop_first(&asks);
+    }
+    assert_null(asks_first(&asks));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_policy),
+                                       cmocka_unit_test(test_in_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
