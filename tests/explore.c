@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is there any order of events in which something is lost or done twice? Two hosts, one goal, one effect: every
+/* Searches all orders of events for one in which something is lost or done twice. Two hosts, one goal, one effect: every
  * interleaving of statements, acts, answers, losses, crashes and take-overs within a budget, each state
  * visited once. A violation is printed as the story that leads to it.
  *
  *     explore [--world effect|report|run|lane|back] [--ticks N] [--backs N] [--faults N] [--crashes N] [--meddles N] [--states N] [--rest N]
  *
- * World `effect`: a client asks for one goal with one effect, of one host and then of the other. World `report`:
- * the goal stands; a client reports on it once, without a key. World `run` (P10): an agent works on the goal's only task on host 1, and
- * says at any time that it is done; either host may fall silent, crash and return. Requests to the store are not cut in pieces there.
+ * World `effect`: a client requests one goal with one effect from one host and then from the other. World `report`:
+ * the goal exists; a client reports on it once, without a key. World `run` (P10): an agent works on the goal's only task on host 1, and
+ * reports at any time that it is done; either host may fall silent, crash and return. Requests to the store are not split there.
  * World `lane` (decision 11): each host has a goal whose only task passed its checks and waits for the slot of one landing lane, which a person
  * releases. The lane is built, checked and pushed to as in world `run`; a person pushes to the target (--meddles).
- * World `back` (P13): as `effect`, and the store goes back by one to three commits (--backs); requests are not cut in pieces.
- */
+ * World `back` (P13): as `effect`, and the store goes back by one to three commits (--backs); requests are not split. */
 #include "lib/fleet.h"
 #include "lib/proof.h"
 #include "lib/snapshot.h"
@@ -28,7 +27,7 @@ enum { MAX_DEPTH = 400 };
 struct allowance {
     uint32_t ticks, faults, crashes, meddles;
     uint64_t states;
-    uint64_t rest; /* one state in so many is brought to rest */
+    uint64_t rest; /* one in this many states is run until it is at rest */
     bool report, run, lane, back;
     uint32_t backs;
 };
@@ -47,7 +46,7 @@ struct explorer {
     bool violated, cut;
 };
 
-/* ---- the set of states ---- */
+/* ---- the set of visited states ---- */
 
 static bool visited_add(struct explorer *e, uint64_t digest) {
     if (digest == 0)
@@ -77,9 +76,9 @@ static bool visited_add(struct explorer *e, uint64_t digest) {
     return true;
 }
 
-/* ---- the world that is explored ---- */
+/* ---- the explored world ---- */
 
-/* Both hosts are up, have joined and read. */
+/* Runs until both hosts are up, have joined and have read the store. */
 static void world_settle(struct explorer *e) {
     for (int i = 0; i < 200; i++) {
         struct atom atoms[FLEET_ATOMS];
@@ -94,7 +93,7 @@ static void world_settle(struct explorer *e) {
 
 /* ---- world `run` ---- */
 
-static const int64_t RUN_TICK = SECONDS(3); /* a lease; and as long as a successor waits */
+static const int64_t RUN_TICK = SECONDS(3); /* one lease, and the time that a successor waits */
 
 static struct signal plan_signal(struct id goal, struct arena *arena) {
     static const struct str CRITERION = {"it is done", 10};
@@ -115,7 +114,7 @@ static struct signal plan_signal(struct id goal, struct arena *arena) {
                            .body = shape_encode(&PLAN_TEXT, &text, arena)};
 }
 
-/* Everything that is possible on host 1 is done, without faults, until its agent works. Host 2 beats. */
+/* Does everything that is possible on host 1, without faults, until its agent works. Host 2 keeps its heartbeat. */
 static void run_settle(struct explorer *e) {
     for (int i = 0; i < 4000; i++) {
         struct atom atoms[FLEET_ATOMS];
@@ -180,7 +179,7 @@ static void run_begin(struct explorer *e) {
 
 enum { LANE_ROUNDS = 12 };
 
-/* Both hosts do everything that is possible, without faults; so often time passes. */
+/* Lets both hosts do everything that is possible, without faults; time passes `ticks` times. */
 static void lane_settle(struct explorer *e, uint32_t ticks) {
     for (int i = 0; i < 4000; i++) {
         struct atom atoms[FLEET_ATOMS];
@@ -285,9 +284,9 @@ static bool atom_allowed(const struct explorer *e, const struct atom *atom) {
     }
 }
 
-/* A turn touches nothing but its own host, so once no more time can pass it commutes with everything that other
- * hosts and their sessions do: where one is possible, only that host's own atoms are tried first. No state
- * that matters is missed; the orders that are left out lead to the same ones. */
+/* A turn touches only its own host, so once no more time can pass it commutes with everything that other hosts and
+ * their sessions do: if a turn is possible, only that host's own atoms are tried first. No relevant state is missed;
+ * the omitted orders lead to the same states. */
 static uint32_t atoms_reduce(const struct explorer *e, struct atom *atoms, uint32_t count) {
     uint32_t turns = count;
     for (uint32_t i = 0; i < count && turns == count; i++)
@@ -303,8 +302,9 @@ static uint32_t atoms_reduce(const struct explorer *e, struct atom *atoms, uint3
     return kept;
 }
 
-/* Statements are not interleaved: the other worlds do that. Host 2 is never slow: time passes when it has nothing to do. Host 1 may
- * do anything at any time, or nothing. What a host does to its agents and learns of them comes before its next turn. */
+/* Statements are not interleaved: the other worlds cover that. Host 2 is never slow: time passes only when it has
+ * nothing to do. Host 1 may do anything at any time, or nothing. A host acts on its agents and learns the results
+ * before its next turn. */
 static uint32_t run_atoms(struct atom *atoms, uint32_t count) {
     bool busy[2] = {false, false}, turns = false;
     uint32_t kept = 0;
@@ -328,7 +328,7 @@ static uint32_t run_atoms(struct atom *atoms, uint32_t count) {
     return kept;
 }
 
-/* World `back`: what happens inside a request is for the other worlds. */
+/* World `back`: the other worlds cover what happens inside a request. */
 static uint32_t back_atoms(struct explorer *e, struct atom *atoms, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -348,7 +348,7 @@ static void statements_run(struct explorer *e, uint32_t host) {
                  &(struct atom){.kind = ATOM_STATEMENT, .host = host, .session = session});
 }
 
-/* Host 1 goes on until it has nothing to do but to act and to hear: those are atoms of their own. */
+/* Host 1 continues until only acting and sensing are left: those are separate atoms. */
 static bool run_one_more(struct explorer *e, uint32_t host) {
     const struct fleet_host *at = &e->fleet->hosts[host];
     bool leased = e->fleet->clock < ledger_lease(at->ledger).until;
@@ -371,7 +371,8 @@ static void run_goes_on(struct explorer *e, uint32_t host) {
         ;
 }
 
-/* In world `lane` host 2 does all that it can at once, whenever it does anything: what matters is where host 1 stands then. */
+/* In world `lane`, whenever host 2 does anything, it does everything that it can: only the state of host 1 at that
+ * moment matters. */
 static bool lane_one_more(struct explorer *e) {
     struct atom atoms[FLEET_ATOMS];
     uint32_t count = fleet_atoms(e->fleet, atoms);
@@ -390,8 +391,8 @@ static void lane_goes_on(struct explorer *e, const struct atom *atom) {
             ;
 }
 
-/* The client asks host 1 once; with a key, also host 2 if it was not answered. In world `back` it is host 1 that is
- * asked again: another host cannot know of a goal that the store has lost. */
+/* The client sends its request to host 1 once; with a key, also to host 2 if no answer came. In world `back` the client
+ * repeats it to host 1: another host cannot know about a goal that the store has lost. */
 static uint32_t world_atoms(struct explorer *e, struct atom atoms[FLEET_ATOMS]) {
     uint32_t count = fleet_atoms(e->fleet, atoms), kept = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -458,8 +459,8 @@ static void story_print(struct explorer *e, bool healed) {
     }
 }
 
-/* A state seen for the first time: nothing may be wrong in it. Where nothing but faults is left to happen,
- * letting everything run must bring the fleet to rest with every promise kept. */
+/* Checks a state that is seen for the first time: nothing may be wrong in it. If only faults are left to happen,
+ * letting everything run must bring the fleet to rest with every guarantee kept. */
 static bool state_judge(struct explorer *e) {
     if (!fleet_check(e->fleet)) {
         story_print(e, false);
@@ -473,8 +474,8 @@ static bool state_is_last(const struct explorer *e) {
     return e->ticks_used == e->budget.ticks;
 }
 
-/* Healing changes the world, so it is taken back. Only at the end of the ticks, and one state in 64: the others
- * differ from it in what is in flight. */
+/* Healing changes the world, so the world is restored afterwards. Done only when all ticks are used, and for one state
+ * in 64: the others differ from it in what is in flight. */
 static bool state_heals(struct explorer *e, uint64_t digest) {
     if (!state_is_last(e) || digest % e->budget.rest != 0)
         return true;
@@ -488,12 +489,12 @@ static bool state_heals(struct explorer *e, uint64_t digest) {
     return false;
 }
 
-/* Depth first. The world at each depth is kept, so going back is a copy. */
+/* Depth-first search. The world at each depth is kept, so backtracking is a copy. */
 static void search(struct explorer *e) {
-    static uint32_t next[MAX_DEPTH]; /* which atom to try at each depth */
+    static uint32_t next[MAX_DEPTH]; /* the next atom to try at each depth */
     visited_add(e, world_digest(e));
     snapshot_take(&e->states[0]);
-    bool moved = false; /* the world is not the one of e->depth any more */
+    bool moved = false; /* the world no longer matches e->depth */
     while (!e->violated && !e->cut) {
         if (moved) {
             snapshot_restore(&e->states[e->depth]);
@@ -528,7 +529,7 @@ static void search(struct explorer *e) {
     }
 }
 
-/* The first signal of a process makes the tables of secrets, which are large and stay. */
+/* The first signal of a process builds the tables of secrets, which are large and permanent. */
 static void tables_make(void) {
     snapshot_leave_out(true);
     input_free(input_make(&(struct signal){.kind = SIGNAL_GOAL_REPORT, .text = STR("a")}, NULL));

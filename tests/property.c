@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does every operation do what was promised, a million times over? One ledger on a real engine, a few hundred
- * goals, operations at random. What has to be answered is known before it is asked; what was answered must be
- * what the store says afterwards, read from outside: after each round all goals that were touched, every ten
+/* Checks that every operation does what it guarantees, over a million operations. One ledger on a real engine, a few hundred
+ * goals, random operations. The test knows the expected answer before it sends an operation; the answer must
+ * match what the store says afterwards, read from outside: after each round all goals that were touched, every ten
  * thousand operations all goals, in the end everything from the first record on.
  *
- *     property --engine sqlite|postgres [--ops N] [--seed N] [--path FILE]
- */
+ *     property --engine sqlite|postgres [--ops N] [--seed N] [--path FILE] */
 #include "lib/check.h"
 #include "lib/gen.h"
 #include "lib/proof.h"
@@ -29,7 +28,7 @@ enum {
     DEEP_EVERY = 200000
 };
 
-struct operation { /* one operation, for the story of a failure */
+struct operation { /* one operation, for the report of a failure */
     enum signal_kind kind;
     enum who by;
     uint32_t to, override;
@@ -40,15 +39,15 @@ struct operation { /* one operation, for the story of a failure */
 
 struct slot {
     struct id goal;
-    struct arena past;  /* of the replay */
-    struct arena state; /* of what is known */
+    struct arena past;  /* memory of the replay */
+    struct arena state; /* memory of the known state */
     struct replay replay;
     struct knowledge known;
     bool touched, asking, answered;
-    struct op op; /* the one under way */
+    struct op op; /* the operation in progress */
     enum error answer;
     uint32_t ops, acts;
-    enum priority priority; /* as the shadow has it */
+    enum priority priority; /* as tracked by slot_shadow() */
     char title[64];
     struct operation tail[TAIL];
 };
@@ -64,7 +63,7 @@ struct property {
     int64_t clock;
     uint64_t pulse;
     struct slot slots[SLOTS];
-    struct id *over; /* goals that nobody asks about any more */
+    struct id *over; /* goals that receive no more operations */
     uint64_t *over_seq;
     uint32_t over_count, over_cap;
     struct act *acting;
@@ -98,7 +97,7 @@ static _Noreturn void fail(const struct property *p, const struct slot *slot, co
     exit(1);
 }
 
-/* ---- asking ---- */
+/* ---- sending operations ---- */
 
 static void tell(struct slot *slot) {
     const struct signal *signal = &slot->op.signal;
@@ -133,7 +132,7 @@ static void slot_begin(struct property *p, struct slot *slot) {
     p->goals++;
 }
 
-/* One that is over, or has lived long enough, makes room for another. */
+/* A goal that is over, or has lived long enough, is replaced by a new one. */
 static bool slot_is_over(struct property *p, const struct slot *slot) {
     const struct goal *goal = &slot->known.goal;
     if (!slot->known.exists || slot->ops > LIFE || goal->nodes_made > MANY_NODES)
@@ -155,7 +154,7 @@ static void slot_ask(struct property *p, struct slot *slot) {
     must(input != NULL && ledger_offer(p->ledger, input));
 }
 
-/* ---- letting it run ---- */
+/* ---- running ---- */
 
 static void answers_take(struct property *p) {
     for (struct input *input; (input = ledger_take_answered(p->ledger));) {
@@ -163,8 +162,10 @@ static void answers_take(struct property *p) {
         slot->answered = true;
         slot->answer = input->error;
         slot->tail[(slot->ops - 1) % TAIL].answer = input->error;
-        bool stale = slot->op.signal.kind == SIGNAL_PLAN_APPROVE && /* proposed for another tree */
-                     input->error == ERROR_INVALID_PLAN && slot->op.expect == ERROR_NONE;
+        bool stale = slot->op.signal.kind ==
+                         SIGNAL_PLAN_APPROVE && /* the proposal was made for another tree */
+                     input->error == ERROR_INVALID_PLAN &&
+                     slot->op.expect == ERROR_NONE;
         if (input->error != slot->op.expect && !stale) {
             char what[256];
             snprintf(what, sizeof what, "%s was answered with %s, not %s: %s",
@@ -246,7 +247,7 @@ static void slot_learn(struct property *p, struct slot *slot, const struct dump 
         slot->known.proposal = arena_copy(&slot->state, text->body);
 }
 
-/* What was accepted left a record, what was refused left none. */
+/* An accepted operation left a record, a refused one left none. */
 static void slot_records(struct property *p, struct slot *slot, const struct dump *dump) {
     uint32_t from, to = DUMP_RANGE(dump->records, dump->record_count, slot->goal, &from), mine = 0;
     for (uint32_t i = from; i < to; i++) {
@@ -266,7 +267,7 @@ static void slot_records(struct property *p, struct slot *slot, const struct dum
     p->idle += slot->answer == ERROR_NONE && mine == 0;
 }
 
-/* Of what was last said, the store has exactly that. */
+/* The store has exactly the values that were last set. */
 static void slot_shadow(struct property *p, struct slot *slot, const struct dump *dump) {
     const struct signal *signal = &slot->op.signal;
     const struct goal_view *view = dump_view(dump, slot->goal);
@@ -322,7 +323,7 @@ static void touched_judge(struct property *p) {
             slot_judge(p, &p->slots[i], &dump);
 }
 
-/* Goals that nobody asks about are as they were; what is counted is what is there. */
+/* Goals that receive no more operations are unchanged; the counts match what is stored. */
 static void rest_judge(struct property *p) {
     struct dump dump;
     real_dump_rest(p->backend, &dump, &p->look);

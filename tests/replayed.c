@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does every decision come out the same when it is made again from its records? The core alone, with the pretend agents of
- * tests/lib/cast.h, by seed. Each record of each goal and desk is handed to a replay as it is written; a second replay is
- * asked what another policy would have decided.
+/* Checks that every decision is the same when it is made again from its records. The core alone, with the pretend agents of
+ * tests/lib/cast.h, by seed. Each record of each goal and admission is passed to a replay as it is written; a second replay
+ * determines what another policy would have decided.
  *
- *     replayed [--seed N] [--goals N]    until so many goals have been replayed
+ *     replayed [--seed N] [--goals N]    until that many goals have been replayed
  *
- * step() is wrapped by the linker: what is decided is seen without a word in the code that is tried. */
+ * The linker wraps step(): the test sees each decision without any change to the tested code. */
 #include "core/replay.h"
 #include "lib/alone.h"
 #include "lib/proof.h"
@@ -32,7 +32,7 @@ static struct newest { /* texts of the newest decision */
 
 static struct { uint64_t goals, decisions, records, failed, differ, differences, quiet; } total;
 
-/* ---- what a replay finds ---- */
+/* ---- sources of a replay ---- */
 
 static bool policy_find(void *with, const struct hash *hash, const struct policy **ret) {
     (void)with;
@@ -122,7 +122,7 @@ static void run(uint64_t seed) {
     struct alone *alone = alone_create(seed, GOALS, DAYS);
     while (alone_move(alone))
         ;
-    if (replaying) /* a replay broke a promise, and the guard around the run took over */
+    if (replaying) /* a replay broke an invariant, and the crash guard around the run took over */
         printf("seed %llu: %s\n", (unsigned long long)seed, alone->violation);
     total.failed += replaying;
     replaying = false;

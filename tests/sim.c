@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a fleet keep its promises when everything goes wrong at random? Three hosts, twenty goals, hundreds of
+/* Checks that a fleet keeps its guarantees when everything goes wrong at random. Three hosts, twenty goals, hundreds of
  * atoms chosen by a seed: clients who plan, work, pause and cancel; crashes, lost connections, ghosts, frozen
- * hosts, power cuts, a store that is put back to an earlier time; then everything is left to run, and all that
- * was promised must be so. A seed always tells the same story.
+ * hosts, power cuts, a store that is restored to an earlier time; then everything is left to run, and every
+ * guarantee must hold. A seed always produces the same story.
  *
  *     sim [--seed N] [--runs N] [--steps N] [--jobs N] [--backend model|sqlite|postgres|mixed] [--story]
- *     sim --agents N [--days N] [--twice] …    the same with agents who work, and days instead of steps
- */
+ *     sim --agents N [--days N] [--twice] …    the same with agents who work, and days instead of steps */
 #include "lib/fleet.h"
 #include "lib/memvfs.h"
 #include "lib/proof.h"
@@ -32,7 +31,7 @@ struct course {
 
 struct sim {
     struct fleet *fleet;
-    struct arena arena; /* what clients have in their hands */
+    struct arena arena; /* memory of the clients' operations */
     struct gen gen;
     bool on_disk;
     bool backed_up;
@@ -61,7 +60,7 @@ static void op_ask(struct sim *sim, struct op op) {
                                          .op = kept});
 }
 
-/* About one of the goals, from what was seen of it last: it may have changed since. */
+/* Makes an operation on one of the goals, based on what was last seen of it: the goal may have changed since. */
 static void goal_ask(struct sim *sim) {
     struct id goal = sim->fleet->asked[pick(sim, GOALS)].goal;
     if (chance(sim, 200))
@@ -72,7 +71,7 @@ static void goal_ask(struct sim *sim) {
     op_ask(sim, gen_op(&sim->gen, &known, &sim->arena));
 }
 
-/* Ask something that is not acknowledged, once; with a key perhaps again, at another host. */
+/* Sends a request that is not acknowledged, once; with a key perhaps again, to another host. */
 static void client_moves(struct sim *sim) {
     struct fleet *fleet = sim->fleet;
     if (chance(sim, 600))
@@ -99,7 +98,7 @@ static void power_cut(struct sim *sim) {
     for (uint32_t i = 0; i < sim->fleet->host_count; i++)
         if (sim->fleet->hosts[i].up)
             crash(sim, i);
-    while (sim->fleet->sessions) { /* nothing of them reached the disk */
+    while (sim->fleet->sessions) { /* nothing of their work reached the disk */
         struct session *session = sim->fleet->sessions;
         session->ghost = true;
         fleet_do(sim->fleet, &(struct atom){.kind = ATOM_ROLLBACK, .session = session});
@@ -110,7 +109,7 @@ static void power_cut(struct sim *sim) {
     sim->power_cuts++;
 }
 
-/* The process dies in the middle of its transaction, at some operation of the disk. */
+/* The process dies in the middle of its transaction, at a random disk operation. */
 static void die_in_statement(struct sim *sim, const struct atom *atom) {
     struct memdisk *disk = sqlite_backend_disk(sim->fleet->backend);
     memdisk_fail(disk, MEMDISK_DIE, 1 + pick(sim, 12));
@@ -144,7 +143,7 @@ static const uint32_t WEIGHTS[ATOM_KINDS] = {
     [ATOM_ROLLBACK] = 4, [ATOM_STUCK] = 4,       [ATOM_CRASH] = 1,  [ATOM_RESTART] = 25,
 };
 
-/* Faults of one kind come in swarms: a seed switches some of them off altogether. */
+/* Faults of one kind come in swarms: each seed switches some kinds off entirely. */
 static uint32_t weight_of(const struct sim *sim, const struct atom *atom, uint64_t swarm) {
     const struct fleet *fleet = sim->fleet;
     if (fleet->hosts[atom->host].frozen && atom->kind != ATOM_TIME &&
@@ -176,7 +175,7 @@ static const struct atom *atom_pick(struct sim *sim, const struct atom *atoms, u
     return &atoms[count - 1];
 }
 
-/* A back-up now and then, and once in a while somebody puts it back. */
+/* Makes a backup now and then, and occasionally restores it. */
 static void back_up_some(struct sim *sim, uint64_t swarm) {
     if (!sim->fleet->backend->back_up || !(swarm & 16))
         return;
@@ -243,7 +242,7 @@ struct totals {
     struct cast_counts cast;
 };
 
-/* Half of the fleets want plans approved, half of them let an agent plan. */
+/* Half of the fleets require approval of plans, half of them let an agent plan. */
 static struct sim sim_make(const struct course *course, uint64_t seed) {
     struct sim sim = {.gen = {.dice = {seed * 0x2545F4914F6CDD1Du + 1}, .max_nodes = 12}};
     sim.fleet = fleet_create(backend_for(course, seed), FLEET_HOSTS, 4000, 1000);
@@ -339,7 +338,7 @@ static bool run_vigil(const struct course *course, uint64_t seed, struct totals 
 
 /* ---- many runs ---- */
 
-/* Seeds go to the jobs in pairs, so that each has some of either engine. */
+/* Seeds are assigned to jobs in pairs, so that each job runs both engines. */
 static bool run_seed(const struct course *course, uint64_t seed, struct totals *totals) {
     return course->agents ? run_vigil(course, seed, totals) : run_one(course, seed, totals);
 }
@@ -360,7 +359,7 @@ static void share_add(struct totals *to, const struct totals *from) {
         sums[i] += more[i];
 }
 
-/* Each job is a process: a run that dies is a violation, and does not end the others. */
+/* Each job is a process: a run that crashes is a violation, and does not end the others. */
 static struct totals run_jobs(const struct course *course) {
     struct totals totals = {0};
     int ends[MAX_JOBS];

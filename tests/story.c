@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the promise hold, told as a story? Real core, ledger and store; pretend hands, clients and clock. Each
- * line of a .story file is one sentence; every story runs on the model, on SQLite and, where OVERSEER_TEST_PG
+/* Checks guarantees that are written as stories. Real core, ledger and store; pretend executor, clients and clock. Each
+ * line of a .story file is one sentence; every story runs on the model, on SQLite and, if OVERSEER_TEST_PG
  * names one, on PostgreSQL. After each sentence everything runs until it comes to rest, without time passing.
  *
  *     story FILE…
- *     story            which sentences are there?
- */
+ *     story            lists the sentences */
 #include "story.h"
 
 #include "lib/proof.h"
@@ -23,7 +22,7 @@ void fails(struct story *story, const char *format, ...) {
     va_end(args);
 }
 
-/* ---- letting things run ---- */
+/* ---- running to rest ---- */
 
 static bool loses_now(struct story *story, const struct atom *atom) {
     struct fleet_host *host = &story->fleet->hosts[atom->host];
@@ -98,7 +97,7 @@ void pass_time(struct story *story, int64_t until) {
     settle(story);
 }
 
-/* What was lost is found out about, and what was late arrives after all. */
+/* Hosts detect lost answers, and late commits arrive after all. */
 static void lost_settle(struct story *story) {
     enum lost how = story->how;
     pass_time(story, story->fleet->clock + story->fleet->tick);
@@ -193,7 +192,7 @@ static int words_of(char *line, char **words) {
         while (*at && (quoted ? *at != '"' : !isspace((unsigned char)*at)))
             at++;
         if (!quoted && at > words[count - 1] + 1 && at[-1] == ',')
-            at[-1] = 0; /* a pause means nothing */
+            at[-1] = 0; /* a comma has no meaning */
         if (*at)
             *at++ = 0;
     }
@@ -248,7 +247,7 @@ static const struct clause_row {
     {"by the overseer", c_overseer}, {"by agent $", c_agent},         {"at host $", c_host},
 };
 
-/* How many words the clause at the end takes; 0: there is none. */
+/* Returns how many words the last clause takes; 0: there is none. */
 static int clause_take(struct story *story, char **words, int count) {
     char *args[MAX_WORDS];
     for (int from = count - 1; from > 0; from--)
@@ -322,7 +321,7 @@ static void sentence_carry_out(struct story *story, char **words, int count) {
         sentence_settle(story, row);
 }
 
-/* Where "shows" stands in an expectation, or count. */
+/* The index of "shows" in an expectation, or count. */
 static int shows_find(char **words, int count) {
     for (int i = 1; i + 1 < count; i++)
         if (strcmp(words[i], "shows") == 0 && strchr(words[i + 1], '-'))

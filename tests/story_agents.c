@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do agents do, and what is done to them? They are puppets: each does what a sentence makes it do, and shows that to
- * whoever looks. One is called by its name; where several runs had it, the newest is meant. */
+/* Sentences about agents: what they do, and what is done to them. Agents are puppets: each does what a sentence says,
+ * and shows that to observers. A sentence names an agent by its name; if several runs had that name, the newest is
+ * meant. */
 #include "story.h"
 
 #include "core/words.h"
@@ -8,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* ---- who ---- */
+/* ---- finding an agent ---- */
 
 static struct player *player_of(struct story *story, const char *name, uint32_t back) {
     struct player *player = story->fleet->cast ? cast_named(story->fleet->cast, name, back) : NULL;
@@ -23,7 +24,7 @@ uint64_t acts_of(const struct story *story) {
                 : 0;
 }
 
-/* It shows something that is a reason to decide by itself. */
+/* The agent shows something that is by itself a reason for a decision. */
 static void shows(struct story *story, struct player *player, struct pretend_event event) {
     struct fleet *fleet = story->fleet;
     struct signal signal = cast_shows(fleet->cast, player, event, fleet->clock, &fleet->cast_arena);
@@ -38,7 +39,7 @@ static void is(struct player *player, enum pretend_state state, int64_t now) {
     player->agent.stretch_until = TIME_NEVER;
 }
 
-/* ---- what they do ---- */
+/* ---- what agents do ---- */
 
 static void s_works(struct story *story, char **args) {
     struct player *player = player_of(story, args[0], 0);
@@ -186,7 +187,7 @@ static void s_seen_again(struct story *story, char **args) {
         player->blind = player->unsampled = false;
 }
 
-/* ---- what they say ---- */
+/* ---- what agents report ---- */
 
 static void says(struct story *story, struct player *player, struct update update, enum who by) {
     struct fleet *fleet = story->fleet;
@@ -207,7 +208,7 @@ static void s_reports(struct story *story, char **args) {
     says(story, player_of(story, args[0], 0),
          (struct update){.status = STR("in_progress"), .summary = str_of(args[1])}, WHO_AGENT);
 }
-/* TICK-12: it promises when it will be heard of again. */
+/* TICK-12: the agent promises when it will report again. */
 static void s_reports_until(struct story *story, char **args) {
     struct player *player = player_of(story, args[0], 0);
     story->until = story->fleet->clock + duration_of(story, args[2]);
@@ -215,7 +216,8 @@ static void s_reports_until(struct story *story, char **args) {
          WHO_AGENT);
     story->until = 0;
 }
-/* PROGRESS-01: how far it says it is. Without a body: in a form that nobody reads; without a charge: of nobody's work. */
+/* PROGRESS-01: the agent reports its progress. Without a body: in an unreadable form; without an assignment: for no
+ * work. */
 static void progress_tell(struct story *story, struct player *player, struct str body,
                           uint32_t assignment) {
     struct fleet *fleet = story->fleet;
@@ -325,7 +327,7 @@ static void s_old_dies(struct story *story, char **args) {
     if (player)
         shows(story, player, (struct pretend_event){.event = AGENT_EXITED, .exit = 137});
 }
-/* H7: the host has frozen its run, without asking anybody. */
+/* H7: the host has frozen the run, without asking for permission. */
 static void braked(struct story *story, struct player *player) {
     struct fleet *fleet = story->fleet;
     if (!player)
@@ -355,7 +357,7 @@ static void s_blocked(struct story *story, char **args) {
          WHO_AGENT);
 }
 
-/* A reply as it was written: ' stands for a quotation mark, ~~~ for a fence, | for a new line. */
+/* A reply as the agent wrote it: ' stands for a quotation mark, ~~~ for a fence, | for a new line. */
 static struct str reply_of(struct story *story, const char *text) {
     char *reply = arena_cstr(&story->arena, str_of(text));
     for (char *at = reply; *at; at++)
@@ -390,7 +392,7 @@ static void s_other_replies(struct story *story, char **args) {
     replies(story, args[0], reply_of(story, args[1]), WHO_OVERSEER, true);
 }
 
-/* What an agent hears, word for word. */
+/* The exact text that is sent to an agent. */
 static struct str words_to(struct story *story, const struct player *player,
                            const struct effect *effect, struct arena *arena) {
     struct dump dump;
@@ -430,7 +432,7 @@ static void e_words(struct story *story, char **args) {
     arena_free(&arena);
 }
 
-/* ---- how words reach them ---- */
+/* ---- delivery of messages ---- */
 
 static void fault_next(struct story *story, enum pretend_fault fault) {
     if (!story->fleet->cast)
@@ -490,7 +492,7 @@ static void s_leap(struct story *story, char **args) {
     for (uint32_t i = 0; i < story->fleet->host_count; i++)
         story->fleet->hosts[i].since = story->fleet->clock;
 }
-/* Only the wall clock moves: what is meant to take an hour still takes one. */
+/* Only the wall clock moves: a span of one hour still takes one hour. */
 static void s_step_ahead(struct story *story, char **args) {
     fleet_step(story->fleet, duration_of(story, args[0]));
 }
@@ -506,20 +508,20 @@ static void s_agent_crash(struct story *story, char **args) {
     }
 }
 
-/* ---- what is expected ---- */
+/* ---- expectations ---- */
 
 static void compare(struct story *story, const char *what, const char *is, const char *wanted) {
     if (strcmp(is, wanted) != 0)
         fails(story, "%s is \"%s\", not \"%s\"", what, is, wanted);
 }
 
-/* The open one of a node, or NULL. */
+/* The open assignment of a node, or NULL. */
 static const struct assignment *assignment_of(struct seen *seen, const char *node) {
     const struct node *found = plan_find(&seen->plan, str_of(node));
     return found ? assignments_of_node(&seen->live.assignments, found->n) : NULL;
 }
 
-/* The newest row for people, of one that is over. */
+/* The newest row that people see of a closed assignment. */
 static bool assignment_row_of(struct seen *seen, const char *node, struct assignment_row *ret) {
     uint32_t from, to = DUMP_RANGE(seen->dump.parts, seen->dump.part_count, seen->goal->id, &from);
     bool found = false;
@@ -635,7 +637,7 @@ static void e_looks(struct story *story, char **args) {
     if (looks > number_of(story, args[0]))
         fails(story, "somebody went to see %llu times", (unsigned long long)looks);
 }
-/* TICK-04: one listing tells of all agents of a goal. */
+/* TICK-04: one listing covers all agents of a goal. */
 static void e_listings(struct story *story, char **args) {
     const struct cast_counts *counts = &story->fleet->cast->counts;
     if (counts->listings > number_of(story, args[0]) || counts->listings == 0 ||

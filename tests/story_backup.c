@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a database of PostgreSQL put back in a story? Table by table: nobody is connected meanwhile. */
+/* Backs up and restores a PostgreSQL database in a story, table by table: no host is connected meanwhile. */
 #include "story.h"
 
 #include <libpq-fe.h>
@@ -15,7 +15,7 @@ static const char BACK_UP[] =
     "DROP SCHEMA IF EXISTS kept CASCADE; CREATE SCHEMA kept;" EACH_TABLE
     "EXECUTE format('CREATE TABLE kept.%I AS TABLE public.%I', t, t);" END_TABLE;
 
-/* Going back once more is another era again. */
+/* Another restore begins another era again. */
 static const char RESTORE[] = EACH_TABLE
     "EXECUTE format('TRUNCATE public.%I', t);"
     "EXECUTE format('INSERT INTO public.%I (%s) SELECT %s FROM kept.%I', t, c, c, t);" END_TABLE

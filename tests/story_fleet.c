@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to the fleet? Hosts, hands, time and faults. */
+/* Sentences about the fleet: hosts, executor, time and faults. */
 #include "story.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int64_t duration_of(struct story *story, const char *word) {
     }
 }
 
-/* ---- hands ---- */
+/* ---- executor ---- */
 
 static void s_executor_idle(struct story *story, char **args) {
     (void)args;
@@ -94,7 +94,7 @@ static void e_stopped(struct story *story, char **args) {
         fails(story, "the fleet is not %s", args[0]);
 }
 
-/* The chain of the store's own records, in words; it has to hold as well. */
+/* The chain of the store's own records, as a list of types; the chain has to hold as well. */
 static void e_orders(struct story *story, char **args) {
     char words[1024] = "";
     struct hash head = {0};
@@ -116,7 +116,7 @@ static void e_orders(struct story *story, char **args) {
         fails(story, "the orders are \"%s\"", words);
 }
 
-/* ---- answers that are lost ---- */
+/* ---- lost answers ---- */
 
 static enum lost lost_of(struct story *story, const char *word) {
     static const char *const HOW[] = {"committed", "not", "later"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of goals and plans? By a person called ada, where no clause says otherwise. */
+/* Sentences that make requests about goals and plans, as a person called ada unless a clause says otherwise. */
 #include "story.h"
 
 #include <stdlib.h>
 
-/* ---- asking ---- */
+/* ---- making requests ---- */
 
-/* PLAN-23, G-17: who is told that they may not. An agent that was named may plan and work. */
+/* PLAN-23, G-17: requests that are refused as unauthorized. An agent that the policy names may plan and work. */
 static bool is_forbidden(const struct story *story, const struct signal *signal) {
     switch (signal->kind) {
     case SIGNAL_PLAN_REVIEW: return false;
@@ -21,13 +21,13 @@ static bool is_forbidden(const struct story *story, const struct signal *signal)
     }
 }
 
-/* What may be accepted although there is nothing to decide. */
+/* Signals that may be accepted although there is nothing to decide. */
 static bool may_idle(enum signal_kind kind) {
     return kind != SIGNAL_PLAN_APPLY && kind != SIGNAL_PLAN_APPROVE && kind != SIGNAL_WORK_ADD &&
            kind != SIGNAL_GOAL_UPDATE;
 }
 
-/* The signal as its sentence has it, completed by the clauses. Its source names it: who repeats it repeats that. */
+/* Sends the signal of a sentence, completed by the clauses. Its source identifies it: a repetition has the same source. */
 static void ask(struct story *story, const char *name, struct signal signal) {
     struct named *named = goal_of(story, name);
     struct op *op = arena_new(&story->arena, struct op, 1);
@@ -133,7 +133,7 @@ static void s_renamed(struct story *story, char **args) {
 
 /* ---- plans ---- */
 
-/* Whoever plans has looked at the newest version, unless a clause says which one they saw. */
+/* The planner has seen the newest version, unless a clause says which one it saw. */
 static uint64_t version_seen(struct story *story, const char *name) {
     fleet_look(story->fleet);
     return fleet_known(story->fleet, goal_of(story, name)->goal, &story->arena).goal.plan_version;

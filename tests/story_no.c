@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must not happen, over a span of time? Read from the records in the store, which say what was decided, and when.
+/* Checks what must not happen over a span of time. Reads the records in the store, which say what was decided, and when.
  *
  *     expect no stall, nudge or stop of g1                 since the story began
- *     expect no nudge of g1 before 15m                     until then, from the beginning of the story
+ *     expect no nudge of g1 before 15m                     from the beginning of the story until then
  *     expect no question from 10m to 40m                   of any goal
  *     expect no stall of g1 until 40h                      from now on; time passes
  *
@@ -13,7 +13,7 @@
 static const struct named_act {
     const char *name;
     enum record_type type;
-    const char *to;   /* what its evidence says; NULL: anything */
+    const char *to;   /* required value in its evidence; NULL: any */
     const char *text; /* the same */
 } ACTS[] = {
     {"stall", RECORD_ASSIGNMENT_STALLED, NULL, NULL},
@@ -33,7 +33,7 @@ static const struct named_act {
     {"quarantine", RECORD_GOAL_QUARANTINED, NULL, NULL},
 };
 
-struct unwanted { /* what is said of it */
+struct unwanted { /* what must not happen */
     struct named_act acts[MAX_WORDS];
     uint32_t count;
     const char *goal; /* NULL: any */
@@ -75,7 +75,7 @@ static bool span_read(struct story *story, char **words, int count, struct unwan
     bool before = count == 2 && strcmp(words[0], "before") == 0;
     bool until = count == 2 && strcmp(words[0], "until") == 0;
     ret->from = story->begin;
-    ret->to = story->fleet->clock + 1; /* what was decided at this instant counts */
+    ret->to = story->fleet->clock + 1; /* decisions of this instant count */
     if (between)
         ret->from = story->begin + time_of(story, words[1]);
     if (until)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What are people asked, what do they answer, and what do they hear? */
+/* Sentences about people: what they are asked, what they answer, and what is sent to them. */
 #include "story.h"
 
 #include "model/admission.h"
@@ -9,8 +9,8 @@
 
 /* ---- goals with work for agents ---- */
 
-/* "goal g1 with task T1, assigned to auto-1"; a task with `*` behind it has to leave a report, and with `!` to report its
- * end. What follows if it does not pass stands behind that: T1*retry_once. */
+/* "goal g1 with task T1, assigned to auto-1"; a task followed by `*` has to leave a report, one followed by `!` has to
+ * report its end. The reaction to a failure comes after that: T1*retry_once. */
 static const struct artifact REPORT = {.path = {"report.json", 11}, .json = 1, .min_bytes = 2};
 
 static struct node_text contract_of(struct story *story, struct str *id) {
@@ -80,7 +80,7 @@ static void s_goal_task(struct story *story, char **args) {
 
 /* ---- questions ---- */
 
-/* A goal by its name; "desk 1": what the desk of host 1 asks. */
+/* A goal by its name; "desk 1": the questions of the admission of host 1. */
 static bool look_at(struct story *story, const char *name, struct seen *seen) {
     if (strncmp(name, "desk ", 5) != 0)
         return look(story, name, seen);
@@ -189,7 +189,7 @@ static void question_signal(struct story *story, const char *name, uint32_t whic
     look_away(&seen);
 }
 
-/* A number is an option, everything else is words. */
+/* A number selects an option, everything else is a text. */
 static struct signal answer_of(struct story *story, const char *word) {
     char *end;
     unsigned long option = strtoul(word, &end, 10);
@@ -255,7 +255,7 @@ static void s_asks_parent(struct story *story, char **args) {
     agent_asks(story, args[0], args[1], OF_PARENT);
 }
 
-/* ---- what people say, and what an agent takes back ---- */
+/* ---- messages from people, and questions that an agent withdraws ---- */
 
 static struct player *player_at_work(struct story *story, const char *name) {
     struct fleet *fleet = story->fleet;
@@ -301,7 +301,7 @@ static void s_agent_withdraws(struct story *story, char **args) {
                                    .question = n});
 }
 
-/* A person wants it once more: RECOVER-11. */
+/* A person requests another attempt: RECOVER-11. */
 static void s_retry(struct story *story, char **args) {
     struct named *named = goal_of(story, args[1]);
     struct op *op = arena_new(&story->arena, struct op, 1);

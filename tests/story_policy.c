@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under which policy is a story told? Every field by its name: "policy idle-after 15m, max-retries 2". */
+/* Reads the policy of a story, every field by its name: "policy idle-after 15m, max-retries 2". */
 #include "story.h"
 
 #include <stdlib.h>
 
-/* Everybody who is started does only what the story says. */
+/* Every agent that is started does only what the story says. */
 void puppets(struct story *story) {
     fleet_agents(story->fleet, 1);
     memset(story->fleet->cast->weights, 0, sizeof story->fleet->cast->weights);
@@ -55,7 +55,7 @@ static void field_set(struct story *story, const struct field *field, struct pol
     }
 }
 
-/* Two that DESIGN writes shorter. */
+/* Two settings that DESIGN writes in a shorter form. */
 static bool setting_is_short(struct story *story, struct policy *policy, const char *name,
                              char *value) {
     if (strcmp(name, "reassign") == 0) {

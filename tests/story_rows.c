@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do single rows of the store look, and what of them has changed? Nodes and dispatches, field by field. */
+/* Sentences about single rows of the store and what has changed in them: nodes and dispatches, field by field. */
 #include "story.h"
 
 static const struct node *node_look(struct story *story, char **args, struct seen *seen) {
@@ -22,7 +22,7 @@ static void s_kept(struct story *story, char **args) {
     look_away(&seen);
 }
 
-/* The names of its fields that are not what they were, in the order of the row. */
+/* The names of its changed fields, in the order of the row. */
 static void e_changed(struct story *story, char **args) {
     struct seen seen;
     const struct node *node = node_look(story, args, &seen);
@@ -41,7 +41,7 @@ static void e_changed(struct story *story, char **args) {
     look_away(&seen);
 }
 
-/* PROGRESS-04: what grows is kept elsewhere. */
+/* PROGRESS-04: the row of an assignment stays small; data that grows is kept elsewhere. */
 static void e_small(struct story *story, char **args) {
     struct seen seen;
     if (!look(story, story->goals[0].name, &seen))
@@ -55,7 +55,7 @@ static void e_small(struct story *story, char **args) {
     look_away(&seen);
 }
 
-/* ASSIGN-12: each as "mode result", in the order in which they were written. */
+/* ASSIGN-12: each dispatch as "mode result", in the order in which they were written. */
 static void e_dispatches(struct story *story, char **args) {
     struct seen seen;
     char text[512] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is expected? Read from the store's tables, not from what a ledger believes. */
+/* Sentences about expectations, read from the store's tables, not from what a ledger believes. */
 #include "story.h"
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static void e_effects(struct story *story, char **args) {
     look_away(&seen);
 }
 
-/* ---- what was done and answered ---- */
+/* ---- acts and answers ---- */
 
 static uint32_t acted_times(struct story *story, const char *name) {
     uint32_t times = 0;
@@ -215,7 +215,7 @@ static const struct field *field_of(struct story *story, const char *name) {
     return NULL;
 }
 
-/* said: the field and its value */
+/* args: the field and its value */
 static void says(struct story *story, const char *type, const char *node, const char *name,
                  char **args) {
     struct seen seen;
@@ -326,7 +326,7 @@ static void e_node_blocked(struct story *story, char **args) {
     look_away(&seen);
 }
 
-/* "00:05" since the story began, or never. */
+/* "00:05" since the story began, or "never". */
 static void stamp_compare(struct story *story, const char *what, int64_t stamp,
                           const char *wanted) {
     char text[32] = "never";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a plan written in a line? */
+/* Reads and prints a plan as one line of text. */
 #include "story.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ struct reading {
     uint32_t count;
 };
 
-/* An id may be wrong on purpose: only what has a meaning here ends it. */
+/* An id may be invalid on purpose: only characters that have a meaning here end it. */
 static struct str word_read(struct reading *r) {
     const char *from = r->at;
     while (*r->at && !isspace((unsigned char)*r->at) && !strchr("(<+!~)", *r->at))
@@ -23,7 +23,7 @@ static struct str word_read(struct reading *r) {
     return (struct str){from, (size_t)(r->at - from)};
 }
 
-/* A node that comes again with `~` behind it says something else than before. */
+/* A node that comes again with `~` after it has other texts than before. */
 static struct node_text words_for(struct story *story, struct str id, bool unchecked,
                                   bool changed) {
     struct str *criteria = arena_new(&story->arena, struct str, 1);
@@ -104,7 +104,7 @@ struct str node_of(struct story *story, const char *text, const char *parent, en
     return rows_encode(&r);
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static const struct node *next_below(const struct plan *plan, const struct node *above,
                                      const struct node *after) {

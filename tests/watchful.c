@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the core keep its promises for a month? Fifty agents who work, stall, lie, loop, die and come back, a daemon that is
- * restarted, a machine that sleeps, a person who answers when there is time. Everything by seed: the same seed twice writes
- * the same records.
+/* Checks that the core keeps its guarantees for a month. Fifty agents who work, stall, lie, loop, die and come back, a daemon
+ * that is restarted, a machine that sleeps, a person who answers when there is time. Everything by seed: the same seed twice
+ * writes the same records.
  *
- *     watchful [--seed N] [--runs N] [--days N] [--goals N] [--jobs N] [--twice] [--story]
- */
+ *     watchful [--seed N] [--runs N] [--days N] [--goals N] [--jobs N] [--twice] [--story] */
 #include "lib/alone.h"
 #include "lib/proof.h"
 
@@ -86,7 +85,7 @@ static void totals_add(struct totals *to, const struct totals *from) {
     to->alone.most_actions = from->alone.most_actions > most ? from->alone.most_actions : most;
 }
 
-/* Each job is a process: a run that dies is a violation, and does not end the others. */
+/* Each job is a process: a run that crashes is a violation, and does not end the others. */
 static struct totals run_jobs(const struct course *course) {
     struct totals totals = {0};
     int ends[MAX_JOBS];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast can PostgreSQL itself write these rows? No fence, no version check, no batch number: one
+/* Writes the benchmark's rows with PostgreSQL alone, as the baseline: no fence, no version check, no batch number; one
  * update and one insert over binary arrays, prepared once, in one pipeline from BEGIN to COMMIT. */
 #include "bench/bench.h"
 
 #include <libpq-fe.h>
 #include <stdlib.h>
 
-/* One letter a parameter: u uuid, i int8, y bytes. The update comes first. */
+/* One letter per parameter: u uuid, i int8, y bytes. The update comes first. */
 static const char UPDATE_TYPES[] = "uiiyiy", INSERT_TYPES[] = "iiiuiiiiyyy";
 enum { UPDATE_PARAMS = 6, INSERT_PARAMS = 11, MAX_CELL = 256, HEADER = 20 };
 
@@ -99,7 +99,7 @@ static struct bare *open_postgres(const char *where) {
         bench_fail("bare postgres", PQerrorMessage(bare->connection));
     arrays_make(bare->update, UPDATE_TYPES);
     arrays_make(bare->insert, INSERT_TYPES);
-    bare->tx = 1000000000000; /* past any that the server will give out here */
+    bare->tx = 1000000000000; /* above any number that the server assigns here */
     return &bare->bare;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast can SQLite itself write these rows? No fence, no version check, no batch number: one update
- * and one insert for each goal, prepared once, in one transaction with the store's own pragmas. */
+/* Writes the benchmark's rows with SQLite alone, as the baseline: no fence, no version check, no batch number; one
+ * update and one insert for each goal, prepared once, in one transaction with the store's own pragmas. */
 #include "bench/bench.h"
 
 #include <sqlite3.h>
@@ -53,7 +53,7 @@ static struct bare *open_sqlite(const char *path) {
         prepare(bare, "INSERT INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
                       " NULL, ?11)");
     bare->commit = prepare(bare, "COMMIT");
-    bare->tx = 1000000000; /* past any that the store has given out */
+    bare->tx = 1000000000; /* above any number that the store has assigned */
     return &bare->bare;
 }
 

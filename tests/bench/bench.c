@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are two ways compared on a machine that is never quiet? */
+/* Compares two implementations on a noisy machine. */
 #include "bench/bench.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static double median(double *values, int count) {
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Units a second over one half of a round. */
+/* Units per second over one half of a round. */
 static double half(const struct contest *contest, const struct side *side) {
     if (contest->between)
         contest->between(contest->between_with);
@@ -57,7 +57,7 @@ static double half(const struct contest *contest, const struct side *side) {
     return runs * contest->units / spent;
 }
 
-/* Who begins changes with each round. The first round only warms up. */
+/* The side that begins alternates with each round. The first round only warms up. */
 void contest_run(const struct contest *contest) {
     double *rates = calloc((size_t)contest->rounds, sizeof *rates);
     double *ratios = calloc((size_t)contest->rounds, sizeof *ratios);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast is it, compared with the bare engine in the same run?
+/* Measures our path against the bare engine in the same run.
  *
- * The machine is noisy, so only ratios mean something: our path and the baseline take turns in short
- * rounds, each round gives one ratio, and the median of these is the figure. */
+ * The machine is noisy, so only ratios are meaningful: our path and the baseline alternate in short rounds, each round
+ * yields one ratio, and the median of the ratios is the figure. */
 #pragma once
 
 #include "model/decision.h"
@@ -25,34 +25,34 @@ struct side {
 
 struct contest {
     const char *name, *unit, *baseline;
-    double units; /* that one run does */
+    double units; /* done by one run */
     struct side ours, bare;
     void (*between)(void *with); /* before each half of a round, not timed: checkpoints */
     void *between_with;
     int rounds;
-    double seconds; /* of each half */
+    double seconds; /* duration of each half */
 };
 
 void contest_run(const struct contest *contest); /* prints one line */
 
-/* The line of a figure without a baseline. */
+/* Prints the line of a figure without a baseline. */
 void bench_print(const char *name, double value, const char *unit);
 
-/* ---- the goals that are stored ---- */
+/* ---- the stored goals ---- */
 
 enum { BENCH_OWNER = 1, BENCH_VICTIM = 2 };
 
 struct id goal_at(uint32_t i);
 struct goal goal_new(uint32_t i, uint32_t owner, struct arena *arena, struct record *ret_record);
 
-/* What a batch needs to know of the goals it moves on. */
+/* What a batch needs to know about the goals that it advances. */
 struct tail {
     uint64_t version, seq;
     struct hash head;
 };
 
 struct herd {
-    uint32_t count, *order; /* which goals, shuffled again after each pass */
+    uint32_t count, *order; /* indexes of the goals, shuffled again after each pass */
     struct tail *tails;
     uint32_t next;
     uint64_t random;
@@ -63,7 +63,7 @@ struct herd herd_make(uint32_t stored, uint32_t working, uint64_t seed);
 void herd_take(struct herd *herd, uint32_t places[BENCH_BATCH]); /* in key order, all different */
 void herd_free(struct herd *herd);
 
-/* A commit of the next hundred: each goal moved on by one report. */
+/* Builds a commit of the next hundred goals: each goal advances by one report. */
 void herd_commit(struct herd *herd, struct store_request *request, struct arena *arena);
 struct signal report_signal(struct id goal, uint64_t *random, int64_t at);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do a million goals get into a store in seconds? fill STORE GOALS: each goal with its title, its
- * face and its first record. None is due before the year 2100. */
+/* Fills a store with a million goals in seconds. fill STORE GOALS: each goal has its title, its display state and its
+ * first record. No goal is due before the year 2100. */
 #include "bench/bench.h"
 #include "store/sqlite/sqlite_state.h"
 
@@ -34,8 +34,8 @@ enum { TABLE_COUNT = 3 };
 static const char *const TABLES[TABLE_COUNT] = {"goal", "record", "goal_view (" VIEW ")"};
 static const char *const TABLES_SQLITE[TABLE_COUNT] = {"goal", "record",
                                                        "goal_view (" VIEW ", row)"};
-/* One letter a column, in the order of the tables: u id, n and i integers of 4 and 8 bytes, y bytes,
- * b boolean, t text, 0 null. */
+/* One letter per column, in the order of the tables: u id, n and i integers of 4 and 8 bytes, y bytes, b boolean, t
+ * text, 0 null. */
 static const char *const COLUMNS[TABLE_COUNT] = {"uniiiyibby", "ninuiinnyy0y", "unnnniit"};
 static const char *const COLUMNS_SQLITE[TABLE_COUNT] = {"uniiiyibby", "ninuiinnyy0y", "unnnniiti"};
 
@@ -90,7 +90,7 @@ static void values_of(const struct row *row, uint32_t i, int table, struct value
     memcpy(v, of[table], sizeof of[table]);
 }
 
-/* ---- SQLite: prepared inserts in one transaction that need not survive anything ---- */
+/* ---- SQLite: prepared inserts in one transaction, which need not be durable ---- */
 
 static void sqlite_check(sqlite3 *db, int code) {
     if (code != SQLITE_OK && code != SQLITE_DONE)
@@ -145,7 +145,7 @@ static void fill_sqlite(struct filling *filling, const char *path) {
     sqlite3_close(db);
 }
 
-/* ---- PostgreSQL: COPY in binary, a table after the other ---- */
+/* ---- PostgreSQL: binary COPY, one table after the other ---- */
 
 static void pg_check(PGconn *connection, PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
@@ -212,7 +212,7 @@ static void fill_postgres(struct filling *filling, const char *where) {
     PQfinish(connection);
 }
 
-/* The driver makes its own tables; PostgreSQL's when it is first asked for something. */
+/* The store driver creates its own tables; the PostgreSQL driver does so at its first request. */
 static void make_tables(const char *where) {
     char error[512];
     struct arena arena = {0};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which goals are stored, and what happens to a hundred of them? */
+/* Makes the stored goals, and the commits that advance a hundred of them. */
 #include "bench/bench.h"
 #include "store/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const int64_t CREATED_MS = 1760000000000; /* the first goal; ten more in each millisecond */
-static const int64_t DUE_AT = 4102444800000000;  /* the year 2100: none is due */
+static const int64_t CREATED_MS =
+    1760000000000; /* creation time of the first goal; ten goals per millisecond */
+static const int64_t DUE_AT = 4102444800000000; /* the year 2100: no goal is due */
 
-/* Ids as the daemon makes them: time first, so that goals are stored in order of their age. */
+/* Ids in the daemon's format: time first, so that goals are stored in order of age. */
 struct id goal_at(uint32_t i) {
     uint64_t state = i, low = bench_random(&state), high = bench_random(&state);
     uint8_t random[10];
@@ -100,7 +101,7 @@ static int by_place(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Places are in the order of the ids. */
+/* Sorting by place sorts by id. */
 void herd_take(struct herd *herd, uint32_t places[BENCH_BATCH]) {
     if (herd->next + BENCH_BATCH > herd->count) {
         shuffle(herd->order, herd->count, herd->count, &herd->random);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast are the doors?
+/* Measures the throughput of the HTTP server.
  *
- *   door ingest NAME SOCKET BARE-STORE STORED CONNECTIONS ROUNDS SECONDS
+ *   bench-http ingest NAME SOCKET BARE-STORE STORED CONNECTIONS ROUNDS SECONDS
  *       reports through the daemon at SOCKET, against the same rows written by the bare engine
- *   door reads SOCKET STORED CONNECTIONS ROUNDS SECONDS
- *       goal.show through the daemon, against a handler of libmicrohttpd that answers with as many bytes
- *   door send SOCKET IDS CONNECTIONS COUNT
+ *   bench-http reads SOCKET STORED CONNECTIONS ROUNDS SECONDS
+ *       goal.show through the daemon, against a handler of libmicrohttpd that answers with the same number of bytes
+ *   bench-http send SOCKET IDS CONNECTIONS COUNT
  *       COUNT reports about the goals whose ids are the lines of the file IDS; prints how many seconds that took, and how many were refused
  *
- * Each connection is kept alive and has one request under way: the next one goes out when its answer has come. */
+ * Each connection is kept alive and has one request in progress: it sends the next request when the answer has arrived. */
 #include "bench/bench.h"
 #include "store/sqlite/sqlite.h"
 
@@ -27,7 +27,7 @@ enum { MOST_CONNECTIONS = 1024, ANSWER = 65536, EVENTS = 256, AT_ONCE = 2000 };
 
 struct line { /* one connection */
     int fd;
-    size_t got, wanted; /* of the answer; wanted 0: its head is not whole yet */
+    size_t got, wanted; /* bytes of the answer; wanted 0: its head is not complete yet */
     char answer[ANSWER];
 };
 
@@ -39,10 +39,10 @@ struct crowd {
     uint32_t stored;
     uint64_t random;
     bool reads;
-    size_t answer_bytes; /* of the last one */
-    struct id *goals;    /* instead of those that fill.c makes */
-    uint32_t most;       /* requests in a run */
-    uint32_t refused;    /* as E_BUSY, where that may be */
+    size_t answer_bytes; /* size of the last answer */
+    struct id *goals;    /* used instead of the goals that fill.c makes */
+    uint32_t most;       /* requests per run */
+    uint32_t refused;    /* requests refused with E_BUSY, where that is allowed */
 };
 
 /* ---- one request ---- */
@@ -77,7 +77,7 @@ static void line_send(struct crowd *crowd, struct line *line) {
         bench_fail("door", "a request could not be sent");
 }
 
-/* 202: it is kept for the host that has the goal; 503: that host has too many. */
+/* 202: the report is queued for the host that owns the goal; 503: that host has too many. */
 static bool head_is_expected(struct crowd *crowd, const char *answer) {
     bool refused = crowd->goals && strncmp(answer, "HTTP/1.1 503", 12) == 0;
     crowd->refused += refused;
@@ -96,7 +96,7 @@ static void head_look(struct crowd *crowd, struct line *line) {
     line->wanted = (size_t)(end + 4 - line->answer) + strtoul(length + 15, NULL, 10);
 }
 
-/* True: the answer is whole. */
+/* True: the answer is complete. */
 static bool line_read(struct crowd *crowd, struct line *line) {
     ssize_t more = read(line->fd, line->answer + line->got, ANSWER - 1 - line->got);
     if (more <= 0)
@@ -110,7 +110,7 @@ static bool line_read(struct crowd *crowd, struct line *line) {
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all connections ---- */
 
 static int line_open(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -189,7 +189,7 @@ static void bare_run(void *with) {
     bare_commit(side->bare, &side->request);
 }
 
-/* As many reports as ours does in one run. */
+/* As many reports as our side sends in one run. */
 static void bare_many(void *with) {
     struct bare_side *side = with;
     for (int i = 0; i < AT_ONCE / BENCH_BATCH; i++) {
@@ -259,7 +259,7 @@ static enum MHD_Result plain_answer(void *with, struct MHD_Connection *connectio
     return result;
 }
 
-/* In a process of its own, as the daemon is. */
+/* In a separate process, like the daemon. */
 static pid_t plain_start(const char *path, size_t length) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);

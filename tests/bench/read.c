@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long does a start take, and a take-over? read load NAME STORE; read takeover NAME STORE: there,
-* some goals belong to host 2, which does not beat. */
+/* Measures how long a start and a take-over take. read load NAME STORE; read takeover NAME STORE: in that store, some
+ * goals belong to host 2, which sends no heartbeat. */
 #include "bench/bench.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void join(struct reading *reading) {
     reading->spent = 0;
 }
 
-/* Every open goal with its due time and its open effects, as the daemon reads them when it starts. */
+/* Reads every open goal with its due time and its open effects, as the daemon does when it starts. */
 static uint32_t load(struct reading *reading) {
     uint32_t count = 0;
     reading->request.limit = LIMIT_OWNED_PAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the parts cost that need no store: a decision, a fingerprint, the heap of due times? */
+/* Measures the parts that need no store: a decision, a fingerprint, the heap of due times. */
 #include "bench/bench.h"
 
 #include "base/due.h"

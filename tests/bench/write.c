@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast are commits and turns? write NAME STORE BARE-STORE STORED ROUNDS SECONDS: NAME is the engine, the
- * two stores are filled alike. Prints commit-NAME-STORED and turn-NAME-STORED. */
+/* Measures commits and turns. write NAME STORE BARE-STORE STORED ROUNDS SECONDS: NAME is the engine; the two stores
+ * have the same content. Prints commit-NAME-STORED and turn-NAME-STORED. */
 #include "bench/bench.h"
 #include "ledger/ledger.h"
 #include "store/sqlite/sqlite.h"
@@ -8,16 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    WARM = 10000
-}; /* goals that are busy, of all that are stored: fewer than LIMIT_WARM_GOALS */
+enum { WARM = 10000 }; /* busy goals out of all stored goals: fewer than LIMIT_WARM_GOALS */
 
 struct bench {
     const char *engine;
     uint32_t stored;
     struct store *store;
     struct bare *bare;
-    struct store *checkpoints[2]; /* SQLite only: a connection of its own for each store */
+    struct store *checkpoints[2]; /* SQLite only: a separate connection for each store */
     int rounds;
     double seconds;
 };
@@ -98,7 +96,7 @@ static void take_answers(struct turn_side *side) {
     }
 }
 
-/* Until the ledger wants nothing more, or all are answered. */
+/* Runs turns until the ledger has no further request; by then `answered` inputs must be answered. */
 static void turn_until(struct turn_side *side, uint32_t answered) {
     struct store_answer answer;
     const struct store_request *request = ledger_turn(side->ledger, NULL, turn_now(side));
@@ -141,7 +139,7 @@ static void turn_open(struct turn_side *side, const struct bench *bench, uint32_
     if (!side->ledger)
         bench_fail("turn", "no memory");
     side->herd = herd_make(bench->stored, working, 3);
-    turn_until(side, 0); /* joins and reads what is due */
+    turn_until(side, 0); /* joins, and reads the due goals */
     for (uint32_t i = 0; i < working; i += BENCH_BATCH)
         reports_run(side);
 }
@@ -221,7 +219,7 @@ int main(int argc, char **argv) {
     if (strncmp(argv[2], "sqlite:", 7) == 0)
         for (int i = 0; i < 2; i++)
             bench.checkpoints[i] = open_store(argv[2 + i]);
-    bench_commit(&bench); /* first: it begins with the versions as they were filled */
+    bench_commit(&bench); /* first: it starts from the versions that were filled in */
     bench_turn(&bench);
     for (int i = 0; i < 2; i++)
         store_close(bench.checkpoints[i]);

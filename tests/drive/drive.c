@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a driver make of the real program? Runs one over pipes, without a hold, as a small script says, and prints what
- * happened as lines of JSON.
+/* Runs a real agent program with its driver over pipes, without a hold, as a small script says, and prints what happened as
+ * lines of JSON.
  *
  *   drive DRIVER OPTION… -- STEP…
  *
  * Options: --program P, --arg A, --quirk Q, --model M, --thinking T, --base-url U, --home H, --cwd C, --session S,
  * --run TEXT, --env NAME=VALUE, --door WORD (each word of the MCP server's command), --door-url U, --token T, --ask,
- * --allow TOOL, --deny TOOL, --allow-none, --log FILE (what the agent wrote), --forget (the state goes through a copy
- * before each read, and what was half read is read again).
- * Steps: send TEXT, again TEXT (the dispatch before once more), wait KIND[:SECONDS], not KIND:SECONDS (it must not come),
- * answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. @FILE: steps from a
- * file, each with a NUL behind it. */
+ * --allow TOOL, --deny TOOL, --allow-none, --log FILE (the agent's output), --forget (between reads the state is encoded and
+ * decoded, and an incomplete frame is read again).
+ * Steps: send TEXT, again TEXT (repeats the previous dispatch), wait KIND[:SECONDS], not KIND:SECONDS (the event must not
+ * arrive), answer allow|reject|cancel, policy allow|reject|ask, interrupt, kill, resume, look, sleep SECONDS. @FILE: steps
+ * from a file, each terminated by NUL. */
 #include "drivers/driver.h"
 
 #include <fcntl.h>
@@ -49,15 +49,15 @@ static struct {
     struct drive_input input;
     struct arena arena, keep;
     pid_t pid;
-    int in, out; /* of the agent, ours to write and to read */
+    int in, out; /* pipes of the agent: we write to `in` and read from `out` */
     uint64_t read;
     char *log;
     size_t log_cap;
     int log_fd;
-    enum drive_kind kinds[EVENTS]; /* that came, in order */
+    enum drive_kind kinds[EVENTS]; /* received, in order */
     uint32_t count, cursor;
     char ask[DRIVE_ASK_ID], session[DRIVE_SESSION];
-    int policy; /* -1: nobody answers by itself */
+    int policy; /* -1: requests are not answered automatically */
     uint32_t dispatch;
     bool forget, eof;
 } run = {.in = -1, .out = -1, .policy = -1, .log_fd = -1};
@@ -246,7 +246,7 @@ static void agent_gone(void) {
     out_take(&out);
 }
 
-/* Everything that it started has come to us: each child, until there is none. */
+/* Every process that the agent started has been reparented to us: kills each child until none is left. */
 static void agent_kill(void) {
     char path[64];
     long pid;
@@ -269,7 +269,7 @@ static void agent_kill(void) {
     }
 }
 
-/* As after a restart: the state is read as it was saved, and the half frame from the log. */
+/* Simulates a restart: decodes the state as it was saved, and reads the incomplete frame from the log again. */
 static void state_forget(void) {
     struct str saved = shape_encode(run.driver->shape, run.state, &run.arena);
     free(run.state);
@@ -295,7 +295,7 @@ static void log_add(struct str bytes) {
         write_all(run.log_fd, bytes);
 }
 
-/* One thing more, until then at the latest. */
+/* Handles one more input or due tick, at `until` at the latest. */
 static void pump(int64_t until) {
     char bytes[65536];
     int64_t now = clock_now(), due = run.eof ? TIME_NEVER : run.driver->due(run.state);
@@ -365,7 +365,7 @@ static enum drive_answer answer_read(const char *text) {
                                          : DRIVE_CANCEL;
 }
 
-/* Everything until then is read; false: what must not come came. */
+/* Reads everything until then. False: an event arrived that must not arrive. */
 static bool step_time(const char *verb, const char *text) {
     int64_t until = clock_now() + (int64_t)(atof(text) * 1e6);
     if (strcmp(verb, "not") == 0)

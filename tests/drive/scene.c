@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a driver played against what an agent wrote? */
+/* Plays a driver against the output of an agent. */
 #include "unit/unit.h"
 
 #include "drive/scene.h"
@@ -12,7 +12,7 @@ struct play {
     void *state;
     struct drive_input input;
     struct arena *arena;
-    struct drive_out events, shown, wrote; /* as growing texts */
+    struct drive_out events, shown, wrote; /* used as growing texts */
     char log[1 << 16];
     size_t read;
     int64_t now;
@@ -75,7 +75,7 @@ static void out_take(struct play *play, const struct drive_out *out) {
     }
 }
 
-/* As after a restart: nothing is left but the state as it is saved, and the log. */
+/* Simulates a restart: only the saved state and the log remain. */
 static void restart(struct play *play) {
     const struct driver *driver = play->driver;
     struct str saved = shape_encode(driver->shape, play->state, play->arena);

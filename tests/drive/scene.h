@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is a driver played against what an agent wrote? A scene is a list of acts, each with what the agent writes behind it. */
+/* Plays a driver against the output of an agent. A scene is a list of acts, each followed by what the agent then
+ * writes. */
 #pragma once
 
 #include "drivers/driver.h"
@@ -7,25 +8,25 @@
 enum { SCENE_ACTS = 16 };
 
 struct scene {
-    const char *name, *driver, *quirk, *rows; /* rows: what it proves */
+    const char *name, *driver, *quirk, *rows; /* rows: the requirements that it proves */
     bool ask, load;
     struct {
         const char
             *act; /* begin, send, allow, reject, interrupt, look, tick SECONDS, gone STATUS */
         const char *lines; /* lines of JSON, with ' for " */
     } acts[SCENE_ACTS];
-    const char *events;   /* what happened, without chatter */
-    const char *wrote[6]; /* what went to the agent has this in it, in this order */
-    const char *once;     /* and this, exactly once */
-    const char *never;    /* and this not at all */
+    const char *events;   /* the expected events, without chatter */
+    const char *wrote[6]; /* the bytes sent to the agent contain these, in this order */
+    const char *once;     /* and contain this exactly once */
+    const char *never;    /* and do not contain this */
 };
 
-/* How its output is cut. */
+/* How the agent's output is split. */
 enum cutting { CUT_NONE, CUT_ANYHOW, CUT_BYTES_AND_FORGET };
 
 struct played {
-    struct str events; /* every one, with its offset: to be compared */
-    struct str shown;  /* in words, without chatter: to be read */
+    struct str events; /* all events with their offsets, for comparison */
+    struct str shown;  /* in words, without chatter, for reading */
     struct str wrote;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the drivers make of what agents write? Scenes from the real programs, cut anyhow, with a restart at any byte. */
+/* Tests the drivers with scenes from real agent programs, split at arbitrary places, with a restart at every byte. */
 #include "unit/unit.h"
 
 #include "drive/scene.h"
@@ -35,7 +35,7 @@
 
 #define CLAUDE_HELLO \
     "{'type':'control_response','response':{'subtype':'success','request_id':'overseer-1','response':{}}}\n"
-#define CLAUDE_RUN "6395eb4f-9c1e-4a3c-a162-0c0944a77743" /* of the scenes' run */
+#define CLAUDE_RUN "6395eb4f-9c1e-4a3c-a162-0c0944a77743" /* run id in the scenes */
 /* The first dispatch of the scenes. */
 #define CLAUDE_1 "'1112958d-934d-4683-b367-3a3c42bae005'"
 #define CLAUDE_SAY(text) \
@@ -726,7 +726,7 @@ static const struct scene SCENES[] = {
      .events = "broken(tmux:%3 has ended)"},
 };
 
-/* ' for ", as in the scenes. */
+/* ' stands for ", as in the scenes. */
 static struct str quoted(const char *text, struct arena *arena) {
     char *copy = arena_cstr(arena, str_of(text));
     for (char *at = copy; *at; at++)
@@ -763,7 +763,7 @@ static void scene_check_counts(const struct scene *scene, const struct played *w
           "%s: %s stands there", scene->name, scene->never);
 }
 
-/* Any cut gives the same events and the same answers; so does a restart at every byte. */
+/* Any split yields the same events and the same answers; so does a restart at every byte. */
 static void test_scenes(void **state) {
     (void)state;
     struct chance chance = {.state = 7};
@@ -803,7 +803,7 @@ static void test_lines(void **state) {
     assert_true(drive_line_is_too_long(&lines));
 }
 
-/* A line without end: broken, and everything behind it is left alone. */
+/* A line that never ends: the driver reports it as broken and ignores everything after it. */
 static void test_line_too_long(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -827,14 +827,15 @@ static void test_line_too_long(void **state) {
     arena_free(&arena);
 }
 
-/* ---- what is said ---- */
+/* ---- output to the agent ---- */
 
 static size_t memory_used(void) {
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
 }
 
-/* One piece of small lines, each of which is answered: the answers cost what they are long, and not each time again. */
+/* One piece of small lines, each of which is answered: memory use is proportional to the total length of the answers,
+ * which are not copied again for each line. */
 static void test_many_answers(void **state) {
     (void)state;
     static const struct {
@@ -870,7 +871,7 @@ static void test_many_answers(void **state) {
     }
 }
 
-/* What can be written at once is said to its last byte; one more, and nothing is. */
+/* Output up to the limit of one write is sent to its last byte; with one byte more, nothing is sent. */
 static void test_too_much_said(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -905,7 +906,7 @@ static void test_limits(void **state) {
     static const struct {
         const char *text;
         bool is;
-        int64_t after_s; /* 0: it does not say */
+        int64_t after_s; /* 0: the text names no time */
     } ROWS[] = {
         {"API Error: 500 Internal server error", false, 0},
         {"overloaded_error: Overloaded", false, 0},
@@ -957,7 +958,8 @@ static bool launch_has(const struct drive_launch *launch, const char *text) {
     return false;
 }
 
-/* SCOPE-08: who sets the variable that holds the list has taken it into their own hands, and nobody calls it enforced. */
+/* SCOPE-08: an operator who sets the variable that holds the list takes control of it, so the list is not reported as
+ * enforced. */
 static void test_scope_of_the_operator(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -978,7 +980,7 @@ static void test_scope_of_the_operator(void **state) {
     arena_free(&arena);
 }
 
-/* SCOPE-02, -03, -06, -08: the list goes to the agent in its own way, at the start and at the resume. */
+/* SCOPE-02, -03, -06, -08: the list is passed to each agent in the agent's own way, at the start and at the resume. */
 static void test_scope(void **state) {
     (void)state;
     static const struct {
@@ -1035,7 +1037,7 @@ static void test_scope(void **state) {
     proof_passed("unit", "drive: scope", "SCOPE-02 SCOPE-03 SCOPE-06 TEST-15");
 }
 
-/* Where a launch has its denied tools. */
+/* Finds the denied tools in a launch. */
 static json_t *denied_json(const struct drive_launch *launch, const char *quirk) {
     for (uint32_t i = 0; i < launch->env_count; i++)
         if (str_equal(launch->env[i].name, STR("OPENCODE_PERMISSION")))
@@ -1053,15 +1055,16 @@ static bool list_denies(const json_t *all, struct str tool) {
     return str_equal(drive_json_text(json_object_getn(all, tool.at, tool.len)), STR("deny"));
 }
 
-/* SCOPE-02, SCOPE-08: a list that is called enforced is whole, however long it is. What cannot be handed over is refused. */
+/* SCOPE-02, SCOPE-08: a list that is reported as enforced is complete, however long it is. A list that cannot be passed
+ * on is refused. */
 static void test_long_scope(void **state) {
     (void)state;
     static const struct {
         const struct driver *driver;
         const char *quirk;
         bool json;
-        size_t len;          /* of names that are longer still */
-        const char *refused; /* what is said of them; NULL: nothing */
+        size_t len;          /* length of each name in the second, longer list */
+        const char *refused; /* expected text of the refusal; NULL: not refused */
     } ROWS[] = {{&DRIVER_ACP, "opencode", true, LIMIT_LINE, "128 KiB"},
                 {&DRIVER_ACP, "gemini", true, LIMIT_LINE, NULL},
                 {&DRIVER_ACP, "qwen", true, LIMIT_LINE, NULL},
@@ -1100,7 +1103,7 @@ static void test_long_scope(void **state) {
     proof_passed("unit", "drive: long scope", "SCOPE-02");
 }
 
-/* Keys come from the operator, and what the operator says stands. */
+/* Keys come from the operator, and the operator's values take precedence. */
 static void test_launch(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -1137,7 +1140,8 @@ static bool launch_holds(const struct drive_launch *launch, const struct drive_s
     return args == spec->arg_count && vars == spec->env_count;
 }
 
-/* As many args and keys as a setting may have are there, in their order, with whatever a driver adds. More are refused. */
+/* As many args and keys as a setting may have are passed on, in their order, together with those that the driver adds.
+ * More are refused. */
 static void test_many_args(void **state) {
     (void)state;
     static const struct {
@@ -1193,7 +1197,7 @@ static void test_many_args(void **state) {
     }
 }
 
-/* A line that is like the one before is read as it would be by itself. */
+/* A line that resembles the previous one is parsed as if it were alone. */
 static void test_alike(void **state) {
     (void)state;
     static const char *const LINES[] = {
@@ -1233,7 +1237,7 @@ static void test_alike(void **state) {
     arena_free(&arena);
 }
 
-/* Whatever is asked of it, and whatever it sees: not a byte goes to a session that is only watched. */
+/* No byte is ever sent to an adopted session, whatever is requested of the driver and whatever it sees. */
 static void test_watched_is_not_told(void **state) {
     (void)state;
     for (size_t i = 0; i < count_of(SCENES); i++) {

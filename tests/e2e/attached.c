@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sit down at the tmux server of that socket as `overseer attach` does: attached BWRAP TMUX SOCKET. */
+/* Attaches to the tmux server of that socket as `overseer attach` does: attached BWRAP TMUX SOCKET. */
 #include "cli/adopt/attach.h"
 
 #include <stdio.h>

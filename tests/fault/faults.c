@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fails next? The daemon's objects are compiled with other names for what they call (meson.build), and
- * those names are defined here. */
+/* Injects faults. The daemon's objects are compiled with other names for the functions that they call (meson.build),
+ * and those names are defined here. */
 #include "fault/faults.h"
 
 #include "base/arena.h"
@@ -30,7 +30,7 @@ static struct {
     enum fault kind;
     struct memdisk *disk;
     uint64_t nth, count;
-    uint64_t due; /* of the disk: the count at which it strikes */
+    uint64_t due; /* disk faults: the count at which the fault occurs */
     int64_t for_us, until;
     bool struck, paused;
 } armed;
@@ -70,7 +70,7 @@ bool fault_struck(void) {
     return armed.struck;
 }
 
-/* What the test reads meanwhile is not counted either. */
+/* Reads by the test itself are not counted either. */
 void fault_pause(bool paused) {
     static bool waits;
     static uint64_t left;
@@ -156,7 +156,7 @@ struct str __wrap_arena_copy(struct arena *arena, struct str s) {
     return __real_arena_copy(arena, s);
 }
 
-/* ---- allocations of the libraries ---- */
+/* ---- allocations by libraries ---- */
 
 static void *json_take(size_t size) {
     return fails_now(FAULT_JSON) ? NULL : malloc(size);
@@ -172,7 +172,7 @@ static void *engine_resize(void *old, int size) {
     return fails_now(FAULT_ENGINE) ? NULL : plain.xRealloc(old, size);
 }
 
-/* Without lookaside every allocation of SQLite comes here. */
+/* Without lookaside, every allocation of SQLite is made here. */
 void faults_install(void) {
     json_set_alloc_funcs(json_take, free);
     must(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain) == SQLITE_OK);
@@ -189,7 +189,7 @@ bool seam(const char *name) {
     return strcmp(name, "query") == 0 && fails_now(FAULT_QUERY);
 }
 
-/* What was sent before has arrived; nothing comes back any more. */
+/* Data that was sent before has arrived; nothing is received any more. */
 static void line_touch(PGconn *connection) {
     if (fails_now(FAULT_LINE))
         shutdown(PQsocket(connection), SHUT_RDWR);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fails next? One kind of thing at a time: its Nth occurrence, and with `for_us` every later one too
- * until that much pretend time has passed. */
+/* Injects faults, one kind at a time: its Nth occurrence fails, and with `for_us` every later one too until that much
+ * pretend time has passed. */
 #pragma once
 
 #include "lib/memvfs.h"
@@ -11,15 +11,15 @@
 enum fault {
     FAULT_NONE,
     FAULT_ALLOC,  /* malloc, calloc, realloc, strdup in our own code */
-    FAULT_ARENA,  /* an arena needs a new chunk, wherever it is asked */
+    FAULT_ARENA,  /* an arena needs a new chunk, in any code */
     FAULT_JSON,   /* an allocation inside jansson */
     FAULT_ENGINE, /* an allocation inside SQLite */
-    FAULT_WRITE,  /* of the disk */
+    FAULT_WRITE,  /* disk faults, from here to FAULT_READ */
     FAULT_FULL,
     FAULT_SYNC,
     FAULT_READ,
     FAULT_QUERY, /* a PostgreSQL query cannot be sent */
-    FAULT_LINE,  /* the connection to PostgreSQL breaks, before or behind a call of libpq */
+    FAULT_LINE,  /* the connection to PostgreSQL breaks, before or after a call of libpq */
     FAULTS
 };
 
@@ -32,11 +32,11 @@ void fault_arm(enum fault kind, struct memdisk *disk, uint64_t nth, int64_t for_
 void fault_disarm(void);
 bool fault_struck(void); /* since it was armed */
 
-/* What the test itself does meanwhile is not to fail. */
+/* While paused, the test's own operations do not fail. */
 void fault_pause(bool paused);
 
 /* This kind neither fails nor counts, until FAULT_NONE is spared instead. */
 void fault_spare(enum fault kind);
 
-/* Before each request: a disk that is to fail for a while fails again. */
+/* Call before each request: arms a disk fault again that is meant to last for a while. */
 void fault_renew(void);

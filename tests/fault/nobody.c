@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who speaks to agents and people here? Nobody: these worlds have goals with commands only. */
+/* Stubs for agents and notices to people: these worlds have goals with commands only. */
 #include "runs/executor.h"
 #include "runs/notice_send.h"
 #include "runs/run_table.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does anything crash, break or lie when the Nth allocation, write, sync, read or query fails? For every N of
- * the whole path: JSON at the door, signal, ledger, commit, claim, act, outcome, keyed report, show.
+/* Checks that nothing crashes, breaks or reports a falsehood when the Nth allocation, write, sync, read or query fails. For
+ * every N of the whole path: JSON at the HTTP server, signal, ledger, commit, claim, act, outcome, keyed report, show.
  *
- * The path runs with one thing failing, then again without, in the same process and under the same keys, and
- * once more after a restart. Sticky: from the Nth on everything of the kind fails for a while.
+ * The path runs with one fault, then again without, in the same process and under the same keys, and
+ * once more after a restart. Sticky: from the Nth on, everything of the kind fails for a while.
  *
  *     nth sqlite|postgres [--kind NAME] [--n N] [--every STEP] [--thin K] [--sticky]
  *
- * --thin K: one in K of the points that want memory, read or strike inside the engine; failing writes and
- * queries, which prove a row, stay whole. */
+ * --thin K: tests one in K of the points that allocate, read or fail inside the engine; failing writes and
+ * queries, which prove a requirement, are all tested. */
 #include "fault/faults.h"
 #include "fault/pretend.h"
 #include "fault/world.h"
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* C is there before anything fails, and is reported on while the daemon does not know it yet. */
+/* Goal C exists before anything fails, and receives a report while the daemon does not know it yet. */
 enum { A, B, REPORT, REPORT_B, SHOW, C, REPORT_C, ASKS };
 
 static const int64_t STICKY_FOR = SECONDS(3);
@@ -32,12 +32,12 @@ struct path {
     struct world world;
     struct ask asks[ASKS];
     bool (*const *phases)(
-        struct path *); /* what is still to come; each returns true when it is over */
-    int64_t since;      /* of the phase in hand */
+        struct path *); /* the remaining phases; each returns true when it is over */
+    int64_t since;      /* start of the current phase */
     bool calm;          /* nothing fails any more */
-    bool repeated;      /* and everything was asked for again */
+    bool repeated;      /* and every request was sent again */
     bool struck, faulted_show, unconfirmed;
-    char shown[ANSWER_SIZE]; /* while things failed */
+    char shown[ANSWER_SIZE]; /* the answer while faults occurred */
 };
 
 static enum fault kind_now;
@@ -62,7 +62,7 @@ static bool phase_prepare(struct path *path) {
 
 static bool phase_report(struct path *path) {
     ask_send(&path->asks[REPORT]);
-    if (!path->calm) /* it has no key, so nobody repeats it */
+    if (!path->calm) /* it has no key, so the client does not repeat it */
         ask_send(&path->asks[REPORT_B]);
     return true;
 }
@@ -72,7 +72,7 @@ static bool phase_show(struct path *path) {
     return true;
 }
 
-/* A request that is valid may fail only for a while; and what was never created is not found. */
+/* A valid request may fail only temporarily; and a goal that was never created is not found. */
 static bool error_is_fair(const struct path *path, const struct ask *ask) {
     if (ask->error == ERROR_NONE)
         return true;
@@ -80,7 +80,8 @@ static bool error_is_fair(const struct path *path, const struct ask *ask) {
         return ask->kind != ASK_CREATE && !path->repeated &&
                !path->asks[ask == &path->asks[REPORT_B] ? B : A].acknowledged;
     if (path->repeated ||
-        (path->calm && kind_now != FAULT_LINE)) /* a broken line shows when it is used */
+        (path->calm &&
+         kind_now != FAULT_LINE)) /* a broken connection is noticed only when it is used */
         return false;
     return ask->error == ERROR_STORE_AWAY || ask->error == ERROR_NO_MEMORY;
 }
@@ -122,7 +123,7 @@ static json_int_t version_in(const char *answer) {
     return version;
 }
 
-/* An answer is whole, or it is an error. */
+/* An answer is complete, or it is an error. */
 static bool phase_compare(struct path *path) {
     const char *calm = path->asks[SHOW].answer;
     if (path->faulted_show && path->asks[SHOW].error == ERROR_NONE &&
@@ -137,7 +138,7 @@ static bool phase_judge(struct path *path) {
     return true;
 }
 
-/* An outcome that was lost leaves its effect running until its time is over. */
+/* An effect whose outcome was lost stays running until its time is over. */
 static bool phase_expire(struct path *path) {
     if (world_fate(&path->world, path->asks[A].goal, 0).state == EFFECT_RUNNING)
         pretend_pass(path->world.act_within);
@@ -158,7 +159,7 @@ static void shown_take(json_t *result, const char **ret_state, const char **ret_
     *ret_reports = json_integer_value(json_object_get(result, "reports"));
 }
 
-/* Done and acted on once; or not started, and said so; or unconfirmed, and shown as such. */
+/* Fair: done and acted on once; or not started, and reported so; or unconfirmed, and shown so. */
 static bool end_is_fair(struct path *path, const char *state, const char *effect) {
     struct world *world = &path->world;
     struct fate fate = world_fate(world, path->asks[A].goal, 0);
@@ -223,7 +224,7 @@ static void script(struct world *world) {
         world_stop(world);
 }
 
-/* A start that fails says why, and can be tried again. */
+/* A failed start reports the reason, and can be tried again. */
 static void live(struct path *path, bool (*const *phases)(struct path *)) {
     struct world *world = &path->world;
     char error[512];
@@ -246,7 +247,7 @@ static void live(struct path *path, bool (*const *phases)(struct path *)) {
 
 static PGconn *server;
 
-/* A disk without files: the tables are made on the path, too. */
+/* A disk without files: the path includes the creation of the tables. */
 static void sqlite_begin(struct world *world, uint64_t seed) {
     world->backend = sqlite_backend(seed);
     world->disk = sqlite_backend_disk(world->backend);
@@ -329,7 +330,7 @@ static bool try_nth(struct backend *postgres, const struct course *course, uint6
     return path.struck || world->violation[0];
 }
 
-/* So many short lives: a long quarantine would only fill caches. */
+/* The test runs many short lives: a long quarantine of the address sanitizer would only fill caches. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "quarantine_size_mb=8:malloc_context_size=12";
@@ -349,8 +350,8 @@ static void kind_print(struct backend *postgres, const struct course *course,
     fflush(stdout);
 }
 
-/* STORE-08: an error inside a change leaves the store as it was. That is what failing writes and queries
- * show; failing allocations show no row. */
+/* STORE-08: an error inside a change leaves the store as it was. Failing writes and queries prove that; failing
+ * allocations prove no requirement. */
 static bool kind_shows(enum fault kind) {
     return kind == FAULT_WRITE || kind == FAULT_FULL || kind == FAULT_SYNC || kind == FAULT_QUERY;
 }

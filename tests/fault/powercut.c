@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what was acknowledged still there after the power went out? Continuous load through the whole path on
+/* Checks that acknowledged changes survive a power cut. Continuous load through the whole path on
  * SQLite, a power cut at a random disk operation (in a commit, a checkpoint, a recovery), and again. After
- * it every acknowledged change stands exactly once, nothing is half there, nothing is done twice.
+ * it every acknowledged change is there exactly once, nothing is partly there, nothing is done twice.
  *
  *     powercut [--cuts N] [--seed N]
  *
- * The control: on a disk that only pretends to sync, acknowledged changes are lost, and that is noticed. */
+ * The control: on a disk that only pretends to sync, acknowledged changes are lost, and the test detects that. */
 #include "fault/faults.h"
 #include "fault/pretend.h"
 #include "fault/world.h"
@@ -52,7 +52,7 @@ static void ask_new(struct load *load) {
     ask_send(ask);
 }
 
-/* Somebody who was not answered, or was, asks again under the same key. */
+/* A client sends a request again under the same key, whether or not it was answered. */
 static void ask_again(struct load *load) {
     struct ask *ask = ask_any(load, false);
     if (ask && !ask->sent)
@@ -79,7 +79,7 @@ static void script(struct world *world) {
 
 /* ---- cuts ---- */
 
-/* One life, up to the cut. The operation at which it strikes is counted from the very start. */
+/* One life of the daemon, up to the cut. The disk operation at which the cut happens is counted from the very start. */
 static void live_until_cut(struct load *load) {
     struct world *world = &load->world;
     char error[512];
@@ -98,7 +98,7 @@ static void live_until_cut(struct load *load) {
     pretend_dead = false;
 }
 
-/* False: it cannot even be read. */
+/* False: damaged, or not even readable. */
 static bool integrity_holds(struct world *world) {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
@@ -138,7 +138,7 @@ static void disk_live(uint64_t seed, uint32_t cuts, bool lies, struct sum *sum) 
     world->act_within = SECONDS(60);
     world->policy = policy_of(world->act_within);
     world->checkpoint_every =
-        lies ? NEVER : 3; /* a checkpoint that lies tears the database itself */
+        lies ? NEVER : 3; /* a checkpoint on a disk that lies tears the database itself */
     world->wal_pages = lies ? NEVER : WAL_PAGES;
     world->script = script;
     world->with = &load;
@@ -146,7 +146,7 @@ static void disk_live(uint64_t seed, uint32_t cuts, bool lies, struct sum *sum) 
     for (uint32_t i = 0; i < cuts && !world->violation[0]; i++) {
         live_until_cut(&load);
         sum->cuts++;
-        /* else the next daemon has to recover, and may be cut there */
+        /* otherwise the next daemon has to recover, and may be cut during that */
         if (load_random(&load, 2) || i + 1 == cuts)
             verify(&load);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the daemon stand on, when everything runs in one thread? */
+/* Replaces what the daemon runs on, so that everything runs in one thread. */
 #include "fault/pretend.h"
 
 #include "base/must.h"
@@ -19,7 +19,7 @@ bool pretend_dead;
 /* ---- time ---- */
 
 static int64_t now_us = SECONDS(1700000000);
-static uint64_t asked; /* how often since it last moved by itself */
+static uint64_t asked; /* calls of clock_boot() since the last pretend_pass() */
 
 int64_t pretend_now(void) {
     return now_us;
@@ -36,7 +36,7 @@ int64_t clock_wall(void) {
 
 int64_t clock_boot(void); /* below */
 
-/* No step of the wall clock here: tests/e2e/clock.py has those. */
+/* The wall clock never steps here: tests/e2e/clock.py covers that. */
 struct clock_reading clock_read(void) {
     int64_t now = clock_boot();
     return (struct clock_reading){.wall = now, .boot = now};
@@ -47,8 +47,9 @@ struct clock_step clock_last_step(void) {
 }
 
 int64_t clock_boot(void) {
-    must(++asked < 1000000);                                /* otherwise somebody spins */
-    return now_us += pretend_dead ? MILLISECONDS(100) : 20; /* a corpse need not take its time */
+    must(++asked < 1000000); /* otherwise some code spins */
+    return now_us +=
+           pretend_dead ? MILLISECONDS(100) : 20; /* a dead process may pass time quickly */
 }
 
 void random_bytes(void *to, unsigned long count) {
@@ -183,7 +184,7 @@ static void connection_end(struct MHD_Connection *connection) {
     server->completed(NULL, connection, &connection->state, MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
-/* Once; a daemon that has stopped has closed all of them. */
+/* Only once per connection; a daemon that has stopped has closed all of them. */
 static void connection_close(struct MHD_Connection *connection) {
     if (server && connection->context)
         server->notify(server->notify_with, connection, &connection->context,
@@ -217,7 +218,7 @@ static enum MHD_Result call_handler(struct MHD_Connection *connection, const cha
     return result;
 }
 
-/* Head, two pieces of the body, end: as libmicrohttpd calls. */
+/* Head, two pieces of the body, end: the calls that libmicrohttpd makes. */
 struct MHD_Connection *http_post(const char *body) {
     struct MHD_Connection *connection = calloc(1, sizeof *connection);
     must(connection != NULL);
@@ -305,7 +306,7 @@ MHD_create_response_from_buffer_with_free_callback(size_t size, void *buffer,
     return response;
 }
 
-/* Nobody here streams, sends headers, or asks the server how it is. */
+/* Not used here: streams, headers, and queries about the server's state. */
 struct MHD_Response *MHD_create_response_from_callback(uint64_t size, size_t block,
                                                        MHD_ContentReaderCallback read, void *with,
                                                        MHD_ContentReaderFreeCallback release) {
@@ -334,7 +335,7 @@ enum MHD_Result MHD_add_response_header(struct MHD_Response *response, const cha
 
 enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status,
                                    struct MHD_Response *response) {
-    must(connection->status == 0); /* one answer to a request */
+    must(connection->status == 0); /* one answer per request */
     connection->status = status;
     connection->text = strdup(response->text);
     return MHD_YES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the daemon stand on, when everything runs in one thread? A pretend HTTP server, I/O loop, command
- * runner, clock and threads, under the names of the real ones: http.c, executor.c, ledger_thread.c, lookup.c and
- * queue.c are the daemon's own, compiled as they are. */
+/* Replaces what the daemon runs on, so that everything runs in one thread: a pretend HTTP server, I/O loop, command
+ * runner, clock and threads, under the names of the real ones. http_server.c, executor.c, ledger_thread.c, lookup.c and
+ * queue.c are the daemon's own, compiled unchanged. */
 #pragma once
 
 #include "model/effect.h"
@@ -16,12 +16,12 @@ void pretend_pass(int64_t us);
 /* ---- HTTP ---- */
 
 struct MHD_Connection { /* one request */
-    void *context;      /* who is at the other end */
+    void *context;      /* the daemon's context of the connection: its peer */
     struct MHD_Connection *next;
     char *body;
-    void *state; /* the daemon's */
+    void *state; /* the daemon's state of the request */
     bool suspended, resumed, done;
-    bool late;       /* its answer came after the process was dead */
+    bool late;       /* its answer came after the process had died */
     unsigned status; /* 0: closed without an answer */
     char *text;
 };
@@ -30,20 +30,20 @@ struct MHD_Connection *http_post(const char *body);
 void http_free(struct MHD_Connection *connection);
 void http_resume_all(void);
 
-/* ---- threads: they run when they are called ---- */
+/* ---- threads: they run only when they are called ---- */
 
-void thread_run(void *with); /* the one that was started with this argument */
+void thread_run(void *with); /* runs the thread that was started with this argument */
 
-/* Called whenever the ledger's thread would sleep. */
+/* Called whenever the ledger thread would sleep. */
 extern void (*pretend_idle)(void);
 
-/* ---- the loop, and the world outside ---- */
+/* ---- the loop, and the outside world ---- */
 
-void loop_run(void); /* acts that arrived, then a beat of the pulse */
+void loop_run(void); /* runs acts that arrived, then one beat of the timer */
 
 /* Called for each command that is really started. */
 extern void (*pretend_act)(const struct effect *effect);
-bool commands_run(void);           /* is one under way? */
-void commands_end(void);           /* all of them end well */
-extern bool pretend_dead;          /* nothing that happens now happens outside */
+bool commands_run(void);           /* true: a command is in progress */
+void commands_end(void);           /* ends all commands with success */
+extern bool pretend_dead;          /* the process is dead: nothing has an effect outside any more */
 extern char pretend_last_log[512]; /* the newest error */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens on the whole path of a request? */
+/* Runs the whole path of a request in one thread. */
 #include "fault/world.h"
 
 #include "fault/faults.h"
@@ -26,14 +26,14 @@ void violated(struct world *world, const char *format, ...) {
     va_end(args);
 }
 
-/* ---- the store, watched ---- */
+/* ---- the observed store ---- */
 
 struct watched_store {
     struct store store;
     struct store *inner;
 };
 
-/* A process whose disk operation did not end is dead: from here on it only looks as if it went on. */
+/* A process whose disk operation did not finish is dead: from then on it only seems to continue. */
 static void death_look(void) {
     if (current->disk && current->wal_pages && !memdisk_armed(current->disk, MEMDISK_DIE))
         pretend_dead = true;
@@ -49,7 +49,7 @@ static void watched_perform(struct store *base, const struct store_request *requ
         return;
     }
     if (base == current->writer)
-        loop_run(); /* another thread: it may well be faster than the store */
+        loop_run(); /* the loop is another thread: it may be faster than the store */
     if (current->disk)
         memdisk_owner(current->disk, DAEMON);
     fault_renew();
@@ -68,7 +68,7 @@ static void watched_close(struct store *base) {
 static const struct store_driver WATCHED = {
     .name = "watched", .perform = watched_perform, .close = watched_close};
 
-/* No guard is around an opening: where an arena has no room, the process ends and is started again. */
+/* No crash guard surrounds an opening: if an arena has no memory there, the process ends and is started again. */
 static struct store *server_open(const char *uri, char *error, size_t error_size) {
     fault_spare(FAULT_ARENA);
     struct store *store = store_open(str_of(uri), error, error_size);
@@ -97,7 +97,7 @@ static struct store *watched_open(struct world *world, char *error, size_t error
     return &neighbour->store;
 }
 
-/* ---- a life, as main.c has it ---- */
+/* ---- a life of the daemon, as in main.c ---- */
 
 static void answer_given(void *with, struct input *input) {
     (void)with;
@@ -183,10 +183,10 @@ static void checkpoint(struct world *world) {
 static void lookups_answer(struct world *world) {
     if (!world->lookups.first)
         return;
-    world->lookups.stopping = true; /* its thread ends when it has nothing to do */
+    world->lookups.stopping = true; /* makes its thread end when it has nothing to do */
     thread_run(&world->lookups);
     world->lookups.stopping = false;
-    json_ran_short(); /* what it remembers of its thread does not count in another */
+    json_ran_short(); /* clears the failure remembered for its thread, which does not count in another */
 }
 
 static void idle(void) {
@@ -259,7 +259,8 @@ bool world_is_quiet(struct world *world) {
 
 /* ---- clients ---- */
 
-/* As the door names what has a key: see docs/decisions/0002-keys-name-things.md. The caller is the daemon's own user. */
+/* Names things that have a key as the daemon does: see docs/decisions/0002-keys-name-things.md. The caller is the
+ * daemon's own user. */
 static struct str id_text(const struct id *id) {
     return (struct str){(const char *)id->bytes, sizeof id->bytes};
 }
@@ -272,7 +273,7 @@ static struct id key_of(const char *method, struct id goal, const char *key) {
     return id_derive(id_text(&named), id_text(&of_both));
 }
 
-/* Of one request: `body` has its other parameters, in the order of their names. */
+/* Source of one request: `body` has its other parameters, ordered by name. */
 static struct id source_of(struct id key, const char *body) {
     return id_derive(id_text(&key), str_of(body));
 }
@@ -328,7 +329,7 @@ static enum error error_named(const char *code) {
     return ERROR_NONE;
 }
 
-/* The table's code, HTTP status and sentence, and the same exit status. */
+/* Checks that code, HTTP status, sentence and exit status are those of the table. */
 static void error_take(struct world *world, struct ask *ask, json_t *error, unsigned status) {
     json_t *data = json_object_get(error, "data");
     const char *message = json_string_value(json_object_get(error, "message"));
@@ -380,10 +381,10 @@ void ask_forget(struct ask *ask) {
     if (ask->sent)
         http_free(ask->sent);
     ask->sent = NULL;
-    ask->error = ERROR_STORE_AWAY; /* nobody said anything */
+    ask->error = ERROR_STORE_AWAY; /* no answer came */
 }
 
-/* ---- looking into the store ---- */
+/* ---- reading the store ---- */
 
 uint32_t world_acted(const struct world *world, struct id goal, uint32_t n) {
     for (uint32_t i = 0; i < world->acted_count; i++)
@@ -392,7 +393,7 @@ uint32_t world_acted(const struct world *world, struct id goal, uint32_t n) {
     return 0;
 }
 
-static struct arena dump_arena; /* kept: a dump needs large rooms */
+static struct arena dump_arena; /* kept: a dump needs large chunks */
 
 static void dump_take(struct world *world, struct dump *dump) {
     fault_pause(true);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens on the whole path of a request? The daemon's own door, queue, keeper, ledger, hands and
- * lookups in one thread, on pretend ground (pretend.h), with a real store; and clients who remember what
- * they were told. */
+/* Runs the whole path of a request in one thread: the daemon's own HTTP server, queue, ledger thread, ledger, executor
+ * and lookups, on the replacements of pretend.h, with a real store; and clients that remember their answers. */
 #pragma once
 
 #include "engine/call.h"
@@ -10,7 +9,7 @@
 #include "lib/memvfs.h"
 #include "runs/executor.h"
 
-struct acted { /* what was really done outside */
+struct acted { /* an effect that was really carried out */
     struct id goal;
     uint32_t n, times;
 };
@@ -18,16 +17,16 @@ struct acted { /* what was really done outside */
 enum { WORLD_ACTED = 512, ANSWER_SIZE = 16384 };
 
 struct world {
-    struct backend *backend; /* looks into the store from outside */
+    struct backend *backend; /* reads the store from outside */
     struct memdisk *disk;    /* NULL: PostgreSQL */
     const char *uri;
     int64_t act_within;
     struct policy policy; /* made before anything fails */
-    int wal_pages;        /* not 0: a checkpoint whenever the log has so many */
+    int wal_pages;        /* not 0: a checkpoint whenever the log has this many pages */
     int checkpoint_every;
 
     void (*script)(struct world *); /* runs whenever the ledger has nothing to do */
-    void *with;                     /* the script's */
+    void *with;                     /* argument of the script */
 
     struct ledger_thread ledger_thread;
     struct lookups lookups;
@@ -46,17 +45,17 @@ struct world {
 
 void violated(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A life of the daemon. False: it could not be started, and the error says why. */
+/* Starts a life of the daemon. False: it could not be started, and the error says why. */
 bool world_open(struct world *world, char *error, size_t error_size);
 void world_run(struct world *world); /* until the script stops it */
 void world_stop(struct world *world);
 void world_close(struct world *world);
 
-bool world_is_quiet(struct world *world); /* nothing waits, nothing is being done */
+bool world_is_quiet(struct world *world); /* nothing waits, nothing is in progress */
 
 /* ---- clients ---- */
 
-/* Longer than what jansson keeps without growing, so that growing can fail. */
+/* Longer than what jansson stores without growing a buffer, so that growing can fail. */
 #define ASK_TITLE "tidy the changelog, for"
 #define ASK_COMMAND "make changelog && git add changelog && echo tidied at last"
 #define ASK_TEXT "half of the entries have been sorted, and some of them twice"
@@ -68,33 +67,33 @@ struct ask {
     char key[32];
     bool with_command;
     struct id goal, source;
-    struct MHD_Connection *sent; /* under way */
-    uint32_t times;              /* sent */
+    struct MHD_Connection *sent; /* in progress */
+    uint32_t times;              /* how often it was sent */
     bool acknowledged;
     enum error error;         /* in the last answer */
-    char answer[ANSWER_SIZE]; /* the last, when it was a result */
+    char answer[ANSWER_SIZE]; /* the last answer that was a result */
 };
 
 struct ask ask_create(const char *key, bool with_command);
-struct ask ask_report(const char *key, struct id goal); /* "": the only one, sent only once */
+struct ask ask_report(const char *key, struct id goal); /* "": without a key, sent only once */
 struct ask ask_show(struct id goal);
 
 void ask_send(struct ask *ask);
-/* True: nothing is under way any more. An answer that is neither a result nor an error from the table is a
+/* True: the request is no longer in progress. An answer that is neither a result nor an error from the table is a
  * violation. */
 bool ask_settled(struct world *world, struct ask *ask);
-void ask_forget(struct ask *ask); /* its process died */
+void ask_forget(struct ask *ask); /* after its process died */
 
-/* ---- looking into the store ---- */
+/* ---- reading the store ---- */
 
-/* Does it contradict itself, or what somebody was told, or what was done outside? */
+/* Checks that the store contradicts neither itself, nor the answers to clients, nor what was done outside. */
 void world_judge(struct world *world, const struct ask *asks, uint32_t count);
 
-struct fate { /* of an effect, as the store has it */
+struct fate { /* of an effect, according to the store */
     struct dump_life life;
     enum effect_state state;
 };
 struct fate world_fate(struct world *world, struct id goal, uint32_t n);
 uint32_t world_acted(const struct world *world, struct id goal, uint32_t n);
 
-void worlds_end(void); /* after the last */
+void worlds_end(void); /* call after the last world */

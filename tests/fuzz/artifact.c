@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can an agent hurt us with what it leaves as JSON? Any bytes; and what jansson takes is JSON for us as well, with the same items and keys. */
+/* Fuzzes the check of JSON artifacts that agents leave, with any bytes. Whatever jansson accepts, ours accepts as well,
+ * with the same items and keys. */
 #include "runs/artifact.h"
 #include "base/must.h"
 
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct artifact_json seen = artifact_json((struct str){(const char *)data, size}, &keys);
     must(!seen.wrong || (seen.line > 0 && seen.column > 0));
     json_t *json = json_loadb((const char *)data, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    bool ends = size > 0 && memchr(data, 0, size); /* jansson takes NUL for the end */
+    bool ends = size > 0 && memchr(data, 0, size); /* jansson treats NUL as the end */
     if (json && !ends && !(seen.wrong && strstr(seen.wrong, "too deep")))
         same(json, &seen, &keys);
     json_decref(json);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A promise that is broken under the fuzzer: which one, and then the end, for it to keep what led there. */
+/* Handles a broken invariant under the fuzzer: prints it and aborts, so that the fuzzer keeps the input that led there. */
 #include "base/must.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can anything that is typed hurt the command line? Words are the pieces between line ends; nothing is carried out. */
+/* Fuzzes the command line with any typed words. Words are the pieces between line ends; no command is executed. */
 #include "cli/command.h"
 #include "cli/term.h"
 
@@ -50,7 +50,7 @@ static int words_split(char *text, char **words) {
     return count;
 }
 
-/* Whatever is refused is said with its reason; whatever is taken has a command, a noun, or nothing at all. */
+/* A refusal has a reason; accepted words have a command, a noun, or nothing at all. */
 static void words_try(char **words, int count) {
     struct typed typed;
     if (!typed_read(&typed, count, words)) {
@@ -65,7 +65,7 @@ static void words_try(char **words, int count) {
     typed_free(&typed);
 }
 
-/* A text on a terminal is never wider than it may be, and steers nothing. */
+/* Text on a terminal is never wider than allowed, and contains nothing that controls the terminal. */
 static void text_try(struct str text, size_t width) {
     static char shown[1 << 20];
     shown[0] = 0;

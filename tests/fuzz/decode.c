@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any bytes hurt the decoders? What decodes must encode again to something that decodes to the same. */
+/* Fuzzes the decoders with any bytes. What decodes must encode to something that decodes to the same. */
 #include "model/effect.h"
 #include "model/record.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can an agent hurt its driver with what it writes? Any bytes, and any acts of ours between them; cut anyhow it is the same. */
+/* Fuzzes the drivers with an agent's output: any bytes, and any acts of ours between them; the result is the same
+ * however the bytes are split. */
 #include "drivers/drive.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static const struct {
            {"claude", ""},      {"tmux", "claude"},   {"tmux", "codex"},
            {"openclaw", ""},    {"command", ""}};
 
-struct taken { /* all that came out of it */
+struct taken { /* everything that the driver produced */
     uint64_t sum, wrote;
     struct str ask;
 };
@@ -43,7 +44,7 @@ static void out_take(struct taken *taken, const struct drive_out *out, struct ar
     }
 }
 
-/* A line that begins with ! is an act of ours, everything else is the agent's. */
+/* A line that begins with ! is an act of ours, everything else comes from the agent. */
 static void act_do(const struct driver *driver, void *state, char act, struct taken *taken,
                    int64_t now, struct drive_out *out) {
     struct id dispatch = id_derive(STR("fuzz"), STR("1"));
@@ -114,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct driver *driver = driver_named(str_of(WHO[who].driver));
     struct str input = {(const char *)data + 1, size - 1};
     uint64_t whole = play(driver, WHO[who].quirk, input, SIZE_MAX);
-    if (who + 1 < count_of(WHO)) /* a command has no frames: each piece is an event */
+    if (who + 1 < count_of(WHO)) /* a command has no frames: each piece is a separate event */
         must(play(driver, WHO[who].quirk, input, 1 + data[0] / count_of(WHO)) == whole);
     return 0;
 }

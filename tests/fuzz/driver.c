@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can an agent end the daemon with what it writes? The daemon's own way of reading it: driver_call() and run_parses() (run_driver.c) under the
- * crash guard, with promises that break in the middle of a call. The first byte names the driver, the second how many calls and lines
- * of JSON later a promise breaks (0: none does). Whatever comes: the guard takes it, the run is broken off, nothing leaks. */
+/* Fuzzes the daemon's reading of an agent's output: driver_call() and run_parses() (run_driver.c) under the crash
+ * guard, with invariants that break in the middle of a call. The first byte selects the driver, the second how many
+ * calls and lines of JSON later an invariant breaks (0: none does). Whatever the input: the guard catches the failure,
+ * the run is broken off, nothing leaks. */
 #include "base/seam.h"
 #include "runs/run.h"
 #include "runs/words/agent_words.h"
@@ -43,7 +44,7 @@ struct reading {
     struct arena *arena;
 };
 
-/* As run_drive.c does with the words of a turn. */
+/* As run_drive.c does with the text of a turn. */
 static void words_read(void *with) {
     struct reading *it = with;
     for (uint32_t i = 0; i < it->out->event_count; i++) {
@@ -94,7 +95,7 @@ static void act(struct run *run, char agent_message, struct arena *kept, struct 
     call(run, &it, kept, ask);
 }
 
-/* OVERSEER_FUZZ_DRIVER: only the rows of that driver. */
+/* OVERSEER_FUZZ_DRIVER: uses only the rows of that driver. */
 static size_t who_of(uint8_t byte) {
     const char *only = getenv("OVERSEER_FUZZ_DRIVER");
     size_t rows[count_of(WHO)], count = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any bytes hurt a hold or its caller? What is read as a frame, a status or a record is, written again, what was read. */
+/* Fuzzes the wire format of holds with any bytes. A frame, a status or a record that was read is the same when it is
+ * written again. */
 #include "base/must.h"
 #include "hold/wire.h"
 

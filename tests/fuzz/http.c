@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any bytes that somebody sends to a door hurt it? The daemon's own visit, admission, JSON-RPC, MCP and calls behind
- * the real libmicrohttpd; the store answers that there is no such goal, and takes every write. The first byte says which
- * door it is, and whether the sender has a token; the rest goes down the line as it is. */
+/* Fuzzes the HTTP servers with any bytes that a client sends. Uses the daemon's own HTTP requests, authentication,
+ * JSON-RPC, MCP and calls behind the real libmicrohttpd; the store answers that there is no such goal, and accepts
+ * every write. The first byte selects the server, and whether the sender has a token; the rest is sent over the
+ * connection unchanged. */
 #include "engine/answer_locally.h"
 #include "engine/facts.h"
 #include "engine/spool.h"
@@ -24,7 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- what breaks here breaks the test ---- */
+/* ---- no crash guard: whatever breaks here breaks the test ---- */
 
 enum crash_guard_result crash_guard_run(void (*call)(void *with), void *with,
                                         struct crash_guard_report *ret) {
@@ -48,14 +49,14 @@ void random_bytes(void *to, unsigned long count) {
     memset(to, 7, count);
 }
 
-/* ---- a house with nobody behind it ---- */
+/* ---- a daemon context with stubs behind it ---- */
 
 static struct ledger_thread ledger_thread;
 static struct lookups lookups;
 static struct daemon_context context = {.ledger_thread = &ledger_thread, .lookups = &lookups};
 static struct sessions *sessions;
 
-/* No such goal, one node of that name, one goal that begins like that. */
+/* No such goal, one node of that name, one goal with that prefix. */
 bool lookups_ask(struct lookups *all, struct lookup *lookup) {
     static struct goal_loaded loaded;
     static struct id found;
@@ -63,7 +64,7 @@ bool lookups_ask(struct lookups *all, struct lookup *lookup) {
     (void)all;
     must(lookup->request.verb != STORE_NOTHING);
     if (++deep > 8)
-        abort(); /* somebody asks for ever */
+        abort(); /* the lookups never end */
     struct store_answer answer = {
         .outcome = STORE_DONE, .loaded = &loaded, .found = &found, .found_count = 1};
     lookup->done(lookup, &answer);
@@ -121,7 +122,7 @@ void answer_locally(struct daemon_context *of, struct op_call *call) {
     op_refuse(call, ERROR_UNKNOWN_METHOD, "%s", "");
 }
 
-/* ---- two doors ---- */
+/* ---- two HTTP servers ---- */
 
 struct http_server {
     bool is_unix;
@@ -172,7 +173,7 @@ const struct http_server_rules *http_server_rules(const struct http_server *serv
     return &RULES;
 }
 
-static bool known; /* the token that comes is right */
+static bool known; /* the presented token is valid */
 bool tokens_know(struct tokens *tokens, const struct hash *hash, int64_t now, struct caller *ret) {
     (void)tokens, (void)hash, (void)now;
     *ret = (struct caller){.role = ROLE_RUN, .actor = "actor:agent:fuzz", .run = "R_1"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any document hurt an import? Everything but the store itself: reading, checking, and the rules that make
- * goals of somebody's list. */
+/* Fuzzes an import with any document. Covers everything but the store itself: reading, checking, and the rules that
+ * turn a user's list into goals. */
 #include "ops/portable/import.h"
 
 #include <stdlib.h>

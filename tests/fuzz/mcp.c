@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any message hurt the agents' door? The first byte says who sends it and what came before; the rest is a body as
- * HTTP hands it over. */
+/* Fuzzes the MCP interface for agents with any message. The first byte selects the sender and what came before; the
+ * rest is a body as HTTP delivers it. */
 #include "http/mcp_message.h"
 #include "http/mcp_session.h"
 #include "ops/json.h"
@@ -9,7 +9,7 @@
 
 static const char *const HEADERS[] = {NULL, "2025-11-25", "2025-03-26", "2026-07-28"};
 
-/* What was said is a message that fits on a line. */
+/* The reply is a message that fits on one line. */
 static void reply_check(json_t *reply, const json_t *id) {
     char *text = json_dumps(reply, JSON_COMPACT);
     must(text && !strchr(text, '\n'));
@@ -19,7 +19,7 @@ static void reply_check(json_t *reply, const json_t *id) {
     json_decref(reply);
 }
 
-/* As call.c does it: the arguments are read, and then there is an answer of either kind. */
+/* As in call.c: the arguments are read, and then there is an answer of either kind. */
 static void call_try(const struct mcp_turn *turn) {
     struct op_call call = {.op = turn->op, .caller = turn->caller};
     bool read = op_args_read(&call, turn->arguments) && op_allows(&call);

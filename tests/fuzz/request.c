@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any request body hurt the operations? The same steps as the door takes, without the socket. */
+/* Fuzzes the operations with any request body. The same steps as in the HTTP server, without the socket. */
 #include "ops/all.h"
 #include "ops/json.h"
 
-/* What a store answers that has no such goal, and one node of that name. */
+/* The answer of a store that has no such goal, and one node of that name. */
 static const struct store_answer *answer_plain(void) {
     static struct goal_loaded loaded;
     static struct id found;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any JSON-RPC body hurt whoever reads it? Its envelope, and what the answer to it looks like. */
+/* Fuzzes the reader of JSON-RPC bodies: the envelope, and the form of the answer to it. */
 #include "http/rpc.h"
 #include "engine/safe_mode.h"
 #include "ops/json.h"
 
 #include <stdlib.h>
 
-/* The route's own half is the business of http.c. */
+/* http.c covers the route's own part. */
 enum MHD_Result http_request_ask(struct http_request *request, struct str method,
                                  const json_t *params) {
     (void)request, (void)method, (void)params;

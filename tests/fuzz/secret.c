@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any text or any pattern hurt the search for secrets? A first line that
- * begins with one of ~ | [ ( is tried as a pattern on the rest. What was redacted once stays as it is. */
+/* Fuzzes the search for secrets with any text and any pattern. A first line that begins with one of ~ | [ ( is tried as
+ * a pattern on the rest. Redacting a redacted text changes nothing. */
 #include "model/secret/secret.h"
 
 static const struct secret_rules *built_in(void) {

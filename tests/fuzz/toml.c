@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any file of settings hurt whoever reads it? What is accepted is shown, read again, and is then the same. */
+/* Fuzzes the reader of settings files. Accepted settings are printed, read again, and are then the same. */
 #include "config/config.h"
 
 static struct str shown(const struct settings *settings, struct arena *arena) {

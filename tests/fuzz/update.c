@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can any reply of an agent hurt us, or say more than its block? What is believed has to be as declared, and our own words,
- * quoted around it, change nothing. */
+/* Fuzzes the reading of agents' replies: no reply may harm us or report more than its block. Accepted fields have to be
+ * as declared, and a message of ours that quotes the text is no update. */
 #include "core/words.h"
 #include "ops/json.h"
 #include "runs/words/agent_completion.h"
 #include "runs/words/agent_words.h"
 
-/* Whatever it says: it stays within its fields, and can be stored and read again. */
+/* Whatever the reply says: the update stays within its fields, and can be stored and read again. */
 static void update_try(struct str reply, struct arena *arena) {
     struct update update = {0}, again = {0};
     char why[256] = "";
@@ -32,7 +32,7 @@ static void completion_try(struct str reply, struct arena *arena) {
     must(again.completion > 0 && again.completion <= COMPLETIONS);
 }
 
-/* The same text as somebody's words in a message of ours: nothing of it is ours. */
+/* The same text, quoted in a message of ours: none of it is taken for an update or a report. */
 static void words_try(struct str text, struct arena *arena) {
     struct texts list = {&text, 1};
     struct node_text task = {

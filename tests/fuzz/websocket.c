@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can a gateway hurt its client with what it sends? Any bytes; cut anyhow they are the same messages. */
+/* Fuzzes the client of a gateway with any bytes from the gateway; however they are split, they yield the same messages. */
 #include "cli/websocket.h"
 #include "base/must.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does one verb of the git port do? A driver for tests/git/run.
+/* Runs one verb of the git interface. A helper program of tests/git/run.
  *
  *     verb STATE SOURCE REMOTE VERB [ARGUMENT …]
  *     verb --table
  *
- * One JSON object in a line. GIT_DIE_AT=N: kills itself at the Nth step. GIT_DIE_HARD=N: kills the Nth git command, with all that it
- * started, GIT_DIE_AFTER microseconds after its start, and then itself. GIT_PLANTED=BUG: has that bug. GIT_STEPS=FILE: how many steps, commands and files opened
- * in a worktree there were. GIT_SWAP=COMMAND is run by a shell before the GIT_SWAP_AT-th of those files is opened: an agent that is
- * exactly that fast. GIT_FOLLOW: files are opened without the defence against it. GIT_SANDBOX=none: there is no bubblewrap.
- * GIT_UNBOXED: an agent's repository is read outside of it. GIT_STEP_US=N: each step is N microseconds late. */
+ * Prints one JSON object on a line. GIT_DIE_AT=N: kills itself at the Nth step. GIT_DIE_HARD=N: kills the Nth git command, with all that it
+ * started, GIT_DIE_AFTER microseconds after its start, and then itself. GIT_PLANTED=BUG: has that planted bug. GIT_STEPS=FILE: writes there how
+ * many steps, commands and files opened in a worktree there were. GIT_SWAP=COMMAND: a shell runs it before the GIT_SWAP_AT-th of those files is
+ * opened, like an agent that is exactly that fast. GIT_FOLLOW: files are opened without the defence against that. GIT_SANDBOX=none: there is no
+ * bubblewrap. GIT_UNBOXED: an agent's repository is read outside of the sandbox. GIT_STEP_US=N: delays each step by N microseconds. */
 #include "base/seam.h"
 #include "git/git.h"
 #include "git/git_table.h"
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- dying ---- */
+/* ---- crashes and planted bugs ---- */
 
 extern pid_t git_child;
 static long steps, commands, opens;
@@ -289,7 +289,7 @@ static struct git_answer verb_unports(char **args) {
 
 struct opening {
     pthread_t thread;
-    const char *name, *commit; /* no commit: our clone is made ready */
+    const char *name, *commit; /* empty commit: our clone is prepared */
     struct git_answer answer;
     struct arena arena;
 };
@@ -305,8 +305,8 @@ static void *thread_open(void *with) {
     return NULL;
 }
 
-/* BRANCH "", or NAME COMMIT: eight threads do it at once, as the daemon does it for its runs. The answer is one that is not done, if
- * there is one. */
+/* BRANCH "", or NAME COMMIT: eight threads do it at once, as the daemon does for its runs. Returns an answer that is
+ * not GIT_DONE, if there is one. */
 static struct git_answer verb_threads(char **args) {
     enum { THREADS = 8 };
     static struct opening all[THREADS];
@@ -412,7 +412,7 @@ static int verb_run(int argc, char **argv) {
     return 2;
 }
 
-/* As the daemon makes it. */
+/* As the daemon sets it up. */
 static void sandbox_set(void) {
     static char bwrap[4096], why[256];
     static struct sandbox_made made;

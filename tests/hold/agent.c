@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does an agent do that a hold has to cope with? One word each:
+/* Plays agents with behaviour that a hold has to handle. One word selects the behaviour:
  *
- *     agent pour BYTES HEARD     writes the pattern, and each line that it hears into the file HEARD
+ *     agent pour BYTES HEARD     writes the pattern to its output, and each line of its input to the file HEARD
  *     agent deaf                 ignores SIGTERM and reads nothing
- *     agent brood FILE           begins children: one ignores SIGTERM, one is a grandchild whose parent is gone, in a session of its
+ *     agent brood FILE           starts children: one ignores SIGTERM, one is a grandchild whose parent is gone, in a session of its
  *                                own, and three generations below one another; their pids go into FILE; then it waits
- *     agent nurse FILE           ignores SIGTERM, begins one child, and waits for its end
- *     agent bomb FILE            children that begin children as fast as they can */
+ *     agent nurse FILE           ignores SIGTERM, starts one child, and waits for its end
+ *     agent bomb FILE            starts children that start children as fast as they can */
 #include "pattern.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void name_note(const char *file, const char *what) {
     fclose(to);
 }
 
-/* Generations below one another, each in a session of its own. */
+/* Generations of children below one another, each in its own session. */
 static void deep(const char *file) {
     char what[] = "deep3";
     for (; what[4] > '0'; what[4]--) {
@@ -92,8 +92,9 @@ static void brood(const char *file) {
     name_note(file, "agent");
 }
 
-/* Bounded, because a test that fails must not take the machine with it: 12,000 altogether, 8 at a time, for three seconds or more. What
- * nobody has reaped counts, too. Each begins the next and goes; in every other line the next leaves the session as well. */
+/* Bounded, because a failing test must not take down the machine: 12,000 processes in total, 8 at a time, for three
+ * seconds or more. Processes that are not reaped count, too. Each process forks the next one and exits; in every other
+ * chain the next one also leaves the session. */
 static void bomb(const char *file) {
     name_note(file, "agent");
     for (int i = 0; i < 8; i++)

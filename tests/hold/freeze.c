@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does the daemon's client freeze a hold? freeze FOLDER FENCE WORD …: each word is `freeze=REASON=MILLISECONDS` or `thaw=REASON`.
- * For each, one line: the word, the verdict (or `refused`: it was not sent), the number, and the reasons that the status tells then. The
- * first word is said before the hold's version is known. */
+/* Freezes a hold with the daemon's client. freeze FOLDER FENCE WORD …: each word is `freeze=REASON=MILLISECONDS` or
+ * `thaw=REASON`. Prints one line for each word: the word, the verdict (or `refused`: it was not sent), the number, and
+ * the reasons that the status then shows. The first word is sent before the hold's version is known. */
 #include "drivers/hold_client.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void answer_comes(void *with, enum hold_kind to, enum hold_verdict verdic
         exit(1);
 }
 
-/* A status also comes unasked, before the answer: only the one behind the answer counts. */
+/* A status also arrives unasked, before the answer: only the one after the answer counts. */
 static void status_comes(void *with, const struct hold_status *status) {
     (void)with;
     if (!client.verdict[0])

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is every byte seen once and in order, and every word said once, wherever the reader is killed?
+/* Checks that every byte is seen once and in order, and every word is sent once, wherever the reader is killed.
  *
  *     kills HOLD AGENT FOLDER KILLS BYTES SEED
  *
- * A reader is a process with the daemon's own client (drivers/hold_client.h). What it has committed lies in memory that outlives it, as
- * the daemon's lies in the store: the offset behind the last byte that it took, and how many words it has receipts for. It dies by
- * SIGKILL at a byte drawn by chance: before it commits, after it, after it acknowledged; or from outside at any moment. */
+ * A reader is a process with the daemon's own client (drivers/hold_client.h). Its committed state is in memory that outlives it, as
+ * the daemon's is in the store: the offset after the last byte that it took, and how many words it has receipts for. It dies by
+ * SIGKILL at a random byte: before it commits, after it commits, after it acknowledges; or from outside at any moment. */
 #include "drivers/hold_client.h"
 #include "lib/proof.h"
 #include "pattern.h"
@@ -69,9 +69,9 @@ static void data_comes(void *with, uint64_t offset, struct str bytes) {
         reader_dies(AFTER_COMMIT);
     held_ack(reader.held, to);
     if (dies)
-        reader_dies(AFTER_ACK); /* it is in the socket: a write is tried at once */
+        reader_dies(AFTER_ACK); /* the acknowledgement is in the socket: a write is tried at once */
     while (dies)
-        pause(); /* from outside, in a moment; until then it takes nothing */
+        pause(); /* killed from outside soon; until then it takes nothing */
 }
 
 static void receipt_comes(void *with, struct id id, enum hold_written written) {
@@ -141,7 +141,7 @@ static void reader_draw(struct chance *chance, uint64_t per_life) {
     reader.asks_first = chance_in(chance, 2);
 }
 
-/* One life, until its death. */
+/* One life of a reader, until its death. */
 static void life_run(struct chance *chance, uint64_t fence) {
     pid_t pid = fork();
     if (pid == 0)
@@ -193,7 +193,7 @@ static void hold_start(char **argv) {
     uv_loop_close(&loop);
 }
 
-/* Each word once, in order. */
+/* Each word arrived once, in order. */
 static bool heard_is_right(const char *folder, uint64_t words) {
     char path[4096];
     snprintf(path, sizeof path, "%s/heard", folder);
@@ -205,7 +205,7 @@ static bool heard_is_right(const char *folder, uint64_t words) {
             return false;
     if (file)
         fclose(file);
-    return count == words || count == words + 1; /* the last one without its receipt */
+    return count == words || count == words + 1; /* the last one may lack its receipt */
 }
 
 int main(int argc, char **argv) {
@@ -236,6 +236,6 @@ int main(int argc, char **argv) {
     if (right && kills >= 100)
         proof_passed("hold", "every byte and every word once over kills", "ASSIGN-14.b");
     if (!right && hold_pid > 0 && !committed->ended)
-        kill(hold_pid, SIGTERM); /* still there: it ends only when it is told to */
+        kill(hold_pid, SIGTERM); /* still running: it ends only on request */
     return !right;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which byte stands at an offset? One that a wrong offset almost never has. */
+/* Defines the byte at each offset: a wrong offset almost never has the same byte. */
 #pragma once
 
 #include <stdint.h>

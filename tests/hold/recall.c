@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the daemon read in a hold's folder? recall FOLDER ID: alive or dead, the fence, and whether the id was written. */
+/* Prints what the daemon reads in a hold's folder. recall FOLDER ID: alive or dead, the fence, and whether the id was
+ * written. */
 #include "drivers/hold_client.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the channel port say, and what comes of it? A driver for tests/e2e/people.py.
+/* Sends requests through the channels and prints their outcomes. A helper program of tests/e2e/people.py.
  *
  *     say SETTINGS.toml [--stop-after MS | --fail-at N] < requests
  *
- * One request in a line: {"channel": NAME, "notice": {…}}; the name "*" is every channel that ESCALATE-03 means. A pull request
- * is {"channel": NAME, "pull": {…}}. All of them begin at once. One outcome in a line, as they come. At the
- * end a line {"lateness": MS}: the longest that the loop did not come around. --fail-at: the port's Nth allocation fails. */
+ * One request per line: {"channel": NAME, "notice": {…}}; the name "*" means every channel that ESCALATE-03 means. A pull request
+ * is {"channel": NAME, "pull": {…}}. All of them start at once. Prints one outcome per line, as they arrive. The last
+ * line is {"lateness": MS}: the longest time between two iterations of the loop. --fail-at: the channels' Nth allocation fails. */
 #include "channels/channel.h"
 #include "config/config.h"
 #include "ops/json.h"
@@ -28,7 +28,7 @@ static struct {
 
 /* ---- allocations that fail ---- */
 
-static long allocations, fail_at; /* counted while the port runs; 0: none fails */
+static long allocations, fail_at; /* counted while the channels run; 0: none fails */
 static bool counting;
 
 static bool allocation_fails(void) {
@@ -48,7 +48,7 @@ void *__wrap_calloc(size_t count, size_t size) {
     return allocation_fails() ? NULL : __real_calloc(count, size);
 }
 
-/* ---- saying ---- */
+/* ---- sending ---- */
 
 static int64_t now(void) {
     struct timespec at;
@@ -119,7 +119,8 @@ static void channel_use(const struct channel *configured, const struct notice *n
         sent((void *)n, &NOBODY);
         return;
     }
-    must(say.left == before && channels_busy(say.channels) == before); /* never before it returns */
+    must(say.left == before &&
+         channels_busy(say.channels) == before); /* never completes before the call returns */
 }
 
 static struct str member(const json_t *object, const char *name) {
@@ -141,7 +142,7 @@ static void pull_take(const json_t *given, struct str name, intptr_t n) {
     channel_use(channel, NULL, &pull, n);
 }
 
-/* The channel and the notice are gone as soon as the call returns: nothing of them may be used later. */
+/* The channel and the notice are gone as soon as the call returns: they must not be used later. */
 static void request_take(const char *line, intptr_t n) {
     struct arena arena = {0};
     struct notice notice = {.at = 0};
