@@ -102,13 +102,6 @@ static bool is_one_of(const char *list, const char *word) {
     return false;
 }
 
-const char *maintain_option(const struct maintain *maintain, const char *name) {
-    for (int i = 0; i < maintain->option_count; i++)
-        if (strcmp(maintain->names[i], name) == 0)
-            return maintain->values[i];
-    return NULL;
-}
-
 bool maintain_is_asked(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--maintain") == 0)

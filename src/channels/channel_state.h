@@ -159,6 +159,18 @@ json_t *forge_json(const struct http_answer *answer); /* NULL: the answer has no
 bool forge_keep(struct channel_send *send, const json_t *issue, const char *number_name);
 bool forge_has_mark(const struct channel_send *send, const json_t *entry, const char *member);
 
+struct channels {
+    uv_loop_t *loop;
+    int64_t (*now)(void);
+    struct channels_http *http;
+    uv_timer_t teller;                   /* reports ended sends when the loop comes around */
+    struct channel_send *busy, *endings; /* endings: oldest first */
+    unsigned count;                      /* sends in both lists */
+    unsigned handles;                    /* still open; the last one to close frees this */
+    bool stopping;
+};
+
+void channel_sends_report(struct channels *channels); /* calls back for each send that has ended */
 /* Ends the send; the outcome is reported when the loop comes around. */
 void channel_send_end(struct channel_send *send, enum send_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

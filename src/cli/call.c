@@ -43,7 +43,7 @@ static void header_add(struct asking *asking, const char *name, const char *valu
     asking->headers = grown ? grown : asking->headers;
 }
 
-static bool asking_make(struct asking *asking, const struct http_server_at *at, const char *path) {
+static bool asking_make(struct asking *asking, const struct daemon_address *at, const char *path) {
     char url[2048], bearer[4096];
     asking->curl = curl_easy_init();
     if (!asking->curl)
@@ -73,7 +73,7 @@ static void asking_end(struct asking *asking) {
     curl_easy_cleanup(asking->curl);
 }
 
-static bool nobody(const struct http_server_at *at, CURLcode code, struct trouble *trouble) {
+static bool nobody(const struct daemon_address *at, CURLcode code, struct trouble *trouble) {
     trouble_make(trouble, ERROR_NO_DAEMON, "No daemon answers on %s (%s).",
                  at->url ? at->url : at->socket, curl_easy_strerror(code));
     if (at->url)
@@ -85,7 +85,7 @@ static bool nobody(const struct http_server_at *at, CURLcode code, struct troubl
 
 /* ---- methods ---- */
 
-static CURLcode post(const struct http_server_at *at, const char *body, struct received *received) {
+static CURLcode post(const struct daemon_address *at, const char *body, struct received *received) {
     struct asking asking = {0};
     if (!asking_make(&asking, at, "/rpc"))
         return CURLE_OUT_OF_MEMORY;
@@ -135,7 +135,7 @@ static bool may_repeat(const char *method, const json_t *params) {
     return (op && op->kind == OP_READS) || json_object_get(params, "key");
 }
 
-json_t *daemon_call(const struct http_server_at *at, const char *method, json_t *params,
+json_t *daemon_call(const struct daemon_address *at, const char *method, json_t *params,
                     struct trouble *trouble) {
     json_t *request = json_pack("{s:s, s:i, s:s, s:O}", "jsonrpc", "2.0", "id", 1, "method", method,
                                 "params", params);
@@ -164,7 +164,7 @@ json_t *daemon_call(const struct http_server_at *at, const char *method, json_t 
 
 /* ---- paths ---- */
 
-char *daemon_get(const struct http_server_at *at, const char *path, long *ret_status,
+char *daemon_get(const struct daemon_address *at, const char *path, long *ret_status,
                  struct trouble *trouble) {
     struct asking asking = {0};
     struct received received = {0};
@@ -232,7 +232,7 @@ static size_t follow_receive(char *data, size_t size, size_t count, void *with) 
     return following->ended ? 0 : size * count;
 }
 
-static bool follow_over(struct following *following, const struct http_server_at *at, CURLcode code,
+static bool follow_over(struct following *following, const struct daemon_address *at, CURLcode code,
                         struct trouble *trouble) {
     long status = 0;
     curl_easy_getinfo(following->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -247,7 +247,7 @@ static bool follow_over(struct following *following, const struct http_server_at
     return false;
 }
 
-bool daemon_follow(const struct http_server_at *at, const char *path, const char *after,
+bool daemon_follow(const struct daemon_address *at, const char *path, const char *after,
                    bool (*each)(void *with, const struct sent *sent), void *with,
                    struct trouble *trouble) {
     struct asking asking = {0};

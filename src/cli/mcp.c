@@ -25,7 +25,7 @@ struct reply {
 
 struct bridge {
     CURL *curl; /* one persistent connection */
-    const struct http_server_at *at;
+    const struct daemon_address *at;
     char url[2048];
     char session[128]; /* of the daemon that runs now; empty: none */
     char revision[32]; /* negotiated protocol revision */

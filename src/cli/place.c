@@ -131,7 +131,7 @@ static bool process_take(const json_t *json, struct registered *ret) {
     return false;
 }
 
-bool registered_read(const struct http_server_at *at, struct registered *ret) {
+bool registered_read(const struct daemon_address *at, struct registered *ret) {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/daemon.json", at->folder);
     json_t *json = json_load_file(path, 0, NULL);

@@ -18,4 +18,4 @@ struct registered {
     char log[PATH_MAX];
 };
 /* False: there is no registration, or its process has ended. The caller closes the pidfd. */
-bool registered_read(const struct http_server_at *at, struct registered *ret);
+bool registered_read(const struct daemon_address *at, struct registered *ret);

@@ -47,7 +47,7 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     }
 }
 
-static const char *agent_message_next(const char *at) {
+static const char *character_next(const char *at) {
     while (*at == '-' || *at == '_' || *at == ' ')
         at++;
     return at;
@@ -55,7 +55,7 @@ static const char *agent_message_next(const char *at) {
 
 bool name_is(const char *typed, const char *name) {
     for (;; typed++, name++) {
-        typed = agent_message_next(typed), name = agent_message_next(name);
+        typed = character_next(typed), name = character_next(name);
         if (tolower((unsigned char)*typed) != tolower((unsigned char)*name))
             return false;
         if (!*typed)

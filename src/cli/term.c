@@ -77,7 +77,7 @@ void tint_off(FILE *file, enum tint tint) {
 /* ---- text ---- */
 
 /* The next character: its bytes, and how many columns it takes. A control character takes one, as a blank. */
-static size_t agent_message_read(struct str text, size_t at, size_t *ret_width, bool *ret_steers) {
+static size_t character_read(struct str text, size_t at, size_t *ret_width, bool *ret_steers) {
     mbstate_t state = {0};
     wchar_t letter = 0;
     size_t used = mbrtowc(&letter, text.at + at, text.len - at, &state);
@@ -94,7 +94,7 @@ size_t text_width(struct str text) {
     size_t columns = 0, width;
     bool steers;
     for (size_t at = 0; at < text.len; columns += width)
-        at += agent_message_read(text, at, &width, &steers);
+        at += character_read(text, at, &width, &steers);
     return columns;
 }
 
@@ -102,7 +102,7 @@ void text_print(FILE *file, struct str text, size_t width, size_t pad) {
     size_t columns = 0, wide;
     bool steers, cut = width > 0 && text_width(text) > width;
     for (size_t at = 0; at < text.len;) {
-        size_t used = agent_message_read(text, at, &wide, &steers);
+        size_t used = character_read(text, at, &wide, &steers);
         if (cut && columns + wide > width - 1) {
             fputs("…", file);
             columns++;

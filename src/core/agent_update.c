@@ -39,24 +39,25 @@ static void handoff_renew(struct deciding *d, struct assignment *assignment,
     if (update->summary.len == 0 && update->next.len == 0 && update->files.count == 0 &&
         update->tests.count == 0 && update->commits.count == 0)
         return;
-    if (assignment->newest_handoff == 0)
-        assignment->newest_handoff = ++goal->parts_made;
-    struct handoff handoff = {.id = arena_format(d->out, "C_%u", assignment->newest_handoff - 1),
-                              .node = node_id(node),
-                              .summary = update->summary,
-                              .next_actions = {&update->next, update->next.len > 0},
-                              .blockers = update->blockers,
-                              .files = update->files,
-                              .tests = update->tests,
-                              .commits = update->commits,
-                              .session = str_of(assignment->session),
-                              .at = d->signal->at};
+    if (assignment->delivery.newest_handoff == 0)
+        assignment->delivery.newest_handoff = ++goal->parts_made;
+    struct handoff handoff = {
+        .id = arena_format(d->out, "C_%u", assignment->delivery.newest_handoff - 1),
+        .node = node_id(node),
+        .summary = update->summary,
+        .next_actions = {&update->next, update->next.len > 0},
+        .blockers = update->blockers,
+        .files = update->files,
+        .tests = update->tests,
+        .commits = update->commits,
+        .session = str_of(assignment->session),
+        .at = d->signal->at};
     struct str body = shape_encode(&HANDOFF, &handoff, d->out);
     decide_part(d, (struct part_change){.kind = PART_HANDOFF,
-                                        .n = assignment->newest_handoff - 1,
+                                        .n = assignment->delivery.newest_handoff - 1,
                                         .name = handoff.id,
                                         .body = body});
-    assignment->handoff_hash = decide_text(d, body);
+    assignment->delivery.handoff = decide_text(d, body);
 }
 
 /* ---- the status it reports ---- */
@@ -88,23 +89,24 @@ static void status_refuse(struct deciding *d, struct assignment *assignment,
 static void done_doubted(struct deciding *d, struct assignment *assignment,
                          const struct update *update) {
     status_refuse(d, assignment, update, "done needs evidence: files, tests or commits");
-    if (assignment->asked) {
+    if (assignment->recovery.asked) {
         ladder_ask(d, assignment, STR("update.done-twice"),
                    STR("it says done and has nothing to show for it"));
         return;
     }
-    assignment->asked = 1;
+    assignment->recovery.asked = 1;
     assignment_touch(d, assignment);
-    if (assignment->effect == 0 && dispatch_has_room(d) && !ladder_is_suspended(d, assignment))
+    if (assignment->delivery.effect == 0 && dispatch_has_room(d) &&
+        !ladder_is_suspended(d, assignment))
         assignment_reply(d, assignment, WORDS_BLOCK);
 }
 
 static struct str done_reason(const struct assignment *assignment) {
-    if (!assignment->commit[0])
+    if (!assignment->check.commit[0])
         return STR("it says so; no check has looked at it");
-    return assignment->judged == JUDGED_TESTS
+    return assignment->check.judged == JUDGED_TESTS
                ? STR("its checks pass only with its own version of the tests: tests edited")
-           : assignment->judged == JUDGED_RULES
+           : assignment->check.judged == JUDGED_RULES
                ? STR("its checks passed, and it changes CI or a check script: check rules edited")
                : STR("its checks passed; it is yours to accept");
 }
@@ -150,7 +152,7 @@ static void blocked_ask(struct deciding *d, struct assignment *assignment,
                             .holds = true};
     if (!(assignment = assignment_asks(d, n, asking)))
         return;
-    assignment->waiting = WAITS_FOR_ANSWER;
+    assignment->wait.on = WAITS_FOR_ANSWER;
     if (assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED))
         assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
                         (struct evidence){.rule = STR("update.blocked"),
@@ -172,7 +174,7 @@ static void status_take(struct deciding *d, struct assignment *assignment,
     else if (to == NODE_DONE && outgoing_message_waits(d, assignment))
         status_refuse(d, assignment, update, "a person has said something that it hears first");
     else if (to == NODE_DONE &&
-             (d->policy->checks || node->contract || !hash_is_zero(&assignment->contract)))
+             (d->policy->checks || node->contract || !hash_is_zero(&assignment->check.contract)))
         check_begin(d, assignment);
     else if (to == NODE_DONE && !has_evidence(update))
         done_doubted(d, assignment, update);
@@ -196,10 +198,10 @@ void life_note(struct deciding *d, struct assignment *assignment) {
     if (held && !assignment->ended)
         assignment_asked_no_more(d, assignment->n, stalled_cause(d, assignment),
                                  STR("update.life"));
-    if (((held && !assignment->question) || assignment->answered) && !assignment->ended)
+    if (((held && !assignment->wait.question) || assignment->wait.answered) && !assignment->ended)
         assignment_wakes(d, assignment, STR("update.life"));
-    assignment->last_activity_at = d->signal->at;
-    assignment->expected_next_at =
+    assignment->liveness.last_activity_at = d->signal->at;
+    assignment->liveness.expected_next_at =
         d->signal->until > d->signal->at ? d->signal->until : 0; /* TICK-12 */
     ladder_reset(assignment);
     start_alert_end(d, assignment, STR("update.life"));
@@ -216,26 +218,28 @@ static void report_keep(struct deciding *d, struct assignment *assignment,
     if (update->completion == 0)
         return;
     if (update->by_tool) /* C-50: a report in prose is kept, but does not meet the requirement */
-        assignment->reported_last = 1;
-    assignment->completion = update->completion;
-    assignment->confidence = update->confidence;
-    assignment->report = decide_text(d, d->signal->body);
+        assignment->progress.reported_last = 1;
+    assignment->progress.completion = update->completion;
+    assignment->progress.confidence = update->confidence;
+    assignment->progress.report = decide_text(d, d->signal->body);
 }
 
 /* A new run has reported nothing yet. */
 void report_forget(struct assignment *assignment) {
-    assignment->phase[0] = 0;
-    assignment->percent = assignment->progress_kept = 0;
-    assignment->progress_at = assignment->progress_kept_at = 0;
-    assignment->completion = assignment->confidence = assignment->reported_last = 0;
-    assignment->report = (struct hash){0};
+    assignment->progress.phase[0] = 0;
+    assignment->progress.percent = assignment->progress.kept = 0;
+    assignment->progress.at = assignment->progress.kept_at = 0;
+    assignment->progress.completion = assignment->progress.confidence =
+        assignment->progress.reported_last = 0;
+    assignment->progress.report = (struct hash){0};
 }
 
 /* The context window was nearly full and the agent has written its handoff: a fresh run continues from there. */
 static void handed_over(struct deciding *d, struct assignment *assignment) {
-    bool heard = assignment->words == WORDS_HANDOVER && assignment->delivery == DELIVERY_ACCEPTED;
-    if (assignment->handover && heard && !assignment->effect && !assignment->outgoing_next &&
-        !hash_is_zero(&assignment->handoff_hash))
+    bool heard = assignment->delivery.words == WORDS_HANDOVER &&
+                 assignment->delivery.result == DELIVERY_ACCEPTED;
+    if (assignment->recovery.handover && heard && !assignment->delivery.effect &&
+        !assignment->outgoing.next && !hash_is_zero(&assignment->delivery.handoff))
         assignment_reply(d, assignment, WORDS_AGAIN);
 }
 
@@ -250,11 +254,11 @@ static void update_missing(struct deciding *d) {
                       assignment_evidence(d, assignment,
                                           (struct evidence){.rule = STR("update.form"),
                                                             .reason = d->signal->reason}));
-    if (assignment->asked || assignment->effect || assignment->ended || assignment->run == 0 ||
-        !dispatch_has_room(d) || ladder_is_suspended(d, assignment))
+    if (assignment->recovery.asked || assignment->delivery.effect || assignment->ended ||
+        assignment->run == 0 || !dispatch_has_room(d) || ladder_is_suspended(d, assignment))
         return;
     assignment_reply(d, assignment, WORDS_BLOCK);
-    assignment->asked = assignment->outgoing_next == WORDS_BLOCK;
+    assignment->recovery.asked = assignment->outgoing.next == WORDS_BLOCK;
     assignment_touch(d, assignment);
 }
 
@@ -283,12 +287,12 @@ void rule_agent_update(struct deciding *d) {
                             (struct evidence){.rule = STR("update.taken"),
                                               .to = str_cut_utf8(update.status, LIMIT_TAG),
                                               .text = str_cut_utf8(update.summary, LIMIT_LINE)}));
-    if (assignment->outgoing_next == WORDS_BLOCK)
+    if (assignment->outgoing.next == WORDS_BLOCK)
         reply_forget(assignment); /* the requested block has arrived */
     life_note(d, assignment);
     report_keep(d, assignment, &update);
     if (has_evidence(&update) || !str_equal(update.status, STR("done")))
-        assignment->asked = 0;
+        assignment->recovery.asked = 0;
     handoff_renew(d, assignment, &update);
     uint32_t n = assignment->n;
     status_take(d, assignment, &update);

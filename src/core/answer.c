@@ -29,8 +29,8 @@ static void chances_renew(struct deciding *d, uint32_t at_node) {
 
 /* "try again", "give it to another agent": the current run ends. */
 static void answer_carry_out(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    assignment->answered = 0;
-    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->wait.answered = 0;
+    assignment->wait.on = WAITS_FOR_NOTHING;
     candidate_forget(d,
                      assignment); /* the candidate that passed is not what the new run will make */
     if (option == 2 && ladder_reassign(d, assignment))
@@ -38,7 +38,7 @@ static void answer_carry_out(struct deciding *d, struct assignment *assignment, 
     uint32_t n = assignment->n;
     questions_drop(d, n, STR("answer.again")); /* any other question about it */
     assignment = assignments_find(&d->decision->live.assignments, n);
-    assignment->question = 0;
+    assignment->wait.question = 0;
     assignment_run_end(d, assignment); /* the new run is instructed from the beginning */
     if (assignment->status == ASSIGNMENT_BLOCKED || assignment->status == ASSIGNMENT_QUEUED) {
         permit_return(d, assignment, true);
@@ -52,27 +52,27 @@ static void answer_carry_out(struct deciding *d, struct assignment *assignment, 
 bool answer_looked(struct deciding *d, struct assignment *assignment,
                    const struct observation *seen) {
     bool blind = saw_nothing(seen);
-    if (assignment->answered == 0)
+    if (assignment->wait.answered == 0)
         return false;
-    assignment->unseen = blind ? assignment->unseen + 1 : 0;
+    assignment->liveness.unseen = blind ? assignment->liveness.unseen + 1 : 0;
     if (!blind && assignment_lives(d, assignment, seen))
         return true;
-    if (!blind || assignment->unseen >= UNSEEN_MOST)
-        answer_carry_out(d, assignment, assignment->answered);
+    if (!blind || assignment->liveness.unseen >= UNSEEN_MOST)
+        answer_carry_out(d, assignment, assignment->wait.answered);
     return true;
 }
 
 void answer_go_on(struct deciding *d, struct assignment *assignment) {
     if (assignment->ended || assignment->run == 0)
-        answer_carry_out(d, assignment, assignment->answered);
-    else if (assignment->effect == 0 && dispatch_has_room(d))
+        answer_carry_out(d, assignment, assignment->wait.answered);
+    else if (assignment->delivery.effect == 0 && dispatch_has_room(d))
         assignment_look(d, assignment, 0, STR("answer.look"));
 }
 
 /* Nothing is done to an adopted session: it is watched from now on as if it had just been seen, or anew if it had
  * ended. */
 static void watched_answered(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->wait.on = WAITS_FOR_NOTHING;
     if (option == 2) {
         assignment_done(d, assignment,
                         (struct ending){.rule = STR("answer.accepted"),
@@ -80,23 +80,23 @@ static void watched_answered(struct deciding *d, struct assignment *assignment, 
                                         .proof = PROOF_PERSON});
         return;
     }
-    assignment->rung = assignment->first;
+    assignment->recovery.rung = assignment->recovery.first;
     if (assignment->ended) {
         chances_renew(d, assignment->node);
         assignment_again(d, assignment, STR("answer.again"));
         return;
     }
-    assignment->last_activity_at = d->signal->at;
+    assignment->liveness.last_activity_at = d->signal->at;
     assignment_wakes(d, assignment, STR("answer.again"));
 }
 
 /* Work that passed its checks and did not land is landed once more: no agent has to make it again. */
 static bool land_again(struct deciding *d, struct assignment *assignment, uint32_t option) {
-    if (option > 1 || !assignment->commit[0] || !d->policy->lands)
+    if (option > 1 || !assignment->check.commit[0] || !d->policy->lands)
         return false;
-    assignment->question = 0;
-    assignment->rechecks = 0;
-    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->wait.question = 0;
+    assignment->check.rechecks = 0;
+    assignment->wait.on = WAITS_FOR_NOTHING;
     if (assignment->status == ASSIGNMENT_BLOCKED)
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("answer.again")});
@@ -111,7 +111,7 @@ void answer_begin_again(struct deciding *d, struct assignment *assignment) {
 
 void answer_give_up(struct deciding *d, struct assignment *assignment) {
     uint32_t at_node = assignment->node;
-    assignment->question = 0;
+    assignment->wait.question = 0;
     assignment_stop(d, assignment, STR("answer.stop"), STR("a person said so"));
     work_give_up(d, at_node, STR("answer.stop"));
 }
@@ -122,16 +122,16 @@ static void ladder_answered(struct deciding *d, struct assignment *assignment, u
         answer_give_up(d, assignment);
         return;
     }
-    assignment->question = 0;
-    assignment->waiting = WAITS_FOR_RETRY;
+    assignment->wait.question = 0;
+    assignment->wait.on = WAITS_FOR_RETRY;
     if (assignment_is_adopted(assignment)) {
         watched_answered(d, assignment, option);
         return;
     }
-    assignment->answered = option ? option : 1;
-    assignment->unseen = 0;
-    assignment->rung = assignment->first;
-    assignment->moves = assignment->retries = assignment->restarts = 0;
+    assignment->wait.answered = option ? option : 1;
+    assignment->liveness.unseen = 0;
+    assignment->recovery.rung = assignment->recovery.first;
+    assignment->recovery.moves = assignment->recovery.retries = assignment->recovery.restarts = 0;
     chances_renew(d, at_node);
     assignment_touch(d, assignment);
     answer_go_on(d, assignment);
@@ -161,10 +161,10 @@ static bool done_answered(struct deciding *d, struct assignment *assignment,
         done_forget(d, assignment);
         return false;
     }
-    assignment->question = 0;
-    assignment->approved = 1;
-    assignment->waiting = WAITS_FOR_NOTHING;
-    if (assignment->commit[0] && d->policy->lands) {
+    assignment->wait.question = 0;
+    assignment->check.approved = 1;
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    if (assignment->check.commit[0] && d->policy->lands) {
         if (assignment->status == ASSIGNMENT_BLOCKED)
             assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                             (struct evidence){.rule = STR("answer.accepted")});
@@ -174,7 +174,7 @@ static bool done_answered(struct deciding *d, struct assignment *assignment,
             d, assignment,
             (struct ending){.rule = STR("answer.accepted"),
                             .evidence = STR("a person accepted it"),
-                            .proof = assignment->commit[0] ? PROOF_CHECKED : PROOF_PERSON});
+                            .proof = assignment->check.commit[0] ? PROOF_CHECKED : PROOF_PERSON});
     return true;
 }
 
@@ -190,16 +190,16 @@ static bool answer_comes_later(struct deciding *d, struct assignment *assignment
                                struct hash answer) {
     struct str dialog = arena_format(d->out, "asks.A_%u", assignment->n);
     bool in_dialog = questions_about(&d->decision->live.questions, dialog) != NULL;
-    if (!in_dialog && !assignment->outgoing_unheard)
+    if (!in_dialog && !assignment->outgoing.undelivered)
         return false;
     bool blocked =
-        assignment->status == ASSIGNMENT_BLOCKED && assignment->waiting != WAITS_FOR_QUOTA;
+        assignment->status == ASSIGNMENT_BLOCKED && assignment->wait.on != WAITS_FOR_QUOTA;
     words_put_by(d, assignment, WORDS_ANSWER, answer);
     if (!in_dialog && blocked && (assignment->ended || !assignment->run)) {
         permit_return(d, assignment, true);
         assignment_again(d, assignment, STR("answer.given"));
     } else if (!in_dialog && blocked) {
-        assignment->waiting = WAITS_FOR_NOTHING;
+        assignment->wait.on = WAITS_FOR_NOTHING;
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("answer.given")});
         reply_due(d, assignment);
@@ -209,15 +209,15 @@ static bool answer_comes_later(struct deciding *d, struct assignment *assignment
 
 /* The agent has reported done meanwhile: that is checked first, and the answer is sent if the work is not done. */
 static bool checked_first(struct deciding *d, struct assignment *assignment, struct hash answer) {
-    bool lands = assignment->commit[0] && d->policy->lands;
-    if (assignment->question || (assignment->waiting != WAITS_FOR_CHECK && !lands))
+    bool lands = assignment->check.commit[0] && d->policy->lands;
+    if (assignment->wait.question || (assignment->wait.on != WAITS_FOR_CHECK && !lands))
         return false;
     if (!lands)
         words_put_by(d, assignment, WORDS_ANSWER, answer);
     if (assignment->status == ASSIGNMENT_BLOCKED)
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("answer.given")});
-    assignment->waiting = WAITS_FOR_CHECK;
+    assignment->wait.on = WAITS_FOR_CHECK;
     assignment_touch(d, assignment);
     check_go_on(d, assignment);
     return true;
@@ -234,25 +234,25 @@ static void answer_say(struct deciding *d, struct assignment *assignment,
         (checked_first(d, assignment, answer) || answer_comes_later(d, assignment, answer)))
         return;
     outgoing_set(d, assignment, permission ? WORDS_NONE : WORDS_ANSWER, answer);
-    assignment->permits = !permission             ? PERMISSION_NONE
-                          : question->answer == 1 ? PERMISSION_YES
-                                                  : PERMISSION_NO;
+    assignment->outgoing.permits = !permission             ? PERMISSION_NONE
+                                   : question->answer == 1 ? PERMISSION_YES
+                                                           : PERMISSION_NO;
     if (question->of == OF_PERSON)
         chances_renew(d, assignment->node);
-    if (assignment->waiting == WAITS_FOR_QUOTA || assignment->status == ASSIGNMENT_QUEUED) {
+    if (assignment->wait.on == WAITS_FOR_QUOTA || assignment->status == ASSIGNMENT_QUEUED) {
         assignment_touch(d, assignment); /* sent with the next instruction, when it continues */
         return;
     }
-    bool hears =
-        assignment->run && !assignment->ended && assignment->effect == 0 && dispatch_has_room(d);
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->expected_next_at = 0;
+    bool hears = assignment->run && !assignment->ended && assignment->delivery.effect == 0 &&
+                 dispatch_has_room(d);
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->liveness.expected_next_at = 0;
     if (assignment->status != ASSIGNMENT_BLOCKED && (!hears || withdrawn)) {
         assignment_touch(d, assignment);
         return;
     }
     if (hears) { /* REQUEST-01: also the second of several answers, when the agent works again */
-        assignment->last_activity_at = d->signal->at;
+        assignment->liveness.last_activity_at = d->signal->at;
         if (assignment->status == ASSIGNMENT_BLOCKED)
             assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                             (struct evidence){.rule = STR("answer.given")});
@@ -267,9 +267,9 @@ static void answer_say(struct deciding *d, struct assignment *assignment,
  * heard is still queued; that one stays. */
 static void fate_decided(struct deciding *d, struct assignment *assignment,
                          const struct question *question) {
-    assignment->permits = PERMISSION_NONE;
-    if (!assignment->outgoing_unheard && !hash_is_zero(&question->answer_text))
-        assignment->outgoing = question->answer_text;
+    assignment->outgoing.permits = PERMISSION_NONE;
+    if (!assignment->outgoing.undelivered && !hash_is_zero(&question->answer_text))
+        assignment->outgoing.text = question->answer_text;
     if (!str_begins(str_of(question->cause), STR("landing.")) ||
         !land_again(d, assignment, question->answer))
         ladder_answered(d, assignment, question->answer);

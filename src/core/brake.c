@@ -56,9 +56,9 @@ void rule_braked(struct deciding *d) {
 
 /* The run continues where it was; silence counts from now. */
 static void run_thaw(struct deciding *d, struct assignment *assignment) {
-    assignment->question = 0;
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->last_activity_at = d->signal->at;
+    assignment->wait.question = 0;
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->liveness.last_activity_at = d->signal->at;
     assignment_touch(d, assignment);
     if (assignment->status == ASSIGNMENT_BLOCKED)
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,

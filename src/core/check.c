@@ -20,11 +20,11 @@ struct terms {
 
 static struct terms terms_of(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    bool its_own = !hash_is_zero(&assignment->contract);
-    struct terms terms = {.then = its_own ? assignment->on_failure : node->on_failure,
-                          .report = its_own ? assignment->wants_report : node->wants_report};
+    bool its_own = !hash_is_zero(&assignment->check.contract);
+    struct terms terms = {.then = its_own ? assignment->check.on_failure : node->on_failure,
+                          .report = its_own ? assignment->check.wants_report : node->wants_report};
     if (its_own)
-        terms.text = assignment->contract;
+        terms.text = assignment->check.contract;
     else if (node->contract)
         terms.text = node->text;
     return terms;
@@ -34,34 +34,35 @@ void work_effect(struct deciding *d, struct assignment *assignment, enum effect_
                  struct str rule) {
     struct effect effect = agent_effect(d, assignment, kind);
     effect.within = time_after(d->policy->check_within, QUEUED_MOST);
-    effect.conflict = str_of(assignment->conflict);
+    effect.conflict = str_of(assignment->check.conflict);
     if (kind == EFFECT_CHECK) {
         effect.text = terms_of(d, assignment).text;
-        effect.snapshot = assignment->recheck ? str_of(assignment->snapshot) : STR("");
+        effect.snapshot = assignment->check.recheck ? str_of(assignment->check.snapshot) : STR("");
     } else {
-        effect.commit = str_of(assignment->commit);
-        effect.onto = str_of(assignment->onto);
-        effect.digest = assignment->check_digest;
+        effect.commit = str_of(assignment->check.commit);
+        effect.onto = str_of(assignment->check.onto);
+        effect.digest = assignment->check.digest;
     }
-    assignment->effect = effect_make(d, effect)->n + 1;
-    assignment->waiting = WAITS_FOR_CHECK;
+    assignment->delivery.effect = effect_make(d, effect)->n + 1;
+    assignment->wait.on = WAITS_FOR_CHECK;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = rule,
-                                                        .effect = assignment->effect,
-                                                        .text = str_of(assignment->commit),
+                                                        .effect = assignment->delivery.effect,
+                                                        .text = str_of(assignment->check.commit),
                                                         .to = str_of(EFFECTS[kind].name)}));
 }
 
 bool check_go_on(struct deciding *d, struct assignment *assignment) {
-    if (assignment->waiting != WAITS_FOR_CHECK || assignment->effect || assignment->question)
+    if (assignment->wait.on != WAITS_FOR_CHECK || assignment->delivery.effect ||
+        assignment->wait.question)
         return false;
     if (!dispatch_has_room(d))
         return true;
-    if (!assignment->commit[0] || assignment->recheck)
+    if (!assignment->check.commit[0] || assignment->check.recheck)
         work_effect(d, assignment, EFFECT_CHECK,
-                    assignment->recheck ? STR("work.recheck") : STR("work.check"));
+                    assignment->check.recheck ? STR("work.recheck") : STR("work.check"));
     else
         land_go_on(d, assignment);
     return true;
@@ -69,12 +70,12 @@ bool check_go_on(struct deciding *d, struct assignment *assignment) {
 
 /* Only the agent's report of done begins a check. */
 void check_begin(struct deciding *d, struct assignment *assignment) {
-    if (assignment->waiting == WAITS_FOR_CHECK)
+    if (assignment->wait.on == WAITS_FOR_CHECK)
         return; /* it has already reported done */
-    if (assignment->status == ASSIGNMENT_BLOCKED && !assignment->question)
+    if (assignment->status == ASSIGNMENT_BLOCKED && !assignment->wait.question)
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("work.check")});
-    assignment->waiting = WAITS_FOR_CHECK;
+    assignment->wait.on = WAITS_FOR_CHECK;
     candidate_forget(d, assignment);
     check_go_on(d, assignment);
 }
@@ -85,9 +86,9 @@ struct assignment *assignment_waited(struct deciding *d, const struct effect_slo
     struct assignment *assignment = assignment_of_effect(d, slot->n);
     if (!assignment)
         return NULL;
-    assignment->effect = 0;
-    if (assignment->waiting == WAITS_FOR_CHECK)
-        assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->delivery.effect = 0;
+    if (assignment->wait.on == WAITS_FOR_CHECK)
+        assignment->wait.on = WAITS_FOR_NOTHING;
     assignment_touch(d, assignment);
     return assignment;
 }
@@ -100,7 +101,7 @@ void verdict_record(struct deciding *d, enum record_type type, const struct assi
                       (struct evidence){.rule = rule,
                                         .to = verdict,
                                         .exit = d->signal->exit,
-                                        .count = assignment->rounds,
+                                        .count = assignment->check.rounds,
                                         .reason = str_cut_utf8(d->signal->title, LIMIT_COMMIT),
                                         .text = str_cut_utf8(d->signal->text, LIMIT_OUTPUT)}));
 }
@@ -108,16 +109,18 @@ void verdict_record(struct deciding *d, enum record_type type, const struct assi
 /* The candidate is void; nothing of it lands by itself. */
 void candidate_forget(struct deciding *d, struct assignment *assignment) {
     slot_leave(d, assignment, STR("its candidate does not stand any more"));
-    assignment->commit[0] = assignment->onto[0] = assignment->snapshot[0] = 0;
-    assignment->check_digest = assignment->change = (struct hash){0};
-    assignment->judged = assignment->recheck = assignment->rechecks = assignment->approved = 0;
+    assignment->check.commit[0] = assignment->check.onto[0] = assignment->check.snapshot[0] = 0;
+    assignment->check.digest = assignment->check.change = (struct hash){0};
+    assignment->check.judged = assignment->check.recheck = assignment->check.rechecks =
+        assignment->check.approved = 0;
     assignment_touch(d, assignment);
 }
 
 /* The work that the agent called done is not done: its candidate and its report are void. */
 void done_forget(struct deciding *d, struct assignment *assignment) {
     candidate_forget(d, assignment);
-    assignment->completion = assignment->confidence = assignment->reported_last = 0;
+    assignment->progress.completion = assignment->progress.confidence =
+        assignment->progress.reported_last = 0;
     assignment_touch(d, assignment);
 }
 
@@ -125,12 +128,12 @@ void done_forget(struct deciding *d, struct assignment *assignment) {
 static void work_goes_back(struct deciding *d, struct assignment *assignment, enum wording words,
                            struct str rule, struct str why, struct str text) {
     done_forget(d, assignment);
-    assignment->rounds++;
+    assignment->check.rounds++;
     outgoing_set(d, assignment, words,
-                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s", assignment->rounds,
-                                             d->policy->check_rounds,
+                 decide_text(d, arena_format(d->out, "Round %u of %u.\n%.*s",
+                                             assignment->check.rounds, d->policy->check_rounds,
                                              STR_ARG(str_cut_utf8(text, LIMIT_OUTPUT)))));
-    if (assignment->rounds > d->policy->check_rounds || assignment->attached)
+    if (assignment->check.rounds > d->policy->check_rounds || assignment->liveness.attached)
         ladder_ask_with(d, assignment, rule, why, text);
     else
         assignment_reply(d, assignment, words);
@@ -141,14 +144,14 @@ static void work_goes_back(struct deciding *d, struct assignment *assignment, en
 static void work_begins_anew(struct deciding *d, struct assignment *assignment, struct str rule,
                              struct str text) {
     done_forget(d, assignment);
-    assignment->rounds++;
-    assignment->retried_at = d->signal->at;
-    assignment->retry_of = assignment->run;
+    assignment->check.rounds++;
+    assignment->check.retried_at = d->signal->at;
+    assignment->check.retry_of = assignment->run;
     outgoing_set(d, assignment, WORDS_AGAIN, decide_text(d, str_cut_utf8(text, LIMIT_OUTPUT)));
     decide_record(d, RECORD_WORK_RETRIED,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = rule,
-                                                        .effect = assignment->retry_of,
+                                                        .effect = assignment->check.retry_of,
                                                         .reason = STR("its checks failed")}));
     assignment_reply(d, assignment, WORDS_AGAIN);
 }
@@ -158,9 +161,9 @@ static void work_begins_anew(struct deciding *d, struct assignment *assignment, 
 static void work_failed(struct deciding *d, struct assignment *assignment, struct str rule,
                         struct str why, struct str text) {
     enum on_failure then = terms_of(d, assignment).then;
-    if (then == ON_FAILURE_MEND || assignment->attached)
+    if (then == ON_FAILURE_MEND || assignment->liveness.attached)
         work_goes_back(d, assignment, WORDS_FAILED, rule, why, text);
-    else if (then == ON_FAILURE_RETRY && assignment->retried_at == 0)
+    else if (then == ON_FAILURE_RETRY && assignment->check.retried_at == 0)
         work_begins_anew(d, assignment, STR("work.retry-once"), text);
     else
         assignment_failed(d, assignment, rule, why, text, then == ON_FAILURE_ESCALATE);
@@ -172,7 +175,7 @@ static const struct str NO_REPORT = STR("the run did not end with report_complet
 
 /* VERIFY-09 */
 static bool lacks_report(const struct deciding *d, const struct assignment *assignment) {
-    return terms_of(d, assignment).report && !assignment->reported_last;
+    return terms_of(d, assignment).report && !assignment->progress.reported_last;
 }
 
 static enum verified verified_as(enum checked checked, bool lacks) {
@@ -199,7 +202,7 @@ static struct verification verdict_keep(struct deciding *d, struct assignment *a
     verdict.status = verified_as(checked, lacks);
     verdict.at = d->signal->at;
     verdict.checks = (struct rows){checks, verdict.checks.count + terms_of(d, assignment).report};
-    assignment->verdict = node->verdict =
+    assignment->check.verdict = node->verdict =
         decide_text(d, shape_encode(&VERIFICATION, &verdict, d->out));
     assignment_touch(d, assignment);
     node_touch(d, node);
@@ -211,23 +214,23 @@ static struct verification verdict_keep(struct deciding *d, struct assignment *a
 static void candidate_take(struct deciding *d, struct assignment *assignment,
                            const struct verification *verdict) {
     bool shown =
-        !hash_is_zero(&verdict->change) && hash_equal(&assignment->change, &verdict->change);
-    if (!str_equal(str_of(assignment->commit), d->signal->title) && !shown)
-        assignment->approved = 0;
-    assignment->change = verdict->change;
-    name_put(assignment->commit, sizeof assignment->commit, d->signal->title);
-    name_put(assignment->onto, sizeof assignment->onto, verdict->onto);
-    name_put(assignment->snapshot, sizeof assignment->snapshot, verdict->snapshot);
-    assignment->check_digest = verdict->digest;
-    assignment->judged = verdict->judged;
-    assignment->recheck = 0;
+        !hash_is_zero(&verdict->change) && hash_equal(&assignment->check.change, &verdict->change);
+    if (!str_equal(str_of(assignment->check.commit), d->signal->title) && !shown)
+        assignment->check.approved = 0;
+    assignment->check.change = verdict->change;
+    name_put(assignment->check.commit, sizeof assignment->check.commit, d->signal->title);
+    name_put(assignment->check.onto, sizeof assignment->check.onto, verdict->onto);
+    name_put(assignment->check.snapshot, sizeof assignment->check.snapshot, verdict->snapshot);
+    assignment->check.digest = verdict->digest;
+    assignment->check.judged = verdict->judged;
+    assignment->check.recheck = 0;
     assignment_touch(d, assignment);
 }
 
 /* If a person has to review the candidate, it does not hold the slot meanwhile. */
 static void candidate_passed(struct deciding *d, struct assignment *assignment, struct str text) {
-    bool asks = d->policy->verify_by_person || assignment->judged != JUDGED_NONE;
-    if (!asks || assignment->approved) {
+    bool asks = d->policy->verify_by_person || assignment->check.judged != JUDGED_NONE;
+    if (!asks || assignment->check.approved) {
         work_passed(d, assignment, STR("work.check"));
         return;
     }
@@ -238,7 +241,7 @@ static void candidate_passed(struct deciding *d, struct assignment *assignment, 
 /* The landing commit cannot be built. The agent is told which commit it conflicts with, and merges that one. */
 static void candidate_conflicts(struct deciding *d, struct assignment *assignment) {
     struct str conflict = d->signal->title, text = d->signal->text;
-    name_put(assignment->conflict, sizeof assignment->conflict, conflict);
+    name_put(assignment->check.conflict, sizeof assignment->check.conflict, conflict);
     work_goes_back(d, assignment, WORDS_CONFLICT, STR("work.conflict"),
                    STR("what it made conflicts with what others made meanwhile"), text);
 }
@@ -246,7 +249,7 @@ static void candidate_conflicts(struct deciding *d, struct assignment *assignmen
 /* It is unknown whether the work is right: the agent is not to blame. */
 static void work_unchecked(struct deciding *d, struct assignment *assignment, struct str text) {
     slot_leave(d, assignment, STR("it could not be checked"));
-    if (assignment->recheck)
+    if (assignment->check.recheck)
         landing_ask(d, assignment, STR("work.not-landed"), text,
                     STR("its target moved, and what would land now cannot be checked"));
     else

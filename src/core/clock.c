@@ -34,17 +34,23 @@ static void assignments_move(struct deciding *d, int64_t by) {
     for (uint32_t i = 0; i < assignments->count; i++) {
         live_touch(d, PART_ASSIGNMENT, &assignments->at[i]);
         struct assignment *assignment = &assignments->at[i];
-        int64_t *times[] = {&assignment->restart_since,    &assignment->created_at,
-                            &assignment->updated_at,       &assignment->last_dispatch_at,
-                            &assignment->last_activity_at, &assignment->expected_next_at,
-                            &assignment->last_retry_at,    &assignment->backoff_until,
-                            &assignment->looked_at,        &assignment->observed_since,
-                            &assignment->progress_at,      &assignment->progress_kept_at,
-                            &assignment->retried_at};
+        int64_t *times[] = {&assignment->recovery.restart_since,
+                            &assignment->created_at,
+                            &assignment->updated_at,
+                            &assignment->delivery.last_at,
+                            &assignment->liveness.last_activity_at,
+                            &assignment->liveness.expected_next_at,
+                            &assignment->recovery.last_retry_at,
+                            &assignment->recovery.backoff_until,
+                            &assignment->liveness.looked_at,
+                            &assignment->liveness.observed_since,
+                            &assignment->progress.at,
+                            &assignment->progress.kept_at,
+                            &assignment->check.retried_at};
         for (size_t k = 0; k < count_of(times); k++)
             move(times[k], by);
-        if (assignment->waiting != WAITS_FOR_QUOTA) /* the reset of a quota is a calendar instant */
-            move(&assignment->waits_until, by);
+        if (assignment->wait.on != WAITS_FOR_QUOTA) /* the reset of a quota is a calendar instant */
+            move(&assignment->wait.until, by);
     }
 }
 

@@ -28,24 +28,25 @@ void assignment_row_write(struct deciding *d, const struct assignment *assignmen
     char run[ID_TEXT + 1] = "";
     if (assignment->run)
         id_format(effect_id(d->decision->goal.id, assignment->run - 1), run);
-    struct assignment_row row = {.id = assignment_id(assignment, d->out),
-                                 .node = node ? node_id(node) : STR(""),
-                                 .agent = str_of(assignment->agent),
-                                 .session = str_of(assignment->session),
-                                 .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
-                                 .instruction_hash = hex_of(&assignment->instruction, d->out),
-                                 .run = str_of(run),
-                                 .recovery = str_of(name_of(&RUNG_NAMES, assignment->first)),
-                                 .blocked_reason = str_of(assignment->reason),
-                                 .created_at = assignment->created_at,
-                                 .updated_at = assignment->updated_at,
-                                 .last_dispatch_at = assignment->last_dispatch_at,
-                                 .last_activity_at = assignment->last_activity_at,
-                                 .expected_next_at = assignment->expected_next_at,
-                                 .idle_after = assignment->idle_after,
-                                 .last_retry_at = assignment->last_retry_at,
-                                 .backoff_until = assignment->backoff_until,
-                                 .retries = assignment->retries};
+    struct assignment_row row = {
+        .id = assignment_id(assignment, d->out),
+        .node = node ? node_id(node) : STR(""),
+        .agent = str_of(assignment->agent),
+        .session = str_of(assignment->session),
+        .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
+        .instruction_hash = hex_of(&assignment->delivery.instruction, d->out),
+        .run = str_of(run),
+        .recovery = str_of(name_of(&RUNG_NAMES, assignment->recovery.first)),
+        .blocked_reason = str_of(assignment->wait.reason),
+        .created_at = assignment->created_at,
+        .updated_at = assignment->updated_at,
+        .last_dispatch_at = assignment->delivery.last_at,
+        .last_activity_at = assignment->liveness.last_activity_at,
+        .expected_next_at = assignment->liveness.expected_next_at,
+        .idle_after = assignment->liveness.idle_after,
+        .last_retry_at = assignment->recovery.last_retry_at,
+        .backoff_until = assignment->recovery.backoff_until,
+        .retries = assignment->recovery.retries};
     decide_part(d, (struct part_change){.kind = PART_ASSIGNMENT_ROW,
                                         .n = assignment->n,
                                         .name = row.id,
@@ -75,10 +76,10 @@ void assignment_move(struct deciding *d, struct assignment *assignment, enum ass
     evidence.to = str_of(ASSIGNMENT_STATUS[to].name);
     assignment->status = to;
     if (to == ASSIGNMENT_BLOCKED)
-        name_put(assignment->reason, sizeof assignment->reason,
+        name_put(assignment->wait.reason, sizeof assignment->wait.reason,
                  evidence.reason.len ? evidence.reason : STR("it waits"));
     else
-        assignment->reason[0] = 0;
+        assignment->wait.reason[0] = 0;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_QUEUED + to, evidence);
     if (!assignment_is_over(assignment))
@@ -109,7 +110,7 @@ void decide_tell(struct deciding *d, struct signal signal) {
 /* ---- sending ---- */
 
 static const struct hash *outgoing_of(const struct assignment *assignment, enum wording words) {
-    return words == WORDS_MESSAGE ? &assignment->outgoing_message : &assignment->outgoing;
+    return words == WORDS_MESSAGE ? &assignment->outgoing.message : &assignment->outgoing.text;
 }
 
 /* ASSIGN-08: the hash covers everything that the text is made from. */
@@ -120,8 +121,8 @@ static struct hash instruction_hash(const struct node *node, const struct assign
     sha256_begin(&sha);
     sha256_add(&sha, &kind, 1);
     sha256_add(&sha, node->text.bytes, sizeof node->text.bytes);
-    sha256_add(&sha, assignment->handoff_hash.bytes, sizeof assignment->handoff_hash.bytes);
-    sha256_add(&sha, outgoing_of(assignment, words)->bytes, sizeof assignment->outgoing.bytes);
+    sha256_add(&sha, assignment->delivery.handoff.bytes, sizeof assignment->delivery.handoff.bytes);
+    sha256_add(&sha, outgoing_of(assignment, words)->bytes, sizeof assignment->outgoing.text.bytes);
     return sha256_end(&sha);
 }
 
@@ -142,27 +143,27 @@ struct effect agent_effect(struct deciding *d, const struct assignment *assignme
 
 static void sent_note(struct deciding *d, struct assignment *assignment,
                       const struct effect_slot *slot, enum effect_kind kind, uint32_t again) {
-    assignment->effect = slot->n + 1;
-    assignment->dispatch = again ? again : slot->n + 1;
+    assignment->delivery.effect = slot->n + 1;
+    assignment->delivery.dispatch = again ? again : slot->n + 1;
     if (kind == EFFECT_SPAWN) {
-        assignment->run = assignment->dispatch;
+        assignment->run = assignment->delivery.dispatch;
         assignment->ended = 0;
-        assignment->context = 0;
-        assignment->handover = assignment->asked = 0;
-        assignment->run_cost = assignment->run_tokens = 0;
+        assignment->liveness.context = 0;
+        assignment->recovery.handover = assignment->recovery.asked = 0;
+        assignment->usage.run_cost = assignment->usage.run_tokens = 0;
         report_forget(assignment);
     }
-    assignment->outgoing_next = WORDS_NONE; /* this instruction carries it */
-    assignment->delivery = DELIVERY_NONE;
-    assignment->last_dispatch_at = d->signal->at;
-    assignment->expected_next_at = 0;
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->waits_until = 0;
+    assignment->outgoing.next = WORDS_NONE; /* this instruction carries it */
+    assignment->delivery.result = DELIVERY_NONE;
+    assignment->delivery.last_at = d->signal->at;
+    assignment->liveness.expected_next_at = 0;
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->wait.until = 0;
 }
 
 /* C-68: every send counts on the node, whichever agent it goes to. */
 static void attempt_count(struct deciding *d, struct assignment *assignment) {
-    assignment->attempts++;
+    assignment->delivery.attempts++;
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, assignment->node);
     node->attempts++;
@@ -176,10 +177,10 @@ bool dispatch_has_room(const struct deciding *d) {
 /* VERIFY-11: a run is held to what its node says when the run begins, and nothing of it has been checked yet. */
 static void contract_take(struct assignment *assignment, const struct node *node) {
     bool asks = node->contract || node->on_failure;
-    assignment->contract = asks ? node->text : (struct hash){0};
-    assignment->on_failure = node->on_failure;
-    assignment->wants_report = node->wants_report;
-    assignment->verdict = (struct hash){0};
+    assignment->check.contract = asks ? node->text : (struct hash){0};
+    assignment->check.on_failure = node->on_failure;
+    assignment->check.wants_report = node->wants_report;
+    assignment->check.verdict = (struct hash){0};
 }
 
 /* ASSIGN-14: the id exists before the effect. `again`: the dispatch that certainly did not arrive, sent under its old
@@ -191,25 +192,25 @@ static void dispatch_make(struct deciding *d, struct assignment *assignment, enu
     struct effect effect = agent_effect(d, assignment, kind);
     effect.text = node->text;
     if (kind == EFFECT_SPAWN) {
-        effect.start = assignment->start;
+        effect.start = assignment->setup.start;
         effect.orphan_after = d->policy->orphan_after;
         contract_take(assignment, node);
     }
-    effect.handoff = assignment->handoff_hash;
+    effect.handoff = assignment->delivery.handoff;
     effect.outgoing = *outgoing_of(assignment, words);
     effect.words = words;
-    effect.permits = words == WORDS_ANSWER ? assignment->permits : PERMISSION_NONE;
+    effect.permits = words == WORDS_ANSWER ? assignment->outgoing.permits : PERMISSION_NONE;
     effect.dispatch = again;
-    assignment->words = words;
-    assignment->instruction = instruction_hash(node, assignment, words);
+    assignment->delivery.words = words;
+    assignment->delivery.instruction = instruction_hash(node, assignment, words);
     attempt_count(d, assignment);
     struct effect_slot *slot = effect_make(d, effect);
     sent_note(d, assignment, slot, kind, again);
     struct evidence evidence = {.rule = rule,
                                 .effect = slot->n + 1,
                                 .text = str_of(name_of(&WORDS_NAMES, words)),
-                                .more = assignment->instruction,
-                                .count = assignment->attempts};
+                                .more = assignment->delivery.instruction,
+                                .count = assignment->delivery.attempts};
     if (assignment->status == ASSIGNMENT_QUEUED) {
         assignment_move(d, assignment, ASSIGNMENT_DISPATCHED, evidence);
         return;
@@ -227,11 +228,11 @@ static bool is_of_person(enum wording words) {
 static bool suppressed(struct deciding *d, struct assignment *assignment, enum wording words) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     struct hash hash = instruction_hash(node, assignment, words);
-    int64_t allowed = assignment->last_dispatch_at + d->policy->min_resend;
-    if (is_of_person(words) || assignment->last_dispatch_at == 0 ||
-        !hash_equal(&hash, &assignment->instruction) || allowed <= d->signal->at)
+    int64_t allowed = assignment->delivery.last_at + d->policy->min_resend;
+    if (is_of_person(words) || assignment->delivery.last_at == 0 ||
+        !hash_equal(&hash, &assignment->delivery.instruction) || allowed <= d->signal->at)
         return false;
-    assignment->backoff_until = allowed;
+    assignment->recovery.backoff_until = allowed;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_LADDER_SUPPRESSED,
                   assignment_evidence(d, assignment,
@@ -244,7 +245,7 @@ static bool suppressed(struct deciding *d, struct assignment *assignment, enum w
 void assignment_dispatch(struct deciding *d, struct assignment *assignment, enum wording words,
                          struct str rule) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    must(assignment->effect == 0 && dispatch_has_room(d));
+    must(assignment->delivery.effect == 0 && dispatch_has_room(d));
     if (assignment_is_adopted(assignment) && assignment->run && !assignment->ended)
         return; /* nothing is ever sent to an adopted session: a dispatch only begins the watch */
     if ((assignment->run == 0 || assignment->ended) && !run_may_start(d, assignment)) {
@@ -261,12 +262,12 @@ void assignment_dispatch(struct deciding *d, struct assignment *assignment, enum
 
 void assignment_look(struct deciding *d, struct assignment *assignment, uint32_t dispatch,
                      struct str rule) {
-    must(assignment->effect == 0 && dispatch_has_room(d));
+    must(assignment->delivery.effect == 0 && dispatch_has_room(d));
     struct effect effect = agent_effect(d, assignment, EFFECT_LOOK);
     effect.dispatch = dispatch;
     effect.sample = LIMIT_SAMPLED; /* TICK-07 */
     struct effect_slot *slot = effect_make(d, effect);
-    assignment->effect = slot->n + 1;
+    assignment->delivery.effect = slot->n + 1;
     assignment_touch(d, assignment);
     decide_record(
         d, RECORD_AGENT_SEEN,
@@ -281,7 +282,7 @@ struct assignment *assignment_of_effect(struct deciding *d, uint32_t n) {
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignments *assignments = &d->decision->live.assignments;
     for (uint32_t i = 0; i < assignments->count; i++)
-        if (assignments->at[i].effect == n + 1)
+        if (assignments->at[i].delivery.effect == n + 1)
             return &assignments->at[i];
     return NULL;
 }
@@ -290,9 +291,9 @@ struct assignment *assignment_of_effect(struct deciding *d, uint32_t n) {
 void dispatch_history(struct deciding *d, const struct assignment *assignment, enum delivery result,
                       struct str notes) {
     struct goal *goal = &d->decision->goal;
-    bool starts = assignment->run == assignment->dispatch;
+    bool starts = assignment->run == assignment->delivery.dispatch;
     char id[ID_TEXT + 1], run[ID_TEXT + 1] = "";
-    id_format(effect_id(goal->id, assignment->dispatch - 1), id);
+    id_format(effect_id(goal->id, assignment->delivery.dispatch - 1), id);
     if (assignment->run)
         id_format(effect_id(goal->id, assignment->run - 1), run);
     struct dispatch row = {.id = arena_copy(d->out, str_of(id)),
@@ -300,7 +301,7 @@ void dispatch_history(struct deciding *d, const struct assignment *assignment, e
                            .assignment = assignment_id(assignment, d->out),
                            .mode = starts ? STR("sessions_spawn") : STR("sessions_send"),
                            .target = str_of(assignment->session),
-                           .instruction_hash = hex_of(&assignment->instruction, d->out),
+                           .instruction_hash = hex_of(&assignment->delivery.instruction, d->out),
                            .result = str_of(name_of(&DELIVERY_NAMES, result)),
                            .run = arena_copy(d->out, str_of(run)),
                            .notes = str_cut_utf8(notes, LIMIT_LINE)};
@@ -312,27 +313,30 @@ void dispatch_history(struct deciding *d, const struct assignment *assignment, e
 
 /* An instruction that a live run did not receive is sent later; the answer to its permission request comes before
  * anything else. */
-static void outgoing_unheard_keep(struct deciding *d, struct assignment *assignment) {
-    if (assignment->words == WORDS_ANSWER && assignment->permits != PERMISSION_NONE)
-        assignment->outgoing_next = WORDS_ANSWER;
-    else if (assignment->words == WORDS_BLOCK)
-        assignment->asked = 0;
-    else if (assignment->outgoing_unheard && assignment->words == assignment->outgoing_unheard) {
-        words_put_by(d, assignment, assignment->outgoing_unheard, assignment->outgoing);
-        assignment->outgoing_unheard = WORDS_NONE;
+static void outgoing_undelivered_keep(struct deciding *d, struct assignment *assignment) {
+    if (assignment->delivery.words == WORDS_ANSWER &&
+        assignment->outgoing.permits != PERMISSION_NONE)
+        assignment->outgoing.next = WORDS_ANSWER;
+    else if (assignment->delivery.words == WORDS_BLOCK)
+        assignment->recovery.asked = 0;
+    else if (assignment->outgoing.undelivered &&
+             assignment->delivery.words == assignment->outgoing.undelivered) {
+        words_put_by(d, assignment, assignment->outgoing.undelivered, assignment->outgoing.text);
+        assignment->outgoing.undelivered = WORDS_NONE;
     }
 }
 
 /* RECOVER-12: certainly not delivered. The next rung tries again after a while. */
 static void sent_failed(struct deciding *d, struct assignment *assignment) {
-    bool starts = assignment->run == assignment->dispatch;
-    assignment->retries += assignment->status == ASSIGNMENT_STALLED ? 0 : 1;
-    assignment->last_retry_at = d->signal->at;
-    assignment->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, assignment));
+    bool starts = assignment->run == assignment->delivery.dispatch;
+    assignment->recovery.retries += assignment->status == ASSIGNMENT_STALLED ? 0 : 1;
+    assignment->recovery.last_retry_at = d->signal->at;
+    assignment->recovery.backoff_until =
+        time_after(d->signal->at, ladder_backoff(d->policy, assignment));
     if (assignment_is_adopted(assignment))
         assignment_run_end(d, assignment); /* ends the run that was to watch it */
-    if (assignment->run != assignment->dispatch && !assignment->ended)
-        outgoing_unheard_keep(d, assignment); /* a new run is told anyway */
+    if (assignment->run != assignment->delivery.dispatch && !assignment->ended)
+        outgoing_undelivered_keep(d, assignment); /* a new run is told anyway */
     if (starts) { /* it never began; whatever was started for it is ended */
         assignment_run_end(d, assignment);
         assignment->ended = 1;
@@ -341,7 +345,7 @@ static void sent_failed(struct deciding *d, struct assignment *assignment) {
         assignment_move(d, assignment, ASSIGNMENT_STALLED,
                         (struct evidence){.rule = STR("dispatch.failed"),
                                           .text = str_cut_utf8(d->signal->text, LIMIT_LINE),
-                                          .until = assignment->backoff_until});
+                                          .until = assignment->recovery.backoff_until});
     else
         assignment_touch(d, assignment);
     if (assignment_is_adopted(assignment)) /* the watch did not begin: a person is told why */
@@ -354,19 +358,20 @@ static void sent_failed(struct deciding *d, struct assignment *assignment) {
 
 void delivery_note(struct deciding *d, struct assignment *assignment, enum delivery result,
                    struct str rule) {
-    assignment->delivery = result;
-    if (assignment->words == WORDS_MESSAGE)
+    assignment->delivery.result = result;
+    if (assignment->delivery.words == WORDS_MESSAGE)
         outgoing_message_heard(d, assignment);
-    if (assignment->words == assignment->outgoing_unheard || assignment->words == WORDS_AGAIN)
-        assignment->outgoing_unheard = WORDS_NONE;
-    bool begins =
-        assignment->run == assignment->dispatch || is_of_person((enum wording)assignment->words);
+    if (assignment->delivery.words == assignment->outgoing.undelivered ||
+        assignment->delivery.words == WORDS_AGAIN)
+        assignment->outgoing.undelivered = WORDS_NONE;
+    bool begins = assignment->run == assignment->delivery.dispatch ||
+                  is_of_person((enum wording)assignment->delivery.words);
     if (begins && assignment->status == ASSIGNMENT_STALLED)
         ladder_fresh(d, assignment);
     if (assignment->status == ASSIGNMENT_QUEUED &&
         !assignment->ended) { /* it was to wait, and has received it after all */
-        assignment->waiting = WAITS_FOR_NOTHING;
-        assignment->waits_until = 0;
+        assignment->wait.on = WAITS_FOR_NOTHING;
+        assignment->wait.until = 0;
         assignment_move(d, assignment, ASSIGNMENT_DISPATCHED, (struct evidence){.rule = rule});
     }
     assignment_touch(d, assignment);
@@ -374,9 +379,9 @@ void delivery_note(struct deciding *d, struct assignment *assignment, enum deliv
         d, RECORD_ASSIGNMENT_ACCEPTED,
         assignment_evidence(d, assignment,
                             (struct evidence){.rule = rule,
-                                              .effect = assignment->dispatch,
-                                              .reason = str_of(assignment->sandbox),
-                                              .text = str_of(assignment->limits),
+                                              .effect = assignment->delivery.dispatch,
+                                              .reason = str_of(assignment->setup.sandbox),
+                                              .text = str_of(assignment->setup.limits),
                                               .to = str_of(name_of(&DELIVERY_NAMES, result))}));
 }
 
@@ -395,12 +400,12 @@ static void start_keep(struct deciding *d, struct assignment *assignment) {
     if (d->signal->body.len == 0 || !shape_decode_in(&BEGINNING, d->signal->body, d->out, &begun) ||
         !str_equal(begun.agent, str_of(assignment->agent)))
         return;
-    assignment->start = decide_text(d, d->signal->body);
+    assignment->setup.start = decide_text(d, d->signal->body);
     plan_edit(d, 0);
     struct node *node = plan_node(&d->decision->plan, assignment->node);
-    if (hash_equal(&node->start, &assignment->start))
+    if (hash_equal(&node->start, &assignment->setup.start))
         return;
-    node->start = assignment->start;
+    node->start = assignment->setup.start;
     node_touch(d, node);
 }
 
@@ -414,18 +419,18 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     }
     if (result <= DELIVERY_NONE || result >= DELIVERIES)
         result = DELIVERY_ERROR;
-    assignment->effect = 0;
+    assignment->delivery.effect = 0;
     if (!lost && d->signal->title.len > 0)
         name_put(assignment->session, sizeof assignment->session, d->signal->title);
     if (!lost && slot->kind == EFFECT_SPAWN) { /* SCOPE-08 */
-        name_put(assignment->sandbox, sizeof assignment->sandbox, d->signal->node);
-        name_put(assignment->scope, sizeof assignment->scope, d->signal->reason);
-        name_put(assignment->limits, sizeof assignment->limits, d->signal->command);
+        name_put(assignment->setup.sandbox, sizeof assignment->setup.sandbox, d->signal->node);
+        name_put(assignment->setup.scope, sizeof assignment->setup.scope, d->signal->reason);
+        name_put(assignment->setup.limits, sizeof assignment->setup.limits, d->signal->command);
         if (result != DELIVERY_ERROR)
             start_keep(d, assignment);
     }
     dispatch_history(d, assignment, result, d->signal->text);
-    assignment->delivery = result;
+    assignment->delivery.result = result;
     assignment_touch(d, assignment);
     if (assignment_is_stranded(d, assignment))
         return; /* P10: its run is on a lost host, and counts as lost */
@@ -437,7 +442,7 @@ void sent_ended(struct deciding *d, const struct effect_slot *slot, bool lost) {
     } else if (result == DELIVERY_ERROR)
         sent_failed(d, assignment);
     else if (dispatch_has_room(d))
-        assignment_look(d, assignment, assignment->dispatch,
+        assignment_look(d, assignment, assignment->delivery.dispatch,
                         STR("dispatch.look-up")); /* RECOVER-10 */
 }
 
@@ -449,28 +454,28 @@ static void doubt_settle(struct deciding *d, struct assignment *assignment,
     enum tristate delivered = seen->delivered;
     bool again =
         delivered == TRISTATE_NO || (delivered == TRISTATE_UNKNOWN && agent && agent->dedupes);
-    if (again && seen->turn == TRISTATE_YES && assignment->run != assignment->dispatch)
+    if (again && seen->turn == TRISTATE_YES && assignment->run != assignment->delivery.dispatch)
         again = false; /* it is working now, and is not interrupted */
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     if (delivered == TRISTATE_YES) {
         dispatch_history(d, assignment, DELIVERY_ACCEPTED, STR("found by looking"));
         delivery_note(d, assignment, DELIVERY_ACCEPTED, STR("dispatch.found"));
     } else if (again && node->attempts < d->policy->max_attempts && dispatch_has_room(d)) {
-        if (assignment->run == assignment->dispatch)
+        if (assignment->run == assignment->delivery.dispatch)
             assignment->ended = 1;
-        dispatch_make(d, assignment, (enum wording)assignment->words, STR("dispatch.again"),
-                      assignment->dispatch);
+        dispatch_make(d, assignment, (enum wording)assignment->delivery.words,
+                      STR("dispatch.again"), assignment->delivery.dispatch);
     } else {
         if (delivered == TRISTATE_NO && !assignment->ended)
-            outgoing_unheard_keep(d, assignment);
-        else if (assignment->words == assignment->outgoing_unheard)
-            assignment->outgoing_unheard = WORDS_NONE; /* nothing is sent twice */
+            outgoing_undelivered_keep(d, assignment);
+        else if (assignment->delivery.words == assignment->outgoing.undelivered)
+            assignment->outgoing.undelivered = WORDS_NONE; /* nothing is sent twice */
         assignment_touch(d, assignment);
         decide_record(
             d, RECORD_ASSIGNMENT_DOUBTED,
             assignment_evidence(d, assignment,
                                 (struct evidence){.rule = STR("dispatch.doubt"),
-                                                  .effect = assignment->dispatch,
+                                                  .effect = assignment->delivery.dispatch,
                                                   .text = STR("nobody can tell whether it "
                                                               "arrived")}));
     }
@@ -482,15 +487,16 @@ void look_ended(struct deciding *d, const struct effect_slot *slot) {
     struct observation seen = {0};
     if (!assignment)
         return;
-    assignment->effect = 0;
+    assignment->delivery.effect = 0;
     if (d->signal->body.len > 0 && !shape_decode(&OBSERVATION, d->signal->body, &seen))
         seen = (struct observation){0};
     assignment_touch(d, assignment);
     if (assignment_is_stranded(d, assignment))
         return; /* P10: its run cannot be seen from here */
-    if (assignment->delivery == DELIVERY_TIMEOUT && seen.dispatch == assignment->dispatch)
+    if (assignment->delivery.result == DELIVERY_TIMEOUT &&
+        seen.dispatch == assignment->delivery.dispatch)
         doubt_settle(d, assignment, &seen);
-    if (assignment->effect == 0 && !answer_looked(d, assignment, &seen) &&
+    if (assignment->delivery.effect == 0 && !answer_looked(d, assignment, &seen) &&
         !check_go_on(d, assignment))
         assignment_looked_at(d, assignment, &seen);
 }

@@ -37,7 +37,7 @@ void rule_handoff(struct deciding *d) {
     assignment = node ? assignments_of_node(&d->decision->live.assignments, node->n) : NULL;
     if (!assignment)
         return;
-    assignment->handoff_hash = hash;
-    assignment->newest_handoff = n + 1;
+    assignment->delivery.handoff = hash;
+    assignment->delivery.newest_handoff = n + 1;
     assignment_touch(d, assignment);
 }

@@ -12,7 +12,7 @@ enum { LOOK_HOLDS = 5 }; /* seconds: an older observation may be outdated */
 
 /* TICK-22: doubles with each retry, between its two bounds. */
 int64_t ladder_backoff(const struct policy *policy, const struct assignment *assignment) {
-    uint32_t times = assignment->retries + assignment->restarts;
+    uint32_t times = assignment->recovery.retries + assignment->recovery.restarts;
     int64_t span = policy->backoff_base;
     for (uint32_t i = 1; i < times && span < policy->backoff_max; i++)
         span *= 2;
@@ -20,37 +20,39 @@ int64_t ladder_backoff(const struct policy *policy, const struct assignment *ass
 }
 
 void ladder_reset(struct assignment *assignment) {
-    assignment->rung = assignment->first;
-    assignment->retries = 0;
-    assignment->allowed = 0;
-    assignment->backoff_until = 0;
-    if (assignment->waiting == WAITS_FOR_PERMIT && assignment->status != ASSIGNMENT_QUEUED &&
-        !assignment->outgoing_next)
-        assignment->waiting = WAITS_FOR_NOTHING; /* the requested permit is not needed any more */
+    assignment->recovery.rung = assignment->recovery.first;
+    assignment->recovery.retries = 0;
+    assignment->recovery.allowed = 0;
+    assignment->recovery.backoff_until = 0;
+    if (assignment->wait.on == WAITS_FOR_PERMIT && assignment->status != ASSIGNMENT_QUEUED &&
+        !assignment->outgoing.next)
+        assignment->wait.on = WAITS_FOR_NOTHING; /* the requested permit is not needed any more */
 }
 
 /* A new run, and a run that a person has just sent something to, gets the idle time of a first run, and the first rung
  * again. */
 void ladder_fresh(struct deciding *d, struct assignment *assignment) {
-    int64_t idle = assignment->idle_after ? assignment->idle_after : d->policy->idle_after;
-    assignment->rung = assignment->first;
-    assignment->retries = assignment->allowed = 0;
-    assignment->backoff_until = time_after(d->signal->at, idle);
+    int64_t idle =
+        assignment->liveness.idle_after ? assignment->liveness.idle_after : d->policy->idle_after;
+    assignment->recovery.rung = assignment->recovery.first;
+    assignment->recovery.retries = assignment->recovery.allowed = 0;
+    assignment->recovery.backoff_until = time_after(d->signal->at, idle);
 }
 
 /* RECOVER-13, RECOVER-14: nothing is tried while a question is open, a person is at the terminal or the goal is paused. */
 bool ladder_is_suspended(const struct deciding *d, const struct assignment *assignment) {
-    return d->decision->goal.status != GOAL_ACTIVE || assignment->question ||
-           assignment->attached || assignment->outgoing_next ||
-           assignment->status == ASSIGNMENT_BLOCKED || assignment->waiting == WAITS_FOR_RETRY ||
-           assignment->waiting == WAITS_FOR_ANSWER || assignment->waiting == WAITS_FOR_PERSON ||
-           assignment->waiting == WAITS_FOR_PERMIT || assignment->waiting == WAITS_FOR_CHECK;
+    return d->decision->goal.status != GOAL_ACTIVE || assignment->wait.question ||
+           assignment->liveness.attached || assignment->outgoing.next ||
+           assignment->status == ASSIGNMENT_BLOCKED || assignment->wait.on == WAITS_FOR_RETRY ||
+           assignment->wait.on == WAITS_FOR_ANSWER || assignment->wait.on == WAITS_FOR_PERSON ||
+           assignment->wait.on == WAITS_FOR_PERMIT || assignment->wait.on == WAITS_FOR_CHECK;
 }
 
 static void retry_count(struct deciding *d, struct assignment *assignment) {
-    assignment->retries++;
-    assignment->last_retry_at = d->signal->at;
-    assignment->backoff_until = time_after(d->signal->at, ladder_backoff(d->policy, assignment));
+    assignment->recovery.retries++;
+    assignment->recovery.last_retry_at = d->signal->at;
+    assignment->recovery.backoff_until =
+        time_after(d->signal->at, ladder_backoff(d->policy, assignment));
     assignment_touch(d, assignment);
 }
 
@@ -60,7 +62,8 @@ static void retry_count(struct deciding *d, struct assignment *assignment) {
 static const char *nudge_not(const struct deciding *d, const struct assignment *assignment) {
     if (assignment->ended)
         return "its run is over: there is nobody to ask";
-    return assignment->retries >= d->policy->max_retries ? "it was asked often enough" : NULL;
+    return assignment->recovery.retries >= d->policy->max_retries ? "it was asked often enough"
+                                                                  : NULL;
 }
 
 /* RECOVER-03. */
@@ -68,7 +71,8 @@ static const char *resend_not(const struct deciding *d, const struct assignment 
     (void)d;
     if (assignment->ended)
         return NULL; /* the old run did not hear all of it: a new run hears it from the beginning */
-    return assignment->delivery == DELIVERY_ERROR ? NULL : "what was sent has arrived, or may have";
+    return assignment->delivery.result == DELIVERY_ERROR ? NULL
+                                                         : "what was sent has arrived, or may have";
 }
 
 /* RECOVER-04. */
@@ -94,9 +98,9 @@ static const struct policy_agent *another_agent(const struct deciding *d,
 static const char *reassign_not(const struct deciding *d, const struct assignment *assignment) {
     if (!d->policy->allow_reassign)
         return "the policy forbids it";
-    if (assignment->moves > 0)
+    if (assignment->recovery.moves > 0)
         return "it was moved once already";
-    if (assignment->delivery == DELIVERY_TIMEOUT)
+    if (assignment->delivery.result == DELIVERY_TIMEOUT)
         return "nobody knows what the agent has heard";
     return another_agent(d, assignment) ? NULL : "no other agent may do it";
 }
@@ -109,9 +113,9 @@ static const char *ask_not(const struct deciding *d, const struct assignment *as
 /* Only an instruction that was sent counts as a retry; one that repeats too soon waits for its time. */
 static void rung_say(struct deciding *d, struct assignment *assignment, enum wording words,
                      struct str rule) {
-    uint32_t before = assignment->attempts;
+    uint32_t before = assignment->delivery.attempts;
     assignment_dispatch(d, assignment, words, rule);
-    if (assignment->attempts > before)
+    if (assignment->delivery.attempts > before)
         retry_count(d, assignment);
 }
 
@@ -129,8 +133,8 @@ static bool has_session(const struct assignment *assignment) {
  * without a session is sent the task with any instruction, and may end before anything more can be sent: so a person's
  * message comes first. */
 static void resend_do(struct deciding *d, struct assignment *assignment) {
-    enum wording words = assignment->ended ? WORDS_AGAIN : (enum wording)assignment->words;
-    if (assignment->ended && !has_session(assignment) && !assignment->outgoing_unheard &&
+    enum wording words = assignment->ended ? WORDS_AGAIN : (enum wording)assignment->delivery.words;
+    if (assignment->ended && !has_session(assignment) && !assignment->outgoing.undelivered &&
         outgoing_message_next(d, assignment))
         words = WORDS_MESSAGE;
     rung_say(d, assignment, words, STR("ladder.resend"));
@@ -147,9 +151,9 @@ static void reassign_do(struct deciding *d, struct assignment *assignment) {
     assignment_stop(d, assignment, STR("ladder.reassign"),
                     STR("it did not move; another agent takes over"));
     struct assignment *new = assignment_add(d, plan_node(&d->decision->plan, old.node), agent);
-    new->moves = old.moves + 1;
-    new->handoff_hash = old.handoff_hash;
-    new->newest_handoff = old.newest_handoff;
+    new->recovery.moves = old.recovery.moves + 1;
+    new->delivery.handoff = old.delivery.handoff;
+    new->delivery.newest_handoff = old.delivery.newest_handoff;
     permit_ask(d, new);
 }
 
@@ -170,8 +174,8 @@ struct assignment *assignment_asks(struct deciding *d, uint32_t n, struct asking
         return NULL;
     uint32_t asked = question->n + 1;
     struct assignment *assignment = assignments_find(&d->decision->live.assignments, n);
-    assignment->question = asked;
-    assignment->waiting = WAITS_FOR_ANSWER;
+    assignment->wait.question = asked;
+    assignment->wait.on = WAITS_FOR_ANSWER;
     assignment_touch(d, assignment);
     return assignment;
 }
@@ -195,7 +199,7 @@ static struct question_text stalled_text(struct deciding *d, const struct assign
         .text = arena_format(d->out,
                              "%s has worked on %s and does not get on: %.*s. It was sent "
                              "something %u times.%s%.*s",
-                             assignment->agent, node, STR_ARG(why), assignment->attempts,
+                             assignment->agent, node, STR_ARG(why), assignment->delivery.attempts,
                              more.len ? " What was heard last: " : "",
                              STR_ARG(str_cut_utf8(more, LIMIT_LINE))),
         .options = {OPTIONS, count_of(OPTIONS)}};
@@ -248,7 +252,7 @@ static void ask_about(struct deciding *d, struct assignment *assignment, const c
     start_alert_end(d, assignment, rule); /* this question says more */
     if (!(assignment = assignment_asks(d, assignment->n, asking)))
         return;
-    assignment->waiting = WAITS_FOR_ANSWER;
+    assignment->wait.on = WAITS_FOR_ANSWER;
     if (assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED))
         assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
                         (struct evidence){.rule = rule, .reason = why});
@@ -272,12 +276,13 @@ void landing_ask(struct deciding *d, struct assignment *assignment, struct str r
 }
 
 static void ask_do(struct deciding *d, struct assignment *assignment) {
-    struct str why = assignment_is_adopted(assignment) ? STR("it is silent")
-                     : assignment->delivery == DELIVERY_TIMEOUT
-                         ? STR("nobody can tell whether it heard what was said")
-                     : assignment->retries > 0
-                         ? arena_format(d->out, "no progress after %u nudges", assignment->retries)
-                         : STR("no progress");
+    struct str why =
+        assignment_is_adopted(assignment) ? STR("it is silent")
+        : assignment->delivery.result == DELIVERY_TIMEOUT
+            ? STR("nobody can tell whether it heard what was said")
+        : assignment->recovery.retries > 0
+            ? arena_format(d->out, "no progress after %u nudges", assignment->recovery.retries)
+            : STR("no progress");
     ladder_ask(d, assignment, STR("ladder.ask"), why);
 }
 
@@ -302,14 +307,14 @@ static void rung_record(struct deciding *d, const struct assignment *assignment,
                                       (struct evidence){.rule = STR("ladder"),
                                                         .to = str_of(name_of(&RUNG_NAMES, rung)),
                                                         .reason = str_of(why ? why : ""),
-                                                        .count = assignment->retries,
+                                                        .count = assignment->recovery.retries,
                                                         .threshold = d->policy->max_retries}));
 }
 
 /* RECOVER-08, C-68: a cap over everything that was ever sent for this node, to whichever agent. */
 static enum rung rung_least(const struct deciding *d, const struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    return node->attempts >= d->policy->max_attempts ? RUNG_ASK : assignment->rung;
+    return node->attempts >= d->policy->max_attempts ? RUNG_ASK : assignment->recovery.rung;
 }
 
 /* An adopted session is only watched: the only rung that applies is to ask a person. */
@@ -321,30 +326,31 @@ static const char *rung_not(const struct deciding *d, const struct assignment *a
 }
 
 static void rung_begin(struct deciding *d, struct assignment *assignment) {
-    if (LADDER[assignment->rung].permit == PERMIT_NONE || assignment->allowed) {
-        assignment->allowed = 0;
-        LADDER[assignment->rung].climb(d, assignment);
+    if (LADDER[assignment->recovery.rung].permit == PERMIT_NONE || assignment->recovery.allowed) {
+        assignment->recovery.allowed = 0;
+        LADDER[assignment->recovery.rung].climb(d, assignment);
         return;
     }
-    assignment->waiting = WAITS_FOR_PERMIT;
-    permit_act(d, assignment, LADDER[assignment->rung].permit);
+    assignment->wait.on = WAITS_FOR_PERMIT;
+    permit_act(d, assignment, LADDER[assignment->recovery.rung].permit);
 }
 
 int64_t ladder_climb(struct deciding *d, struct assignment *assignment) {
     int64_t again = time_after(d->signal->at, d->policy->tick_every);
-    if (assignment->effect || ladder_is_suspended(d, assignment) || !dispatch_has_room(d) ||
-        assignment->backoff_until > d->signal->at)
+    if (assignment->delivery.effect || ladder_is_suspended(d, assignment) ||
+        !dispatch_has_room(d) || assignment->recovery.backoff_until > d->signal->at)
         return again;
     if (outgoing_message_go_on(d, assignment))
         return again; /* a person's message comes before anything of the supervisor's */
     for (enum rung rung = rung_least(d, assignment); rung < RUNGS; rung++) {
         const char *not = rung_not(d, assignment, rung);
         if (not ) {
-            if (rung != assignment->rung || rung != RUNG_NUDGE || assignment->retries == 0)
+            if (rung != assignment->recovery.rung || rung != RUNG_NUDGE ||
+                assignment->recovery.retries == 0)
                 rung_record(d, assignment, RECORD_LADDER_SKIPPED, rung, not );
             continue;
         }
-        assignment->rung = rung;
+        assignment->recovery.rung = rung;
         assignment_touch(d, assignment);
         rung_record(d, assignment, RECORD_LADDER_CLIMBED, rung, NULL);
         rung_begin(d, assignment);
@@ -356,16 +362,17 @@ int64_t ladder_climb(struct deciding *d, struct assignment *assignment) {
 /* The agent may have become active while admission decided: then its next due time looks once more, and knows how long
  * the agent was observed. */
 void ladder_granted(struct deciding *d, struct assignment *assignment) {
-    if (assignment->status != ASSIGNMENT_STALLED || assignment->waiting != WAITS_FOR_PERMIT)
+    if (assignment->status != ASSIGNMENT_STALLED || assignment->wait.on != WAITS_FOR_PERMIT)
         return;
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->allowed = 1;
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->recovery.allowed = 1;
     assignment_touch(d, assignment);
-    bool fresh = assignment->ended || d->signal->at - assignment->looked_at < SECONDS(LOOK_HOLDS);
+    bool fresh =
+        assignment->ended || d->signal->at - assignment->liveness.looked_at < SECONDS(LOOK_HOLDS);
     bool rested =
-        assignment->backoff_until <= d->signal->at; /* false: it may have died meanwhile */
+        assignment->recovery.backoff_until <= d->signal->at; /* false: it may have died meanwhile */
     uint32_t n = assignment->n;
-    if (fresh && rested && !assignment->effect && !ladder_is_suspended(d, assignment) &&
+    if (fresh && rested && !assignment->delivery.effect && !ladder_is_suspended(d, assignment) &&
         dispatch_has_room(d))
         ladder_climb(d, assignment);
     else

@@ -17,11 +17,11 @@ static void lane_tell(struct deciding *d, const struct assignment *assignment,
                       enum signal_kind kind, struct str reason) {
     struct goal *goal = &d->decision->goal;
     struct permit permit = {
-        .goal = goal->id, .assignment = assignment->n, .turn = assignment->slot_turn};
+        .goal = goal->id, .assignment = assignment->n, .turn = assignment->slot.turn};
     name_put(permit.agent, sizeof permit.agent, str_of(assignment->agent));
     decide_tell(d, (struct signal){.kind = kind,
-                                   .goal = workspace_id(d->policy, assignment->slot_host),
-                                   .admission = assignment->slot_host,
+                                   .goal = workspace_id(d->policy, assignment->slot.host),
+                                   .admission = assignment->slot.host,
                                    .assignment = assignment->n + 1,
                                    .reason = reason,
                                    .body = shape_encode(&PERMIT, &permit, d->out)});
@@ -34,27 +34,27 @@ static bool has_lane(const struct deciding *d) {
 
 /* An ask has the number of the effect that carries it: never reused, and increasing. */
 static void slot_ask(struct deciding *d, struct assignment *assignment) {
-    assignment->slot = has_lane(d) ? SLOT_ASKED : SLOT_HELD;
-    assignment->slot_turn = d->decision->goal.effects_made + 1;
-    assignment->slot_host = d->decision->goal.owner;
+    assignment->slot.state = has_lane(d) ? SLOT_ASKED : SLOT_HELD;
+    assignment->slot.turn = d->decision->goal.effects_made + 1;
+    assignment->slot.host = d->decision->goal.owner;
     assignment_touch(d, assignment);
     if (has_lane(d))
         lane_tell(d, assignment, SIGNAL_LANE_ASK, STR(""));
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = STR("work.lane"),
-                                                        .text = str_of(assignment->commit),
+                                                        .text = str_of(assignment->check.commit),
                                                         .to = STR("lane")}));
 }
 
 void slot_leave(struct deciding *d, struct assignment *assignment, struct str why) {
-    if (assignment->slot == SLOT_NONE)
+    if (assignment->slot.state == SLOT_NONE)
         return;
     bool known = !planted(SLOT_KEPT) || !work_is_elsewhere(d, assignment);
     if (known && has_lane(d) && d->decision->goal.open_count < LIMIT_OPEN_EFFECTS)
         lane_tell(d, assignment, SIGNAL_LANE_RETURN, why);
-    assignment->slot = SLOT_NONE;
-    assignment->slot_turn = assignment->slot_host = 0;
+    assignment->slot.state = SLOT_NONE;
+    assignment->slot.turn = assignment->slot.host = 0;
     assignment_touch(d, assignment);
 }
 
@@ -71,18 +71,19 @@ static void lane_decline(struct deciding *d) {
 /* A grant for an older ask, or for work that is over, is returned. */
 void rule_lane_granted(struct deciding *d) {
     struct assignment *assignment = assignment_at_hand(d);
-    if (assignment && assignment->slot == SLOT_HELD && assignment->slot_turn == d->signal->to)
+    if (assignment && assignment->slot.state == SLOT_HELD && assignment->slot.turn == d->signal->to)
         return;
-    if (!assignment || assignment->slot != SLOT_ASKED || assignment->slot_turn != d->signal->to) {
+    if (!assignment || assignment->slot.state != SLOT_ASKED ||
+        assignment->slot.turn != d->signal->to) {
         lane_decline(d);
         return;
     }
-    assignment->slot = SLOT_HELD;
+    assignment->slot.state = SLOT_HELD;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = STR("lane.granted"),
-                                                        .text = str_of(assignment->commit),
+                                                        .text = str_of(assignment->check.commit),
                                                         .to = STR("slot")}));
     check_go_on(d, assignment);
 }
@@ -91,39 +92,39 @@ void rule_lane_granted(struct deciding *d) {
 
 /* Work that passed is done once it has landed, if the policy lands work; else at once. */
 void work_passed(struct deciding *d, struct assignment *assignment, struct str rule) {
-    struct str evidence = arena_format(d->out, "checked: commit %s", assignment->commit);
+    struct str evidence = arena_format(d->out, "checked: commit %s", assignment->check.commit);
     if (!d->policy->lands) {
         assignment_done(
             d, assignment,
             (struct ending){.rule = rule, .evidence = evidence, .proof = PROOF_CHECKED});
         return;
     }
-    assignment->waiting = WAITS_FOR_CHECK;
+    assignment->wait.on = WAITS_FOR_CHECK;
     assignment_touch(d, assignment);
     check_go_on(d, assignment);
 }
 
 void land_go_on(struct deciding *d, struct assignment *assignment) {
-    if (assignment->slot == SLOT_NONE)
+    if (assignment->slot.state == SLOT_NONE)
         slot_ask(d, assignment);
-    if (assignment->slot == SLOT_HELD)
+    if (assignment->slot.state == SLOT_HELD)
         work_effect(d, assignment, EFFECT_LAND, STR("work.land"));
 }
 
 /* The verdict does not hold for what would land now. The candidate is built and checked again while it holds the slot.
  * A person who has agreed to it is shown the new one only if it looks different: candidate_take(). */
 static void candidate_renew(struct deciding *d, struct assignment *assignment, struct str why) {
-    if (assignment->rechecks >= d->policy->land_rechecks) {
+    if (assignment->check.rechecks >= d->policy->land_rechecks) {
         slot_leave(d, assignment, why);
         landing_ask(d, assignment, STR("work.not-landed"), d->signal->text,
                     STR("its target moved each time that it was to land"));
         return;
     }
-    assignment->rechecks++;
-    assignment->recheck = !planted(VERDICT_FOR_ANY_TIP);
+    assignment->check.rechecks++;
+    assignment->check.recheck = !planted(VERDICT_FOR_ANY_TIP);
     if (planted(VERDICT_FOR_ANY_TIP))
-        assignment->onto[0] = 0;
-    assignment->waiting = WAITS_FOR_CHECK;
+        assignment->check.onto[0] = 0;
+    assignment->wait.on = WAITS_FOR_CHECK;
     assignment_touch(d, assignment);
     check_go_on(d, assignment);
 }
@@ -144,7 +145,7 @@ static struct ending landed_ending(struct deciding *d, const struct assignment *
     return (struct ending){.rule = STR("work.land"),
                            .evidence =
                                arena_format(d->out, "checked and landed: commit %s, %.*s%s%.*s",
-                                            assignment->commit, STR_ARG(where),
+                                            assignment->check.commit, STR_ARG(where),
                                             pull.len ? ", " : "", STR_ARG(pull)),
                            .proof = PROOF_LANDED,
                            .landed = pull.len ? pull : where};

@@ -17,14 +17,14 @@ static int64_t sooner(int64_t a, int64_t b) {
 /* The newest known progress; a time in the future comes from a clock that was wrong. */
 static int64_t last_life(const struct assignment *assignment, const struct observation *seen,
                          int64_t at) {
-    int64_t last = later(assignment->last_activity_at, assignment->last_dispatch_at);
+    int64_t last = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
     if (seen && seen->active_at <= at)
         last = later(last, seen->active_at);
     return sooner(last, at);
 }
 
 static int64_t idle_limit(const struct assignment *assignment, const struct policy *policy) {
-    return assignment->idle_after ? assignment->idle_after : policy->idle_after;
+    return assignment->liveness.idle_after ? assignment->liveness.idle_after : policy->idle_after;
 }
 
 /* Output that is no progress delays a stall, but not forever. */
@@ -47,9 +47,9 @@ static int64_t stalled_at(const struct assignment *assignment, const struct obse
     if (seen && seen->turn == TRISTATE_YES)
         return time_after(base, later(policy->turn_most, idle_limit(assignment, policy)));
     int64_t limit = put_off_by_chatter(assignment, seen, policy, base);
-    if (assignment->expected_next_at > 0)
-        limit = sooner(limit,
-                       later(assignment->expected_next_at, time_after(since, policy->tick_every)));
+    if (assignment->liveness.expected_next_at > 0)
+        limit = sooner(limit, later(assignment->liveness.expected_next_at,
+                                    time_after(since, policy->tick_every)));
     return limit;
 }
 
@@ -65,8 +65,8 @@ static bool is_busy(const struct observation *seen) {
 
 /* The agent continues by itself: an answer about its silence is no longer carried out. */
 void assignment_wakes(struct deciding *d, struct assignment *assignment, struct str rule) {
-    assignment->answered = 0;
-    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->wait.answered = 0;
+    assignment->wait.on = WAITS_FOR_NOTHING;
     if (assignment->status == ASSIGNMENT_QUEUED)
         assignment_move(d, assignment, ASSIGNMENT_DISPATCHED, (struct evidence){.rule = rule});
     if (assignment_status_may_become(assignment->status, ASSIGNMENT_ACTIVE))
@@ -75,18 +75,18 @@ void assignment_wakes(struct deciding *d, struct assignment *assignment, struct 
 
 static void progress_note(struct deciding *d, struct assignment *assignment,
                           const struct observation *seen) {
-    assignment->last_activity_at =
-        later(assignment->last_activity_at,
+    assignment->liveness.last_activity_at =
+        later(assignment->liveness.last_activity_at,
               sooner(seen->active_at ? seen->active_at : d->signal->at, d->signal->at));
-    assignment->expected_next_at = 0; /* progress cancels the time announced for the next report */
-    ladder_reset(assignment);         /* TICK-13: progress resets the ladder */
+    assignment->liveness.expected_next_at = 0; /* progress cancels the announced time */
+    ladder_reset(assignment);                  /* TICK-13: progress resets the ladder */
     start_alert_end(d, assignment, STR("agent.progress"));
-    if (assignment->answered)
+    if (assignment->wait.answered)
         assignment_wakes(d, assignment, STR("agent.progress"));
     if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_STALLED)
         assignment_move(d, assignment, ASSIGNMENT_ACTIVE,
                         (struct evidence){.rule = STR("agent.progress"),
-                                          .until = assignment->last_activity_at});
+                                          .until = assignment->liveness.last_activity_at});
     else
         assignment_touch(d, assignment);
 }
@@ -94,16 +94,16 @@ static void progress_note(struct deciding *d, struct assignment *assignment,
 /* ASSIGN-06: only activity after the last dispatch is progress. */
 static bool is_progress(const struct assignment *assignment, const struct observation *seen,
                         int64_t at) {
-    return seen->active_at > assignment->last_dispatch_at &&
-           seen->active_at > assignment->last_activity_at && seen->active_at <= at;
+    return seen->active_at > assignment->delivery.last_at &&
+           seen->active_at > assignment->liveness.last_activity_at && seen->active_at <= at;
 }
 
 static void spent_note(struct deciding *d, struct assignment *assignment,
                        const struct observation *seen) {
     if (seen->context > 0)
-        assignment->context = seen->context;
+        assignment->liveness.context = seen->context;
     if (seen->fingerprint)
-        assignment->fingerprint = seen->fingerprint;
+        assignment->liveness.fingerprint = seen->fingerprint;
     assignment_touch(d, assignment);
 }
 
@@ -115,7 +115,7 @@ static void watched_ended(struct deciding *d, struct assignment *assignment, str
     uint32_t n = assignment->n;
     questions_drop(d, n, rule);
     assignment = assignments_find(&d->decision->live.assignments, n);
-    assignment->question = 0;
+    assignment->wait.question = 0;
     if (assignment_status_may_become(assignment->status, ASSIGNMENT_STALLED))
         assignment_move(d, assignment, ASSIGNMENT_STALLED,
                         (struct evidence){.rule = rule, .text = why, .exit = d->signal->exit});
@@ -134,7 +134,7 @@ static void run_died(struct deciding *d, struct assignment *assignment,
     if (!str_equal(rule, STR("agent.failed")))
         run_end_known(d, assignment);
     reply_forget(assignment);
-    if (assignment->waiting == WAITS_FOR_CHECK) { /* it has already reported done */
+    if (assignment->wait.on == WAITS_FOR_CHECK) { /* it has already reported done */
         assignment_touch(d, assignment);
         assignment_noted(d, assignment->n, rule);
         return;
@@ -143,27 +143,28 @@ static void run_died(struct deciding *d, struct assignment *assignment,
         watched_ended(d, assignment, rule);
         return;
     }
-    if (assignment->restart_since == 0 ||
-        at - assignment->restart_since > d->policy->restart_window) {
-        assignment->restart_since = at;
-        assignment->restarts = 0;
+    if (assignment->recovery.restart_since == 0 ||
+        at - assignment->recovery.restart_since > d->policy->restart_window) {
+        assignment->recovery.restart_since = at;
+        assignment->recovery.restarts = 0;
     }
-    assignment->restarts++;
-    assignment->last_retry_at = at;
-    assignment->backoff_until = time_after(at, ladder_backoff(d->policy, assignment));
+    assignment->recovery.restarts++;
+    assignment->recovery.last_retry_at = at;
+    assignment->recovery.backoff_until = time_after(at, ladder_backoff(d->policy, assignment));
     struct evidence evidence = {.rule = rule,
                                 .text = why,
                                 .exit = d->signal->exit,
-                                .count = assignment->restarts,
+                                .count = assignment->recovery.restarts,
                                 .threshold = d->policy->max_restarts,
-                                .until = assignment->backoff_until};
+                                .until = assignment->recovery.backoff_until};
     if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_ACTIVE)
         assignment_move(d, assignment, ASSIGNMENT_STALLED, evidence);
     else {
         assignment_touch(d, assignment);
         decide_record(d, RECORD_AGENT_SEEN, assignment_evidence(d, assignment, evidence));
     }
-    if (assignment->restarts > d->policy->max_restarts && assignment->status == ASSIGNMENT_STALLED)
+    if (assignment->recovery.restarts > d->policy->max_restarts &&
+        assignment->status == ASSIGNMENT_STALLED)
         ladder_ask_with(d, assignment, STR("agent.dies-again"),
                         STR("it was started again and died each time"), why);
     else if (!worked)
@@ -178,22 +179,22 @@ static void run_limited(struct deciding *d, struct assignment *assignment,
     if (assignment->status != ASSIGNMENT_DISPATCHED && assignment->status != ASSIGNMENT_ACTIVE &&
         assignment->status != ASSIGNMENT_STALLED)
         return;
-    bool since =
-        seen->heard && seen->heard < assignment->dispatch &&
-        assignment->delivery == DELIVERY_ACCEPTED; /* it has accepted a newer dispatch since */
-    if (since || assignment->waiting == WAITS_FOR_CHECK) {
+    bool since = seen->heard && seen->heard < assignment->delivery.dispatch &&
+                 assignment->delivery.result ==
+                     DELIVERY_ACCEPTED; /* it has accepted a newer dispatch since */
+    if (since || assignment->wait.on == WAITS_FOR_CHECK) {
         permit_limited(d, assignment, until);
         assignment_noted(d, assignment->n, STR("account.limited"));
         return; /* a new turn is not interrupted because of the one before, and finished work is checked */
     }
-    assignment->waits_until =
+    assignment->wait.until =
         until > d->signal->at ? until : time_after(d->signal->at, d->policy->quota_guess);
-    assignment->waiting = WAITS_FOR_QUOTA;
+    assignment->wait.on = WAITS_FOR_QUOTA;
     assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
                     (struct evidence){.rule = STR("account.limited"),
                                       .reason = STR("its account is at its limit"),
                                       .text = account,
-                                      .until = assignment->waits_until});
+                                      .until = assignment->wait.until});
     permit_limited(d, assignment, until);
     permit_ask(d, assignment); /* admission grants it once the account is open */
 }
@@ -223,7 +224,7 @@ static void run_asks(struct deciding *d, struct assignment *assignment) {
 }
 
 static void attached_set(struct deciding *d, struct assignment *assignment, bool attached) {
-    assignment->attached = attached;
+    assignment->liveness.attached = attached;
     assignment_touch(d, assignment);
     decide_record(
         d, RECORD_ASSIGNMENT_WAITS,
@@ -235,10 +236,11 @@ static void attached_set(struct deciding *d, struct assignment *assignment, bool
 /* TICK-18: a late receipt is recorded in addition to the timeout. */
 static void receipt_note(struct deciding *d, struct assignment *assignment,
                          const struct observation *seen) {
-    if (seen->dispatch != assignment->dispatch || assignment->delivery == DELIVERY_ACCEPTED ||
-        assignment->delivery == DELIVERY_OK || assignment->dispatch == 0)
+    if (seen->dispatch != assignment->delivery.dispatch ||
+        assignment->delivery.result == DELIVERY_ACCEPTED ||
+        assignment->delivery.result == DELIVERY_OK || assignment->delivery.dispatch == 0)
         return;
-    if (assignment->delivery == DELIVERY_TIMEOUT)
+    if (assignment->delivery.result == DELIVERY_TIMEOUT)
         dispatch_history(d, assignment, DELIVERY_ACCEPTED, STR("late"));
     delivery_note(d, assignment, DELIVERY_ACCEPTED, STR("agent.receipt"));
 }
@@ -247,11 +249,11 @@ static void receipt_note(struct deciding *d, struct assignment *assignment,
  * was still to be delivered applies to nothing else. */
 static struct assignment *asked_no_more(struct deciding *d, struct assignment *assignment) {
     struct str cause = arena_format(d->out, "asks.A_%u", assignment->n);
-    bool says_done = assignment->waiting == WAITS_FOR_CHECK;
+    bool says_done = assignment->wait.on == WAITS_FOR_CHECK;
     if (!questions_about(&d->decision->live.questions, cause))
         return assignment;
     assignment = assignment_asked_no_more(d, assignment->n, cause, STR("agent.turn-ended"));
-    if (assignment->question)
+    if (assignment->wait.question)
         return assignment; /* another question holds it */
     assignment_wakes(d, assignment, STR("agent.turn-ended"));
     if (says_done)
@@ -282,7 +284,8 @@ void rule_seen(struct deciding *d) {
     }
     if (!assignment || !shape_decode(&OBSERVATION, d->signal->body, &seen) || assignment->run == 0)
         return;
-    if (seen.dispatch && seen.dispatch != assignment->dispatch && seen.dispatch != assignment->run)
+    if (seen.dispatch && seen.dispatch != assignment->delivery.dispatch &&
+        seen.dispatch != assignment->run)
         return;
     spent_note(d, assignment, &seen);
     switch (seen.event) {
@@ -321,24 +324,26 @@ static const struct observation *observation_of(const struct observations *obser
 static bool writes_handoff(struct deciding *d, struct assignment *assignment,
                            const struct observation *seen) {
     uint32_t most = d->policy->context_most;
-    if (!seen || most == 0 || seen->context < most || assignment->handover ||
-        seen->turn == TRISTATE_YES || ladder_is_suspended(d, assignment) || assignment->effect ||
-        assignment->ended || !dispatch_has_room(d))
+    if (!seen || most == 0 || seen->context < most || assignment->recovery.handover ||
+        seen->turn == TRISTATE_YES || ladder_is_suspended(d, assignment) ||
+        assignment->delivery.effect || assignment->ended || !dispatch_has_room(d))
         return false;
-    assignment->context = seen->context;
+    assignment->liveness.context = seen->context;
     assignment_reply(d, assignment, WORDS_HANDOVER);
     return true;
 }
 
 /* An agent is looked at at most once per sweep. */
 static int64_t look_allowed(const struct assignment *assignment, const struct policy *policy) {
-    return assignment->looked_at ? time_after(assignment->looked_at, policy->tick_every) : 0;
+    return assignment->liveness.looked_at
+               ? time_after(assignment->liveness.looked_at, policy->tick_every)
+               : 0;
 }
 
 /* The result of a look is judged by how long the run had been observed when the look was requested. */
 static int64_t look_now(struct deciding *d, struct assignment *assignment, int64_t since,
                         struct str rule) {
-    assignment->observed_since = since;
+    assignment->liveness.observed_since = since;
     assignment_look(d, assignment, 0, rule);
     return time_after(d->signal->at, d->policy->tick_every);
 }
@@ -350,7 +355,7 @@ static void stall(struct deciding *d, struct assignment *assignment, int64_t lim
                           .threshold = idle_limit(assignment, d->policy),
                           .until = limit,
                           .text = arena_format(d->out, "no progress since %lld",
-                                               (long long)assignment->last_activity_at)});
+                                               (long long)assignment->liveness.last_activity_at)});
 }
 
 /* The current tool call or turn may end at any time, and the shorter idle limit then counts from before it: so the run
@@ -370,14 +375,14 @@ static int64_t working_due(struct deciding *d, struct assignment *assignment,
         return time_after(at, d->policy->tick_every);
     if (seen && seen->process == TRISTATE_NO && !assignment->ended) {
         run_died(d, assignment, seen, STR("agent.gone"), STR("its process is not there any more"));
-        return assignment->backoff_until;
+        return assignment->recovery.backoff_until;
     }
     if (seen && is_progress(assignment, seen, at) && assignment->status == ASSIGNMENT_DISPATCHED)
         progress_note(d, assignment, seen);
     if (writes_handoff(d, assignment, seen))
         return time_after(at, idle_limit(assignment, d->policy));
     int64_t limit = stalled_at(assignment, seen, since, at, d->policy);
-    if (limit > at || assignment->effect || ladder_is_suspended(d, assignment))
+    if (limit > at || assignment->delivery.effect || ladder_is_suspended(d, assignment))
         return asked_again(assignment, seen, since, at, limit, d->policy);
     if (!dispatch_has_room(d))
         return time_after(at, d->policy->tick_every);
@@ -402,30 +407,30 @@ static int64_t stalled_due(struct deciding *d, struct assignment *assignment,
         progress_note(d, assignment, seen);
         return time_after(at, d->policy->tick_every);
     }
-    if (assignment->effect || ladder_is_suspended(d, assignment) || !dispatch_has_room(d))
+    if (assignment->delivery.effect || ladder_is_suspended(d, assignment) || !dispatch_has_room(d))
         return time_after(at, d->policy->tick_every);
-    int64_t next = later(assignment->backoff_until, look_allowed(assignment, d->policy));
+    int64_t next = later(assignment->recovery.backoff_until, look_allowed(assignment, d->policy));
     if (assignment->ended)
-        return assignment->backoff_until > at ? assignment->backoff_until
-                                              : ladder_climb(d, assignment);
+        return assignment->recovery.backoff_until > at ? assignment->recovery.backoff_until
+                                                       : ladder_climb(d, assignment);
     if (seen && is_busy(seen) && stalled_at(assignment, seen, since, at, d->policy) > at)
         return time_after(at, d->policy->tick_every);
-    next = since > assignment->last_dispatch_at ? later(next, heard) : next;
+    next = since > assignment->delivery.last_at ? later(next, heard) : next;
     if (next > at) /* it may become active meanwhile */
         return sooner(next, time_after(at, d->policy->tick_every));
     return look_now(d, assignment, since, STR("agent.still-silent"));
 }
 
 static bool waits_for_time(const struct assignment *assignment) {
-    return assignment->waiting == WAITS_FOR_BACKOFF || assignment->waiting == WAITS_FOR_HOST;
+    return assignment->wait.on == WAITS_FOR_BACKOFF || assignment->wait.on == WAITS_FOR_HOST;
 }
 
 /* Puts the assignment back into the queue once its reason to wait is over. */
 static int64_t waiting_due(struct deciding *d, struct assignment *assignment) {
     if (!waits_for_time(assignment))
         return TIME_NEVER;
-    if (assignment->waits_until > d->signal->at)
-        return assignment->waits_until;
+    if (assignment->wait.until > d->signal->at)
+        return assignment->wait.until;
     if (!dispatch_has_room(d))
         return time_after(d->signal->at, d->policy->tick_every);
     assignment_again(d, assignment, STR("wait.over"));
@@ -438,7 +443,7 @@ bool assignment_lives(struct deciding *d, struct assignment *assignment,
         return false;
     assignment = assignment_asked_no_more(d, assignment->n, stalled_cause(d, assignment),
                                           STR("agent.progress"));
-    if (!assignment->question)
+    if (!assignment->wait.question)
         assignment_wakes(d, assignment, STR("agent.progress"));
     progress_note(d, assignment, seen);
     return true;
@@ -452,11 +457,12 @@ static bool may_wake(const struct deciding *d, const struct assignment *assignme
 static int64_t assignment_due(struct deciding *d, struct assignment *assignment,
                               const struct observations *observations) {
     const struct observation *seen = observation_of(observations, assignment->n);
-    int64_t since = later(observations->since, sooner(assignment->observed_since, d->signal->at));
+    int64_t since =
+        later(observations->since, sooner(assignment->liveness.observed_since, d->signal->at));
     if (seen)
         permit_measure(d, assignment, seen);
     reply_due(d, assignment);
-    if (assignment->answered) {
+    if (assignment->wait.answered) {
         answer_go_on(d, assignment);
         return time_after(d->signal->at, d->policy->tick_every);
     }
@@ -483,9 +489,9 @@ void assignments_resume(struct deciding *d) {
         struct assignment *assignment = &assignments->at[i];
         if (assignment_is_over(assignment))
             continue;
-        assignment->observed_since = d->signal->at;
-        if (assignment->expected_next_at <= d->signal->at)
-            assignment->expected_next_at = 0;
+        assignment->liveness.observed_since = d->signal->at;
+        if (assignment->liveness.expected_next_at <= d->signal->at)
+            assignment->liveness.expected_next_at = 0;
         assignment_touch(d, assignment);
     }
 }
@@ -509,12 +515,12 @@ int64_t liveness_due(struct deciding *d) {
 
 /* Nothing was seen: nothing is done to the agent. */
 static void looked_in_vain(struct deciding *d, struct assignment *assignment) {
-    assignment->unseen++;
+    assignment->liveness.unseen++;
     assignment_touch(d, assignment);
-    if (assignment->unseen >= UNSEEN_MOST && !ladder_is_suspended(d, assignment) &&
+    if (assignment->liveness.unseen >= UNSEEN_MOST && !ladder_is_suspended(d, assignment) &&
         assignment->status == ASSIGNMENT_STALLED)
         ladder_ask(d, assignment, STR("agent.unseen"), STR("nobody can see whether it is alive"));
-    else if (assignment->unseen >= UNSEEN_MOST && assignment->status != ASSIGNMENT_STALLED)
+    else if (assignment->liveness.unseen >= UNSEEN_MOST && assignment->status != ASSIGNMENT_STALLED)
         stall(d, assignment, d->signal->at);
 }
 
@@ -523,7 +529,8 @@ static void looked_in_vain(struct deciding *d, struct assignment *assignment) {
 static void looked_and_silent(struct deciding *d, struct assignment *assignment,
                               const struct observation *seen) {
     int64_t at = d->signal->at;
-    bool stalled = stalled_at(assignment, seen, assignment->observed_since, at, d->policy) <= at;
+    bool stalled =
+        stalled_at(assignment, seen, assignment->liveness.observed_since, at, d->policy) <= at;
     bool working =
         assignment->status == ASSIGNMENT_ACTIVE || assignment->status == ASSIGNMENT_DISPATCHED;
     if (seen->dispatch)
@@ -533,14 +540,14 @@ static void looked_and_silent(struct deciding *d, struct assignment *assignment,
     if (stalled && working)
         stall(d, assignment, at);
     else if (!stalled && is_busy(seen)) {
-        if (assignment->status == ASSIGNMENT_STALLED && assignment->retries == 0 &&
-            assignment->restarts == 0)
+        if (assignment->status == ASSIGNMENT_STALLED && assignment->recovery.retries == 0 &&
+            assignment->recovery.restarts == 0)
             assignment_move(
                 d, assignment, ASSIGNMENT_ACTIVE,
                 (struct evidence){.rule = STR("agent.busy"), .until = seen->tool_since});
         return;
     }
-    if (assignment->status == ASSIGNMENT_STALLED && assignment->backoff_until <= at)
+    if (assignment->status == ASSIGNMENT_STALLED && assignment->recovery.backoff_until <= at)
         ladder_climb(d, assignment);
 }
 
@@ -548,7 +555,7 @@ static void looked_and_silent(struct deciding *d, struct assignment *assignment,
 void assignment_looked_at(struct deciding *d, struct assignment *assignment,
                           const struct observation *seen) {
     int64_t at = d->signal->at;
-    assignment->looked_at = at;
+    assignment->liveness.looked_at = at;
     spent_note(d, assignment, seen);
     decide_record(d, RECORD_AGENT_SEEN,
                   assignment_evidence(
@@ -564,7 +571,7 @@ void assignment_looked_at(struct deciding *d, struct assignment *assignment,
         looked_in_vain(d, assignment);
         return;
     }
-    assignment->unseen = 0;
+    assignment->liveness.unseen = 0;
     if (seen->process == TRISTATE_NO && !assignment->ended)
         run_died(d, assignment, seen, STR("agent.gone"), STR("its process is not there any more"));
     else if (is_progress(assignment, seen, at))
@@ -578,26 +585,29 @@ void assignment_looked_at(struct deciding *d, struct assignment *assignment,
 /* ---- when something is next due by itself ---- */
 
 static int64_t assignment_wants(const struct assignment *assignment, const struct policy *policy) {
-    int64_t base = later(assignment->last_activity_at, assignment->last_dispatch_at);
-    if (assignment->answered)
+    int64_t base = later(assignment->liveness.last_activity_at, assignment->delivery.last_at);
+    if (assignment->wait.answered)
         return time_after(assignment->updated_at, policy->tick_every);
     switch (assignment->status) {
     case ASSIGNMENT_DISPATCHED:
     case ASSIGNMENT_ACTIVE: {
-        if (assignment->outgoing_next && assignment->waiting == WAITS_FOR_NOTHING &&
-            assignment->effect == 0)
+        if (assignment->outgoing.next && assignment->wait.on == WAITS_FOR_NOTHING &&
+            assignment->delivery.effect == 0)
             return time_after(assignment->updated_at, policy->tick_every);
         int64_t idle = time_after(base, idle_limit(assignment, policy));
-        return assignment->expected_next_at ? sooner(idle, assignment->expected_next_at) : idle;
+        return assignment->liveness.expected_next_at
+                   ? sooner(idle, assignment->liveness.expected_next_at)
+                   : idle;
     }
     case ASSIGNMENT_STALLED:
-        return assignment->effect ? TIME_NEVER : later(assignment->backoff_until, 1);
+        return assignment->delivery.effect ? TIME_NEVER
+                                           : later(assignment->recovery.backoff_until, 1);
     case ASSIGNMENT_BLOCKED:
-        if (assignment->question && !assignment->ended)
+        if (assignment->wait.question && !assignment->ended)
             return time_after(assignment->updated_at,
                               policy->tick_every); /* it may become active again */
-        return waits_for_time(assignment) ? assignment->waits_until : TIME_NEVER;
-    default: return waits_for_time(assignment) ? assignment->waits_until : TIME_NEVER;
+        return waits_for_time(assignment) ? assignment->wait.until : TIME_NEVER;
+    default: return waits_for_time(assignment) ? assignment->wait.until : TIME_NEVER;
     }
 }
 

@@ -2,9 +2,8 @@
 /* Handles messages between those who work on one goal. */
 #include "core/rules.h"
 
-static struct str agent_message_id(const struct deciding *d,
-                                   const struct agent_message *agent_message) {
-    return arena_format(d->out, "M_%u", agent_message->n);
+static struct str agent_message_id(const struct deciding *d, const struct agent_message *message) {
+    return arena_format(d->out, "M_%u", message->n);
 }
 
 /* Finds an assignment by its id, its session, or its agent if that has only one. */
@@ -29,23 +28,23 @@ static bool is_overseer(struct str name) {
     return name.len == 0 || str_equal(name, STR("overseer"));
 }
 
-static bool is_outgoing(const struct deciding *d, const struct agent_message *agent_message) {
-    return !hash_is_zero(&agent_message->outgoing) &&
-           assignments_find(&d->decision->live.assignments, agent_message->to - 1) != NULL;
+static bool is_outgoing(const struct deciding *d, const struct agent_message *message) {
+    return !hash_is_zero(&message->outgoing) &&
+           assignments_find(&d->decision->live.assignments, message->to - 1) != NULL;
 }
 
 /* MAIL-07: a message that has to be acknowledged or delivered stays while its recipient exists; of the rest, the oldest
  * makes room. */
 static bool room_make(struct deciding *d, uint32_t most) {
-    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
-    for (uint32_t i = 0; i < agent_messages->count && agent_messages->count >= most; i++) {
-        const struct agent_message *agent_message = &agent_messages->at[i];
-        bool gone = agent_message->to &&
-                    !assignments_find(&d->decision->live.assignments, agent_message->to - 1);
-        if (gone || (!agent_message->ack_required && !is_outgoing(d, agent_message)))
-            live_remove(d, PART_AGENT_MESSAGE, &agent_messages->at[i--]);
+    struct agent_messages *messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < messages->count && messages->count >= most; i++) {
+        const struct agent_message *message = &messages->at[i];
+        bool gone =
+            message->to && !assignments_find(&d->decision->live.assignments, message->to - 1);
+        if (gone || (!message->ack_required && !is_outgoing(d, message)))
+            live_remove(d, PART_AGENT_MESSAGE, &messages->at[i--]);
     }
-    return agent_messages->count < most;
+    return messages->count < most;
 }
 
 static bool text_read(struct deciding *d, struct agent_message_text *ret) {
@@ -63,53 +62,51 @@ static struct agent_message *agent_message_make(struct deciding *d, const struct
                                                 enum agent_message_kind kind,
                                                 const struct agent_message_text *text) {
     const struct signal *signal = d->signal;
-    struct agent_message *agent_message =
-        live_add(d, PART_AGENT_MESSAGE, d->decision->goal.parts_made++);
-    agent_message->kind = kind;
-    agent_message->to = to ? to->n + 1 : 0;
-    agent_message->at = signal->at;
-    agent_message->text = decide_text(d, shape_encode(&AGENT_MESSAGE_TEXT, text, d->out));
-    name_put(agent_message->sender, sizeof agent_message->sender, signal->actor);
-    name_put(agent_message->recipient, sizeof agent_message->recipient,
+    struct agent_message *message = live_add(d, PART_AGENT_MESSAGE, d->decision->goal.parts_made++);
+    message->kind = kind;
+    message->to = to ? to->n + 1 : 0;
+    message->at = signal->at;
+    message->text = decide_text(d, shape_encode(&AGENT_MESSAGE_TEXT, text, d->out));
+    name_put(message->sender, sizeof message->sender, signal->actor);
+    name_put(message->recipient, sizeof message->recipient,
              to ? assignment_id(to, d->out) : STR("overseer"));
     decide_record(d, RECORD_MAIL_SENT,
                   (struct evidence){.rule = STR("mail.send"),
-                                    .question = agent_message_id(d, agent_message),
-                                    .to = str_of(agent_message->recipient),
+                                    .question = agent_message_id(d, message),
+                                    .to = str_of(message->recipient),
                                     .text = text->subject,
                                     .assignment = to ? assignment_id(to, d->out) : STR(""),
-                                    .more = agent_message->text});
-    return agent_message;
+                                    .more = message->text});
+    return message;
 }
 
 /* ---- what an agent is sent without asking ---- */
 
 static struct agent_message *agent_message_outgoing(const struct deciding *d,
                                                     const struct assignment *assignment) {
-    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
-    for (uint32_t i = 0; i < agent_messages->count; i++)
-        if (agent_messages->at[i].to == assignment->n + 1 &&
-            !hash_is_zero(&agent_messages->at[i].outgoing))
-            return &agent_messages->at[i];
+    struct agent_messages *messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < messages->count; i++)
+        if (messages->at[i].to == assignment->n + 1 && !hash_is_zero(&messages->at[i].outgoing))
+            return &messages->at[i];
     return NULL;
 }
 
 /* The first message that a person wrote. */
 static struct agent_message *agent_message_of_person(const struct deciding *d,
                                                      const struct assignment *assignment) {
-    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
-    for (uint32_t i = 0; i < agent_messages->count; i++)
-        if (agent_messages->at[i].to == assignment->n + 1 && !agent_messages->at[i].words &&
-            !hash_is_zero(&agent_messages->at[i].outgoing))
-            return &agent_messages->at[i];
+    struct agent_messages *messages = &d->decision->live.agent_messages;
+    for (uint32_t i = 0; i < messages->count; i++)
+        if (messages->at[i].to == assignment->n + 1 && !messages->at[i].words &&
+            !hash_is_zero(&messages->at[i].outgoing))
+            return &messages->at[i];
     return NULL;
 }
 
 bool outgoing_message_next(const struct deciding *d, struct assignment *assignment) {
-    const struct agent_message *agent_message = agent_message_of_person(d, assignment);
-    if (agent_message)
-        assignment->outgoing_message = agent_message->outgoing;
-    return agent_message != NULL;
+    const struct agent_message *message = agent_message_of_person(d, assignment);
+    if (message)
+        assignment->outgoing.message = message->outgoing;
+    return message != NULL;
 }
 
 /* An assignment has one place for outgoing text. A text that finds it taken, or that was not delivered, is queued as a
@@ -120,21 +117,20 @@ void words_put_by(struct deciding *d, const struct assignment *assignment, enum 
     live_edit(d, PART_AGENT_MESSAGE, 1);
     if (hash_is_zero(&outgoing) || !room_make(d, LIMIT_AGENT_MESSAGES))
         return;
-    struct agent_message *agent_message =
-        agent_message_make(d, assignment, AGENT_MESSAGE_INFO, &text);
-    agent_message->outgoing = outgoing;
-    agent_message->words = words;
-    live_touch(d, PART_AGENT_MESSAGE, agent_message);
+    struct agent_message *message = agent_message_make(d, assignment, AGENT_MESSAGE_INFO, &text);
+    message->outgoing = outgoing;
+    message->words = words;
+    live_touch(d, PART_AGENT_MESSAGE, message);
 }
 
 static void words_take_up(struct deciding *d, struct assignment *assignment) {
     live_edit(d, PART_AGENT_MESSAGE, 0);
-    struct agent_message *agent_message = agent_message_outgoing(d, assignment);
-    enum wording words = agent_message->words;
-    assignment->outgoing = agent_message->outgoing;
-    assignment->outgoing_unheard = words;
-    assignment->permits = PERMISSION_NONE;
-    live_remove(d, PART_AGENT_MESSAGE, agent_message);
+    struct agent_message *message = agent_message_outgoing(d, assignment);
+    enum wording words = message->words;
+    assignment->outgoing.text = message->outgoing;
+    assignment->outgoing.undelivered = words;
+    assignment->outgoing.permits = PERMISSION_NONE;
+    live_remove(d, PART_AGENT_MESSAGE, message);
     assignment_reply(d, assignment, words);
 }
 
@@ -143,17 +139,20 @@ bool outgoing_message_go_on(struct deciding *d, struct assignment *assignment) {
     bool works = assignment->status == ASSIGNMENT_ACTIVE ||
                  assignment->status == ASSIGNMENT_DISPATCHED ||
                  assignment->status == ASSIGNMENT_STALLED;
-    bool hears = works && assignment->run && !assignment->ended && assignment->effect == 0 &&
-                 assignment->question == 0 && assignment->waiting == WAITS_FOR_NOTHING &&
-                 !assignment->outgoing_next;
-    const struct agent_message *agent_message = agent_message_outgoing(d, assignment);
-    if (!hears || !agent_message || d->decision->goal.status != GOAL_ACTIVE || assignment->attached)
+    bool hears = works && assignment->run && !assignment->ended &&
+                 assignment->delivery.effect == 0 && assignment->wait.question == 0 &&
+                 assignment->wait.on == WAITS_FOR_NOTHING && !assignment->outgoing.next;
+    const struct agent_message *message = agent_message_outgoing(d, assignment);
+    if (!hears || !message || d->decision->goal.status != GOAL_ACTIVE ||
+        assignment->liveness.attached)
         return false;
-    if (assignment->status == ASSIGNMENT_STALLED && assignment->backoff_until > d->signal->at)
+    if (assignment->status == ASSIGNMENT_STALLED &&
+        assignment->recovery.backoff_until > d->signal->at)
         return false; /* the last one could not be delivered */
-    if (assignment->words == WORDS_MESSAGE && assignment->delivery == DELIVERY_TIMEOUT)
+    if (assignment->delivery.words == WORDS_MESSAGE &&
+        assignment->delivery.result == DELIVERY_TIMEOUT)
         return false; /* the last one may have arrived or not: nothing is sent twice */
-    if (agent_message->words) {
+    if (message->words) {
         words_take_up(d, assignment);
         return true;
     }
@@ -164,17 +163,18 @@ bool outgoing_message_go_on(struct deciding *d, struct assignment *assignment) {
 
 /* True: a person's message has not reached the agent, as far as is known. */
 bool outgoing_message_waits(const struct deciding *d, const struct assignment *assignment) {
-    bool doubtful = assignment->words == WORDS_MESSAGE && assignment->delivery == DELIVERY_TIMEOUT;
+    bool doubtful = assignment->delivery.words == WORDS_MESSAGE &&
+                    assignment->delivery.result == DELIVERY_TIMEOUT;
     return agent_message_of_person(d, assignment) && !doubtful;
 }
 
 void outgoing_message_heard(struct deciding *d, const struct assignment *assignment) {
     live_edit(d, PART_AGENT_MESSAGE, 0);
-    struct agent_message *agent_message = agent_message_of_person(d, assignment);
-    if (!agent_message || !hash_equal(&agent_message->outgoing, &assignment->outgoing_message))
+    struct agent_message *message = agent_message_of_person(d, assignment);
+    if (!message || !hash_equal(&message->outgoing, &assignment->outgoing.message))
         return; /* the agent has read it by itself meanwhile */
-    agent_message->outgoing = (struct hash){0};
-    live_touch(d, PART_AGENT_MESSAGE, agent_message);
+    message->outgoing = (struct hash){0};
+    live_touch(d, PART_AGENT_MESSAGE, message);
 }
 
 /* A subject is often only the beginning of the body: then it is not sent twice. */
@@ -187,10 +187,10 @@ static struct str instruction_words(struct deciding *d, const struct agent_messa
 }
 
 /* A person's instruction does not wait until the agent reads its messages. */
-static void instruction_say(struct deciding *d, uint32_t n, struct agent_message *agent_message,
+static void instruction_say(struct deciding *d, uint32_t n, struct agent_message *message,
                             const struct agent_message_text *text) {
-    agent_message->outgoing = decide_text(d, instruction_words(d, text));
-    live_touch(d, PART_AGENT_MESSAGE, agent_message);
+    message->outgoing = decide_text(d, instruction_words(d, text));
+    live_touch(d, PART_AGENT_MESSAGE, message);
     live_edit(d, PART_ASSIGNMENT, 0);
     outgoing_message_go_on(d, assignments_find(&d->decision->live.assignments, n));
 }
@@ -220,11 +220,11 @@ void rule_mail(struct deciding *d) {
     uint32_t n = to ? to->n : 0;
     live_edit(d, PART_AGENT_MESSAGE, 1);
     if (room_make(d, LIMIT_MAIL_KEPT)) {
-        struct agent_message *agent_message =
+        struct agent_message *message =
             agent_message_make(d, to, (enum agent_message_kind)d->signal->to, &text);
-        agent_message->ack_required = d->signal->question;
+        message->ack_required = d->signal->question;
         if (instructs)
-            instruction_say(d, n, agent_message, &text);
+            instruction_say(d, n, message, &text);
     } else
         decide_refuse_because(d, ERROR_LIMITED, STR("too many messages wait to be acknowledged"));
 }
@@ -232,23 +232,22 @@ void rule_mail(struct deciding *d) {
 /* MAIL-07: a message that its recipient has acknowledged is not delivered again. */
 void rule_mail_ack(struct deciding *d) {
     live_edit(d, PART_AGENT_MESSAGE, 0);
-    struct agent_messages *agent_messages = &d->decision->live.agent_messages;
-    struct agent_message *agent_message = NULL;
-    for (uint32_t i = 0; i < agent_messages->count; i++)
-        if (agent_messages->at[i].n + 1 == d->signal->question)
-            agent_message = &agent_messages->at[i];
-    if (!agent_message || (agent_message->words && !hash_is_zero(&agent_message->outgoing)))
+    struct agent_messages *messages = &d->decision->live.agent_messages;
+    struct agent_message *message = NULL;
+    for (uint32_t i = 0; i < messages->count; i++)
+        if (messages->at[i].n + 1 == d->signal->question)
+            message = &messages->at[i];
+    if (!message || (message->words && !hash_is_zero(&message->outgoing)))
         return; /* already acknowledged, or not yet sent: reading about it is not receiving it */
-    bool its_own = d->signal->by == WHO_AGENT
-                       ? agent_message->to && d->signal->assignment == agent_message->to
-                       : true;
+    bool its_own =
+        d->signal->by == WHO_AGENT ? message->to && d->signal->assignment == message->to : true;
     if (!its_own) {
         decide_refuse(d, ERROR_UNAUTHORIZED);
         return;
     }
     decide_record(d, RECORD_MAIL_READ,
                   (struct evidence){.rule = STR("mail.ack"),
-                                    .question = agent_message_id(d, agent_message),
-                                    .to = str_of(agent_message->recipient)});
-    live_remove(d, PART_AGENT_MESSAGE, agent_message);
+                                    .question = agent_message_id(d, message),
+                                    .to = str_of(message->recipient)});
+    live_remove(d, PART_AGENT_MESSAGE, message);
 }

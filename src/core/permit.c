@@ -27,7 +27,7 @@ static struct permit permit_of(struct deciding *d, const struct assignment *assi
     const struct goal *goal = &d->decision->goal;
     struct permit permit = {.goal = goal->id,
                             .assignment = assignment->n,
-                            .turn = assignment->turn,
+                            .turn = assignment->permit.turn,
                             .goal_cost = goal->cost,
                             .goal_tokens = goal->tokens,
                             .goal_starts = goal->starts};
@@ -39,8 +39,8 @@ static void admission_signal(struct deciding *d, enum signal_kind kind,
                              struct assignment *assignment, struct signal rest,
                              const struct permit *permit) {
     rest.kind = kind;
-    rest.goal = admission_id(assignment->admission);
-    rest.admission = assignment->admission;
+    rest.goal = admission_id(assignment->permit.host);
+    rest.admission = assignment->permit.host;
     rest.assignment = assignment->n + 1;
     if (permit)
         rest.body = shape_encode(&PERMIT, permit, d->out);
@@ -50,7 +50,7 @@ static void admission_signal(struct deciding *d, enum signal_kind kind,
 /* An ask has the number of the effect that carries it: never reused, and increasing. */
 static void ask(struct deciding *d, struct assignment *assignment, enum permit_kind kind) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    assignment->turn = d->decision->goal.effects_made + 1;
+    assignment->permit.turn = d->decision->goal.effects_made + 1;
     assignment_touch(d, assignment);
     struct permit permit = permit_of(d, assignment);
     permit.wants = kind;
@@ -61,9 +61,9 @@ static void ask(struct deciding *d, struct assignment *assignment, enum permit_k
 
 /* Reserve before dispatch. If there is no room for another effect, the ask is made when one of them has ended. */
 void permit_ask(struct deciding *d, struct assignment *assignment) {
-    if (assignment->admission == 0)
-        assignment->admission = d->decision->goal.owner;
-    assignment->turn = 0;
+    if (assignment->permit.host == 0)
+        assignment->permit.host = d->decision->goal.owner;
+    assignment->permit.turn = 0;
     assignment_touch(d, assignment);
     if (has_room(d))
         ask(d, assignment, PERMIT_BEGIN);
@@ -74,8 +74,8 @@ void permits_catch_up(struct deciding *d) {
     for (uint32_t i = 0; i < assignments->count && has_room(d); i++) {
         const struct assignment *assignment = &assignments->at[i];
         bool waits =
-            assignment->waiting == WAITS_FOR_PERMIT || assignment->waiting == WAITS_FOR_QUOTA;
-        if (!waits || assignment->turn != 0 || assignment->admission == 0)
+            assignment->wait.on == WAITS_FOR_PERMIT || assignment->wait.on == WAITS_FOR_QUOTA;
+        if (!waits || assignment->permit.turn != 0 || assignment->permit.host == 0)
             continue;
         live_edit(d, PART_ASSIGNMENT, 0);
         ask(d, &assignments->at[i], PERMIT_BEGIN);
@@ -86,16 +86,16 @@ void permits_catch_up(struct deciding *d) {
  * run. */
 void permit_act(struct deciding *d, struct assignment *assignment, enum permit_kind kind) {
     must(kind == PERMIT_ACT || kind == PERMIT_DISRUPTIVE);
-    if (assignment->admission == 0)
-        assignment->admission = d->decision->goal.owner;
+    if (assignment->permit.host == 0)
+        assignment->permit.host = d->decision->goal.owner;
     ask(d, assignment, kind);
 }
 
 void permit_limited(struct deciding *d, struct assignment *assignment, int64_t until) {
     struct account account = {.limited_until = until};
     name_put(account.name, sizeof account.name, str_of(assignment->account));
-    if (assignment->admission == 0)
-        assignment->admission = d->decision->goal.owner;
+    if (assignment->permit.host == 0)
+        assignment->permit.host = d->decision->goal.owner;
     if (account.name[0] && has_room(d))
         admission_signal(
             d, SIGNAL_ACCOUNT_LIMITED, assignment,
@@ -121,8 +121,8 @@ enum permit_kind permit_answer(struct deciding *d, struct assignment *assignment
     bool granted = d->signal->kind == SIGNAL_PERMIT_GRANTED;
     if (!shape_decode(&PERMIT, d->signal->body, &permit))
         return PERMIT_NONE;
-    if (assignment->turn == 0 || permit.turn != assignment->turn ||
-        d->signal->admission != assignment->admission) {
+    if (assignment->permit.turn == 0 || permit.turn != assignment->permit.turn ||
+        d->signal->admission != assignment->permit.host) {
         if (granted && permit.wants == PERMIT_BEGIN)
             permit_decline(d);
         return PERMIT_NONE;
@@ -137,9 +137,9 @@ enum permit_kind permit_answer(struct deciding *d, struct assignment *assignment
 /* If no cost is reported for a run, the price table gives it. */
 static uint64_t cost_of(const struct policy_agent *agent, const struct assignment *assignment) {
     uint64_t cost;
-    if (assignment->cost > 0 || !agent || agent->price == 0)
-        return assignment->cost;
-    if (__builtin_mul_overflow(assignment->tokens, agent->price, &cost))
+    if (assignment->usage.cost > 0 || !agent || agent->price == 0)
+        return assignment->usage.cost;
+    if (__builtin_mul_overflow(assignment->usage.tokens, agent->price, &cost))
         return UINT64_MAX;
     return cost / 1000000;
 }
@@ -163,21 +163,21 @@ static bool is_worth_telling(const struct policy *policy, const struct policy_ag
 void permit_return(struct deciding *d, struct assignment *assignment, bool over) {
     const struct policy_agent *agent = policy_agent(d->policy, str_of(assignment->agent));
     struct goal *goal = &d->decision->goal;
-    uint64_t cost = cost_of(agent, assignment), tokens = assignment->tokens;
-    cost -= cost < assignment->settled_cost ? cost : assignment->settled_cost;
-    tokens -= tokens < assignment->settled_tokens ? tokens : assignment->settled_tokens;
-    if (assignment->admission == 0 ||
+    uint64_t cost = cost_of(agent, assignment), tokens = assignment->usage.tokens;
+    cost -= cost < assignment->usage.settled_cost ? cost : assignment->usage.settled_cost;
+    tokens -= tokens < assignment->usage.settled_tokens ? tokens : assignment->usage.settled_tokens;
+    if (assignment->permit.host == 0 ||
         (!over && (!has_room(d) || !is_worth_telling(d->policy, agent, cost, tokens))))
         return;
     goal->cost = amount_add(goal->cost, cost);
     goal->tokens = amount_add(goal->tokens, tokens);
-    assignment->settled_cost = amount_add(assignment->settled_cost, cost);
-    assignment->settled_tokens = amount_add(assignment->settled_tokens, tokens);
+    assignment->usage.settled_cost = amount_add(assignment->usage.settled_cost, cost);
+    assignment->usage.settled_tokens = amount_add(assignment->usage.settled_tokens, tokens);
     struct permit permit = permit_of(d, assignment);
     admission_signal(d, SIGNAL_PERMIT_SETTLE, assignment,
                      (struct signal){.cost = cost, .tokens = tokens, .to = over}, &permit);
     if (over)
-        assignment->admission = assignment->turn = 0;
+        assignment->permit.host = assignment->permit.turn = 0;
     assignment_touch(d, assignment);
 }
 
@@ -192,29 +192,32 @@ static bool settles(const struct policy *policy, const struct assignment *assign
                     uint64_t tokens) {
     const struct policy_agent *agent = policy_agent(policy, str_of(assignment->agent));
     struct assignment then = *assignment;
-    then.cost = amount_add(assignment->cost, cost);
-    then.tokens = amount_add(assignment->tokens, tokens);
+    then.usage.cost = amount_add(assignment->usage.cost, cost);
+    then.usage.tokens = amount_add(assignment->usage.tokens, tokens);
     uint64_t all = cost_of(agent, &then);
     return is_worth_telling(
-        policy, agent, all > assignment->settled_cost ? all - assignment->settled_cost : 0,
-        then.tokens > assignment->settled_tokens ? then.tokens - assignment->settled_tokens : 0);
+        policy, agent,
+        all > assignment->usage.settled_cost ? all - assignment->usage.settled_cost : 0,
+        then.usage.tokens > assignment->usage.settled_tokens
+            ? then.usage.tokens - assignment->usage.settled_tokens
+            : 0);
 }
 
 /* A sample is stored with the decision that uses it: here, when it is time to settle. */
 void permit_measure(struct deciding *d, struct assignment *assignment,
                     const struct observation *seen) {
-    uint64_t run_cost = assignment->run_cost, run_tokens = assignment->run_tokens;
+    uint64_t run_cost = assignment->usage.run_cost, run_tokens = assignment->usage.run_tokens;
     uint64_t cost = spent_since(seen->cost, &run_cost),
              tokens = spent_since(seen->tokens, &run_tokens);
     if (cost == 0 && tokens == 0)
         return;
-    if (d->decision->verdict != VERDICT_CHANGE && (!has_room(d) || assignment->admission == 0 ||
+    if (d->decision->verdict != VERDICT_CHANGE && (!has_room(d) || assignment->permit.host == 0 ||
                                                    !settles(d->policy, assignment, cost, tokens)))
         return;
-    assignment->run_cost = run_cost;
-    assignment->run_tokens = run_tokens;
-    assignment->cost = amount_add(assignment->cost, cost);
-    assignment->tokens = amount_add(assignment->tokens, tokens);
+    assignment->usage.run_cost = run_cost;
+    assignment->usage.run_tokens = run_tokens;
+    assignment->usage.cost = amount_add(assignment->usage.cost, cost);
+    assignment->usage.tokens = amount_add(assignment->usage.tokens, tokens);
     assignment_touch(d, assignment);
     permit_return(d, assignment, false);
 }

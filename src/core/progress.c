@@ -10,11 +10,11 @@ static const int64_t APART = SECONDS(30);
 /* A run has a bounded history, so its entries are further apart the longer it lasts: the hundredth comes after more
  * than a day. A report between two entries is visible until a newer one comes. */
 static bool is_for_history(const struct assignment *assignment, int64_t at) {
-    uint32_t kept = assignment->progress_kept;
+    uint32_t kept = assignment->progress.kept;
     int64_t eighths = kept > HISTORY_DENSE ? 8 + (int64_t)(kept - HISTORY_DENSE) : 8;
     int64_t apart = APART * eighths * eighths / 64;
     return kept == 0 ||
-           (kept < HISTORY_MOST && time_after(assignment->progress_kept_at, apart) <= at);
+           (kept < HISTORY_MOST && time_after(assignment->progress.kept_at, apart) <= at);
 }
 
 static struct str progress_text(struct deciding *d, const struct progress *progress) {
@@ -30,8 +30,8 @@ static struct str progress_text(struct deciding *d, const struct progress *progr
 
 static void history_add(struct deciding *d, struct assignment *assignment,
                         const struct progress *progress) {
-    assignment->progress_kept++;
-    assignment->progress_kept_at = d->signal->at;
+    assignment->progress.kept++;
+    assignment->progress.kept_at = d->signal->at;
     struct str percent =
         progress->percent ? arena_format(d->out, "%u %%", progress->percent - 1) : STR("");
     decide_record(
@@ -67,7 +67,7 @@ void rule_progress(struct deciding *d) {
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignment *assignment = assignment_at_hand(d);
     int64_t next =
-        assignment && assignment->progress_at ? time_after(assignment->progress_at, APART) : 0;
+        assignment && assignment->progress.at ? time_after(assignment->progress.at, APART) : 0;
     if (!progress_read(d, &progress))
         decide_refuse_because(d, ERROR_INVALID, STR("a field is missing, too long or not text"));
     else if (!assignment)
@@ -84,11 +84,11 @@ void rule_progress(struct deciding *d) {
                 (long long)((next - d->signal->at) / SECONDS(1) + 1)));
     else {
         life_note(d, assignment);
-        assignment->reported_last = 0;
-        name_put(assignment->phase, sizeof assignment->phase,
+        assignment->progress.reported_last = 0;
+        name_put(assignment->progress.phase, sizeof assignment->progress.phase,
                  str_cut_utf8(progress.phase, LIMIT_PHASE));
-        assignment->percent = progress.percent;
-        assignment->progress_at = d->signal->at;
+        assignment->progress.percent = progress.percent;
+        assignment->progress.at = d->signal->at;
         if (is_for_history(assignment, d->signal->at))
             history_add(d, assignment, &progress);
         else

@@ -64,7 +64,7 @@ static void assignment_hold(struct deciding *d, const struct question *question)
     struct assignment *assignment =
         assignments_find(&d->decision->live.assignments, question->assignment - 1);
     must(assignment != NULL);
-    assignment->question = question->n + 1;
+    assignment->wait.question = question->n + 1;
     assignment_touch(d, assignment);
 }
 
@@ -167,8 +167,8 @@ static const struct question *held_by(const struct deciding *d, uint32_t assignm
 const struct question *assignment_question(const struct deciding *d,
                                            const struct assignment *assignment, struct str cause) {
     const struct question *question =
-        assignment->question
-            ? questions_find(&d->decision->live.questions, assignment->question - 1)
+        assignment->wait.question
+            ? questions_find(&d->decision->live.questions, assignment->wait.question - 1)
             : NULL;
     return question && str_begins(str_of(question->cause), cause) ? question : NULL;
 }
@@ -177,10 +177,10 @@ static void assignment_free(struct deciding *d, uint32_t n, uint32_t question) {
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignment *assignment =
         n ? assignments_find(&d->decision->live.assignments, n - 1) : NULL;
-    if (!assignment || assignment->question != question)
+    if (!assignment || assignment->wait.question != question)
         return;
     const struct question *other = held_by(d, n);
-    assignment->question = other ? other->n + 1 : 0;
+    assignment->wait.question = other ? other->n + 1 : 0;
     assignment_touch(d, assignment);
 }
 
@@ -270,19 +270,19 @@ void questions_end(struct deciding *d, struct str rule) {
  * five in a minute. */
 static bool asks_too_often(const struct deciding *d, const struct assignment *assignment) {
     int64_t now = (d->signal->at - assignment->created_at) / SECONDS(1);
-    return assignment->request_count == LIMIT_REQUESTS &&
-           now - assignment->requests[0] <= MINUTE / SECONDS(1);
+    return assignment->requests.count == LIMIT_REQUESTS &&
+           now - assignment->requests.at[0] <= MINUTE / SECONDS(1);
 }
 
 static void request_note(struct deciding *d, struct assignment *assignment) {
     int64_t now = (d->signal->at - assignment->created_at) / SECONDS(1);
-    if (assignment->request_count == LIMIT_REQUESTS)
-        memmove(assignment->requests, assignment->requests + 1,
-                (LIMIT_REQUESTS - 1) * sizeof *assignment->requests);
+    if (assignment->requests.count == LIMIT_REQUESTS)
+        memmove(assignment->requests.at, assignment->requests.at + 1,
+                (LIMIT_REQUESTS - 1) * sizeof *assignment->requests.at);
     else
-        assignment->request_count++;
-    assignment->requests[assignment->request_count - 1] = now < 0 ? 0 : (uint32_t)now;
-    assignment->reported_last = 0;
+        assignment->requests.count++;
+    assignment->requests.at[assignment->requests.count - 1] = now < 0 ? 0 : (uint32_t)now;
+    assignment->progress.reported_last = 0;
     assignment_touch(d, assignment);
 }
 
@@ -344,8 +344,8 @@ static void assignment_block(struct deciding *d, const struct assignment *held, 
     struct assignment *assignment = assignments_find(&d->decision->live.assignments, held->n);
     if (!assignment_status_may_become(assignment->status, ASSIGNMENT_BLOCKED))
         return;
-    assignment->waiting = WAITS_FOR_ANSWER;
-    name_put(assignment->reason, sizeof assignment->reason, why);
+    assignment->wait.on = WAITS_FOR_ANSWER;
+    name_put(assignment->wait.reason, sizeof assignment->wait.reason, why);
     assignment_move(d, assignment, ASSIGNMENT_BLOCKED,
                     (struct evidence){.rule = STR("question.holds"), .reason = why});
 }
@@ -486,7 +486,7 @@ static bool shown_is_meant(const struct deciding *d, const struct question *ques
             : NULL;
     struct str shown = d->signal->title;
     return shown.len == 0 || d->signal->to != 1 ||
-           (assignment && str_equal(shown, str_of(assignment->commit)));
+           (assignment && str_equal(shown, str_of(assignment->check.commit)));
 }
 
 static bool answer_is_refused(struct deciding *d, const struct question *question) {
@@ -524,8 +524,8 @@ static bool assignment_is_busy(const struct live *live, const struct question *q
         question->assignment ? assignments_find(&live->assignments, question->assignment - 1)
                              : NULL;
     bool hears =
-        assignment && assignment->status != ASSIGNMENT_BLOCKED && assignment->outgoing_next;
-    return assignment && (assignment->effect != 0 || hears);
+        assignment && assignment->status != ASSIGNMENT_BLOCKED && assignment->outgoing.next;
+    return assignment && (assignment->delivery.effect != 0 || hears);
 }
 
 /* A decision whether the work continues at all is not an answer to the agent. */

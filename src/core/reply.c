@@ -19,40 +19,40 @@ static struct str reply_rule(enum wording words) {
 
 /* The reply is not needed any more, or its run is over: a new run is told everything. */
 void reply_forget(struct assignment *assignment) {
-    if (assignment->outgoing_next && assignment->waiting == WAITS_FOR_PERMIT &&
+    if (assignment->outgoing.next && assignment->wait.on == WAITS_FOR_PERMIT &&
         assignment->status != ASSIGNMENT_QUEUED)
-        assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->outgoing_next = WORDS_NONE;
+        assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->outgoing.next = WORDS_NONE;
 }
 
 static bool can_hear(const struct deciding *d, const struct assignment *assignment) {
     bool works = assignment->status == ASSIGNMENT_DISPATCHED ||
                  assignment->status == ASSIGNMENT_ACTIVE ||
                  assignment->status == ASSIGNMENT_STALLED;
-    return works && assignment->effect == 0 && d->decision->goal.status == GOAL_ACTIVE &&
+    return works && assignment->delivery.effect == 0 && d->decision->goal.status == GOAL_ACTIVE &&
            dispatch_has_room(d);
 }
 
 static void reply_ask(struct deciding *d, struct assignment *assignment) {
-    assignment->waiting = WAITS_FOR_PERMIT;
+    assignment->wait.on = WAITS_FOR_PERMIT;
     permit_act(d, assignment, PERMIT_ACT);
 }
 
 /* Text that the agent has not received yet makes room for the new text, and is sent after it. */
 void outgoing_set(struct deciding *d, struct assignment *assignment, enum wording words,
                   struct hash outgoing) {
-    if (assignment->outgoing_unheard)
-        words_put_by(d, assignment, assignment->outgoing_unheard, assignment->outgoing);
-    assignment->outgoing = outgoing;
-    assignment->outgoing_unheard = words;
+    if (assignment->outgoing.undelivered)
+        words_put_by(d, assignment, assignment->outgoing.undelivered, assignment->outgoing.text);
+    assignment->outgoing.text = outgoing;
+    assignment->outgoing.undelivered = words;
 }
 
 void assignment_reply(struct deciding *d, struct assignment *assignment, enum wording words) {
     bool can_wait = words == WORDS_BLOCK || words == WORDS_HANDOVER;
     if (assignment_is_adopted(assignment) ||
-        (assignment->outgoing_unheard && assignment->outgoing_next && can_wait))
+        (assignment->outgoing.undelivered && assignment->outgoing.next && can_wait))
         return;
-    assignment->outgoing_next = words;
+    assignment->outgoing.next = words;
     assignment_touch(d, assignment);
     if (can_hear(d, assignment))
         reply_ask(d, assignment);
@@ -62,17 +62,17 @@ void assignment_reply(struct deciding *d, struct assignment *assignment, enum wo
 
 /* Nothing is in the way of the reply any more. */
 void reply_due(struct deciding *d, struct assignment *assignment) {
-    if (assignment->outgoing_next && assignment->waiting == WAITS_FOR_NOTHING &&
+    if (assignment->outgoing.next && assignment->wait.on == WAITS_FOR_NOTHING &&
         can_hear(d, assignment))
         reply_ask(d, assignment);
 }
 
 /* A permit is for this moment. A reply that cannot be sent now stays queued, and reply_due() asks admission once more. */
 void reply_granted(struct deciding *d, struct assignment *assignment) {
-    enum wording words = assignment->outgoing_next;
-    if (assignment->waiting != WAITS_FOR_PERMIT || assignment->status == ASSIGNMENT_QUEUED)
+    enum wording words = assignment->outgoing.next;
+    if (assignment->wait.on != WAITS_FOR_PERMIT || assignment->status == ASSIGNMENT_QUEUED)
         return;
-    assignment->waiting = WAITS_FOR_NOTHING;
+    assignment->wait.on = WAITS_FOR_NOTHING;
     assignment_touch(d, assignment);
     if (!can_hear(d, assignment)) {
         decide_record(
@@ -81,9 +81,9 @@ void reply_granted(struct deciding *d, struct assignment *assignment) {
         return;
     }
     uint32_t n = assignment->n;
-    assignment->outgoing_next = WORDS_NONE;
+    assignment->outgoing.next = WORDS_NONE;
     if (words == WORDS_HANDOVER)
-        assignment->handover = 1;
+        assignment->recovery.handover = 1;
     if (words == WORDS_AGAIN) {
         assignment_run_end(d, assignment);
         assignment->session[0] = 0;

@@ -28,7 +28,7 @@ bool run_may_start(const struct deciding *d, const struct assignment *assignment
 
 void run_host_note(struct deciding *d, struct assignment *assignment) {
     plan_edit(d, 0);
-    assignment->work_host = d->signal->host;
+    assignment->setup.work_host = d->signal->host;
     assignment_touch(d, assignment);
     struct node *node = plan_node(&d->decision->plan, assignment->node);
     node->run = assignment->run;
@@ -45,7 +45,7 @@ static struct evidence lost_evidence(struct deciding *d, const struct assignment
     struct evidence evidence = {.rule = rule,
                                 .node = arena_copy(d->out, node_id(node)),
                                 .host = node->run_host || !assignment ? node->run_host
-                                                                      : assignment->work_host,
+                                                                      : assignment->setup.work_host,
                                 .effect = node->run,
                                 .until = node->alone_at};
     return assignment ? assignment_evidence(d, assignment, evidence) : evidence;
@@ -55,7 +55,7 @@ static struct evidence lost_evidence(struct deciding *d, const struct assignment
 static void effect_take_back(struct deciding *d, struct assignment *assignment) {
     struct goal *goal = &d->decision->goal;
     struct effect_slot *slot =
-        assignment->effect ? goal_effect(goal, assignment->effect - 1) : NULL;
+        assignment->delivery.effect ? goal_effect(goal, assignment->delivery.effect - 1) : NULL;
     if (!slot)
         return;
     bool looks = slot->kind == EFFECT_LOOK || slot->kind == EFFECT_CHECK;
@@ -63,7 +63,7 @@ static void effect_take_back(struct deciding *d, struct assignment *assignment) 
         (slot->kind == EFFECT_SPAWN || slot->kind == EFFECT_SEND) && slot->state == EFFECT_READY;
     if (!looks && !unclaimed)
         return;
-    assignment->effect = 0;
+    assignment->delivery.effect = 0;
     effect_move(d, slot, EFFECT_ENDED);
     decide_record(
         d, RECORD_EFFECT_WITHDRAWN,
@@ -73,25 +73,26 @@ static void effect_take_back(struct deciding *d, struct assignment *assignment) 
 
 static bool is_landing(const struct deciding *d, const struct assignment *assignment) {
     const struct effect_slot *slot =
-        assignment->effect ? goal_effect((struct goal *)&d->decision->goal, assignment->effect - 1)
-                           : NULL;
+        assignment->delivery.effect
+            ? goal_effect((struct goal *)&d->decision->goal, assignment->delivery.effect - 1)
+            : NULL;
     return slot && slot->kind == EFFECT_LAND;
 }
 
 static void assignment_strand(struct deciding *d, struct assignment *assignment,
                               const struct node *node) {
-    bool checked = assignment->waiting == WAITS_FOR_CHECK;
+    bool checked = assignment->wait.on == WAITS_FOR_CHECK;
     effect_take_back(d, assignment);
     assignment->ended = 1;
     reply_forget(assignment);
     if (checked)
         done_forget(d, assignment);
-    if (checked || assignment->waiting == WAITS_FOR_NOTHING ||
-        assignment->waiting == WAITS_FOR_RETRY)
-        assignment->waiting = WAITS_FOR_HOST;
-    assignment->backoff_until = node->alone_at;
-    if (assignment->waiting == WAITS_FOR_HOST)
-        assignment->waits_until = node->alone_at;
+    if (checked || assignment->wait.on == WAITS_FOR_NOTHING ||
+        assignment->wait.on == WAITS_FOR_RETRY)
+        assignment->wait.on = WAITS_FOR_HOST;
+    assignment->recovery.backoff_until = node->alone_at;
+    if (assignment->wait.on == WAITS_FOR_HOST)
+        assignment->wait.until = node->alone_at;
     struct evidence evidence = lost_evidence(d, assignment, node, STR("host.lost"));
     if (assignment->status == ASSIGNMENT_DISPATCHED || assignment->status == ASSIGNMENT_ACTIVE)
         assignment_move(d, assignment, ASSIGNMENT_STALLED, evidence);
@@ -104,7 +105,7 @@ static void assignment_strand(struct deciding *d, struct assignment *assignment,
 /* ---- work that was left on a lost host ---- */
 
 bool work_is_elsewhere(const struct deciding *d, const struct assignment *assignment) {
-    return assignment->work_host && assignment->work_host != d->decision->goal.owner;
+    return assignment->setup.work_host && assignment->setup.work_host != d->decision->goal.owner;
 }
 
 /* The run has ended, so nothing prevents another one. */
@@ -115,7 +116,7 @@ void work_strand(struct deciding *d, struct assignment *assignment) {
         node->alone_at = d->signal->at;
     node->lost_run = node->run;
     node_touch(d, node);
-    assignment->waiting = WAITS_FOR_CHECK;
+    assignment->wait.on = WAITS_FOR_CHECK;
     assignment_strand(d, assignment, node);
 }
 
@@ -124,7 +125,7 @@ static void works_check_host(struct deciding *d) {
     for (uint32_t i = 0; i < d->decision->live.assignments.count; i++) {
         const struct assignment *assignment = &d->decision->live.assignments.at[i];
         const struct node *node = plan_node(&d->decision->plan, assignment->node);
-        if (assignment->waiting != WAITS_FOR_CHECK || !work_is_elsewhere(d, assignment) || !node ||
+        if (assignment->wait.on != WAITS_FOR_CHECK || !work_is_elsewhere(d, assignment) || !node ||
             node->run_host || is_landing(d, assignment))
             continue;
         live_edit(d, PART_ASSIGNMENT, 0);
@@ -193,8 +194,8 @@ void runs_check_host(struct deciding *d) {
 /* The run may not start yet. */
 void assignment_waits_for_host(struct deciding *d, struct assignment *assignment) {
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
-    assignment->waiting = WAITS_FOR_HOST;
-    assignment->waits_until = assignment->backoff_until = node->alone_at;
+    assignment->wait.on = WAITS_FOR_HOST;
+    assignment->wait.until = assignment->recovery.backoff_until = node->alone_at;
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS, lost_evidence(d, assignment, node, STR("host.lost")));
 }
@@ -216,9 +217,9 @@ static void run_ended_note(struct deciding *d, const struct assignment *assignme
         return;
     live_edit(d, PART_ASSIGNMENT, 0);
     struct assignment *waits = assignments_find(&d->decision->live.assignments, assignment->n);
-    waits->backoff_until = d->signal->at;
-    if (waits->waiting == WAITS_FOR_HOST)
-        waits->waits_until = d->signal->at;
+    waits->recovery.backoff_until = d->signal->at;
+    if (waits->wait.on == WAITS_FOR_HOST)
+        waits->wait.until = d->signal->at;
     assignment_touch(d, waits);
 }
 

@@ -10,10 +10,10 @@
 static struct sample sample_of(const struct assignment *assignment) {
     return (struct sample){.assignment = assignment->n,
                            .updated_at = assignment->updated_at,
-                           .last_activity_at = assignment->last_activity_at,
-                           .progress_at = assignment->progress_at,
-                           .phase = str_of(assignment->phase),
-                           .percent = assignment->percent};
+                           .last_activity_at = assignment->liveness.last_activity_at,
+                           .progress_at = assignment->progress.at,
+                           .phase = str_of(assignment->progress.phase),
+                           .percent = assignment->progress.percent};
 }
 
 /* The samples as they were before this decision. */
@@ -24,7 +24,7 @@ void samples_keep(struct deciding *d, struct evidence *evidence) {
                               : NULL;
     struct samples samples = {.rows = {.at = rows}};
     for (uint32_t i = 0; rows && i < assignments->count; i++)
-        if (assignments->at[i].sampled)
+        if (assignments->at[i].progress.sampled)
             rows[samples.rows.count++] = sample_of(&assignments->at[i]);
     if (samples.rows.count == 0)
         return;
@@ -39,15 +39,15 @@ void samples_keep(struct deciding *d, struct evidence *evidence) {
 void samples_end(struct deciding *d) {
     const struct assignments *assignments = &d->decision->live.assignments;
     for (uint32_t i = 0; i < assignments->count; i++)
-        if (assignments->at[i].sampled) {
+        if (assignments->at[i].progress.sampled) {
             live_edit(d, PART_ASSIGNMENT, 0);
-            assignments->at[i].sampled = 0;
+            assignments->at[i].progress.sampled = 0;
             live_touch(d, PART_ASSIGNMENT, &assignments->at[i]);
         }
 }
 
 void assignment_sample(struct deciding *d, struct assignment *assignment) {
-    assignment->sampled = 1;
+    assignment->progress.sampled = 1;
     assignment_touch(d, assignment);
     d->decision->verdict = VERDICT_SAMPLE;
 }
@@ -59,11 +59,11 @@ bool samples_apply(const struct samples *samples, struct assignments *assignment
         if (!assignment)
             return false;
         assignment->updated_at = rows[i].updated_at;
-        assignment->last_activity_at = rows[i].last_activity_at;
-        assignment->progress_at = rows[i].progress_at;
-        name_put(assignment->phase, sizeof assignment->phase, rows[i].phase);
-        assignment->percent = rows[i].percent;
-        assignment->sampled = 1;
+        assignment->liveness.last_activity_at = rows[i].last_activity_at;
+        assignment->progress.at = rows[i].progress_at;
+        name_put(assignment->progress.phase, sizeof assignment->progress.phase, rows[i].phase);
+        assignment->progress.percent = rows[i].percent;
+        assignment->progress.sampled = 1;
     }
     return true;
 }

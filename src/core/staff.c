@@ -47,10 +47,10 @@ struct assignment *assignment_add(struct deciding *d, const struct node *node,
     must(!assignments_of_node(&d->decision->live.assignments, node->n));
     struct assignment *assignment = live_add(d, PART_ASSIGNMENT, goal->parts_made++);
     assignment->node = node->n;
-    assignment->start = node->start;
-    assignment->first = assignment->rung = (enum rung)d->policy->first_rung;
+    assignment->setup.start = node->start;
+    assignment->recovery.first = assignment->recovery.rung = (enum rung)d->policy->first_rung;
     assignment->created_at = assignment->updated_at = d->signal->at;
-    assignment->waiting = WAITS_FOR_PERMIT;
+    assignment->wait.on = WAITS_FOR_PERMIT;
     name_put(assignment->agent, sizeof assignment->agent, str_of(agent->id));
     name_put(assignment->account, sizeof assignment->account,
              str_of(agent->account[0] ? agent->account : agent->id));
@@ -205,17 +205,17 @@ static void node_begin(struct deciding *d, const struct assignment *assignment) 
 /* The assignment may begin, but cannot right now: its permit is returned, and asked for again. */
 static void begin_later(struct deciding *d, struct assignment *assignment) {
     permit_return(d, assignment, true);
-    assignment->waiting = WAITS_FOR_BACKOFF;
-    assignment->waits_until = time_after(d->signal->at, d->policy->tick_every);
+    assignment->wait.on = WAITS_FOR_BACKOFF;
+    assignment->wait.until = time_after(d->signal->at, d->policy->tick_every);
     assignment_touch(d, assignment);
     decide_record(d, RECORD_ASSIGNMENT_WAITS,
                   assignment_evidence(d, assignment,
                                       (struct evidence){.rule = STR("staff.not-now"),
-                                                        .until = assignment->waits_until}));
+                                                        .until = assignment->wait.until}));
 }
 
 static void assignment_begin(struct deciding *d, struct assignment *assignment) {
-    bool waits = assignment->waiting == WAITS_FOR_PERMIT || assignment->waiting == WAITS_FOR_QUOTA;
+    bool waits = assignment->wait.on == WAITS_FOR_PERMIT || assignment->wait.on == WAITS_FOR_QUOTA;
     if (!waits ||
         (assignment->status != ASSIGNMENT_QUEUED && assignment->status != ASSIGNMENT_BLOCKED)) {
         decide_record(/* its start was counted */
@@ -227,7 +227,8 @@ static void assignment_begin(struct deciding *d, struct assignment *assignment) 
     if (assignment->status == ASSIGNMENT_BLOCKED)
         assignment_move(d, assignment, ASSIGNMENT_QUEUED,
                         (struct evidence){.rule = STR("account.open")});
-    if (d->decision->goal.status != GOAL_ACTIVE || !dispatch_has_room(d) || assignment->effect) {
+    if (d->decision->goal.status != GOAL_ACTIVE || !dispatch_has_room(d) ||
+        assignment->delivery.effect) {
         begin_later(d, assignment);
         return;
     }
@@ -237,12 +238,12 @@ static void assignment_begin(struct deciding *d, struct assignment *assignment) 
         return;
     }
     node_begin(d, assignment);
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->instruction =
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->delivery.instruction =
         (struct hash){0}; /* it was permitted: the same words are not too soon */
-    assignment_dispatch(d, assignment, assignment->attempts == 0 ? WORDS_TASK : WORDS_AGAIN,
-                        assignment_is_adopted(assignment) ? STR("watched.begin")
-                                                          : STR("staff.begin"));
+    assignment_dispatch(
+        d, assignment, assignment->delivery.attempts == 0 ? WORDS_TASK : WORDS_AGAIN,
+        assignment_is_adopted(assignment) ? STR("watched.begin") : STR("staff.begin"));
     plan_settle(d);
 }
 
@@ -250,7 +251,7 @@ static void watches_begin(struct deciding *d) {
     struct assignments *assignments = &d->decision->live.assignments;
     for (uint32_t i = 0; i < assignments->count; i++) {
         bool waits = assignments->at[i].status == ASSIGNMENT_QUEUED &&
-                     assignments->at[i].waiting == WAITS_FOR_PERMIT;
+                     assignments->at[i].wait.on == WAITS_FOR_PERMIT;
         if (!waits || !assignment_is_adopted(&assignments->at[i]))
             continue;
         live_edit(d, PART_ASSIGNMENT, 0);
@@ -283,7 +284,7 @@ void rule_granted(struct deciding *d) {
     case PERMIT_BEGIN: assignment_begin(d, assignment); break;
     case PERMIT_ACT:
     case PERMIT_DISRUPTIVE:
-        if (assignment->outgoing_next)
+        if (assignment->outgoing.next)
             reply_granted(d, assignment);
         else
             ladder_granted(d, assignment);
@@ -363,7 +364,7 @@ void rule_denied(struct deciding *d) {
     if (kind == PERMIT_BEGIN)
         begin_denied(d, assignment);
     else if (kind != PERMIT_NONE &&
-             (assignment->status == ASSIGNMENT_STALLED || assignment->outgoing_next)) {
+             (assignment->status == ASSIGNMENT_STALLED || assignment->outgoing.next)) {
         reply_forget(assignment); /* a denial is final */
         uint32_t n = assignment->n;
         ladder_ask(d, assignment, STR("permit.denied"),
@@ -376,8 +377,8 @@ void rule_denied(struct deciding *d) {
 
 /* The assignment begins once more, and asks for a permit again. */
 void assignment_again(struct deciding *d, struct assignment *assignment, struct str rule) {
-    assignment->waiting = WAITS_FOR_PERMIT;
-    assignment->waits_until = assignment->backoff_until = 0;
+    assignment->wait.on = WAITS_FOR_PERMIT;
+    assignment->wait.until = assignment->recovery.backoff_until = 0;
     if (assignment->status == ASSIGNMENT_BLOCKED)
         assignment_move(d, assignment, ASSIGNMENT_QUEUED, (struct evidence){.rule = rule});
     else
@@ -389,9 +390,9 @@ void assignment_again(struct deciding *d, struct assignment *assignment, struct 
 static void node_done(struct deciding *d, struct node *node, const struct assignment *ended,
                       const struct ending *ending) {
     enum proof proof = ending->proof == PROOF_LANDED ? PROOF_CHECKED : ending->proof;
-    node->completion = ended->completion;
-    node->confidence = ended->confidence;
-    node->report = ended->report;
+    node->completion = ended->progress.completion;
+    node->confidence = ended->progress.confidence;
+    node->report = ended->progress.report;
     node->proof = ending->proof;
     node->landed = ending->landed.len ? decide_text(d, ending->landed) : (struct hash){0};
     node_move(d, node, NODE_DONE, BY_WORK,

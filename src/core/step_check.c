@@ -50,10 +50,12 @@ static const struct span {
 } SAMPLED[] = {
 #define SPAN(kind, member) \
     { offsetof(struct assignment, member), sizeof((struct assignment){0}.member), kind }
-    SPAN(OBSERVED, updated_at), SPAN(OBSERVED, last_activity_at), SPAN(OBSERVED, fingerprint),
-    SPAN(OBSERVED, context),    SPAN(OBSERVED, tokens),           SPAN(OBSERVED, cost),
-    SPAN(OBSERVED, run_tokens), SPAN(OBSERVED, run_cost),         SPAN(REPORTED, phase),
-    SPAN(REPORTED, percent),    SPAN(REPORTED, progress_at),      SPAN(REPORTED, sampled),
+    SPAN(OBSERVED, updated_at),           SPAN(OBSERVED, liveness.last_activity_at),
+    SPAN(OBSERVED, liveness.fingerprint), SPAN(OBSERVED, liveness.context),
+    SPAN(OBSERVED, usage.tokens),         SPAN(OBSERVED, usage.cost),
+    SPAN(OBSERVED, usage.run_tokens),     SPAN(OBSERVED, usage.run_cost),
+    SPAN(REPORTED, progress.phase),       SPAN(REPORTED, progress.percent),
+    SPAN(REPORTED, progress.at),          SPAN(REPORTED, progress.sampled),
 #undef SPAN
 };
 
@@ -94,17 +96,17 @@ static bool assignment_is_named(const struct deciding *d, const struct record_na
     const struct node *node = plan_node(&d->decision->plan, assignment->node);
     return id_is(names->assignment, PART_ASSIGNMENT, assignment->n) ||
            (names->effect &&
-            (names->effect == assignment->effect || names->effect == assignment->run)) ||
+            (names->effect == assignment->delivery.effect || names->effect == assignment->run)) ||
            (node && names->assignment.len == 0 && str_equal(names->node, node_id(node)));
 }
 
 /* True: the record names an assignment of this node, or the assignment of this message, before or after the decision. */
 static bool names_assignment_of(const struct deciding *d, const struct record_names *names,
                                 const struct assignments *assignments, const struct node *node,
-                                const struct agent_message *agent_message) {
+                                const struct agent_message *message) {
     for (uint32_t i = 0; i < assignments->count; i++) {
         const struct assignment *assignment = &assignments->at[i];
-        bool its = node ? assignment->node == node->n : assignment->n + 1 == agent_message->to;
+        bool its = node ? assignment->node == node->n : assignment->n + 1 == message->to;
         if (its && assignment_is_named(d, names, assignment))
             return true;
     }
@@ -112,15 +114,15 @@ static bool names_assignment_of(const struct deciding *d, const struct record_na
 }
 
 static bool belongs_to_named(const struct deciding *d, const struct record_names *names,
-                             const struct node *node, const struct agent_message *agent_message) {
-    return names_assignment_of(d, names, &d->decision->live.assignments, node, agent_message) ||
+                             const struct node *node, const struct agent_message *message) {
+    return names_assignment_of(d, names, &d->decision->live.assignments, node, message) ||
            (d->world->live &&
-            names_assignment_of(d, names, &d->world->live->assignments, node, agent_message));
+            names_assignment_of(d, names, &d->world->live->assignments, node, message));
 }
 
 static bool row_is_named_by(const struct deciding *d, const struct record_names *names,
                             enum part_kind kind, const void *row) {
-    const struct agent_message *agent_message = row;
+    const struct agent_message *message = row;
     const struct question *question = row;
     switch (kind) {
     case PART_NODE:
@@ -128,8 +130,8 @@ static bool row_is_named_by(const struct deciding *d, const struct record_names 
     case PART_ASSIGNMENT: return assignment_is_named(d, names, row);
     case PART_QUESTION: return id_is(names->question, kind, question->n);
     case PART_AGENT_MESSAGE:
-        return id_is(names->question, kind, agent_message->n) ||
-               (agent_message->to && belongs_to_named(d, names, NULL, agent_message));
+        return id_is(names->question, kind, message->n) ||
+               (message->to && belongs_to_named(d, names, NULL, message));
     default: return false;
     }
 }
@@ -178,7 +180,7 @@ void assignment_noted(struct deciding *d, uint32_t n, struct str rule) {
     decide_record(
         d, RECORD_ASSIGNMENT_WAITS,
         assignment_evidence(d, assignment,
-                            (struct evidence){.rule = rule, .until = assignment->waits_until}));
+                            (struct evidence){.rule = rule, .until = assignment->wait.until}));
 }
 
 static uint32_t row_n(const void *row) {

@@ -3,21 +3,6 @@
 #include "drivers/drive.h"
 #include "base/seam.h"
 
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static const struct driver *const ALL[] = {&DRIVER_ACP,      &DRIVER_CLAUDE,  &DRIVER_TMUX,
-                                           &DRIVER_OPENCLAW, &DRIVER_COMMAND, &DRIVER_ADOPTED};
-
-const struct driver *driver_named(struct str name) {
-    for (size_t i = 0; i < count_of(ALL); i++)
-        if (str_equal(str_of(ALL[i]->name), name))
-            return ALL[i];
-    return NULL;
-}
-
 /* ---- lines ---- */
 
 bool drive_line(struct drive_lines *lines, struct str bytes, uint64_t offset,

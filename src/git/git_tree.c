@@ -7,19 +7,8 @@
 #include "git/git_state.h"
 
 #include "base/bytes.h"
-#include "base/seam.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
-
-struct str git_tree_folder(struct git_call *call, struct str run) {
-    return git_path(call, "worktrees", run, "");
-}
-
-struct str git_tree_path(struct git_call *call, struct str run) {
-    return git_path(call, "worktrees", run, "/tree");
-}
 
 static bool folder_ready(struct git_call *call, const char *name) {
     return git_folder_make(

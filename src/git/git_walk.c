@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct candidate { /* not in HEAD: has to be tested for being ignored */
@@ -162,24 +161,6 @@ static bool is_included(const struct git_walk *walk, struct str path) {
         if (str_equal(walk->included[i], path))
             return true;
     return false;
-}
-
-/* ---- one entry ---- */
-
-struct git_stat git_stat_of(const struct stat *about) {
-    uint32_t mode = S_ISLNK(about->st_mode)    ? GIT_MODE_LINK
-                    : !S_ISREG(about->st_mode) ? 0
-                    : about->st_mode & S_IXUSR ? GIT_MODE_PROGRAM
-                                               : GIT_MODE_FILE;
-    return (struct git_stat){
-        .device = (uint64_t)about->st_dev,
-        .inode = (uint64_t)about->st_ino,
-        .size = (uint64_t)about->st_size,
-        .changed_ns = (int64_t)about->st_ctim.tv_sec * 1000000000 + about->st_ctim.tv_nsec,
-        .modified_ns = (int64_t)about->st_mtim.tv_sec * 1000000000 + about->st_mtim.tv_nsec,
-        .mode = mode,
-        .fits = mode == GIT_MODE_LINK || ((about->st_mode & S_IRUSR) && about->st_size >= 0 &&
-                                          about->st_size <= GIT_FILE_BYTES)};
 }
 
 /* Tells whether git would see a separate repository here; does not follow the path in a .git file. */

@@ -117,7 +117,7 @@ static struct trouble folder_enter(struct hold_options *options) {
 }
 
 /* The socket's name is relative to the folder: its path may be too long for an address. */
-static struct trouble http_server_open(struct hold *hold) {
+static struct trouble socket_open(struct hold *hold) {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "hold.sock"};
     hold->server.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     unlink("hold.sock"); /* the folder is ours: we have the lock */
@@ -178,7 +178,7 @@ static struct trouble hold_begin(struct hold *hold) {
         code = loop_open(hold);
     if (code)
         return (struct trouble){"cannot open what it needs", code};
-    struct trouble trouble = http_server_open(hold);
+    struct trouble trouble = socket_open(hold);
     if (!trouble.code)
         trouble = agent_start(hold);
     if (trouble.code)

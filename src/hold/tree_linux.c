@@ -183,15 +183,15 @@ static void list_each(const char *path, void (*see)(void *with, pid_t pid), void
         close(fd);
 }
 
-struct http_request {
+struct child_walk {
     struct walk *walk;
     const struct step *parent;
     unsigned depth;
 };
 
-static void http_request_see(void *with, pid_t pid) {
-    const struct http_request *request = with;
-    child_inspect(request->walk, request->parent, pid, request->depth);
+static void child_enter(void *with, pid_t pid) {
+    const struct child_walk *of = with;
+    child_inspect(of->walk, of->parent, pid, of->depth);
 }
 
 /* The kernel lists children under the thread that started them. */
@@ -205,7 +205,7 @@ static void step_down(struct walk *walk, const struct step *parent, unsigned dep
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent->pid, entry->d_name);
-        list_each(path, http_request_see, &(struct http_request){walk, parent, depth});
+        list_each(path, child_enter, &(struct child_walk){walk, parent, depth});
     }
     closedir(threads);
 }

@@ -7,6 +7,13 @@
 
 #include <microhttpd.h>
 
+enum http_request_state {
+    HTTP_REQUEST_COMING,
+    HTTP_REQUEST_ASKING,
+    HTTP_REQUEST_SLEEPING,
+    HTTP_REQUEST_ANSWERED
+};
+
 struct http_request { /* the caller is known before a route sees the request */
     struct daemon_context *context;
     struct http_server *server;
@@ -90,3 +97,6 @@ enum MHD_Result http_request_handle(void *with, struct MHD_Connection *connectio
                                     size_t *size, void **state);
 void http_request_completed(void *with, struct MHD_Connection *connection, void **state,
                             enum MHD_RequestTerminationCode why);
+enum MHD_Result http_reply_plainly(struct http_request *request, enum error error);
+enum MHD_Result http_reply_status(struct http_request *request, int status, enum error error,
+                                  const char *why, const char *header);

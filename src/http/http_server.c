@@ -1,83 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the HTTP servers through which people and programs reach the daemon. */
-#include "http/http_server.h"
+#include "http/http_server_state.h"
 
-#include "http/auth.h"
-#include "http/events.h"
-#include "http/health.h"
-#include "http/http_listener.h"
-#include "http/http_request.h"
-#include "http/mcp.h"
-#include "http/metrics.h"
 #include "http/rpc.h"
-#include "http/throttle.h"
-#include "http/unauthenticated.h"
 #include "ops/json.h"
 #include "sys/crash_guard.h"
-#include "sys/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { PEM_MOST = 262144 };
-
-const struct route ROUTES[] = {
-    {"POST", "/rpc", MAY_ALL, rpc_begin, rpc_answered, NULL},
-    {"GET", "/events", MAY_ALL, events_begin, events_answered, events_forget},
-    {"POST", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
-    {"GET", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
-    {"DELETE", "/mcp", MAY_ALL, mcp_begin, mcp_answered, mcp_forget},
-    {"GET", "/metrics", MAY_LOOK, metrics_begin, metrics_answered, NULL},
-    {"GET", "/healthz", 0, healthz_begin, NULL, NULL},
-    {"GET", "/readyz", 0, readyz_begin, NULL, NULL},
-};
-const size_t ROUTE_COUNT = count_of(ROUTES);
-
-struct http_server {
-    enum http_server_kind kind;
-    struct MHD_Daemon *http;
-    struct daemon_context *context;
-    struct unauthenticated_conns conns;
-    struct throttle throttle;
-    struct http_listen_address address;    /* TCP only */
-    struct arena arena;                    /* holds the rules */
-    const struct http_server_rules *asked; /* only while opening: the caller's rules */
-    struct http_server_rules rules;
-    char *cert, *key; /* PEM */
-    bool given;       /* the socket was passed to us: do not unlink its path */
-};
-
-struct daemon_context *http_server_context(const struct http_server *server) {
-    return server->context;
-}
-
-bool http_server_is_unix(const struct http_server *server) {
-    return server->kind != HTTP_SERVER_TCP;
-}
-
-bool http_server_is_for_runs(const struct http_server *server) {
-    return server->kind == HTTP_SERVER_RUNS;
-}
-
-struct throttle *http_server_throttle(struct http_server *server) {
-    return &server->throttle;
-}
-
-const char *http_server_host(const struct http_server *server) {
-    return server->address.host;
-}
-
-uint16_t http_server_port(const struct http_server *server) {
-    return server->address.port;
-}
-
-const struct http_server_rules *http_server_rules(const struct http_server *server) {
-    return &server->rules;
-}
 
 /* ---- rules ---- */
 
@@ -248,18 +180,6 @@ struct http_server *http_server_open(struct daemon_context *context, enum http_s
 
 void http_server_sweep(struct http_server *server) {
     conns_sweep(&server->conns);
-}
-
-struct http_server_view http_server_view(struct http_server *server) {
-    struct unauthenticated_conns *conns = &server->conns;
-    pthread_mutex_lock(&conns->lock);
-    const union MHD_DaemonInfo *info =
-        server->http ? MHD_get_daemon_info(server->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
-                     : NULL;
-    struct http_server_view view = {info ? info->num_connections : 0, conns->unauthenticated.count,
-                                    conns->came, conns->sent_away};
-    pthread_mutex_unlock(&conns->lock);
-    return view;
 }
 
 void http_server_shut(struct http_server *server) {

@@ -112,58 +112,17 @@ bool batch_begin(struct ledger *ledger) {
     return true;
 }
 
-/* ---- ending ---- */
-
-static void batch_end(struct ledger *ledger) {
-    struct batch *batch = &ledger->batch;
-    batch->stage = BATCH_NONE;
-    batch->input_count = batch->group_count = batch->commit_count = 0;
-    batch->from = batch->to = 0;
-    batch->after_join = false;
-    arena_reset(&batch->arena);
-}
-
-/* Back into the queue, to be loaded and decided again: certainly nothing of it was committed. */
-static void input_again(struct ledger *ledger, struct input *input) {
-    const struct signal *signal = &input->signal;
-    if (signal->kind ==
-        SIGNAL_EFFECT_CLAIM) { /* reading finds it again, if this host still owns it */
-        ledger_forget_effect(ledger, signal->goal, signal->effect);
-        ledger->read_again = true;
-        input_free(input);
-    } else if (++input->tries > LIMIT_CONFLICT_RETRIES && input->waiter)
-        ledger_answer(ledger, input, ERROR_CONFLICT, NULL);
-    else
-        input_push(&ledger->waiting, input);
-}
-
 static void group_again(struct ledger *ledger, struct group *group) {
     struct batch *batch = &ledger->batch;
     warm_drop(ledger, batch->inputs[group->from]->signal.goal);
     for (uint32_t i = group->from; i < group->to; i++) {
-        input_again(ledger, batch->inputs[i]);
+        batch_input_again(ledger, batch->inputs[i]);
         batch->inputs[i] = NULL;
     }
 }
 
 bool batch_was_sent(const struct ledger *ledger) {
     return ledger->batch.stage >= BATCH_COMMIT;
-}
-
-void batch_abandon(struct ledger *ledger, enum error error) {
-    struct batch *batch = &ledger->batch;
-    for (uint32_t i = 0; i < batch->input_count; i++) {
-        struct input *input = batch->inputs[i];
-        batch->inputs[i] = NULL;
-        if (!input)
-            continue;
-        if (error && input->waiter)
-            ledger_answer(ledger, input, error, NULL);
-        else
-            input_again(ledger, input);
-    }
-    arena_free(&batch->arena);
-    batch_end(ledger);
 }
 
 /* ---- loading ---- */
@@ -347,15 +306,6 @@ bool batch_may_note(const struct ledger *ledger, const struct act *act) {
     return act_log_note(ledger->config.acts, &row, !planted(ACTED_FORGOTTEN));
 }
 
-/* P14: an earlier process of this host had claimed the effect; it noted everything that it began, and this effect is
- * not noted. */
-bool batch_never_began(const struct ledger *ledger, const struct effect_entry *entry) {
-    struct act_row row = {.goal = entry->goal, .n = entry->slot.n, .kind = entry->slot.kind};
-    bool mine = ledger->trusts_notes && entry->slot.run_host == ledger->config.host &&
-                entry->slot.state == EFFECT_RUNNING;
-    return mine && (planted(NOTES_UNREAD) || !act_log_had(ledger->config.acts, &row));
-}
-
 static void act_release(struct ledger *ledger, struct input *input, const struct goal *goal) {
     struct act *act = input->act;
     input->act = NULL;
@@ -507,26 +457,6 @@ static void commit_absorb(struct ledger *ledger, const struct store_answer *answ
             ledger->now.boot; /* resolving need not wait: it opens a new connection */
         break;
     }
-}
-
-/* P13: what a join or a beat compares the host row with. */
-struct store_known batch_known(const struct ledger *ledger, bool beats) {
-    bool blind = planted(BACK_UNNOTICED) || (beats && planted(BEAT_BLIND));
-    return ledger->config.lease == 0 || blind ? (struct store_known){0} : ledger->row_known;
-}
-
-/* P13: only a host that knows its own row may take over another one. The take-over begins a new era if the last commits
- * of the other host may be lost. */
-struct store_known batch_take_known(const struct ledger *ledger) {
-    struct store_known known = batch_known(ledger, false);
-    known.back = lease_row_is_doubtful(ledger, &ledger->victim);
-    return planted(TAKE_BLIND) ? (struct store_known){0} : known;
-}
-
-/* P13: raising the epoch returned no more than was known before, or a confirmed batch is missing. */
-bool batch_row_is_behind(const struct ledger *ledger, const struct store_answer *answer) {
-    return ledger->config.lease > 0 && !planted(BACK_UNNOTICED) &&
-           (answer->epoch <= ledger->self.epoch || answer->batch < ledger->batch_number);
 }
 
 /* P7: raise the epoch on a new connection: that waits for the earlier transaction, or fences it. Then the batch number

@@ -4,33 +4,6 @@
 #include "ledger/ledger_state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-/* ---- claim on the host's number ---- */
-
-bool lease_claims(const struct ledger *ledger) {
-    return ledger->config.lease > 0 && ledger->config.addr.len > 0;
-}
-
-/* ---- how the row was lost ---- */
-
-static void deposition_tell(struct ledger *ledger, const char *how) {
-    int64_t quiet = ledger->now.boot - ledger->away_until;
-    if (ledger->away_until > 0 && quiet <= 2 * ledger->config.lease)
-        snprintf(ledger->deposition, sizeof ledger->deposition,
-                 "%s; before that, the store had not answered for %.1f s", how,
-                 (double)ledger->away_for / 1e6);
-    else
-        snprintf(ledger->deposition, sizeof ledger->deposition, "%s", how);
-    ledger->deposition_open = false;
-    ledger->depositions_reported++;
-}
-
-void lease_deposed(struct ledger *ledger) {
-    ledger->deposition_open = true;
-    if (!lease_claims(ledger)) /* the row is not read */
-        deposition_tell(ledger, "the host row was taken");
-}
 
 /* The row says who has it now. A row that is behind what this host knows is from an earlier time. */
 static void deposition_find(struct ledger *ledger, const struct host_row *row) {
@@ -49,7 +22,7 @@ static void deposition_find(struct ledger *ledger, const struct host_row *row) {
         snprintf(how, sizeof how, "another process joined under the number of this host");
     else
         snprintf(how, sizeof how, "a request of this host whose answer was lost raised its epoch");
-    deposition_tell(ledger, how);
+    deposition_report(ledger, how);
 }
 
 void lease_claim(struct ledger *ledger) {
@@ -187,13 +160,6 @@ static void first_note(struct ledger *ledger, const struct host_row *row) {
             return;
     if (ledger->first_count < LOST_KNOWN)
         ledger->first[ledger->first_count++] = *row;
-}
-
-bool lease_row_is_doubtful(const struct ledger *ledger, const struct host_row *row) {
-    for (uint32_t i = 0; i < ledger->first_count; i++)
-        if (ledger->first[i].host == row->host)
-            return ledger->timeline_changed && ledger->first[i].beat == row->beat;
-    return ledger->timeline_changed;
 }
 
 static void inbox_meet(struct ledger *ledger, const struct inbox_row *row) {

@@ -4,7 +4,6 @@
 
 #include "store/rows.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct ledger *ledger_create(const struct ledger_config *config) {
@@ -32,18 +31,6 @@ struct ledger *ledger_create(const struct ledger_config *config) {
     return ledger;
 }
 
-const struct policy *ledger_policy(const struct ledger *ledger) {
-    return atomic_load(&ledger->policy);
-}
-
-static void repeats_free(struct act_list *list) {
-    for (struct act *act = list->first, *next; act; act = next) {
-        next = act->next;
-        free(act);
-    }
-    *list = (struct act_list){0};
-}
-
 void ledger_free(struct ledger *ledger) {
     if (!ledger)
         return;
@@ -54,7 +41,7 @@ void ledger_free(struct ledger *ledger) {
     input_free_all(&ledger->waiting);
     for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
         input_free_all(&ledger->claims[lane]);
-        repeats_free(&ledger->repeats[lane]);
+        ledger_repeats_free(&ledger->repeats[lane]);
     }
     input_free_all(&ledger->answered);
     input_free_all(&ledger->orders);
@@ -80,82 +67,6 @@ void ledger_give_up(struct ledger *ledger) {
     ledger->ordering = NULL;
 }
 
-/* ---- goals in memory ---- */
-
-static void warm_unlink(struct ledger *ledger, struct warm *warm) {
-    *(warm->older ? &warm->older->newer : &ledger->oldest) = warm->newer;
-    *(warm->newer ? &warm->newer->older : &ledger->newest) = warm->older;
-}
-
-static void warm_link(struct ledger *ledger, struct warm *warm) {
-    warm->newer = NULL;
-    warm->older = ledger->newest;
-    *(ledger->newest ? &ledger->newest->newer : &ledger->oldest) = warm;
-    ledger->newest = warm;
-}
-
-static struct warm *warm_touch(struct ledger *ledger, struct id id) {
-    struct warm *warm = map_get(&ledger->warm, id);
-    if (!warm)
-        return NULL;
-    warm_unlink(ledger, warm);
-    warm_link(ledger, warm);
-    return warm;
-}
-
-const struct warm *warm_get(struct ledger *ledger, struct id id) {
-    return warm_touch(ledger, id);
-}
-
-void warm_drop(struct ledger *ledger, struct id id) {
-    struct warm *warm = map_remove(&ledger->warm, id);
-    if (!warm)
-        return;
-    warm_unlink(ledger, warm);
-    ledger->warm_bytes -= live_size(&warm->live);
-    free(warm);
-}
-
-static void warm_fill(struct warm *warm, const struct goal *goal, const struct live *live) {
-    warm->goal = *goal;
-    live_pack(&warm->live, live, warm + 1);
-}
-
-static struct warm *warm_make(const struct goal *goal, const struct live *live) {
-    struct warm *warm = malloc(sizeof *warm + live_size(live));
-    if (warm)
-        warm_fill(warm, goal, live);
-    return warm;
-}
-
-/* If there is no memory, the goal is simply not cached: it is loaded again when it is needed. */
-void warm_put(struct ledger *ledger, const struct goal *goal, const struct live *live) {
-    struct warm *kept = warm_touch(ledger, goal->id);
-    size_t size = live_size(live);
-    if (kept && live_size(&kept->live) == size) {
-        warm_fill(kept, goal, live);
-        return;
-    }
-    struct warm *warm = warm_make(goal, live);
-    warm_drop(ledger, goal->id);
-    if (!warm)
-        return;
-    while (ledger->oldest &&
-           (ledger->warm.count >= LIMIT_WARM_GOALS || ledger->warm_bytes + size > LIMIT_WARM_BYTES))
-        warm_drop(ledger, ledger->oldest->goal.id);
-    if (!map_put(&ledger->warm, goal->id, warm)) {
-        free(warm);
-        return;
-    }
-    ledger->warm_bytes += size;
-    warm_link(ledger, warm);
-}
-
-void warm_clear(struct ledger *ledger) {
-    while (ledger->oldest)
-        warm_drop(ledger, ledger->oldest->goal.id);
-}
-
 /* ---- inputs and outputs ---- */
 
 bool ledger_offer(struct ledger *ledger, struct input *input) {
@@ -167,44 +78,6 @@ bool ledger_offer(struct ledger *ledger, struct input *input) {
     input->stepped = ledger->now.stepped;
     input_push(list, input);
     return true;
-}
-
-bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
-    signal.at = ledger->now.wall;
-    signal.actor = STR("overseer");
-    signal.by = WHO_OVERSEER;
-    struct input *input =
-        ledger->waiting.count < LIMIT_QUEUE_SIGNALS ? input_make(&signal, NULL) : NULL;
-    if (input) {
-        input->stamped = true;
-        input->stepped = ledger->now.stepped;
-        input_push(&ledger->waiting, input);
-    } else
-        ledger->read_again = true; /* a signal that is dropped here is found again by reading */
-    return input != NULL;
-}
-
-static void note_apply(struct ledger *ledger, const struct input *input);
-
-void ledger_answer(struct ledger *ledger, struct input *input, enum error error, const char *why) {
-    if (input->from_inbox && --ledger->inbox_pending == 0 && ledger->inbox_more) {
-        int64_t next = time_after(ledger->now.boot, ledger->inbox_rest);
-        ledger->inbox_more = false;
-        ledger->poll_at = next < ledger->poll_at ? next : ledger->poll_at;
-    }
-    ledger->unsettled = ledger->unsettled || (error && input->signal.kind == SIGNAL_EFFECT_LOST);
-    if (input->tells) {
-        input->error = error;
-        note_apply(ledger, input);
-    }
-    if (!input->waiter) {
-        input_free(input);
-        return;
-    }
-    input->error = error;
-    if (why != input->why)
-        snprintf(input->why, sizeof input->why, "%s", why ? why : "");
-    input_push(&ledger->answered, input);
 }
 
 struct input *ledger_take_answered(struct ledger *ledger) {
@@ -222,61 +95,11 @@ struct act *ledger_take_act(struct ledger *ledger) {
     return act;
 }
 
-/* ---- effects: from decided to claimed ---- */
-
-uint32_t ledger_claims(const struct ledger *ledger) {
-    uint32_t count = 0;
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
-        count += ledger->claims[lane].count + ledger->repeats[lane].count;
-    return count;
-}
-
 static uint32_t ledger_acting(const struct ledger *ledger) {
     uint32_t count = 0;
     for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
         count += ledger->acting[lane];
     return count;
-}
-
-static bool claim_queue(struct ledger *ledger, struct act *act) {
-    struct signal claim = {.kind = SIGNAL_EFFECT_CLAIM,
-                           .goal = act->effect.goal,
-                           .effect = act->effect.n,
-                           .host = ledger->config.host,
-                           .actor = STR("overseer"),
-                           .by = WHO_OVERSEER};
-    struct input *input = input_make(&claim, NULL);
-    if (!input)
-        return false;
-    input->act = act;
-    input_push(&ledger->claims[act->lane], input);
-    return true;
-}
-
-static bool repeat_queue(struct ledger *ledger, struct act *act) {
-    struct act_list *list = &ledger->repeats[act->lane];
-    act->next = NULL;
-    *(list->last ? &list->last->next : &list->first) = act;
-    list->last = act;
-    list->count++;
-    return true;
-}
-
-/* A ready effect queues for its claim, once; an effect that may be repeated needs none. An effect that finds no room is
- * found again by reading. */
-static void effect_queue(struct ledger *ledger, const struct effect_entry *entry) {
-    struct id id = effect_id(entry->goal, entry->slot.n);
-    struct act *act = NULL;
-    if (ledger_claims(ledger) < LIMIT_CLAIMS)
-        act = act_make(entry->goal, entry->slot.n, entry->slot.kind, entry->body);
-    bool known = act && map_put(&ledger->known, id, (void *)KNOWN_QUEUED);
-    bool repeats = EFFECTS[entry->slot.kind].promise == PROMISE_REPEAT;
-    if (known && (repeats ? repeat_queue(ledger, act) : claim_queue(ledger, act)))
-        return;
-    if (known)
-        map_remove(&ledger->known, id);
-    free(act);
-    ledger->read_again = true;
 }
 
 /* P14: once nothing from before this process waits for a decision, the notes are complete again. */
@@ -289,102 +112,10 @@ static void notes_settle(struct ledger *ledger) {
     act_log_settle(ledger->config.acts);
 }
 
-/* Decides what to do about an open effect of a goal that this host owns. */
-void ledger_meet_effect(struct ledger *ledger, const struct effect_entry *entry) {
-    bool repeats = EFFECTS[entry->slot.kind].promise == PROMISE_REPEAT;
-    if (map_get(&ledger->known, effect_id(entry->goal, entry->slot.n)))
-        return;
-    if ((entry->slot.state == EFFECT_READY || repeats) && !entry->damaged)
-        effect_queue(ledger, entry);
-    else
-        ledger_offer_internal(
-            ledger,
-            (struct signal){.kind = SIGNAL_EFFECT_LOST,
-                            .goal = entry->goal,
-                            .effect = entry->slot.n,
-                            .host = batch_never_began(ledger, entry) ? ledger->config.host : 0});
-}
-
-void ledger_forget_effect(struct ledger *ledger, struct id goal, uint32_t n) {
-    uintptr_t known = (uintptr_t)map_remove(&ledger->known, effect_id(goal, n));
-    if (known >= KNOWN_FLYING)
-        ledger->acting[known - KNOWN_FLYING]--;
-}
-
-/* ---- effects: release ---- */
-
-/* The ledger itself delivers a message for another aggregate; the effect ends when the message is answered. */
-static bool tell(struct ledger *ledger, struct act *act) {
-    struct signal signal;
-    struct input *input = NULL;
-    if (ledger->waiting.count < LIMIT_QUEUE_SIGNALS && signal_decode(act->effect.body, &signal))
-        input = input_make(&signal, NULL);
-    if (!input)
-        return false;
-    input->tells = true;
-    input->note_goal = act->effect.goal;
-    input->note_effect = act->effect.n;
-    input_push(&ledger->waiting, input);
-    free(act);
-    return true;
-}
-
-static void note_apply(struct ledger *ledger, const struct input *input) {
-    struct signal ended = {.kind = SIGNAL_EFFECT_ENDED,
-                           .source = effect_id(input->note_goal, input->note_effect),
-                           .goal = input->note_goal,
-                           .effect = input->note_effect,
-                           .exit = input->error,
-                           .text = str_of(ERRORS[input->error].code)};
-    if (!ledger_offer_internal(ledger, ended))
-        ledger_forget_effect(ledger, input->note_goal, input->note_effect);
-}
-
-void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence) {
-    uintptr_t flying = KNOWN_FLYING + act->lane;
-    act->fence = fence;
-    act->reign = atomic_load(&ledger->reign);
-    act->next = NULL;
-    if (map_put(&ledger->known, effect_id(act->effect.goal, act->effect.n), (void *)flying))
-        ledger->acting[act->lane]++;
-    if (act->effect.kind == EFFECT_TELL) {
-        struct id goal = act->effect.goal;
-        uint32_t n = act->effect.n;
-        if (!tell(ledger, act)) {
-            ledger_forget_effect(ledger, goal, n);
-            free(act);
-            ledger->read_again = true;
-        }
-        return;
-    }
-    *ledger->acts_end = act;
-    ledger->acts_end = &act->next;
-}
-
-/* Messages between aggregates continue while the fleet is stopped; effects that reach the outside do not. */
-void ledger_repeat(struct ledger *ledger) {
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        struct act_list *list = &ledger->repeats[lane];
-        while (list->first && ledger->acting[lane] < EFFECT_CLASS_MOST[lane] &&
-               (lane == EFFECT_CLASS_INSIDE || !ledger_is_held(ledger))) {
-            struct act *act = list->first;
-            list->first = act->next;
-            if (!list->first)
-                list->last = NULL;
-            list->count--;
-            ledger_act(ledger, act, 0);
-        }
-    }
-}
-
-static bool acts_are_off(const struct ledger *ledger) {
-    return atomic_load(&ledger->held) || atomic_load(&ledger->stopped);
-}
-
 enum may_act ledger_may_act(const struct ledger *ledger, const struct act *act, int64_t boot_now) {
     if (act->reign != atomic_load(&ledger->reign))
         return ACT_NEVER;
-    if (acts_are_off(ledger) || boot_now < atomic_load(&ledger->observe_until) ||
+    if (ledger_acts_are_off(ledger) || boot_now < atomic_load(&ledger->observe_until) ||
         boot_now >= atomic_load(&ledger->act_until))
         return ACT_LATER;
     return batch_may_note(ledger, act) ? ACT_NOW : ACT_NEVER;
@@ -410,43 +141,6 @@ int64_t ledger_lease_span(const struct ledger *ledger) {
 
 void ledger_hold_acts(struct ledger *ledger, bool hold) {
     atomic_store(&ledger->held, hold);
-}
-
-bool ledger_is_held(const struct ledger *ledger) {
-    return acts_are_off(ledger) || ledger->now.boot < atomic_load(&ledger->observe_until);
-}
-
-/* GOAL-11: a goal was resumed: the effects that it had decided may be claimed again. Their bodies are in the store. */
-void ledger_meet_again(struct ledger *ledger, const struct goal *goal) {
-    if (!goal_has_effect(goal, EFFECT_READY))
-        return;
-    if (ledger->meet_count < LIMIT_BATCH_SIGNALS)
-        ledger->meet[ledger->meet_count++] = goal->id;
-    else
-        ledger->read_again = true;
-}
-
-/* ---- joining and losing the host row ---- */
-
-void ledger_confirm(struct ledger *ledger) {
-    struct store_known *known = &ledger->row_known;
-    known->era = ledger->mark.era;
-    if (ledger->mark.timeline != ledger->timeline) {
-        ledger->timeline_changed = ledger->timeline_changed || ledger->timeline != 0;
-        ledger->timeline = ledger->mark.timeline;
-        ledger->first_count = 0;
-    }
-    if (ledger->self.epoch > known->epoch)
-        known->epoch = ledger->self.epoch;
-    if (ledger->batch_number > known->batch)
-        known->batch = ledger->batch_number;
-    if (ledger->config.acts)
-        act_log_confirm(ledger->config.acts, &(struct act_head){.instance = known->instance,
-                                                                .era = known->era,
-                                                                .epoch = known->epoch,
-                                                                .beat = known->beat,
-                                                                .batch = known->batch,
-                                                                .timeline = ledger->timeline});
 }
 
 /* P14: checks whether the notes of what this host began are complete. If not, they are once everything that it has
@@ -476,38 +170,6 @@ static void join_known(struct ledger *ledger, const struct store_answer *answer)
     ledger->row_known =
         (struct store_known){.instance = answer->mark.instance, .beat = answer->beat};
     ledger_confirm(ledger);
-}
-
-static void repeats_forget(struct ledger *ledger, uint32_t lane) {
-    struct act_list *list = &ledger->repeats[lane];
-    for (struct act *act = list->first; act; act = act->next)
-        ledger_forget_effect(ledger, act->effect.goal, act->effect.n);
-    repeats_free(list);
-}
-
-/* P2: zero rows: deposed, stop acting. Gathered signals wait; a batch in doubt stays in doubt until the next join reads
- * the batch number. */
-void ledger_deposed(struct ledger *ledger) {
-    atomic_store(&ledger->act_until, INT64_MIN);
-    atomic_fetch_add(&ledger->reign, 1);
-    ledger->joined = ledger->claimed = false;
-    ledger->deposed++;
-    lease_deposed(ledger);
-    ledger->taking = ledger->adopting = ledger->fencing = false;
-    ledger->neighbour_count = 0;
-    if (ledger->batch.stage == BATCH_RESOLVE || ledger->batch.stage == BATCH_RECHECK)
-        ledger->batch.after_join = true;
-    else if (ledger->batch.stage != BATCH_NONE)
-        batch_abandon(ledger, ERROR_NONE);
-    warm_clear(ledger);
-    due_free(&ledger->due);
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        for (struct input *claim; (claim = input_pop(&ledger->claims[lane]));) {
-            ledger_forget_effect(ledger, claim->signal.goal, claim->signal.effect);
-            input_free(claim);
-        }
-        repeats_forget(ledger, lane);
-    }
 }
 
 static void join_absorb(struct ledger *ledger, const struct store_answer *answer) {
@@ -566,17 +228,6 @@ static void owned_absorb(struct ledger *ledger, const struct store_answer *answe
     if (answer->owned_count > 0)
         ledger->read_after = answer->owned[answer->owned_count - 1].goal;
     ledger->reading = answer->more;
-}
-
-/* ---- the turn ---- */
-
-void ledger_retry_later(struct ledger *ledger, const struct store_answer *answer) {
-    if (ledger->trouble[0] == 0)
-        ledger->trouble_since = ledger->now.boot;
-    ledger->retry_at = time_after(ledger->now.boot, ledger->config.retry_every);
-    snprintf(ledger->trouble, sizeof ledger->trouble, "%.*s", STR_ARG(answer->error));
-    if (ledger->trouble[0] == 0)
-        snprintf(ledger->trouble, sizeof ledger->trouble, "the store did not answer");
 }
 
 static void trouble_over(struct ledger *ledger) {

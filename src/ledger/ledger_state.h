@@ -221,3 +221,8 @@ void lease_fence(struct ledger *ledger);
 void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer);
 void lease_adopt_failed(struct ledger *ledger, const struct store_answer *answer);
 void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer);
+void ledger_repeats_free(struct act_list *list);
+bool ledger_acts_are_off(const struct ledger *ledger);
+void batch_end(struct ledger *ledger);
+void batch_input_again(struct ledger *ledger, struct input *input);
+void deposition_report(struct ledger *ledger, const char *how);

@@ -75,6 +75,137 @@ enum assignment_wait {
     WAIT_COUNT
 };
 
+/* The last instruction, and what came of it. ASSIGN-08, ASSIGN-19. */
+struct assignment_delivery {
+    struct hash instruction; /* of the whole instruction */
+    uint32_t words;          /* enum wording: kind of the text */
+    uint32_t dispatch;       /* ordinal + 1 of the effect that carried it */
+    enum delivery result;    /* outcome of that dispatch */
+    uint32_t effect;         /* ordinal + 1 of its open effect; 0: none */
+    uint32_t attempts;       /* dispatches in total, for the cap per node */
+    int64_t last_at;
+    struct hash handoff;     /* CRYSTAL-06: of the encoded handoff that goes with it; zero: none */
+    uint32_t newest_handoff; /* n + 1 of its newest handoff */
+};
+
+/* What is to be sent to the agent, besides its task. */
+struct assignment_outgoing {
+    struct hash
+        text; /* goes with the next instruction: an answer, or why it failed before; zero: none */
+    enum wording
+        undelivered; /* kind of `text` while the agent has not received it; WORDS_NONE: it has */
+    uint32_t
+        permits; /* what the answer in `text` replies to a permission request: enum permission */
+    struct hash message; /* a person's message (struct agent_message) that is being sent */
+    enum wording next;   /* text to send once admission has room */
+};
+
+/* What is known of its agent's life. */
+struct assignment_liveness {
+    int64_t last_activity_at, expected_next_at, idle_after;
+    int64_t looked_at;      /* time of the last look */
+    int64_t observed_since; /* start of gap-free observation, as of that look */
+    uint32_t unseen;        /* looks in a row that saw nothing */
+    uint32_t attached;      /* 1: a person is attached to its terminal */
+    uint64_t fingerprint;   /* of the agent's own last message, as last sampled */
+    uint32_t context;       /* used part of its context window, in hundredths */
+};
+
+/* What it has used. Cost in millionths of the currency. */
+struct assignment_usage {
+    uint64_t tokens, cost; /* measured so far */
+    uint64_t run_tokens,
+        run_cost; /* part of them from the current run: observations of a run count from 0 */
+    uint64_t settled_tokens, settled_cost; /* part of them that was reported to admission */
+};
+
+/* How far it has been helped: the ladder. */
+struct assignment_recovery {
+    enum rung first, rung;
+    uint32_t retries;  /* ASSIGN-10: of this rung */
+    uint32_t restarts; /* runs that died in the window that began at restart_since */
+    int64_t restart_since, last_retry_at, backoff_until;
+    uint32_t asked;    /* 1: the agent was asked once for the block that its message lacked */
+    uint32_t moves;    /* how often the work moved to another agent */
+    uint32_t handover; /* 1: the agent was asked to write a handoff */
+    uint32_t allowed;  /* 1: admission allows the rung; the agent is looked at once more before */
+};
+
+/* What it waits for. */
+struct assignment_waits {
+    enum assignment_wait on;
+    int64_t until;
+    uint32_t question;              /* n + 1 of the open question that holds it; 0: none */
+    uint32_t answered;              /* a person's option, carried out after a look; 0: none */
+    char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
+};
+
+/* Its permit, or its request for one. */
+struct assignment_permit {
+    uint32_t host; /* whose admission was asked for a permit, or granted it; 0: neither */
+    uint32_t turn; /* number of the newest request: an answer to another one is ignored */
+};
+
+/* Its slot of the landing lane. */
+struct assignment_slot {
+    enum slot_state state;
+    uint32_t turn; /* number of its newest request: an answer to another one is ignored */
+    uint32_t host; /* as which it asked: names the workspace */
+};
+
+/* What its runs are begun with. */
+struct assignment_setup {
+    struct hash start; /* ASSIGN-19: of the BEGINNING of its first run; zero: none yet */
+    char sandbox[LIMIT_SANDBOX + 1]; /* of the current run; empty: none began yet */
+    char scope[LIMIT_SANDBOX +
+               1]; /* SCOPE-08: how its tool scope is applied: enforced, advisory, none */
+    char limits[LIMIT_LIMITS +
+                1];     /* G-22: resource limits of the current run, and what enforces them */
+    uint32_t work_host; /* P10: host whose clone has the work of its newest run; 0: none */
+};
+
+/* What was checked of its work, and what has to be. */
+struct assignment_check {
+    char commit[LIMIT_COMMIT + 1];   /* the candidate that passed its checks; empty: none yet */
+    char onto[LIMIT_COMMIT + 1];     /* the target's tip that the candidate was built on */
+    char snapshot[LIMIT_COMMIT + 1]; /* of the worktree; the candidate was built from it */
+    char conflict[LIMIT_COMMIT + 1]; /* names the conflict that was reported to its agent */
+    struct hash digest; /* of the command, setup, protected paths and sandbox of its verdict */
+    struct hash change; /* of the candidate's change as shown to a person */
+    uint32_t judged;    /* enum judged, of its verdict */
+    uint32_t recheck;   /* 1: build and check the candidate again, from `snapshot` */
+    uint32_t rechecks;  /* how often that happened since the agent reported it done */
+    uint32_t approved;  /* 1: a person approved `change` as shown */
+    uint32_t rounds;    /* how often work reported as done failed its checks or conflicted */
+    struct hash
+        contract; /* VERIFY-11: of the text that says what its run has to produce; zero: none */
+    enum on_failure on_failure; /* of the contract: what follows if it does not pass, */
+    uint32_t wants_report;      /* 1: the agent has to report its end */
+    struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION; zero: none yet */
+    int64_t retried_at; /* VERIFY-19: when it was restarted because its checks failed; 0: never */
+    uint32_t retry_of;  /* VERIFY-18: ordinal + 1 of the run before that restart; 0: none */
+};
+
+/* What its agent reports of its progress and its end. */
+struct assignment_progress {
+    char phase[LIMIT_PHASE + 1]; /* PROGRESS-05: empty: none yet */
+    uint32_t percent;            /* + 1; 0: not reported */
+    int64_t at;                  /* when it was reported */
+    uint32_t kept;               /* entries in the progress history of its run, */
+    int64_t kept_at;             /* and the time of the newest */
+    uint32_t completion,
+        confidence;     /* REPORT-07: how the agent says it ended, + 1; 0: not reported */
+    struct hash report; /* REPORT-06: of the UPDATE that reported it */
+    uint32_t
+        reported_last; /* VERIFY-09: 1: no tool call reported anything since the agent reported its end */
+    uint32_t sampled; /* 1: reported progress was stored that no record mentions yet */
+};
+
+/* REQUEST-02: its last requests to others. */
+struct assignment_requests {
+    uint32_t count, at[LIMIT_REQUESTS]; /* seconds after created_at */
+};
+
 struct assignment {
     uint32_t n;    /* ordinal among the goal's parts: A_n */
     uint32_t node; /* n of its node */
@@ -84,101 +215,21 @@ struct assignment {
     char account[LIMIT_AGENT + 1];   /* whose quota it uses */
     uint32_t run;                    /* ordinal + 1 of the effect that started the run: names it */
     uint32_t ended;                  /* 1: that run is over, the next dispatch starts a new one */
-
-    /* the last instruction: ASSIGN-08, ASSIGN-19 */
-    struct hash handoff_hash; /* CRYSTAL-06: of the encoded handoff that goes with it; zero: none */
-    struct hash
-        outgoing; /* of text that goes with it: an answer, or why it failed before; zero: none */
-    enum wording
-        outgoing_unheard; /* kind of `outgoing` while the agent has not received it; WORDS_NONE: it has */
-    struct hash instruction; /* of the whole instruction */
-    uint32_t words;          /* enum wording: kind of the text */
-    uint32_t dispatch;       /* ordinal + 1 of the effect that carried it */
-    enum delivery delivery;  /* outcome of that dispatch */
-    uint32_t effect;         /* ordinal + 1 of its open effect; 0: none */
-
-    /* the ladder */
-    enum rung first, rung;
-    uint32_t retries;  /* ASSIGN-10: of this rung */
-    uint32_t attempts; /* dispatches in total, for the cap per node */
-    uint32_t restarts; /* runs that died in the window that began at restart_since */
-    uint32_t asked;    /* 1: the agent was asked once for the block that its message lacked */
-    int64_t restart_since;
-
-    /* lifecycle */
-    int64_t created_at, updated_at, last_dispatch_at, last_activity_at, expected_next_at,
-        idle_after, last_retry_at, backoff_until, waits_until;
-    enum assignment_wait waiting;
-    uint32_t question;     /* n + 1 of the open question that holds it; 0: none */
-    uint32_t attached;     /* 1: a person is attached to its terminal */
-    uint64_t fingerprint;  /* of the agent's own last message, as last sampled */
-    uint32_t context;      /* used part of its context window, in hundredths */
-    uint64_t tokens, cost; /* measured so far; cost in millionths of the currency */
-    uint64_t run_tokens,
-        run_cost;       /* part of them from the current run: observations of a run count from 0 */
-    uint32_t admission; /* host whose admission was asked for a permit, or granted it; 0: neither */
-    uint32_t turn;      /* number of the newest request: an answer to another one is ignored */
-    uint32_t newest_handoff;        /* n + 1 of its newest handoff */
-    char reason[LIMIT_BLOCKED + 1]; /* ASSIGN-07: why it is blocked; empty: it is not */
-    enum wording outgoing_next;     /* text to send once admission has room */
-    uint32_t allowed;  /* 1: admission allows the rung; the agent is looked at once more before */
-    int64_t looked_at; /* time of the last look */
-    int64_t observed_since; /* start of gap-free observation, as of that look */
-    uint32_t answered;      /* a person's option, carried out after a look; 0: none */
-    uint32_t unseen;        /* looks in a row that saw nothing */
-    uint32_t moves;         /* how often the work moved to another agent */
-    uint32_t handover;      /* 1: the agent was asked to write a handoff */
-    uint64_t settled_cost,
-        settled_tokens;              /* part of cost and tokens that was reported to admission */
-    char commit[LIMIT_COMMIT + 1];   /* the candidate that passed its checks; empty: none yet */
-    char onto[LIMIT_COMMIT + 1];     /* the target's tip that the candidate was built on */
-    char snapshot[LIMIT_COMMIT + 1]; /* of the worktree; the candidate was built from it */
-    char conflict[LIMIT_COMMIT + 1]; /* names the conflict that was reported to its agent */
-    struct hash
-        check_digest;     /* of the command, setup, protected paths and sandbox of its verdict */
-    struct hash change;   /* of the candidate's change as shown to a person */
-    uint32_t judged;      /* enum judged, of its verdict */
-    uint32_t recheck;     /* 1: build and check the candidate again, from `snapshot` */
-    uint32_t rechecks;    /* how often that happened since the agent reported it done */
-    uint32_t approved;    /* 1: a person approved `change` as shown */
-    enum slot_state slot; /* of the landing lane */
-    uint32_t slot_turn;   /* number of its newest request: an answer to another one is ignored */
-    uint32_t slot_host;   /* host as which it asked: names the workspace */
-    uint32_t work_host;   /* P10: host whose clone has the work of its newest run; 0: none */
-    uint32_t rounds;      /* how often work reported as done failed its checks or conflicted */
-    struct hash start;    /* ASSIGN-19: of the BEGINNING of its first run; zero: none yet */
-    struct hash
-        outgoing_message; /* of a person's message (struct agent_message) that is being sent to it */
-    char sandbox[LIMIT_SANDBOX + 1]; /* sandbox of the current run; empty: none began yet */
-    char scope[LIMIT_SANDBOX +
-               1]; /* SCOPE-08: how its tool scope is applied: enforced, advisory, none */
-    char limits[LIMIT_LIMITS +
-                1]; /* G-22: resource limits of the current run, and what enforces them */
-    uint32_t
-        permits; /* what the answer in `outgoing` replies to a permission request: enum permission */
-    char phase[LIMIT_PHASE + 1]; /* PROGRESS-05: phase that the agent reports; empty: none yet */
-    uint32_t percent;            /* reported percentage + 1; 0: not reported */
-    int64_t progress_at;         /* when it was reported */
-    uint32_t progress_kept;      /* entries in the progress history of its run, */
-    int64_t progress_kept_at;    /* and the time of the newest */
-    uint32_t completion,
-        confidence;     /* REPORT-07: how the agent says it ended, + 1; 0: not reported */
-    struct hash report; /* REPORT-06: of the UPDATE that reported it */
-    uint32_t
-        reported_last; /* VERIFY-09: 1: no tool call reported anything since the agent reported its end */
-    struct hash
-        contract; /* VERIFY-11: of the text that says what its run has to produce; zero: none */
-    enum on_failure on_failure; /* of the contract: what follows if it does not pass, */
-    uint32_t wants_report;      /* 1: the agent has to report its end */
-    struct hash verdict;        /* VERIFY-14: of the newest VERIFICATION; zero: none yet */
-    int64_t retried_at; /* VERIFY-19: when it was restarted because its checks failed; 0: never */
-    uint32_t retry_of;  /* VERIFY-18: ordinal + 1 of the run before that restart; 0: none */
-    uint32_t sampled;   /* 1: reported progress was stored that no record mentions yet */
     uint32_t
         parent; /* n + 1 of the assignment whose agent asked for this one; 0: the overseer did */
-    uint32_t request_count,
-        requests
-            [LIMIT_REQUESTS]; /* REQUEST-02: times of its last requests, seconds after created_at */
+    int64_t created_at, updated_at;
+    struct assignment_setup setup;
+    struct assignment_delivery delivery;
+    struct assignment_outgoing outgoing;
+    struct assignment_liveness liveness;
+    struct assignment_usage usage;
+    struct assignment_recovery recovery;
+    struct assignment_waits wait;
+    struct assignment_permit permit;
+    struct assignment_check check;
+    struct assignment_slot slot;
+    struct assignment_progress progress;
+    struct assignment_requests requests;
 };
 
 struct assignments {

@@ -154,11 +154,12 @@ static const char *assignment_broken(const struct assignment *assignment, const 
         return "an assignment that is over is still live";
     if (!plan_node(&live->plan, assignment->node))
         return "an assignment without a node";
-    if (assignment->status == ASSIGNMENT_BLOCKED && assignment->reason[0] == 0)
+    if (assignment->status == ASSIGNMENT_BLOCKED && assignment->wait.reason[0] == 0)
         return "a blocked assignment does not say why"; /* ASSIGN-07 */
     if (assignment->status != ASSIGNMENT_QUEUED && assignment->agent[0] == 0)
         return "an assignment was sent to nobody";
-    if (assignment->question && !questions_find(&live->questions, assignment->question - 1))
+    if (assignment->wait.question &&
+        !questions_find(&live->questions, assignment->wait.question - 1))
         return "an assignment waits for a question that there is not";
     return NULL;
 }

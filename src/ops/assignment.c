@@ -80,7 +80,7 @@ static void row_put(json_t *json, const struct goal_loaded *loaded,
                     const struct assignment *assignment) {
     const struct node *node = plan_node(&loaded->plan, assignment->node);
     char hash[65], id[16], run[ID_TEXT + 1];
-    hash_hex(&assignment->instruction, hash);
+    hash_hex(&assignment->delivery.instruction, hash);
     effect_name(&loaded->goal, assignment->run, run);
     snprintf(id, sizeof id, "A_%u", assignment->n);
     struct assignment_row row = {.id = str_of(id),
@@ -90,17 +90,18 @@ static void row_put(json_t *json, const struct goal_loaded *loaded,
                                  .status = str_of(ASSIGNMENT_STATUS[assignment->status].name),
                                  .instruction_hash = str_of(hash),
                                  .run = str_of(run),
-                                 .recovery = str_of(name_of(&RUNG_NAMES, assignment->first)),
-                                 .blocked_reason = str_of(assignment->reason),
+                                 .recovery =
+                                     str_of(name_of(&RUNG_NAMES, assignment->recovery.first)),
+                                 .blocked_reason = str_of(assignment->wait.reason),
                                  .created_at = assignment->created_at,
                                  .updated_at = assignment->updated_at,
-                                 .last_dispatch_at = assignment->last_dispatch_at,
-                                 .last_activity_at = assignment->last_activity_at,
-                                 .expected_next_at = assignment->expected_next_at,
-                                 .idle_after = assignment->idle_after,
-                                 .last_retry_at = assignment->last_retry_at,
-                                 .backoff_until = assignment->backoff_until,
-                                 .retries = assignment->retries};
+                                 .last_dispatch_at = assignment->delivery.last_at,
+                                 .last_activity_at = assignment->liveness.last_activity_at,
+                                 .expected_next_at = assignment->liveness.expected_next_at,
+                                 .idle_after = assignment->liveness.idle_after,
+                                 .last_retry_at = assignment->recovery.last_retry_at,
+                                 .backoff_until = assignment->recovery.backoff_until,
+                                 .retries = assignment->recovery.retries};
     json_put_fields(json, ASSIGNMENT_ROW.fields, ASSIGNMENT_ROW.count, &row);
     json_object_del(json, "lastInstructionText"); /* see assignment_words() */
 }
@@ -114,13 +115,15 @@ static json_t *time_json(int64_t at) {
 }
 
 json_t *progress_json(const struct assignment *assignment) {
-    json_t *json = assignment && assignment->progress_at ? json_object() : json_null();
+    json_t *json = assignment && assignment->progress.at ? json_object() : json_null();
     if (json_is_null(json))
         return json;
-    json_object_set_new(json, "phase", json_string(assignment->phase));
+    json_object_set_new(json, "phase", json_string(assignment->progress.phase));
     json_object_set_new(json, "percentComplete",
-                        assignment->percent ? json_integer(assignment->percent - 1) : json_null());
-    json_object_set_new(json, "updatedAt", time_json(assignment->progress_at));
+                        assignment->progress.percent
+                            ? json_integer(assignment->progress.percent - 1)
+                            : json_null());
+    json_object_set_new(json, "updatedAt", time_json(assignment->progress.at));
     return json;
 }
 
@@ -130,28 +133,29 @@ json_t *assignment_json(const struct goal_loaded *loaded, const struct assignmen
     uint32_t requests = requests_of(loaded, assignment);
     (void)scratch;
     goal_id_format(loaded->goal.id, goal);
-    effect_name(&loaded->goal, assignment->dispatch, dispatch);
+    effect_name(&loaded->goal, assignment->delivery.dispatch, dispatch);
     json_t *json = json_object();
     row_put(json, loaded, assignment);
     json_t *more = json_pack(
         "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:s, s:b, s:b}", "goalId", goal,
         "runStatus", run_status(assignment, requests), "pendingRequestCount", (int)requests,
-        "waitsFor", name_of(&WAITING_NAMES, assignment->waiting), "delivery",
-        name_of(&DELIVERY_NAMES, assignment->delivery), "rung",
-        name_of(&RUNG_NAMES, assignment->rung), "attempts", (int)assignment->attempts, "moves",
-        (int)assignment->moves, "contextPercent", (int)assignment->context, "tokens",
-        (json_int_t)assignment->tokens, "cost", (json_int_t)assignment->cost, "dispatchId",
-        dispatch, "attached", (int)assignment->attached, "over", 0);
+        "waitsFor", name_of(&WAITING_NAMES, assignment->wait.on), "delivery",
+        name_of(&DELIVERY_NAMES, assignment->delivery.result), "rung",
+        name_of(&RUNG_NAMES, assignment->recovery.rung), "attempts",
+        (int)assignment->delivery.attempts, "moves", (int)assignment->recovery.moves,
+        "contextPercent", (int)assignment->liveness.context, "tokens",
+        (json_int_t)assignment->usage.tokens, "cost", (json_int_t)assignment->usage.cost,
+        "dispatchId", dispatch, "attached", (int)assignment->liveness.attached, "over", 0);
     json_object_update(json, more);
     json_decref(more);
-    json_object_set_new(json, "waitsUntil", time_json(assignment->waits_until));
+    json_object_set_new(json, "waitsUntil", time_json(assignment->wait.until));
     json_object_set_new(json, "latestProgress", progress_json(assignment));
-    json_object_set_new(json, "sandbox", json_string(assignment->sandbox));
-    json_object_set_new(json, "scope", json_string(assignment->scope));
-    json_object_set_new(json, "limits", json_string(assignment->limits));
-    if (assignment->question) {
+    json_object_set_new(json, "sandbox", json_string(assignment->setup.sandbox));
+    json_object_set_new(json, "scope", json_string(assignment->setup.scope));
+    json_object_set_new(json, "limits", json_string(assignment->setup.limits));
+    if (assignment->wait.question) {
         char question[16];
-        snprintf(question, sizeof question, "Q_%u", assignment->question - 1);
+        snprintf(question, sizeof question, "Q_%u", assignment->wait.question - 1);
         json_object_set_new(json, "question", json_string(question));
     }
     return json;
@@ -171,8 +175,9 @@ static json_t *report_json(const struct goal_shown *shown, const struct hash *re
 static json_t *beginning_json(const struct goal_shown *shown, const struct assignment *assignment,
                               struct arena *scratch) {
     struct beginning begun = {0};
-    struct str body =
-        hash_is_zero(&assignment->start) ? (struct str){0} : shown_text(shown, &assignment->start);
+    struct str body = hash_is_zero(&assignment->setup.start)
+                          ? (struct str){0}
+                          : shown_text(shown, &assignment->setup.start);
     if (body.len == 0 || !shape_decode_in(&BEGINNING, body, scratch, &begun))
         return json_null();
     json_t *json = json_object();
@@ -191,25 +196,26 @@ static void checks_put(json_t *json, const struct goal_loaded *loaded,
     json_object_set_new(json, "verification",
                         node ? verification_json(shown, node, assignment, scratch) : json_null());
     json_object_set_new(json, "retryAttemptedAt",
-                        assignment->retried_at ? time_json(assignment->retried_at) : json_null());
-    if (assignment->retry_of)
-        id_format(effect_id(loaded->goal.id, assignment->retry_of - 1), run);
-    json_object_set_new(json, "retryOf", json_string(assignment->retry_of ? run : ""));
+                        assignment->check.retried_at ? time_json(assignment->check.retried_at)
+                                                     : json_null());
+    if (assignment->check.retry_of)
+        id_format(effect_id(loaded->goal.id, assignment->check.retry_of - 1), run);
+    json_object_set_new(json, "retryOf", json_string(assignment->check.retry_of ? run : ""));
 }
 
 json_t *assignment_words(const struct goal_loaded *loaded, const struct goal_shown *shown,
                          const struct assignment *assignment, struct arena *scratch) {
     const struct node *node = plan_node(&loaded->plan, assignment->node);
-    if (!node || assignment->dispatch == 0)
+    if (!node || assignment->delivery.dispatch == 0)
         return json_null();
     struct instruction about = {.goal = loaded->goal.id,
                                 .node = node_id(node),
                                 .text = node->text,
-                                .handoff = assignment->handoff_hash,
-                                .outgoing = assignment->words == WORDS_MESSAGE
-                                                ? assignment->outgoing_message
-                                                : assignment->outgoing,
-                                .words = assignment->words};
+                                .handoff = assignment->delivery.handoff,
+                                .outgoing = assignment->delivery.words == WORDS_MESSAGE
+                                                ? assignment->outgoing.message
+                                                : assignment->outgoing.text,
+                                .words = assignment->delivery.words};
     struct str text = instruction_text(&about, shown, scratch);
     return text.len > 0 ? json_stringn(text.at, text.len) : json_null();
 }
@@ -220,7 +226,7 @@ static json_t *delivery_context(const struct goal_loaded *loaded, const struct g
                                 const struct assignment *assignment, struct arena *scratch) {
     struct goal_text text = {0};
     struct str body = shown_text(shown, &loaded->goal.text);
-    if (assignment->question == 0 || body.len == 0 ||
+    if (assignment->wait.question == 0 || body.len == 0 ||
         !shape_decode_in(&GOAL_TEXT, body, scratch, &text) || text.channel.len == 0)
         return json_null();
     return json_pack("{s:s%, s:s%, s:s%, s:s%}", "channel", text.channel.at, text.channel.len, "to",
@@ -471,9 +477,10 @@ static json_t *show_result(struct op_call *call, const struct store_answer *answ
     }
     json_t *json = assignment ? assignment_json(loaded, assignment, &call->arena)
                               : over_json(loaded, over, &call->arena);
-    json_object_set_new(json, "completionReport",
-                        assignment ? report_json(&answer->shown, &assignment->report, &call->arena)
-                                   : over_report(loaded, &answer->shown, over, &call->arena));
+    json_object_set_new(
+        json, "completionReport",
+        assignment ? report_json(&answer->shown, &assignment->progress.report, &call->arena)
+                   : over_report(loaded, &answer->shown, over, &call->arena));
     if (assignment) {
         json_object_set_new(json, "lastInstructionText",
                             assignment_words(loaded, &answer->shown, assignment, &call->arena));

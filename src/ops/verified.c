@@ -12,9 +12,9 @@ static const char *const CONTRACT[] = {"artifacts", "requireCompletionReport", "
 json_t *contract_json(const struct goal_shown *shown, const struct assignment *assignment,
                       struct arena *scratch) {
     struct node_text text = {0};
-    struct str body = hash_is_zero(&assignment->contract)
+    struct str body = hash_is_zero(&assignment->check.contract)
                           ? (struct str){0}
-                          : shown_text(shown, &assignment->contract);
+                          : shown_text(shown, &assignment->check.contract);
     if (body.len == 0 || !shape_decode_in(&NODE_TEXT, body, scratch, &text))
         return json_null();
     json_t *json = json_object();
@@ -30,7 +30,7 @@ json_t *contract_json(const struct goal_shown *shown, const struct assignment *a
  * checked is skipped. */
 static const char *state_of(const struct node *node, const struct assignment *assignment,
                             const struct verification *made) {
-    if (assignment && assignment->waiting == WAITS_FOR_CHECK && !assignment->commit[0])
+    if (assignment && assignment->wait.on == WAITS_FOR_CHECK && !assignment->check.commit[0])
         return "running";
     if (made->at)
         return name_of(&VERIFIED_NAMES, made->status);
@@ -42,7 +42,7 @@ static const char *state_of(const struct node *node, const struct assignment *as
 json_t *verification_json(const struct goal_shown *shown, const struct node *node,
                           const struct assignment *assignment, struct arena *scratch) {
     struct verification made = {0};
-    const struct hash *verdict = assignment ? &assignment->verdict : &node->verdict;
+    const struct hash *verdict = assignment ? &assignment->check.verdict : &node->verdict;
     if (!hash_is_zero(verdict) &&
         !shape_decode_in(&VERIFICATION, shown_text(shown, verdict), scratch, &made))
         made = (struct verification){0};

@@ -73,6 +73,8 @@ struct brake { /* run_brake.c */
     uint64_t frozen_free;          /* bytes free at that time */
 };
 
+struct crash_guard_report; /* sys/crash_guard.h */
+
 struct run_table {
     uv_loop_t *loop;
     struct executor *executor;
@@ -88,12 +90,13 @@ struct run_table {
     struct recent never; /* runs that were stopped before they started */
     struct due due;
     uv_timer_t timer, clean, renew;
-    uv_check_t pace;     /* runs after each poll for input */
-    uint32_t lines;      /* pieces of output since the last one */
-    uint64_t lines_at;   /* time of the previous ones, in nanoseconds */
-    bool shared;         /* other hosts use the same store: P10 */
-    struct left cleaned; /* last assignment examined; zero: start with the first */
-    uv_async_t heard;    /* woken by other threads: tasks posted to the loop */
+    uv_timer_cb due_passed; /* of `timer`: runs are due */
+    uv_check_t pace;        /* runs after each poll for input */
+    uint32_t lines;         /* pieces of output since the last one */
+    uint64_t lines_at;      /* time of the previous ones, in nanoseconds */
+    bool shared;            /* other hosts use the same store: P10 */
+    struct left cleaned;    /* last assignment examined; zero: start with the first */
+    uv_async_t heard;       /* woken by other threads: tasks posted to the loop */
     pthread_mutex_t
         lock; /* of `all` as runs_see() reads it, of each run's `seen`, and of `posted` */
     struct loop_task *posted;
@@ -354,12 +357,11 @@ struct driver_call {
     struct id dispatch; /* of what is sent or looked for */
     enum drive_answer answer;
 };
-/* False: the run is broken, and `out` is unusable. */
-bool driver_call(struct run *run, const struct driver_call *call, struct drive_out *out);
-/* For work that parses an agent's JSON and keeps no tree of it. False: the run is broken. */
-bool run_parses(struct run *run, void (*work)(void *with), void *with);
-/* For any other work on an agent's output. False: the run is broken. */
-bool run_guarded(struct run *run, void (*work)(void *with), void *with);
+/* False: the run has to be broken off (ret_report says why), and `out` is unusable. */
+bool driver_call(struct run *run, const struct driver_call *call, struct drive_out *out,
+                 struct crash_guard_report *ret_report);
+/* For work that parses an agent's JSON and keeps no tree of it. False: the run has to be broken off. */
+bool driver_parses(void (*work)(void *with), void *with, struct crash_guard_report *ret_report);
 
 /* ---- run_outbox.c ---- */
 
@@ -541,3 +543,5 @@ struct hash check_digest(const struct work_place *place, const struct settings *
 
 bool work_place(struct run_table *runs, struct id goal, uint32_t assignment, struct arena *arena,
                 struct work_place *ret);
+struct str run_agent_kind(const struct agent_setting *agent);
+void runs_timer_set(struct run_table *runs);

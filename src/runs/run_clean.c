@@ -10,13 +10,7 @@
 #include "sys/clock.h"
 #include "sys/log.h"
 
-#include <dirent.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 enum { CLEAN_MOST = 256 };           /* assignments in one pass */
 static const char GONE[] = ".gone-"; /* a folder that is being removed */
@@ -111,19 +105,6 @@ static bool over_read(const char *folder, struct left *ret) {
     ret->assignment = (uint32_t)json_integer_value(json_object_get(json, "charge"));
     json_decref(json);
     return right;
-}
-
-/* An agent's raw output is not kept when its run is over; said.log has its words without secrets. */
-void run_output_drop(const char *folder) {
-    static const char *const RAW[] = {"out.log", "err.log", "drive."}; /* prefixes */
-    DIR *stream = opendir(folder);
-    for (struct dirent *entry; stream && (entry = readdir(stream));)
-        for (size_t i = 0; i < count_of(RAW); i++)
-            if (strncmp(entry->d_name, RAW[i], strlen(RAW[i])) == 0 &&
-                unlinkat(dirfd(stream), entry->d_name, 0) != 0)
-                log_warning("%s/%s cannot be removed: %s", folder, entry->d_name, strerror(errno));
-    if (stream)
-        closedir(stream);
 }
 
 typedef void entry_seen(struct cleaning *it, const char *name, const char *path);

@@ -3,7 +3,7 @@
  * later changes of the plan apply only to the next check. */
 #include "model/verification.h"
 #include "ops/view.h"
-#include "runs/artifact.h"
+#include "runs/artifact/artifact.h"
 #include "runs/run.h"
 #include "sys/crash_guard.h"
 

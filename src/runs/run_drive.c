@@ -16,6 +16,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- under the crash guard: what reads an agent's bytes breaks its run off, never the daemon ---- */
+
+static bool driver_do(struct run *run, const struct driver_call *call, struct drive_out *out) {
+    struct crash_guard_report report = {.why = ""};
+    bool whole = driver_call(run, call, out, &report);
+    if (!whole)
+        run_break(run, report.why);
+    return whole;
+}
+
+static bool parse_do(struct run *run, void (*work)(void *with), void *with) {
+    struct crash_guard_report report = {.why = ""};
+    bool whole = driver_parses(work, with, &report);
+    if (!whole)
+        run_break(run, report.why);
+    return whole;
+}
+
+static bool guard_do(struct run *run, void (*work)(void *with), void *with) {
+    struct crash_guard_report report = {.why = ""};
+    bool whole = crash_guard_run(work, with, &report) == CRASH_GUARD_WHOLE;
+    if (!whole)
+        run_break(run, report.why);
+    return whole;
+}
+
 /* ---- signals to the ledger ---- */
 
 struct kept { /* a signal on its way; posted back to the loop when it is durable */
@@ -161,7 +187,7 @@ static void update_do(void *with) {
 /* UPDATE-01: only the agent's own words, and only the block in them. */
 static void words_offer(struct run *run, const struct drive_event *event, struct arena *arena) {
     struct update_reading it = {.run = run, .text = event->text, .arena = arena};
-    if (event->text.len > 0 && run_parses(run, update_do, &it) && it.found)
+    if (event->text.len > 0 && parse_do(run, update_do, &it) && it.found)
         offer(run, &it.update, event->offset, STR("words"));
 }
 
@@ -198,7 +224,7 @@ static void ask_answer(struct run *run, const struct drive_event *event, enum dr
     struct drive_out out = out_begin(arena);
     char name[48];
     snprintf(name, sizeof name, "policy %llu", (unsigned long long)event->offset);
-    if (driver_call(
+    if (driver_do(
             run, &(struct driver_call){.verb = DRIVER_ANSWER, .text = event->ask, .answer = answer},
             &out))
         apply_events(run, &out, str_of(name));
@@ -292,11 +318,11 @@ static void write_add(struct run *run, struct drive_out *out, struct str name) {
 static void apply_output(struct run *run, struct drive_out *out, struct str name) {
     struct taking it = {.run = run, .out = out};
     write_add(run, out, name);
-    if (!run_guarded(run, words_do, &it))
+    if (!guard_do(run, words_do, &it))
         return;
     for (uint32_t i = 0; i < out->event_count && !run->broken; i++) {
         it.event = &out->events[i];
-        run_guarded(run, event_do, &it);
+        guard_do(run, event_do, &it);
     }
 }
 
@@ -362,7 +388,7 @@ static bool permission_give(struct run *run, struct drive_out *out) {
     struct driver_call call = {.verb = DRIVER_ANSWER,
                                .text = str_of(ask->id),
                                .answer = allow ? DRIVE_ALLOW : DRIVE_REJECT};
-    if (!driver_call(run, &call, out))
+    if (!driver_do(run, &call, out))
         return false;
     asks_drop_first(&run->asks);
     run->answered = run->dispatch;
@@ -386,7 +412,7 @@ static void turn_break(struct run *run) {
     snprintf(name, sizeof name, "break %s", id);
     run->interrupted = true;
     run->asks.count = 0;
-    if (driver_call(run, &(struct driver_call){.verb = DRIVER_INTERRUPT}, &out))
+    if (driver_do(run, &(struct driver_call){.verb = DRIVER_INTERRUPT}, &out))
         apply_events(run, &out, str_of(name));
     arena_free(&arena);
     run_save(run);
@@ -396,7 +422,7 @@ static bool prompt_give(struct run *run, struct drive_out *out) {
     struct str text = {run->text, run->text_length};
     if (!run->driver->watches)
         run_log_sent(run, text);
-    return driver_call(
+    return driver_do(
         run, &(struct driver_call){.verb = DRIVER_SEND, .dispatch = run->dispatch, .text = text},
         out);
 }
@@ -426,7 +452,7 @@ static void begin(struct run *run) {
     struct arena arena = {0};
     struct drive_out out = out_begin(&arena);
     run->begun = true;
-    if (driver_call(run, &(struct driver_call){.verb = DRIVER_BEGIN}, &out))
+    if (driver_do(run, &(struct driver_call){.verb = DRIVER_BEGIN}, &out))
         apply_events(run, &out, STR("begin"));
     arena_free(&arena);
     run_save(run);
@@ -463,7 +489,7 @@ static void heard_data(void *with, uint64_t offset, struct str bytes) {
     struct drive_out out = out_begin(&arena);
     struct driver_call call = {.verb = DRIVER_FEED, .text = bytes, .offset = offset};
     snprintf(name, sizeof name, "heard %llu", (unsigned long long)(offset + bytes.len));
-    bool read = driver_call(run, &call, &out);
+    bool read = driver_do(run, &call, &out);
     bool news = read && is_news(&out);
     if (read)
         apply_output(run, &out, str_of(name));
@@ -527,7 +553,7 @@ static void run_is_over(struct run *run, uint64_t offset) {
     if (!run->spoken && why.len > 0) /* the driver does not see what it wrote to stderr */
         run_sending_ended(run, DELIVERY_ERROR, why);
     outbox_clear(run);
-    if (run->begun && driver_call(run, &(struct driver_call){.verb = DRIVER_GONE}, &out)) {
+    if (run->begun && driver_do(run, &(struct driver_call){.verb = DRIVER_GONE}, &out)) {
         apply_events(run, &out, STR("gone"));
         outbox_clear(run);
     }
@@ -621,7 +647,7 @@ static void looked_for(struct run *run, struct id dispatch, enum hold_written wr
         run_look_ended(run, TRISTATE_UNKNOWN);
     else if (id_equal(dispatch, run->answered))
         run_look_ended(run, TRISTATE_YES);
-    else if (driver_call(run, &call, &out)) {
+    else if (driver_do(run, &call, &out)) {
         snprintf(name, sizeof name, "look %u", ++run->writes);
         apply_events(run, &out, str_of(name));
         run_save(run);
@@ -798,7 +824,7 @@ void run_tick(struct run *run, int64_t now) {
         struct drive_out out = out_begin(&arena);
         char name[32];
         snprintf(name, sizeof name, "tick %u", ++run->writes);
-        if (driver_call(run, &(struct driver_call){.verb = DRIVER_TICK}, &out))
+        if (driver_do(run, &(struct driver_call){.verb = DRIVER_TICK}, &out))
             apply_events(run, &out, str_of(name));
         run_save(run);
         run_pump(run);

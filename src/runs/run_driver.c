@@ -39,32 +39,26 @@ static void call_do(void *with) {
 }
 
 /* While `work` runs, jansson allocates from the arena, however `work` ends; NULL: from malloc. */
-static bool guarded(struct run *run, void (*work)(void *with), void *with,
-                    struct arena *json_arena) {
-    struct crash_guard_report report = {.why = ""};
+static bool guarded(void (*work)(void *with), void *with, struct arena *json_arena,
+                    struct crash_guard_report *ret_report) {
     struct arena *outer = drive_memory_use(json_arena);
-    enum crash_guard_result result = crash_guard_run(work, with, &report);
+    enum crash_guard_result result = crash_guard_run(work, with, ret_report);
     drive_memory_use(outer);
-    if (result != CRASH_GUARD_WHOLE)
-        run_break(run, report.why);
     return result == CRASH_GUARD_WHOLE;
 }
 
-bool driver_call(struct run *run, const struct driver_call *call, struct drive_out *out) {
+bool driver_call(struct run *run, const struct driver_call *call, struct drive_out *out,
+                 struct crash_guard_report *ret_report) {
     struct arena scratch = {0};
     struct calling it = {run, call, out};
-    bool whole = !run->broken && guarded(run, call_do, &it, &scratch);
+    bool whole = !run->broken && guarded(call_do, &it, &scratch, ret_report);
     arena_free(&scratch);
     return whole;
 }
 
-bool run_parses(struct run *run, void (*work)(void *with), void *with) {
+bool driver_parses(void (*work)(void *with), void *with, struct crash_guard_report *ret_report) {
     struct arena scratch = {0};
-    bool whole = guarded(run, work, with, &scratch);
+    bool whole = guarded(work, with, &scratch, ret_report);
     arena_free(&scratch);
     return whole;
-}
-
-bool run_guarded(struct run *run, void (*work)(void *with), void *with) {
-    return guarded(run, work, with, NULL);
 }

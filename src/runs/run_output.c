@@ -2,20 +2,12 @@
 /* Writes the log of a run for people: RUNDIR/said.log, with one line per event: the time, the offset in its output, the
  * kind, and the text without secrets (STORE-14). Output that is read again after a restart is not logged again. */
 #include "base/bytes.h"
-#include "base/must.h"
-#include "ledger/input.h"
 #include "model/secret/key_block.h"
-#include "model/secret/secret.h"
 #include "runs/run.h"
 #include "sys/clock.h"
 #include "sys/redaction.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "sys/log.h"
 
 enum {
     TAIL = 4 * RUN_WORDS,
@@ -445,4 +437,17 @@ void run_end_keep(struct run *run, struct str why) {
     lines_write(&lines, run);
     run->log_offset = offset;
     arena_free(&arena);
+}
+
+/* An agent's raw output is not kept when its run is over; said.log has its words without secrets. */
+void run_output_drop(const char *folder) {
+    static const char *const RAW[] = {"out.log", "err.log", "drive."}; /* prefixes */
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));)
+        for (size_t i = 0; i < count_of(RAW); i++)
+            if (strncmp(entry->d_name, RAW[i], strlen(RAW[i])) == 0 &&
+                unlinkat(dirfd(stream), entry->d_name, 0) != 0)
+                log_warning("%s/%s cannot be removed: %s", folder, entry->d_name, strerror(errno));
+    if (stream)
+        closedir(stream);
 }

@@ -3,8 +3,6 @@
  * are always allowed, and everything else is put before a person: one question at a time, in the order of arrival. */
 #include "runs/run.h"
 
-#include <stdio.h>
-
 /* SCOPE-02: the prefixes that agents give to tools of the server that every run has. */
 static bool tool_is_ours(struct str tool) {
     static const char *const HEADS[] = {"mcp__overseer__", "mcp_overseer_", "overseer__",
@@ -58,4 +56,14 @@ void asks_drop_first(struct run_asks *asks) {
     must(asks->count > 0);
     asks->count--;
     memmove(&asks->at[0], &asks->at[1], asks->count * sizeof asks->at[0]);
+}
+
+/* ---- sending a text ---- */
+
+/* The turn that asks for permission would have to end first, and it ends only after the answer, unless it is
+ * interrupted. */
+bool run_waits_for_yes(const struct run *run) {
+    const struct effect *effect = &run->sending->effect;
+    bool breaks = effect->words == WORDS_NUDGE || effect->words == WORDS_AGAIN;
+    return run->asks.count > 0 && effect->permits == PERMISSION_NONE && !breaks;
 }

@@ -6,28 +6,6 @@
 #include "sys/clock.h"
 #include "sys/log.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- tasks posted to the loop ---- */
-
-/* From any thread. */
-void loop_post(struct run_table *runs, struct loop_task *task) {
-    pthread_mutex_lock(&runs->lock);
-    struct loop_task **end = &runs->posted;
-    while (*end)
-        end = &(*end)->next;
-    task->next = NULL;
-    *end = task;
-    if (!runs->stopping)
-        uv_async_send(&runs->heard);
-    pthread_mutex_unlock(&runs->lock);
-}
-
 static void loop_tasks_go(struct run_table *runs) {
     pthread_mutex_lock(&runs->lock);
     struct loop_task *task = runs->posted;
@@ -42,127 +20,6 @@ static void loop_tasks_go(struct run_table *runs) {
 
 static void loop_tasks_came(uv_async_t *async) {
     loop_tasks_go(async->data);
-}
-
-/* ---- timers ---- */
-
-static void timer_set(struct run_table *runs);
-
-static void time_has_come(uv_timer_t *timer) {
-    struct run_table *runs = timer->data;
-    int64_t now = clock_steady();
-    struct id id;
-    for (int i = 0; i < 1024 && due_pop(&runs->due, now, &id); i++) {
-        struct run *run = map_get(&runs->all, id);
-        if (run)
-            run_tick(run, now);
-    }
-    timer_set(runs);
-}
-
-static void timer_set(struct run_table *runs) {
-    int64_t next = due_next(&runs->due), now = clock_steady();
-    if (next == TIME_NEVER || runs->stopping)
-        return;
-    uint64_t ms = next > now ? (uint64_t)((next - now) / 1000) + 1 : 1;
-    uv_timer_start(&runs->timer, time_has_come, ms, 0);
-}
-
-static int64_t sooner(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-void run_due(struct run *run) {
-    int64_t next =
-        run->begun && run->held && !run->broken ? run->driver->due(run->state) : TIME_NEVER;
-    next = run->sending ? sooner(next, run->sending_until) : next;
-    next = run->look ? sooner(next, run->look_until) : next;
-    next = run->save_at ? sooner(next, run->save_at) : next;
-    next = run->open_at ? sooner(next, run->open_at) : next;
-    next = run->outbox.again_at ? sooner(next, run->outbox.again_at) : next;
-    due_set(&run->runs->due, run->id, next);
-    timer_set(run->runs);
-}
-
-/* ---- a run ---- */
-
-struct run *run_make(struct run_table *runs, const struct effect *effect, struct id id) {
-    char name[ID_TEXT + 1];
-    struct run *run = calloc(1, sizeof *run);
-    if (!run)
-        return NULL;
-    id_format(id, name);
-    *run = (struct run){
-        .runs = runs, .id = id, .goal = effect->goal, .assignment = effect->assignment};
-    snprintf(run->node, sizeof run->node, "%.*s", STR_ARG(effect->node));
-    snprintf(run->agent, sizeof run->agent, "%.*s", STR_ARG(effect->agent));
-    int length = snprintf(run->dir, sizeof run->dir, "%s/runs/%s", runs->state, name);
-    id_format(run->goal,
-              name); /* the home is kept for the agent's next run, with what it remembers */
-    int home = snprintf(run->home, sizeof run->home, "%s/homes/%s.A_%u", runs->state, name,
-                        run->assignment);
-    pthread_mutex_lock(&runs->lock);
-    bool kept = length < (int)sizeof run->dir - 64 && home < (int)sizeof run->home - 64 &&
-                map_put(&runs->all, id, run);
-    pthread_mutex_unlock(&runs->lock);
-    if (kept)
-        return run;
-    free(run);
-    return NULL;
-}
-
-void run_free(struct run *run) {
-    struct run_table *runs = run->runs;
-    pthread_mutex_lock(&runs->lock);
-    map_remove(&runs->all, run->id);
-    pthread_mutex_unlock(&runs->lock);
-    due_remove(&runs->due, run->id);
-    if (run->token[0])
-        tokens_take_back(runs->context->tokens, str_of(run->token));
-    if (run->held)
-        held_close(run->held);
-    drive_input_free(&run->input);
-    outbox_clear(run);
-    arena_free(&run->arena);
-    free(run->sending);
-    free(run->look);
-    free(run->stop);
-    free(run->text);
-    arena_free(&run->saved_arena);
-    free(run->state);
-    free(run);
-}
-
-void run_report(struct run *run, struct act **act, struct signal outcome) {
-    struct act *ended = *act;
-    *act = NULL;
-    executor_report(run->runs->executor, ended, outcome);
-    free(ended);
-}
-
-/* SCOPE-08: whether its tool scope is enforced. */
-const char *run_scope(const struct run *run) {
-    bool scoped = run->spec.allow_given || run->spec.deny_count > 0;
-    return !scoped ? "none" : run->scope_enforced ? "enforced" : "advisory";
-}
-
-/* ASSIGN-13: reports what is known about the delivery. */
-void run_sending_ended(struct run *run, enum delivery delivery, struct str why) {
-    struct arena arena = {0};
-    struct signal ended = {.to = delivery, .text = why};
-    if (!run->sending)
-        return;
-    if (delivery == DELIVERY_ACCEPTED) /* ASSIGN-16 */
-        ended.title = arena_format(&arena, "agent:%s:%s", run->agent, run->session);
-    ended.node = str_of(sandbox_name(run->box));
-    ended.reason = str_of(run_scope(run));
-    ended.command = str_of(run->limits);
-    if (run->sending->effect.kind == EFFECT_SPAWN)
-        ended.body = run_beginning(run, &arena);
-    free(run->text);
-    run->text = NULL;
-    run_report(run, &run->sending, ended);
-    arena_free(&arena);
 }
 
 /* ---- carrying out effects ---- */
@@ -220,13 +77,6 @@ void runs_carry(struct run_table *runs, struct act *act) {
         run_stop(run, act);
 }
 
-void observation_to_wall(struct observation *observation) {
-    int64_t *const times[] = {&observation->at, &observation->active_at, &observation->tool_since,
-                              &observation->chatter_at};
-    for (size_t i = 0; i < count_of(times); i++)
-        *times[i] = clock_steady_to_wall(*times[i]);
-}
-
 bool runs_see(struct run_table *runs, struct id id, struct observation *ret) {
     pthread_mutex_lock(&runs->lock);
     const struct run *run = map_get(&runs->all, id);
@@ -236,16 +86,6 @@ bool runs_see(struct run_table *runs, struct id id, struct observation *ret) {
     if (run)
         observation_to_wall(ret);
     return run != NULL;
-}
-
-/* ---- start and stop ---- */
-
-/* All our programs are in one folder. */
-void sibling_program(const char *name, char *path, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    const char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
-    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
-    snprintf(path + folder, size - folder, "%s", name);
 }
 
 /* For a store: its file. A store that is not a local file has none. */
@@ -272,6 +112,18 @@ static void pace_keep(uv_check_t *check) {
         usleep(REST_US);
 }
 
+static void due_passed(uv_timer_t *timer) {
+    struct run_table *runs = timer->data;
+    int64_t now = clock_steady();
+    struct id id;
+    for (int i = 0; i < 1024 && due_pop(&runs->due, now, &id); i++) {
+        struct run *run = map_get(&runs->all, id);
+        if (run)
+            run_tick(run, now);
+    }
+    runs_timer_set(runs);
+}
+
 struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
                              struct daemon_context *context, const struct runs_places *places) {
     struct run_table *runs = calloc(1, sizeof *runs);
@@ -292,6 +144,7 @@ struct run_table *runs_start(uv_loop_t *loop, struct executor *executor,
     context_settings_drop(settings);
     pthread_mutex_init(&runs->lock, NULL);
     uv_timer_init(loop, &runs->timer);
+    runs->due_passed = due_passed;
     uv_timer_init(loop, &runs->clean);
     uv_timer_start(&runs->clean, clean_begin, RUNS_CLEAN_MS, 0);
     uv_async_init(loop, &runs->heard, loop_tasks_came);

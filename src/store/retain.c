@@ -365,24 +365,6 @@ const struct retain_report *retain_report(const struct retain *retain) {
     return &retain->report;
 }
 
-struct retain *retain_open(struct str where, bool alone, char *error, size_t error_size) {
-    struct retain *retain = NULL;
-    struct store *store = store_open(where, error, error_size);
-    bool sqlite = where.len > 7 && memcmp(where.at, "sqlite:", 7) == 0;
-    if (!store)
-        return NULL;
-    bool opened = sqlite ? sqlite_retain_open(&retain, where.at + 7, alone, error, error_size)
-                         : postgres_retain_open(&retain, where.at, error, error_size);
-    if (!opened) {
-        store_close(store);
-        return NULL;
-    }
-    retain->store = store;
-    retain->alone = alone;
-    retain->phase = RETAIN_OVER;
-    return retain;
-}
-
 void retain_close(struct retain *retain) {
     if (!retain)
         return;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the least that an agent has to be told over the Agent Client Protocol? One client, one session at a time."""
+"""A minimal client of the Agent Client Protocol: one client, one session at a time."""
 import json
 import queue
 import subprocess
@@ -14,12 +14,12 @@ class Refused(Exception):
 
 
 class Client:
-    """Speaks to a process over its stdin and stdout. Permissions get the first option of the kind in `answer`."""
+    """Talks to a process over its stdin and stdout. Answers a permission request with the first option of the kind in `answer`."""
 
     def __init__(self, argv, cwd, env=None, answer="allow_once", stderr=None):
         self.process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
         self.lines, self.answer, self.next_id = queue.Queue(), answer, 0
-        self.updates, self.asked = [], []  # what came beside the answers
+        self.updates, self.asked = [], []  # notifications and permission requests
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does Overseer watch a session that a person started, and never touch it?
+"""Checks that Overseer observes a session that a person started, and never touches it.
 
   adopted.py [--keep DIR]
 
-The real Claude Code in a terminal of a real tmux server, as a person has it, with the scripted model; the real daemon, with no
-agent in its settings. All of it in a namespace with nothing but loopback. Exit status 77: the program is not installed.
+The real Claude Code runs in a terminal of a real tmux server, as a person has it, with the scripted model. The real daemon has no
+agent in its settings. Everything runs in a namespace with only loopback. Exit status 77: the program is not installed.
 """
 import argparse
 import hashlib
@@ -45,7 +45,7 @@ def expect(promise, text):
 
 
 class Site:
-    """A person's machine: a HOME, a tmux server, Claude Code in a pane; and Overseer beside it."""
+    """A person's machine: a HOME, a tmux server, and Claude Code in a pane; Overseer runs beside it."""
 
     def __init__(self, folder, model, run):
         self.model = model
@@ -65,7 +65,7 @@ class Site:
         self.daemon.start()
         self.daemon.wait_joined()
 
-    # ---- the person's hands and eyes ----
+    # ---- the person's terminal ----
 
     def tmux(self, *words, server="default"):
         return subprocess.run(["tmux", "-L", server, *words], check=True, capture_output=True, text=True, env=self.env,
@@ -82,7 +82,7 @@ class Site:
         self.tmux("send-keys", "Enter", server=server)
 
     def screen(self, server="default"):
-        """Without the line above its box: tips of its own come and go there."""
+        """Leaves out the line above the prompt box, where Claude Code shows changing tips."""
         lines = self.tmux("capture-pane", "-p", "-S", "-", server=server).splitlines()
         rule = next((at for at, line in enumerate(lines) if line.startswith("\u2500\u2500")), 0)
         return "\n".join(lines[:max(rule - 1, 0)] + lines[rule:])
@@ -100,7 +100,7 @@ class Site:
         return done.stdout + done.stderr
 
     def show(self, *words):
-        """Kept for whoever wants to see what a person sees."""
+        """Appends the command and its output to screens.txt, to show what a person sees."""
         with open(self.folder / "screens.txt", "a", encoding="utf-8") as file:
             file.write(f"$ overseer {' '.join(words)}\n{self.overseer(*words)}\n")
 
@@ -142,10 +142,10 @@ class Site:
         self.daemon.stop()
 
 
-# ---- what is to be shown ----
+# ---- scenarios ----
 
 def in_a_pane(site):
-    """Listed, adopted, seen working, seen silent, woken, its end told; and nothing was typed into it."""
+    """Overseer lists and adopts a pane, sees it work, fall silent and wake up, reports its end, and types nothing into it."""
     site.open()
     session = site.wait("the pane is listed", lambda: site.listed().get("tmux:%0"))
     expect(session["program"] == "claude" and session["folder"] == str(site.work) and session["alive"], f"it is {session}")
@@ -172,7 +172,7 @@ def in_a_pane(site):
     site.daemon.kill()
     site.daemon.start()
     site.daemon.wait_joined()
-    time.sleep(20)  # and silent for longer, and a restart
+    time.sleep(20)  # it stays silent for longer, across a restart of the daemon
     expect(site.screen() == screen, f"its screen has changed:\n{screen}\n----\n{site.screen()}")
     expect(site.transcripts() == written, "its transcript has changed")
     expect(len(site.watchers()) == 1, f"it is watched by {site.watchers()}")
@@ -192,8 +192,8 @@ def in_a_pane(site):
 
 
 def by_its_session(site):
-    """A session of Claude Code elsewhere is found by its files; not a byte reaches it, and who lets go leaves it as it was."""
-    typed = site.folder / "typed"  # every byte that its terminal was ever given
+    """Overseer finds a session of Claude Code elsewhere by its files, sends it no byte, and leaves it unchanged when a person releases it."""
+    typed = site.folder / "typed"  # every byte that its terminal ever received
     site.open(server="other", within=f"script -q -f -I {typed} -c '{{}}'")
     site.keys("<<<say here I am>>>", server="other")
 
@@ -220,7 +220,7 @@ def by_its_session(site):
 
 
 def without_a_transcript(site):
-    """Of another program only its screen is known: Codex, in the pane where Claude Code was before."""
+    """Overseer knows only the screen of another program: Codex, in the pane where Claude Code was before."""
     path = subprocess.run([str(TOP / "tools/agents"), "path", "codex"], capture_output=True, text=True, check=False)
     if path.returncode != 0:
         return print("skip    codex is not installed: tools/agents install codex", flush=True)
@@ -233,7 +233,7 @@ def without_a_transcript(site):
     expect(session["program"] == "codex" and session["folder"] == str(site.work), f"it is {session}")
     made = json.loads(site.overseer("adopt", "%0", "--json"))
     site.wait("it is watched", site.watchers)
-    time.sleep(6)  # its screen was looked at once
+    time.sleep(6)  # until Overseer has looked at its screen once
     site.keys("<<<think 2 && say hello from here>>>")
     site.wait("it is seen working", lambda: site.assignment(made["goalId"]).get("status") == "active")
     site.wait("its silence is told", lambda: site.asked(made["goalId"], "it is silent"), 90)
@@ -247,7 +247,7 @@ def without_a_transcript(site):
 
 
 def what_is_not_there(site):
-    """Errors say what happened, and what next."""
+    """Error messages say what happened and what to do next."""
     said = site.overseer("adopt", "%77", code=3)
     expect("%77" in said and "overseer adopt" in said, f"it says {said}")
     ended = next(name for name, row in site.listed().items() if not row["alive"])
@@ -270,7 +270,7 @@ def inside(keep):
                 scene(site)
                 print(f"ok      {scene.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
                 proof.passed("agents", f"adopted {scene.__name__}", ROWS)
-            except Exception as error:  # told, and the next one is tried
+            except Exception as error:  # reported; the next scenario still runs
                 failed += 1
                 print(f"failed  {scene.__name__}: {type(error).__name__} {error} ({folder})", flush=True)
         expect(not site.daemon.promises_broken(), f"its log says {site.daemon.promises_broken()}")

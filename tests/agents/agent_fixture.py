@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a scenario work with? One real daemon, one repository, one real agent program, and the scripted model."""
+"""The fixture of a scenario: one real daemon, one repository, one real agent program, and the scripted model."""
 import json
 import os
 import shlex
@@ -16,9 +16,9 @@ import gateway  # noqa: E402
 from programs import BY_NAME, KEY, env_of, files_write  # noqa: E402
 from world import Broken, Client, Daemon, Unreachable, wait_until  # noqa: E402
 
-# How each is told to Overseer. row: of programs.py; work: writes made.txt; asking: the same, with a tool that it asks about
-# when it asks; made: what is in the file then; tool: the name of that tool; share: files of the operator's HOME; more: settings of
-# its own; env: variables.
+# How each agent is configured in Overseer. row: its row of programs.py; work: the script that writes made.txt; asking: the same with a
+# tool that needs permission, if the agent asks; made: the content of the file then; tool: the name of that tool; share: files of the
+# operator's HOME; more: additional settings; env: environment variables.
 Agent = namedtuple("Agent", "driver kind row work asking made tool share more env",
                    defaults=("write made.txt hello", "write made.txt hello", "hello", "", (), {}, {}))
 SHELL = "run echo hello > made.txt"
@@ -30,22 +30,22 @@ AGENTS = {
     "codex-acp": Agent("acp", "codex-acp", "codex-acp", asking=ESCAPE, share=(".codex/config.toml",)),
     "codex-tmux": Agent("tmux", "codex", "codex", asking=ESCAPE, more={"model": "scripted"}, env={"OPENAI_API_KEY": KEY}),
     "opencode": Agent("acp", "opencode", "opencode-acp", tool="edit", share=(".config/opencode/opencode.json",)),
-    # without a model of its own it asks another one which to take, and does not understand the answer for 90 s
+    # without a model setting it asks another model which one to use, and cannot parse the answer for 90 s
     "gemini": Agent("acp", "gemini", "gemini-acp", tool="write_file", share=(".gemini/settings.json",),
                     more={"model": "gemini-2.5-flash"}),
     "goose": Agent("acp", "goose", "goose-acp", tool="write"),
     "qwen": Agent("acp", "qwen", "qwen-acp", work=SHELL, asking=SHELL, tool="run_shell_command",
-                  share=(".qwen/settings.json",)),  # its writing tool wants absolute paths
+                  share=(".qwen/settings.json",)),  # its write tool requires absolute paths
     "openclaw": Agent("openclaw", "openclaw", "openclaw", asking="run cp README made.txt", made="begun", tool="exec", more=gateway.SETTINGS,
                       env=gateway.ENV),
 }
-SLOW = {"openclaw": 4}  # how much more time it is given
+SLOW = {"openclaw": 4}  # factor by which its timeouts are longer
 QUIET = ["DISABLE_TELEMETRY", "DO_NOT_TRACK", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER",
          "DISABLE_ERROR_REPORTING"]
 
 
 class NotForIt(Exception):
-    """The scenario is not applicable to this agent, and why."""
+    """The scenario does not apply to this agent; the message says why."""
 
 
 def expect(promise, text):
@@ -63,7 +63,7 @@ def toml(section, rows):
 
 
 def processes(word):
-    """The pids whose command line or environment has that word in it."""
+    """The pids of all processes whose command line or environment contains the word."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -105,7 +105,7 @@ class Fixture:
         (self.repo / "README").write_text("begun\n")
         git(self.repo, "add", "-A")
         git(self.repo, "commit", "-q", "-m", "begin")
-        git(self.repo, "checkout", "-q", "--detach")  # nobody stands on main
+        git(self.repo, "checkout", "-q", "--detach")  # so that main is not checked out
 
     def configuration(self, settings):
         run = shlex.split(subprocess.run([str(HERE.parents[1] / "tools/agents"), "path", self.program.installed], check=True,
@@ -128,19 +128,19 @@ class Fixture:
             **self.agent.more}
         return "".join(toml(section, rows) for section, rows in sections.items())
 
-    # ---- what is asked of the daemon ----
+    # ---- requests to the daemon ----
 
     def do(self, method, **params):
         try:
             _, result, error = self.client.call(method, params)
-        except Unreachable:  # a connection that nobody uses is closed
+        except Unreachable:  # the daemon closes idle connections
             self.client = Client(self.daemon.socket)
             _, result, error = self.client.call(method, params)
         expect(error is None, f"{method}: {error}")
         return result
 
     def script(self, script, goal=""):
-        """As it is written for this agent."""
+        """The script in the form that this agent needs."""
         if not self.gateway:
             return script
         self.gateway.wait_ready()
@@ -173,7 +173,7 @@ class Fixture:
         self.do("question.answer", goal=goal, question=question["questionId"], answer=answer)
         return question
 
-    # ---- what is waited for ----
+    # ---- waiting ----
 
     def wait(self, what, question, within=90):
         within *= SLOW.get(self.name, 1)
@@ -202,10 +202,10 @@ class Fixture:
         return git(self.repo, "show", f"main:{name}")
 
     def told(self, goal, words):
-        """How often it was sent words of that kind."""
+        """How often the agent was sent a message of that kind."""
         return len(self.found(goal, type="assignment.dispatched", text=words))
 
-    # ---- what is done to it ----
+    # ---- actions on the daemon and the agent ----
 
     def restart(self):
         self.client.close()
@@ -218,11 +218,11 @@ class Fixture:
         return sorted(self.folder.glob("overseerd.state/runs/*"), key=lambda place: place.stat().st_mtime)
 
     def of_agents(self):
-        """Processes of agents and their holds: they have a HOME, or a folder, of this house."""
+        """Processes of agents and their holds: their HOME or folder belongs to this fixture."""
         return processes(f"{self.folder}/overseerd.state/")
 
     def agent_kill(self):
-        """The process that the hold started, and whatever is a program of that agent."""
+        """Kills the process that the hold started, and every other process of that agent."""
         holds = processes(f"--dir\0{self.folder}") or processes(f"--dir {self.folder}")
         killed = 0
         for pid in self.of_agents():

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does each agent program run here by itself, against the scripted model, without a network?
+"""Checks that each agent program runs here by itself, against the scripted model, without a network.
 
   bare.py [NAME …]       the rows of programs.py; all without a NAME
   bare.py --keep DIR …   leaves HOME, work folder, output and the model's log there
   bare.py --script "error 500" --seconds 60 NAME …
                          that script instead of the file; says how it went, and judges nothing
 
-Each is told to call a tool over MCP, where its row says how it is told of one, and to write a file. One line each: "ok", "skip" (not installed) or "failed", and why. Exit status: 0, 77 when
-some were skipped, 1 when one failed. Nothing of Overseer takes part: this is what its drivers are compared with.
+The script makes each program write a file and, if its row configures an MCP server, call a tool over MCP. Prints one line for each
+program: "ok", "skip" (not installed) or "failed", and why. Exit status: 0, 77 when some were skipped, 1 when one failed. Overseer
+takes no part: its drivers are compared with these results.
 """
 import argparse
 import json
@@ -36,7 +37,7 @@ WROTE = "written by an agent"
 # ---- inside of the namespace ----
 
 def one_turn(program, argv, cwd, env, prompt, out, seconds):
-    """(None or why not, what else is worth telling)."""
+    """(None or the failure, other details worth printing)."""
     with open(out / "stdout", "wb") as said, open(out / "stderr", "wb") as complained:
         try:
             given = {"input": prompt.encode()} if program.speaks == "stdin" else {"stdin": subprocess.DEVNULL}
@@ -68,7 +69,7 @@ def calls_noted(place):
 
 
 def judge(program, model, made, place, why):
-    """What the model and the tool saw, and what is on the disk, not what the program says."""
+    """Judges by what the model and the tool saw and by the files on disk, not by what the program says."""
     if why:
         return why
     if program.tool and calls_noted(place) != [{"called": "report", "arguments": {"text": "half"}}]:
@@ -83,13 +84,13 @@ def judge(program, model, made, place, why):
 
 
 def last_words(place):
-    """The last lines of what it said and complained, for a person."""
+    """The last lines of its stdout and stderr, for a person."""
     texts = [(place / name).read_text(encoding="utf-8", errors="replace").strip() for name in ("stdout", "stderr")]
     return " | ".join(text[-SHOWN:] for text in texts)
 
 
 def tell(program, model, why, seconds, place):
-    """How a script went that is no task."""
+    """Prints the outcome of a script that is not a task."""
     ends = [line.get("status", "gone") for line in model.log() if line["event"] in ("answered", "gone")]
     print(f"tried {program.name}: {why or 'ended well'} after {seconds:.1f} s; answers {ends}; {last_words(place)!r}")
     return 0
@@ -125,7 +126,7 @@ def inside(program, run, place, script, seconds_at_most):
         return 0
 
 
-# ---- outside ----
+# ---- outside of the namespace ----
 
 def outside(program, place, given):
     found = subprocess.run([HERE.parent.parent / "tools/agents", "path", program.installed], capture_output=True, text=True, check=False)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does each vendor's interface say the same thing?
+"""The dialects of the vendors' interfaces: each expresses the same requests and answers in one vendor's form.
 
-A dialect reads a request (turns, tools) and makes an answer: start(), text(), call(), finish() give the events of a
-stream as (name, data); whole() is the same answer in one piece. What a failure and a limit look like is the vendor's
-own as well.
+A dialect reads a request (turns, tools) and makes an answer: start(), text(), call(), finish() return the events of a
+stream as (name, data); whole() returns the same answer in one piece. Failures and limits have the vendor's own form, too.
 """
 import datetime
 import json
@@ -23,7 +22,7 @@ def nonce(prefix=""):
 
 
 def text_of(content):
-    """Of a string, or of a list of parts with a text."""
+    """The text of a string, or of a list of parts with a text."""
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text") or "" for part in content or [] if isinstance(part, dict))
@@ -34,18 +33,18 @@ def rfc3339(seconds):
 
 
 class Dialect:
-    """What they have in common."""
+    """What all dialects have in common."""
     name = ""
 
     def __init__(self, body, model):
         self.body, self.model = body, model
         self.made = []       # blocks of the answer so far, in the vendor's form
-        self.step = 0        # for the ids of calls
-        self.said = 0        # characters
+        self.step = 0        # used in the ids of calls
+        self.said = 0        # characters of the answer so far
         self.usage = None
 
     def tokens(self):
-        """(in, out, cached), as scripted or by length."""
+        """(in, out, cached): as scripted, else estimated by length."""
         return self.usage or (len(json.dumps(self.body)) // 4, max(1, self.said // 4), 0)
 
     def call_name(self, prefix):
@@ -220,7 +219,7 @@ class Responses(OpenAI):
         yield self.event("response.output_item.done", output_index=index, item=whole)
 
     def call_item(self, name, values):
-        """A tool in a namespace is called by both names; a custom one gets its text as it is."""
+        """A call of a tool in a namespace has both names; a custom tool gets its text unchanged."""
         tool = next((tool for tool in self.tools() if tool.name == name), None)
         head = {"id": nonce("fc_"), "call_id": self.call_name("call"), "status": "completed"}
         if tool and tool.kind == "custom":
@@ -257,7 +256,7 @@ class Responses(OpenAI):
         yield self.event("response.failed", response=self.response("failed", error=error))
 
     def limit(self, seconds, until):
-        """An account's limit, as Codex reads it."""
+        """The limit of an account, in the form that Codex reads."""
         headers, _ = super().limit(seconds, until)
         headers.update({"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
                         "x-codex-primary-reset-at": str(until), "x-codex-primary-reset-after-seconds": str(seconds)})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a test have an OpenClaw gateway of its own, and what does an agent behind it say in place of a call?
+"""Runs an OpenClaw gateway for a test, and rewrites scripts so that an agent behind it reports in text instead of by a tool call.
 
-A gateway is one program for all its sessions: the test starts it, as an operator would, and Overseer only speaks with it. It takes
-13 to 90 seconds to start and has 1.1 GB resident. Its MCP servers are the same for every session, so there is no door of a run's
-own to Overseer's tools: such an agent reports in words, with the block that its instruction shows.
+A gateway is one program for all its sessions: the test starts it, as an operator would, and Overseer only connects to it. It takes
+13 to 90 seconds to start and has 1.1 GB resident. Its MCP servers are the same for every session, so a run has no connection of its
+own to Overseer's tools: such an agent reports in text, with the block that its instruction shows.
 """
 import json
 import os
@@ -18,14 +18,14 @@ from programs import BY_NAME, KEY, env_of, files_write
 
 HERE = Path(__file__).resolve().parent
 URL = "ws://127.0.0.1:18789"
-ENV = {"OPENCLAW_GATEWAY_TOKEN": KEY}  # what the daemon is given, and hands to the bridge
+ENV = {"OPENCLAW_GATEWAY_TOKEN": KEY}  # the daemon gets it and passes it to the bridge
 SETTINGS = {"program": "", "args": [], "base_url": URL, "keys": list(ENV)}
 CALL = re.compile(r"call \*overseer_update (\{.*?\}) ;; (say [^;>]*)")
 START_WITHIN = 180
 
 
 def words_for(goal, node, said):
-    """The block of an update: what the tool takes, with the evidence apart."""
+    """The block of an update: the arguments of the tool, with the evidence as a separate member."""
     update = dict(json.loads(said))
     evidence = {name: update.pop(name) for name in ("filesTouched", "testsRun", "commits") if name in update}
     about = {"goalId": goal, "workNodeId": node} if goal else {}
@@ -34,12 +34,12 @@ def words_for(goal, node, said):
 
 
 def in_words(script, goal, node="T1"):
-    """The same script for an agent that has no tools of Overseer's."""
+    """The same script for an agent without Overseer's tools."""
     return CALL.sub(lambda found: f"{found.group(2)} && {words_for(goal, node, found.group(1))}", script)
 
 
 class Gateway:
-    """Started, ready, and stopped by its pid."""
+    """Starts the gateway, waits until it is ready, and stops it by its pid."""
 
     def __init__(self, folder, model):
         program = BY_NAME["openclaw"]

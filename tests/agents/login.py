@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Can a run replace the person's own login? The real Claude Code, eight runs at once, each of which finds its token expired in
-the middle of its turn.
+"""Checks that no run can replace the person's own login: eight concurrent runs of the real Claude Code, each of which finds its token
+expired in the middle of its turn.
 
 login.py [bare|copies|token] …
 
-The program's token address is compiled in (platform.claude.com), so its HTTPS goes through a proxy on loopback that has a certificate
-of its own for that name: the program itself is not changed, and nothing leaves this machine. bare: without Overseer the program does
-renew here, and replaces its file: else the other two would show nothing. copies: eight runs of Overseer, nothing is renewed, the
-person's file is the same file with the same bytes. token: the same with token_file; all eight do their work.
+The program's token address is compiled in (platform.claude.com), so its HTTPS goes through a proxy on loopback that has its own
+certificate for that name: the program itself is not changed, and nothing leaves this machine. bare: without Overseer the program
+does renew its token here and replaces its file; otherwise the other two would prove nothing. copies: eight runs of Overseer renew
+nothing, and the person's file is the same file with the same bytes. token: the same with token_file; all eight runs do their work.
 
-Installs the program if it is missing, and runs itself in `lonely`. Exit status 77: the program cannot be had here.
+Installs the program if it is missing, and runs itself in `lonely`. Exit status 77: the program cannot be installed here.
 """
 import hashlib
 import http.client
@@ -50,7 +50,7 @@ def expect(holds, what):
 # ---- the services on loopback ----
 
 def certificates(folder):
-    """An authority of its own, and one certificate for all the names."""
+    """Creates a certificate authority, and one certificate for all host names."""
     def openssl(*words):
         subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=folder)
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test authority",
@@ -63,13 +63,13 @@ def certificates(folder):
 
 
 class Services:
-    """A CONNECT proxy that is the other side itself: the token endpoint, and the model behind a check of the access token."""
+    """A CONNECT proxy that answers itself: as the token endpoint, and as the model behind a check of the access token."""
 
     def __init__(self, folder, model):
         self.ca = certificates(folder)
         self.model, self.renewals, self.expired_seen, self.hosts = model, [], 0, set()
         self.good = {OLD, NEW, LONG}
-        self.first = {}  # requests that were answered, by token
+        self.first = {}  # answered requests by token
         self.lock = threading.Lock()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(folder / "leaf.pem", folder / "leaf.key")
@@ -136,7 +136,7 @@ class Services:
                              "organization": {"uuid": "o"}})
 
     def ask(self, handler, body):
-        """The old token is good for the first answer of a turn only: it expires while the agent works."""
+        """The old token is valid only for the first answer of a turn: it expires while the agent works."""
         token = (handler.headers.get("authorization") or "").removeprefix("Bearer ")
         said = json.loads(body)
         in_mid_turn = any("tool_result" in json.dumps(message.get("content")) for message in said.get("messages", []))
@@ -192,10 +192,10 @@ def program():
 SCRIPT = "run echo begun > first.txt ;; write {made} hello ;; say done"
 
 
-# ---- what is shown ----
+# ---- tests ----
 
 def bare(folder):
-    """The program by itself renews in mid-turn, at this endpoint, and replaces its file."""
+    """The program by itself renews its token in mid-turn at this endpoint, and replaces its file."""
     cwd = folder / "cwd"
     cwd.mkdir()
     with Model() as model:
@@ -214,7 +214,7 @@ def bare(folder):
 
 
 class Fixture:
-    """One daemon of that person, and eight tasks."""
+    """One daemon of that person, for eight tasks."""
 
     def __init__(self, folder, services, person, **agent):
         self.folder, self.repo = folder, folder / "repo"
@@ -243,7 +243,7 @@ class Fixture:
     def do(self, method, **params):
         try:
             _, result, error = self.client.call(method, params)
-        except Unreachable:  # a connection that nobody uses is closed
+        except Unreachable:  # the daemon closes idle connections
             self.client = Client(self.daemon.socket)
             _, result, error = self.client.call(method, params)
         expect(error is None, f"{method}: {error}")
@@ -264,7 +264,7 @@ class Fixture:
         return len(list(self.state.glob("work/worktrees/*/tree/first.txt")))
 
     def holds(self, secret):
-        """The files below the state folder, and the store, that have these bytes."""
+        """The files of the state folder and of the store that contain these bytes."""
         places = [*self.state.rglob("*"), *self.folder.glob("store.db*")]
         return [str(path) for path in places if path.is_file() and not path.is_symlink() and secret.encode() in path.read_bytes()]
 
@@ -291,7 +291,7 @@ def unchanged(services, person, fixture):
 
 
 def copies(folder):
-    """Nothing is renewed; when the person's own program has renewed, the runs that begin again have the new token."""
+    """The runs renew nothing; after the person's own program has renewed the token, restarted runs have the new one."""
     with Model() as model:
         services, person = Services(folder, model), Person(folder / "home")
         fixture = Fixture(folder, services, person)
@@ -300,7 +300,7 @@ def copies(folder):
                 fixture.task(number)
             fixture.wait("all have begun", lambda: fixture.begun() == RUNS)
             fixture.wait("all have found their token expired", lambda: services.expired_seen >= RUNS)
-            time.sleep(3)  # for whatever else they try
+            time.sleep(3)  # time for anything else that they try
             unchanged(services, person, fixture)
             expect(fixture.made() == 0, f"{fixture.made()} went on with an expired token")
             renewed = json.loads(person.file.read_text())
@@ -318,7 +318,7 @@ def copies(folder):
 
 
 def token(folder):
-    """With a long-lived token of its own a run has nothing of the person's login."""
+    """A run with its own long-lived token has nothing of the person's login."""
     with Model() as model:
         services, person = Services(folder, model), Person(folder / "home")
         file = folder / "token"

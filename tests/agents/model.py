@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does an agent program talk to in the tests, instead of a model?
+"""The scripted model that agent programs talk to in the tests.
 
   model.py [--port N] [--script FILE] [--log FILE] [--plain]
 
 Speaks Anthropic Messages, OpenAI Responses and Chat Completions, and Gemini, on loopback only, and answers as the
-script in the prompt says (script.py), else as the file does, else "OK.". Each request is two lines of the log: "asked"
-when it has come, "answered" or "gone" when it is over. No key is ever written.
+script in the prompt says (script.py), else as the file says, else "OK.". Each request is two lines of the log: "asked"
+when it arrives, "answered" or "gone" when it is over. The log never contains a key.
 
-A request without tools is a side request of the agent (a title, a summary): it gets "OK.", unless --plain.
+A request without tools is a side request of the agent (a title, a summary): the answer is "OK.", unless --plain.
 Prints "model http://127.0.0.1:PORT" when it listens. In Python: `with Model() as model: model.url, model.log()`.
 """
 import argparse
@@ -26,15 +26,15 @@ from urllib.parse import parse_qs, urlsplit
 from dialects import Anthropic, Chat, Gemini, Responses
 from script import Part, Plan, ScriptError, ScriptFile, call_make, plan_make
 
-PIECE = 24           # characters of one piece of a text
+PIECE = 24           # characters per piece of a text
 GATHER = 16384       # bytes of a flood that are sent at once
-LOOK_S = 0.1         # how often it is seen that a client has gone
+LOOK_S = 0.1         # interval of the checks whether a client has gone
 BODY_MAX = 64 << 20
 TEXT_LOGGED = 400
 HEADERS_LOGGED = ("user-agent", "anthropic-version", "anthropic-beta", "x-stainless-retry-count", "session_id", "originator")
 SAYS, CALLS = ("say", "drip", "flood", "block"), ("call", "run", "ask", "write")
 
-ROUTES = [  # (form of the path, dialect, streams by itself)
+ROUTES = [  # (pattern of the path, dialect, whether it streams; None: the request says)
     (re.compile(r"/messages$"), Anthropic, None),
     (re.compile(r"/responses$"), Responses, None),
     (re.compile(r"/chat/completions$"), Chat, None),
@@ -52,7 +52,7 @@ def pieces_of(text, size=PIECE):
 
 
 def models_list(path):
-    """In everybody's form at once: the members have different names."""
+    """One list for several vendors: their members have different names."""
     if "/v1beta" in path:
         return {"models": [{"name": "models/scripted", "supportedGenerationMethods": ["generateContent", "countTokens"]}]}
     row = {"id": "scripted", "object": "model", "type": "model", "display_name": "Scripted", "created": 0,
@@ -61,7 +61,7 @@ def models_list(path):
 
 
 class Answer:
-    """One request's answer, part by part. Nothing is sent before the first part that has something to send."""
+    """The answer to one request, part by part. Sends nothing before the first part that has something to send."""
 
     def __init__(self, handler, dialect, plan, stream, listed):
         self.handler, self.dialect, self.plan = handler, dialect, plan
@@ -77,7 +77,7 @@ class Answer:
             self.send(self.dialect.start())
 
     def send(self, events, gather=0):
-        """Events are made even when nobody streams: the whole answer is made of them."""
+        """Makes the events even without a stream: the whole answer is built from them."""
         waiting = b""
         for name, data in events:
             if not self.stream:
@@ -133,7 +133,7 @@ class Answer:
         return self.fail(status, text, self.dialect.error(status, text), {"x-should-retry": "false"} if final else None)
 
     def fail(self, status, text, body, headers):
-        """In a stream that has begun, a failure is an event of it."""
+        """Reports a failure: in a stream that has begun as an event, else as the reply."""
         self.status = status
         if self.begun and self.stream:
             self.send(self.dialect.broken(status, text))
@@ -168,11 +168,11 @@ class Answer:
     def do_finish(self, tokens_in, tokens_out, cached):
         self.dialect.usage = (tokens_in, tokens_out, cached or 0)
 
-    # ---- all of them ----
+    # ---- all parts ----
 
     def run(self):
         parts = self.plan.parts
-        for part in sorted(parts, key=lambda part: part.verb != "finish"):  # usage is told at the start already
+        for part in sorted(parts, key=lambda part: part.verb != "finish"):  # "finish" first: the start already reports usage
             over = self.do_call(part) if part.verb in CALLS else getattr(self, f"do_{part.verb}")(*part.values)
             if over is False:
                 return
@@ -197,9 +197,9 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.model
 
     def log_message(self, *_):
-        """Our own log has it."""
+        """The model's own log has it."""
 
-    # ---- the wire ----
+    # ---- sending ----
 
     def reply(self, status, body, headers=None):
         data = json.dumps(body).encode()
@@ -232,7 +232,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def wait(self, seconds):
-        """None: for ever. A client that closes its side has gone."""
+        """Waits so many seconds; None: for ever. A client that closes its side has gone."""
         end = None if seconds is None else time.monotonic() + seconds
         while end is None or time.monotonic() < end:
             left = LOOK_S if end is None else max(0, min(LOOK_S, end - time.monotonic()))
@@ -278,7 +278,7 @@ class Handler(BaseHTTPRequestHandler):
         self.model.note({"event": why, "n": self.number, "seconds": round(time.monotonic() - began, 3), **ended})
 
     def route(self, facts, raw):
-        """What is to be noted of the end."""
+        """Answers the request, and returns what to log at its end."""
         path = facts["path"]
         try:
             body = json.loads(raw) if raw else {}
@@ -315,7 +315,7 @@ class Handler(BaseHTTPRequestHandler):
             plan = self.model.plan(turns, tools)
             facts.update(why=plan.why, step=plan.step, verbs=[part.verb for part in plan.parts])
             self.model.note({"event": "asked", **facts})
-            events = parse_qs(urlsplit(self.path).query).get("alt") == ["sse"]  # Gemini's stream is a list without it
+            events = parse_qs(urlsplit(self.path).query).get("alt") == ["sse"]  # without it, Gemini streams a list
             answer = Answer(self, dialect, plan, streams, streams and dialect.name == "gemini" and not events)
             answer.run()
             tokens = dialect.tokens()
@@ -331,13 +331,13 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 1024
 
     def handle_error(self, request, client_address):
-        """A client that resets its connection is nothing; everything else is a fault of ours."""
+        """Ignores a client that resets its connection; everything else is a fault of the model."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, ValueError)):
             super().handle_error(request, client_address)
 
 
 class Model:
-    """The server and what it remembers."""
+    """The server and its state."""
 
     def __init__(self, port=0, script="", log=None, plain=False):
         self.file, self.is_plain, self.closing = ScriptFile(script), plain, False
@@ -397,7 +397,7 @@ class Model:
             return self.counts[key]
 
     def limited(self, plan, seconds):
-        """(whole seconds left, when it ends). The first who asks begins it."""
+        """(whole seconds left, when it ends). The first request starts the limit."""
         with self.lock:
             until = self.limits.setdefault((plan.key, plan.step), time.time() + seconds)
         left = until - time.time()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does each agent program want to be told, so that it runs against the scripted model and asks nobody?
+"""What each agent program needs in order to run against the scripted model without asking a person.
 
 One row for each way of running a program. {url} is the model's, {home}, {cwd} and {prompt} are the run's; {run} stands
-for the words of `tools/agents path`. `speaks` says how the prompt gets in: "arg" and "stdin" for one turn, "acp" for the
-Agent Client Protocol over stdin and stdout. `mode` is set in each new session of it. `task` writes a file, as a step of the
-model's script: with a tool that this way of running lets through, or asks about. `tool`: the row also tells of an MCP server,
-{python} {tool} {notes}; over ACP it is named in session/new.
+for the words of `tools/agents path`. `speaks` says how the program gets the prompt: "arg" and "stdin" for one turn, "acp" for the
+Agent Client Protocol over stdin and stdout. `mode` is set in each new ACP session. `task` writes a file, as a step of the
+model's script, with a tool that this way of running allows or asks about. `tool`: the row also configures an MCP server,
+{python} {tool} {notes}; over ACP, session/new names it.
 """
 import json
 from collections import namedtuple
@@ -80,7 +80,7 @@ SERVER = {"command": "{python}", "args": ["{tool}", "{notes}"]}
 
 
 def with_server(files, member, server):
-    """The same files, of which the one in JSON names the MCP server `overseer` in that member."""
+    """The same JSON file, which now names the MCP server `overseer` in that member."""
     (name, text), = files.items()
     return {name: json.dumps({**json.loads(text), member: {"overseer": server}})}
 
@@ -123,7 +123,7 @@ def fill(text, values):
 
 
 def argv_of(program, run, values):
-    """The words to run; `run` are those of the installed program. {prompt} stays one word; + stands for a space in one."""
+    """The words to run; `run` are those of the installed program. {prompt} stays one word; + stands for a space within a word."""
     words = []
     for word in program.argv.split():
         words += run if word == "{run}" else [fill(word.replace("+", " "), values)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to hold for every agent program? One function for each scenario; what it returns is a remark for the table.
+"""The scenarios that must hold for every agent program. One function for each; it returns a remark for the table.
 
-The first part is a task from its beginning to the branch, the second what goes wrong on the way, the third permission, the
+The first part covers a task from its beginning to the branch, the second what goes wrong on the way, the third permission, the
 fourth the driver's contract as the daemon sees it.
 """
 import json
@@ -15,8 +15,8 @@ from world import BUILD
 SCENES = []  # (name, function, settings, requirement rows)
 DONE = '{"status":"done","summary":"made it","filesTouched":["made.txt"]}'
 REPORT = f"call *overseer_update {DONE} ;; say all done"
-SILENT = ("opencode", "gemini", "goose", "qwen")  # about a limit of their account
-TELLS_NOTHING = ("claude-tmux", "codex-tmux")  # of what it used
+SILENT = ("opencode", "gemini", "goose", "qwen")  # agents that do not report a limit of their account
+TELLS_NOTHING = ("claude-tmux", "codex-tmux")  # agents that do not report their usage
 
 
 def scene(rows="", **settings):
@@ -35,7 +35,7 @@ def no_tools_of_ours(fixture):
 
 @scene("ASSIGN-06 TICK-08 VERIFY-22 AUTO-16 AUTO-20")
 def file_report_land(fixture):
-    """A task that writes a file, reports through MCP, is verified and landed."""
+    """The agent writes a file and reports through MCP; its work is verified and landed."""
     goal = fixture.task(f"{fixture.agent.work} ;; {REPORT}")
     fixture.wait_done(goal)
     expect(fixture.landed() == "hello", "it is not on the branch")
@@ -43,7 +43,7 @@ def file_report_land(fixture):
 
 @scene("REPORT-02", listen="127.0.0.1:0")
 def mcp_over_http(fixture):
-    """The same, with Overseer's tools over HTTP: no program of ours stands between."""
+    """The same, with Overseer's tools over HTTP: no program of Overseer's runs in between."""
     no_tools_of_ours(fixture)
     goal = fixture.task(f"{fixture.agent.work} ;; think 3 && {REPORT}")
     fixture.wait_made()
@@ -54,7 +54,7 @@ def mcp_over_http(fixture):
 
 @scene("REPORT-06 REPORT-07 PROGRESS-01")
 def progress_then_completion(fixture):
-    """It says how far it is, and at the end that it is complete, with the two tools that are made for that."""
+    """The agent reports its progress and, at the end, its completion, with the two tools for that."""
     no_tools_of_ours(fixture)
     progress = '{"phase":"forty of a hundred","percentComplete":40,"metrics":{"files":40,"of":"a hundred"}}'
     complete = '{"status":"complete","confidence":"high","summary":"made it","artifacts":[{"path":"made.txt","description":"it"}]}'
@@ -72,7 +72,7 @@ def progress_then_completion(fixture):
 
 @scene("ASSIGN-12")
 def daemon_killed(fixture):
-    """The daemon is killed in mid-turn and started again: the run goes on, and nothing is said or done twice."""
+    """The daemon is killed in mid-turn and started again: the run continues, and nothing is sent or done twice."""
     goal = fixture.task(f"{fixture.agent.work} ;; think 4 && {REPORT}")
     fixture.wait_made()
     fixture.restart()
@@ -85,7 +85,7 @@ def daemon_killed(fixture):
 
 @scene("FAIL-05 RECOVER-09 TICK-08")
 def agent_killed(fixture):
-    """The agent dies in mid-turn: recognised as that, counted once, and gone on with in the same session."""
+    """The agent dies in mid-turn: the daemon recognises that, counts it once, and resumes the same session."""
     goal = fixture.task(f"{fixture.agent.work} ;; think 8 && say late ;; {REPORT}")
     fixture.wait_made()
     fixture.agent_kill()
@@ -102,8 +102,8 @@ def agent_killed(fixture):
 
 @scene("VERIFY-22")
 def lies_about_done(fixture):
-    """It says done without having done it: caught by the checks, and told."""
-    goal = fixture.task(f"run true ;; {REPORT}")  # Claude's terminal has no tools of ours in its first request
+    """The agent reports done without having done the work: the checks find it, and the daemon reports it to the agent."""
+    goal = fixture.task(f"run true ;; {REPORT}")  # Claude's terminal does not have Overseer's tools in its first request
     checked = fixture.wait_record(goal, type="work.checked", within=120)[0]
     expect("unchanged" in json.dumps(checked), f"the check said {checked}")
     expect(fixture.state(goal) != "done", "it is called done")
@@ -127,7 +127,7 @@ def seconds_between(fixture, goal, row):
 
 @scene("ASSIGN-07")
 def rate_limit(fixture):
-    """The account rests until the model says it may be used again; then the work goes on."""
+    """The account is not used until the time that the model names; then the work continues."""
     if fixture.name in SILENT:
         goal = fixture.task(f"limit 8 && {fixture.agent.work} ;; {REPORT}")
         fixture.wait_done(goal)
@@ -139,7 +139,7 @@ def rate_limit(fixture):
 
 @scene("TICK-09", idle_after="5s", turn_most="10s")
 def hangs(fixture):
-    """The model says nothing for ever: the turn is stalled within its limit."""
+    """The model never answers: the turn counts as stalled within its limit."""
     goal = fixture.task("hang")
     fixture.wait_record(goal, type="assignment.stalled", within=200)
     expect(fixture.state(goal) != "done", "it is called done")
@@ -147,7 +147,7 @@ def hangs(fixture):
 
 @scene("RECOVER-01 RECOVER-02", idle_after="45s", turn_most="45s")
 def hang_broken_off(fixture):
-    """A turn that hangs is interrupted by the ladder's nudge; the nudge is heard, or, if it does not stop, it is started again."""
+    """The ladder's nudge interrupts a turn that hangs; the agent receives the nudge or, if it does not stop, is started again."""
     goal = fixture.task(f"hang x1 && {fixture.agent.work} ;; {REPORT}")
     fixture.wait_done(goal, 200)
     expect(fixture.told(goal, "nudge") >= 1, "it was not nudged")
@@ -161,7 +161,7 @@ def hang_broken_off(fixture):
 
 @scene("RECOVER-01 RECOVER-02 RECOVER-09 TICK-09", idle_after="6s", turn_most="30s")
 def stall_nudged(fixture):
-    """It ends its turns without a word of use and sits there: nudged, and it goes on."""
+    """The agent ends its turns without a useful word and stays idle: the daemon nudges it, and it continues."""
     goal = fixture.task(f"say I shall see ;; say later ;; {fixture.agent.work} ;; {REPORT}")
     fixture.wait_record(goal, type="assignment.stalled", within=150)
     fixture.wait_done(goal, 150)
@@ -173,7 +173,7 @@ def stall_nudged(fixture):
 
 @scene("RECOVER-13 ASSIGN-07", asks=True)
 def asks_a_person(fixture):
-    """A tool that is not allowed is asked about; a person says yes, and it goes on."""
+    """The agent asks about a tool that is not allowed; a person says yes, and the agent continues."""
     goal = fixture.task(f"{fixture.agent.asking} ;; {REPORT}")
     fixture.wait("a person is asked", fixture.questions, 120)
     expect(not fixture.made(), "it did not wait for the answer")
@@ -184,7 +184,7 @@ def asks_a_person(fixture):
 
 @scene("RECOVER-10 RECOVER-13", asks=True)
 def answer_outlives_the_daemon(fixture):
-    """A person says yes, and the daemon is killed while the answer is on its way: it arrives, and nobody is asked again."""
+    """A person says yes, and the daemon is killed while the answer is on its way: the answer arrives, and no person is asked again."""
     for delay in (0.0, 0.02, 0.1):
         name = f"made{int(delay * 100)}.txt"
         goal = fixture.task(f"{fixture.agent.asking.replace('made.txt', name)} ;; say so")
@@ -200,7 +200,7 @@ def answer_outlives_the_daemon(fixture):
 
 @scene("RECOVER-13", asks=True)
 def person_refuses(fixture):
-    """A person says no: it is not done, and the agent hears it."""
+    """A person says no: the agent gets the answer and does not use the tool."""
     goal = fixture.task(f"{fixture.agent.asking} ;; say then not")
     fixture.answer(goal, "do not allow it")
     fixture.wait("its turn is over", lambda: [row for row in fixture.events(goal) if row["rule"] in ("agent.turn-ended", "agent.failed")], 90)
@@ -209,7 +209,7 @@ def person_refuses(fixture):
 
 @scene("RECOVER-13 ASSIGN-07", asks=True)
 def asks_twice_at_once(fixture):
-    """Two tools in one answer, both asked about: neither is lost, and each has an answer of its own."""
+    """One answer calls two tools that both need permission: neither request is lost, and each gets its own answer."""
     other = fixture.agent.asking.replace("made.txt", "other.txt")
     goal = fixture.task(f"{fixture.agent.asking} && {other} ;; {REPORT}")
     for _ in range(2):
@@ -221,7 +221,7 @@ def asks_twice_at_once(fixture):
 
 @scene("SCOPE-01 SCOPE-02", asks=True, by_name=True)
 def policy_allows(fixture):
-    """A tool that the operator allows by name is used, and nobody is asked."""
+    """The agent uses a tool that the operator allows by name, and no person is asked."""
     if not fixture.agent.tool:
         raise NotForIt("its tools have no names that could be allowed: its sandbox decides")
     goal = fixture.task(f"{fixture.agent.work} ;; {REPORT}")
@@ -233,8 +233,8 @@ def policy_allows(fixture):
 
 @scene("ASSIGN-12 TICK-05")
 def receipt_and_tokens(fixture):
-    """A dispatch has a receipt, its session a name, and what it used is counted."""
-    goal = fixture.task(f"say so far && finish 1200 80 ;; {fixture.agent.work} ;; {REPORT}")  # most tell at the end of a turn
+    """A dispatch has a receipt, its session has a name, and its usage is counted."""
+    goal = fixture.task(f"say so far && finish 1200 80 ;; {fixture.agent.work} ;; {REPORT}")  # most report usage at the end of a turn
     fixture.wait_record(goal, type="dispatch.accepted", within=120)
     fixture.wait("its session is known", lambda: fixture.assignment(goal).get("sessionKey", "").startswith("agent:coder:"), 60)
     fixture.wait_done(goal)
@@ -247,7 +247,7 @@ def receipt_and_tokens(fixture):
 
 @scene("TICK-08")
 def stop_leaves_nothing(fixture):
-    """Cancelled in mid-turn: the agent, and what it had started in the background, is gone."""
+    """A goal is cancelled in mid-turn: the agent, and the processes that it started in the background, are gone."""
     mark = f"tail\0-n\0{70000 + int(time.time()) % 10000}"
     command = mark.replace("\0", " ") + " -f /dev/null"
     goal = fixture.task(f"run setsid {command} </dev/null >/dev/null 2>&1 & sleep 1; echo begun ;; think 90 && say late")
@@ -260,11 +260,11 @@ def stop_leaves_nothing(fixture):
     fixture.wait("what it started is gone", lambda: not processes(mark), 30)
 
 
-# ---- by hand ----
+# ---- typed by a person ----
 
 @scene("", person=True)
 def by_hand(fixture):
-    """Typed by a person, from run to land: what it says is followed, it is told something, its changes are looked at, sent back, landed."""
+    """A person types every command from run to land: reads the agent's output, looks at its changes, rejects them, and lands the new ones."""
     def typed(*words):
         done = subprocess.run([str(BUILD / "overseer"), *words, "--socket", str(fixture.daemon.socket)], cwd=fixture.repo, capture_output=True,
                               text=True, check=False, timeout=60, env={**os.environ, "HOME": str(fixture.home)})
@@ -289,7 +289,7 @@ def by_hand(fixture):
 
 @scene("MAIL-02")
 def told_by_hand(fixture):
-    """What a person says reaches the agent, in its next turn, once."""
+    """What a person tells the agent reaches it once, in its next turn."""
     goal = fixture.task(f"{fixture.agent.work} ;; say half of it is there")
     fixture.wait_record(goal, type="agent.seen")
     script = fixture.script(f"call *overseer_update {DONE} ;; say all done", goal)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the scripted model to answer next?
+"""The language of the scripts: what the scripted model answers next.
 
-A script stands in the prompt, between <<< and >>>. Steps are divided by ;; and each step is one answer of the model.
-The parts of one answer are divided by &&. The verbs are the rows of VERBS.
+The prompt contains a script between <<< and >>>. ;; separates steps, and each step is one answer of the model.
+&& separates the parts of one answer. The verbs are the rows of VERBS.
 
     <<<think 2 && say looking && run ls ;; call *report_progress {"text":"half"} ;; say done && finish 1200 80>>>
 
-The last script in a message counts: clients join texts. The step is the number of answers since that message, so the
-model remembers nothing between requests but the limits and errors that pass.
+The last script in a message counts, because clients join texts. The step is the number of answers since that message, so
+the model remembers nothing between requests except for limits and errors that pass.
 """
 import hashlib
 import json
@@ -19,27 +19,27 @@ Tool = namedtuple("Tool", "name kind namespace schema")  # name: with its namesp
 Part = namedtuple("Part", "verb values")
 Plan = namedtuple("Plan", "key step parts why")  # why: prompt, match, turn, side, end, none
 
-VERBS = {  # verb: (form of what follows it, its values)
+VERBS = {  # verb: (pattern of its arguments, their types)
     "say": (r"(.*)", (str,)),
-    "drip": (r"([\d.]+)\s+(.*)", (float, str)),           # the text spread over so many seconds
-    "flood": (r"(\d+)", (int,)),                          # so many small pieces, as fast as they go
-    "block": (r"(\{.*\})", (json.loads,)),                # said in lines of its own, between fences
-    "call": (r"(\S+)\s+(\{.*\})", (str, json.loads)),     # *NAME: the tool offered whose name ends so
+    "drip": (r"([\d.]+)\s+(.*)", (float, str)),           # the text, spread over so many seconds
+    "flood": (r"(\d+)", (int,)),                          # so many small pieces, as fast as possible
+    "block": (r"(\{.*\})", (json.loads,)),                # text on lines of its own, between fences
+    "call": (r"(\S+)\s+(\{.*\})", (str, json.loads)),     # *NAME: the offered tool whose name ends with NAME
     "run": (r"(.+)", (str,)),                             # a command, with the shell tool that is offered
-    "ask": (r"(.+)", (str,)),                             # as run; out of the sandbox, where the tool has a word for that
+    "ask": (r"(.+)", (str,)),                             # like run, but outside of the sandbox, if the tool has an argument for that
     "write": (r"(\S+)\s+(.*)", (str, str)),               # a file, with the writing tool, else with the shell
-    "think": (r"([\d.]+)", (float,)),                     # silent seconds
-    "error": (r"(\d{3})(?:\s+x(\d+))?(?:\s+(final))?", (int, int, bool)),  # xN: the first N requests for this step, then
-                                                          # what follows; final: the client is told not to try again
-    "limit": (r"([\d.]+)", (float,)),                     # 429 until so many seconds from the first, then what follows
-    "hang": (r"(?:x(\d+))?", (int,)),                     # nothing more, until the client goes away; xN: as with error
-    "drop": (r"", ()),                                    # the connection is reset
-    "cut": (r"", ()),                                     # ends for want of tokens
+    "think": (r"([\d.]+)", (float,)),                     # seconds of silence
+    "error": (r"(\d{3})(?:\s+x(\d+))?(?:\s+(final))?", (int, int, bool)),  # xN: for the first N requests of this step, then
+                                                          # the next part; final: tells the client not to try again
+    "limit": (r"([\d.]+)", (float,)),                     # 429 until so many seconds after the first request, then the next part
+    "hang": (r"(?:x(\d+))?", (int,)),                     # nothing more until the client goes away; xN: as with error
+    "drop": (r"", ()),                                    # resets the connection
+    "cut": (r"", ()),                                     # ends because the tokens are used up
     "refuse": (r"", ()),                                  # ends with a refusal
-    "finish": (r"(\d+)\s+(\d+)(?:\s+(\d+))?", (int, int, int)),  # usage: tokens in, out, of those in: cached
+    "finish": (r"(\d+)\s+(\d+)(?:\s+(\d+))?", (int, int, int)),  # usage: input tokens, output tokens, cached input tokens
 }
 A_VERB = r"(?:%s)\b" % "|".join(VERBS)
-SCRIPT = re.compile(r"<<<\s*(%s.*?)>>>" % A_VERB, re.S)  # a verb is wanted: others use <<< for things of their own
+SCRIPT = re.compile(r"<<<\s*(%s.*?)>>>" % A_VERB, re.S)  # a verb is required: others use <<< for their own purposes
 STEP_ENDS = re.compile(r"\s*;;\s*(?=%s)" % A_VERB)
 PART_ENDS = re.compile(r"\s*&&\s*(?=%s)" % A_VERB)
 CALL_ID = re.compile(r"_at(\d+)x[0-9a-f]+$")
@@ -51,7 +51,7 @@ WRITE_WORDS = (("file_path", "filePath", "path", "absolute_path"), ("content", "
 
 
 class ScriptError(ValueError):
-    """The script is not one. The test that wrote it hears of it as HTTP 400."""
+    """The script cannot be parsed. The test that wrote it gets HTTP 400."""
 
 
 # ---- reading ----
@@ -77,7 +77,7 @@ def script_read(text):
 
 
 class ScriptFile:
-    """Sections [match REGEX] and [in turn], with one step a line. # begins a comment."""
+    """Sections [match REGEX] and [in turn], with one step per line. # begins a comment."""
 
     def __init__(self, text=""):
         self.rules, self.in_turn, steps = [], [], None
@@ -97,10 +97,10 @@ class ScriptFile:
                 steps.append(line)
 
 
-# ---- where we are ----
+# ---- finding the current step ----
 
 def steps_since(turns, at):
-    """Answers after turns[at]. Calls carry their step in their id; texts are counted, neighbours as one."""
+    """The number of answers after turns[at]. Calls carry their step in their id; texts are counted, adjacent ones as one."""
     step, before = 0, None
     for turn in turns[at + 1:]:
         if turn.role == "assistant":
@@ -113,7 +113,7 @@ def steps_since(turns, at):
 
 
 def script_find(turns, file):
-    """(why, index of the turn, steps) of the newest message that has a script, else of the newest that a rule matches."""
+    """(why, index of the turn, steps) of the newest message that has a script, else of the newest message that a rule matches."""
     users = [(at, turn.text) for at, turn in enumerate(turns) if turn.role == "user"]
     for at, text in reversed(users):
         found = SCRIPT.findall(text)
@@ -127,7 +127,7 @@ def script_find(turns, file):
 
 
 def plan_make(turns, file, take_turn):
-    """take_turn() gives the next step of [in turn], or None."""
+    """The plan of the next answer. take_turn() returns the next step of [in turn], or None."""
     found = script_find(turns, file)
     if found:
         why, at, steps = found
@@ -151,10 +151,10 @@ def call_step(text):
     return int(match.group(1)) if match else None
 
 
-# ---- tools that are called by what they do ----
+# ---- choosing tools by their purpose ----
 
 def tool_named(tools, name):
-    """*NAME is the first tool with that name, in whatever namespace or with whatever prefix."""
+    """The tool with that name. *NAME is the first tool with that name in any namespace or with any prefix."""
     if not name.startswith("*"):
         return next((tool for tool in tools if tool.name == name), None)
     want = re.compile(r"(^|[^A-Za-z0-9]|_)%s$" % re.escape(name[1:]))
@@ -170,7 +170,7 @@ def tool_any(tools, names):
 
 
 def filled(tool, values):
-    """The values, and something for each other member that the tool's schema requires."""
+    """The values, and a default for each other member that the tool's schema requires."""
     empty = {"string": "scripted", "boolean": False, "integer": 0, "number": 0, "array": [], "object": {}}
     known = tool.schema.get("properties", {})
     for name in tool.schema.get("required", []):
@@ -206,8 +206,8 @@ def call_for_write(tools, path, text):
 
 
 def call_make(part, tools):
-    """(name of the tool, its arguments) of a part that calls one. A tool that is not offered is called all the same:
-    whether the agent refuses it is what a test may want to see."""
+    """(name of the tool, its arguments) of a part that calls one. The model also calls a tool that is not offered:
+    a test may want to see whether the agent refuses it."""
     if part.verb in ("run", "ask"):
         return call_for_shell(tools, *part.values, outside=part.verb == "ask")
     if part.verb == "write":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is what runs in `lonely` alone, and is nothing run where it could not be? And what does the installer say without a registry?"""
+"""Checks that `lonely` isolates a command, or does not run it, and what the installer prints without a registry."""
 import os
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def run(*words, program=LONELY, **env):
 
 
 def fake_path(place, unshare):
-    """A PATH with python3 and an unshare of ours, or none."""
+    """A PATH with python3 and, if given, a fake unshare."""
     os.symlink(sys.executable, place / "python3")
     if unshare:
         (place / "unshare").write_text(f"#!/bin/sh\n{unshare}\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def test_whoever_kills_it_ends_all_of_it():
 
 
 def test_it_fails_closed():
-    """No unshare, one that fails, one that does nothing: the command is not run."""
+    """`lonely` does not run the command if unshare is missing, fails or does nothing."""
     for unshare in ("", "exit 1", 'while [ "${1#--}" != "$1" ]; do shift; done; exec "$@"'):
         with tempfile.TemporaryDirectory() as place:
             touched = Path(place, "touched")
@@ -97,7 +97,7 @@ def test_it_fails_closed():
 
 
 def test_the_installer_says_that_it_skips():
-    """Without a network, and without npm: a line for each program, and a status that is no success."""
+    """Without a network or without npm, the installer prints a line for each program and does not exit with success."""
     with tempfile.TemporaryDirectory() as place:
         got = run(str(AGENTS), "install", "goose", OVERSEER_AGENTS=place)
         assert got.returncode == SKIPPED and got.stdout.startswith("skip goose") and "out of reach" in got.stdout, got

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the scripted model say what its script says, in each vendor's own words? Plain HTTP, no agent program."""
+"""Checks that the scripted model answers as its script says, in each vendor's form. Plain HTTP, no agent program."""
 import http.client
 import json
 import os
@@ -21,7 +21,7 @@ PATH_KEY = "another-key-in-the-path"
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}, "why": {"type": "string"}}, "required": ["command", "why"]}
 
 
-# ---- one client for each interface: a request in, (status, headers, what was said) out ----
+# ---- one client for each interface: takes a request, returns (status, headers, what was said) ----
 
 class Messages:
     path = "/v1/messages?beta=true"
@@ -84,7 +84,7 @@ class Responses:
                 items.append({"type": "message", "role": "user", "content": [{"type": "input_text", "text": what}]})
             elif role == "said":
                 items.append({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": what}]})
-            else:  # each call with its output behind it: they are still one answer
+            else:  # each call is followed by its output: they are still one answer
                 for item in what["raw"]:
                     items.append(item)
                     if item["type"] == "function_call":
@@ -222,7 +222,7 @@ def each():
             yield client, streamed
 
 
-# ---- what it promises ----
+# ---- tests ----
 
 def test_a_script_is_followed_step_by_step():
     script = 'please <<<say first && call Bash {"command":"a && b"} && call x__tool {"n":1} ;; run ls "x" ;; say bye && finish 1200 80 1000>>> now'
@@ -484,7 +484,7 @@ def test_as_a_program():
                 url = run.stdout.readline().split()[1]
                 model = type("Running", (), {"url": url})
                 assert ask(model, Chat(), [("user", "hello")], True, tools=())[2]["text"] == "from the file"
-                end = time.monotonic() + 10  # the second line is written behind the answer
+                end = time.monotonic() + 10  # the model writes the second line after the answer
                 while len(log.read_text(encoding="utf-8").splitlines()) < 2 and time.monotonic() < end:
                     time.sleep(0.05)
             finally:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does an agent program reach a tool over MCP? A server with one tool, `report`, on stdin and stdout.
+"""An MCP server with one tool, `report`, on stdin and stdout: shows whether an agent program reaches a tool over MCP.
 
   tool.py FILE    each call is a line of JSON there; first the names of the environment, to see which keys arrive
 """

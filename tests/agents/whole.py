@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does Overseer drive this agent program, from the task to the commit on the branch?
+"""Checks that Overseer drives each agent program from the task to the commit on the branch.
 
   whole.py [NAME …] [--only SCENARIO …] [--keep DIR] [--write]
 
-The real daemon, the real program, a real repository, and the scripted model; all of it in a namespace with nothing but
-loopback. One line for each agent and scenario: ok, failed (why), skip (not installed), or n/a (why). --write puts what is
-known of every agent and scenario into docs/agents.md; what was not run again stands there as it was last seen. Exit status 77:
-none of the programs is here.
+The real daemon, the real program, a real repository and the scripted model run in a namespace with only loopback. Prints one line for
+each agent and scenario: ok, failed (why), skip (not installed), or n/a (why). --write writes the newest result of every agent and
+scenario to docs/agents.md; a scenario that was not run again keeps its last result. Exit status 77: none of the programs is installed.
 """
 import argparse
 import json
@@ -51,7 +50,7 @@ def scene_play(name, title, function, settings, keep):
                 fixture.close()
     except NotForIt as error:
         outcome, why = "n/a", str(error)
-    except Exception as error:  # told, and the next one is tried
+    except Exception as error:  # reported; the next scenario still runs
         outcome, why = "failed", f"{type(error).__name__} {error} ({folder})"
     if outcome != "failed" and not keep:
         shutil.rmtree(folder, ignore_errors=True)
@@ -69,7 +68,7 @@ def result_note(row):
 
 
 def agent_play(name, only, keep):
-    """The number of scenarios that failed; None: it is not installed."""
+    """The number of scenarios that failed; None: the agent is not installed."""
     installed = BY_NAME[AGENTS[name].row].installed
     if subprocess.run([str(TOP / "tools/agents"), "path", installed], capture_output=True, check=False).returncode != 0:
         print(f"skip    {name:12} not installed: tools/agents install {installed}", flush=True)
@@ -90,7 +89,7 @@ def agent_play(name, only, keep):
 # ---- the table ----
 
 def results_read():
-    """The newest of each agent and scenario."""
+    """The newest result of each agent and scenario."""
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     rows = [json.loads(line) for line in lines]
     return {(row["agent"], row["scene"]): row for row in rows}

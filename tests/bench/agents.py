@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does one daemon carry ten thousand agents? agents.py [--agents N] [--minutes M]
+"""Measures one daemon that runs ten thousand agents. agents.py [--agents N] [--minutes M]
 
-A real daemon on SQLite with pretend agents in real time: how late is it, what does it use, and how much does it write? The
-agents are started first; then it is measured. Prints a line for each figure; its baseline is the limit."""
+Runs a real daemon on SQLite with pretend agents in real time. Starts all agents first, then measures how late the daemon is, how much
+processor and memory it uses, and how much it writes. Prints a line for each figure; the baseline of a figure is its limit."""
 import argparse
 import os
 import pathlib
@@ -47,7 +47,7 @@ class Writer(threading.Thread):
             for i in range(self.number, self.count, WRITERS):
                 made = self.client.result_of("goal.create", {"title": f"goal {i}", "key": f"g{i}"})
                 self.client.result_of("plan.apply", {"goal": made["goalId"], "nodes": plan_of(self.roles[i % len(self.roles)]), "key": f"p{i}"})
-        except Exception as error:  # told by whoever waits for us
+        except Exception as error:  # main() raises it after join()
             self.error = error
 
 
@@ -79,7 +79,7 @@ def metrics(client):
 
 
 def late_p99(before, after):
-    """The smallest bound that 99 in 100 of the due times between two looks were met within."""
+    """The smallest bucket bound that 99 % of the due times between the two metrics reads kept, and the number of due times."""
     bounds = [(float(name.split('"')[1].replace("+Inf", "inf")), after[name] - before.get(name, 0))
               for name in after if name.startswith("overseer_due_late_seconds_bucket")]
     total = max((count for _, count in bounds), default=0)

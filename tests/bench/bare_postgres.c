@@ -30,8 +30,8 @@ static void put_32(uint8_t *at, uint32_t value) {
     memcpy(at, &value, 4);
 }
 
-static uint32_t type_of(char agent_message) {
-    return agent_message == 'u' ? 2950 : agent_message == 'y' ? 17 : 20;
+static uint32_t type_of(char letter) {
+    return letter == 'u' ? 2950 : letter == 'y' ? 17 : 20;
 }
 
 static void arrays_make(struct array *arrays, const char *types) {

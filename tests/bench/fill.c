@@ -159,9 +159,9 @@ static void put_number(char **to, int64_t value, int bytes) {
         *(*to)++ = (char)((uint64_t)value >> (8 * i));
 }
 
-static void put_value(char **to, char agent_message, const struct value *value) {
-    int bytes = agent_message == 'i' ? 8 : agent_message == 'n' ? 4 : agent_message == 'b' ? 1 : 0;
-    if (agent_message == '0') {
+static void put_value(char **to, char letter, const struct value *value) {
+    int bytes = letter == 'i' ? 8 : letter == 'n' ? 4 : letter == 'b' ? 1 : 0;
+    if (letter == '0') {
         put_number(to, -1, 4);
         return;
     }

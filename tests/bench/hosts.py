@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several daemons on one PostgreSQL: what do forwarded reports cost, what does an idle host cost, and how much do many hosts write?
+"""Measures several daemons on one PostgreSQL: the cost of forwarded reports, the cost of an idle host, and how much many hosts write.
 
   hosts.py [--hosts 2,4,8] [--count N] [--check [--least RATIO]]
 
-For each number of hosts, in one run: reports at the host that has the goals; reports at the others, until the last one is applied
-at the first; each host with reports of its own, all at once with as many connections in all, and with 64 each. Then an idle host for 30 s:
-connections and statements, counted by PostgreSQL. Then an inbox that is full.
---check: fail where a figure misses its limit: forwarded RATIO (0.5) of local, 2 connections, 1.5 statements a second.
+One run measures for each number of hosts:
+- reports that clients send to the host that owns the goals;
+- reports that clients send to the other hosts, until the owner has applied the last one;
+- reports to all hosts at once, each about its own goals, first with 64 connections in total, then with 64 connections for each host;
+- an idle host for 30 s: its connections and its statements, as PostgreSQL counts them.
+With two hosts the run also fills an inbox.
+--check: fail if a figure misses its limit: forwarded RATIO (0.5) of local, 2 connections, 1.5 statements a second.
 """
 import argparse
 import os
@@ -59,7 +62,7 @@ class Fleet:
         return path
 
     def send(self, plan):
-        """All at once; plan: (daemon, ids, connections, count). Seconds of the slowest, and how many were refused."""
+        """Runs all senders at once; plan: (daemon, ids, connections, count). Returns the seconds of the slowest and the number of refused reports."""
         runs = [subprocess.Popen([str(DOOR), "send", str(self.daemons[at].socket), str(ids), str(connections), str(count)],
                                  stdout=subprocess.PIPE, text=True) for at, ids, connections, count in plan]
         told = [(run.communicate(timeout=600)[0].split(), run.returncode) for run in runs]
@@ -106,7 +109,7 @@ def together(fleet, hosts, count, one):
 
 
 def idle(fleet, hosts, options):
-    """Statements of the database since, without those of this count; connections of the daemons."""
+    """Counts the statements that the idle daemons send, without the statement of this count itself, and the connections of the daemons."""
     count = ("SELECT (SELECT sum(calls) FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = current_database()),"
              " (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid())")
     fleet.store.run("CREATE EXTENSION pg_stat_statements")
@@ -123,7 +126,7 @@ def idle(fleet, hosts, options):
 
 
 def bounded(fleet):
-    """Rows that the first host cannot read fill its inbox: what the second would forward is refused, and taken again when there is room."""
+    """Unreadable rows fill the inbox of the first host: the second host refuses reports for it, and accepts them after the rows are deleted."""
     fleet.store.run(f"INSERT INTO inbox SELECT gen_random_uuid(), 1, (SELECT goal_id FROM goal WHERE owner = 1 LIMIT 1), '\\x00'::bytea FROM generate_series(1, {INBOX})")
     _, refused = fleet.send([(1, fleet.ids[0], 8, 200)])
     if refused < 200 - UNCOUNTED:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long does a start take with many goals? join.py [--goals N] [--check], on SQLite and, inside tests/lib/with-postgres, on PostgreSQL.
+"""Measures a start with many goals. join.py [--goals N] [--check], on SQLite and, inside tests/lib/with-postgres, on PostgreSQL.
 
-From the start of the real daemon until it has joined its store and acknowledges a report, after a clean end: the median of
-five starts, and of two after kill -9. --check: fails where a start after a clean end takes longer than a second; a figure past
-that is measured again, at most twice."""
+Measures the time from the start of the real daemon until it has joined its store and acknowledges a request: the median of five starts
+after a clean stop, and of two starts after kill -9. Measures a figure above one second again, at most twice.
+--check: fail if a start after a clean stop takes longer than one second."""
 import argparse
 import os
 import shutil

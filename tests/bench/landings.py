@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many candidates does one landing lane land in an hour, when ten wait?
+"""Measures how many candidates one landing lane lands in an hour while ten candidates wait.
 
-landings.py [--check SECONDS] [--wait N]: the daemon, real git, N agents that are programs. The lane is held until all N wait, then released. The
-first lands at once; each next one is built on the tip that the one before it made, and checked again, one after the other. Printed for a check
-of 60 s: what was measured with a shorter one (default 2 s) is the time of a landing without its check, which does not depend on the check.
+landings.py [--check SECONDS] [--wait N]: the daemon, real git, N agents that are programs. The test holds the lane until all N wait, then
+releases it. The first candidate lands at once. The daemon rebuilds each later candidate on the tip that the one before it made, and checks it
+again, one after the other. The test measures with a short check (default 2 s). The time of a landing without its check does not depend on
+the check, so the test computes the printed figure for a check of 60 s.
 """
 import argparse
 import sys
@@ -15,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
 
 from landing import landed, place_make  # noqa: E402  pylint: disable=wrong-import-position
 
-AIM = 60  # seconds of the check that the figure is for
+AIM = 60  # the printed figure is for a check of this many seconds
 
 
 def main():

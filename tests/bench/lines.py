@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does a line cost that an agent writes? lines.py [--agents N] [--acp M] [--seconds S] [--sandbox MODE] [--check]
+"""Measures the cost of a line that an agent writes. lines.py [--agents N] [--acp M] [--seconds S] [--sandbox MODE] [--check]
 
-A real daemon with N `command` agents, each a script that writes a numbered line each second, and M real agent programs that speak ACP (Goose, with the
-scripted model of tests/agents, in a network of its own without a way out), each of which streams four numbered pieces a second. Counted by the kernel, for the daemon and all holds: bytes
-that were written to the disk, seconds of the processor, and how often a hold woke up. Then the daemon is killed with SIGKILL and started
-again: how long until each agent is followed again, and does what people read have every line once?
+Runs a real daemon with N `command` agents and M ACP agents. A `command` agent is a script that writes one numbered line each second. An ACP
+agent is Goose with the scripted model of tests/agents, in an isolated network; it streams four numbered pieces each second. The test reads
+kernel counters of the daemon and of all holds: bytes written to the disk, processor seconds, and wake-ups of the holds. Then it kills the
+daemon with SIGKILL and starts it again. It measures the time until the daemon follows every agent again, and checks that said.log, which
+people read, has every line exactly once.
 
-The processes' own counters (/proc/PID/io) count a page of a file when it becomes dirty. Prints a line for each figure; its baseline is the limit.
---check: exit status 1 when a limit is not kept; seconds of the processor are not judged, because other programs change them.
+The counters of a process (/proc/PID/io) count a page of a file when it becomes dirty.
+Prints a line for each figure; the baseline of a figure is its limit.
+--check: exit status 1 if a figure exceeds its limit. Processor seconds are not checked, because other programs change them.
 """
 import argparse
 import contextlib
@@ -30,7 +32,7 @@ from world import BUILD, Broken, Client, Daemon, folder_make, wait_until  # noqa
 TICKS = os.sysconf("SC_CLK_TCK")
 BYTES_A_LINE, BYTES_AN_HOUR, MICROSECONDS, WAKE_UPS, FOLLOWED = 1024, 4 << 20, 100, 2, 3
 
-# Waits without a process of its own for each second. Its lines are about as long as those of a build.
+# The script waits without starting a process each second. Its lines are about as long as the lines of a build.
 AGENT = r"""#!/bin/bash
 read -r told
 mkfifo "$1/wait.$$" && exec 9<> "$1/wait.$$" && rm -f "$1/wait.$$"
@@ -42,12 +44,12 @@ while [ ! -e "$1/end" ]; do
 done
 """
 
-PIECES = 4  # a second, of an agent that streams; a piece is 8 characters, here a number and a space
-STREAMS = "It streams."  # what the model looks for
+PIECES = 4  # pieces that a streaming agent writes each second; a piece has 8 characters, here a number and a space
+STREAMS = "It streams."  # the model looks for this text in a prompt
 
 
 def streaming_model(seconds):
-    """Its answer lasts that long. Each eighth piece ends a line."""
+    """A model whose answer lasts that many seconds. Every eighth piece ends a line."""
     words = "".join(f"n{number:06}" + (" " if number % 8 else "\n") for number in range(1, int(seconds * PIECES) + 1))
     model = Model()
     model.file.rules.append((re.compile(re.escape(STREAMS)), [f"drip {seconds} {words}"]))
@@ -55,7 +57,7 @@ def streaming_model(seconds):
 
 
 def talker_settings(home, url):
-    """A real program that speaks ACP, its model and its keys."""
+    """Settings and environment of a real program that speaks ACP, with the model at url."""
     program = BY_NAME["goose-acp"]
     words = shlex.split(subprocess.run([str(TESTS.parent / "tools/agents"), "path", program.installed], check=True, capture_output=True, text=True).stdout)
     environment = env_of(program, {"url": url, "home": str(home), "cwd": str(home)})
@@ -88,7 +90,7 @@ def goal_make(client, number, agent):
 
 
 def holds(state):
-    """The pid of each hold of the runs in that folder, by the folder of its run."""
+    """{run folder: pid of its hold} for all runs in the state folder."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -100,7 +102,7 @@ def holds(state):
 
 
 class Used:
-    """By one process since it began."""
+    """What one process has used since it started."""
 
     def __init__(self, pid):
         io = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
@@ -112,7 +114,7 @@ class Used:
 
 
 def exact_cpu(pid):
-    """Nanoseconds that all its threads ran."""
+    """Nanoseconds that all threads of the process ran."""
     total = 0
     for task in Path(f"/proc/{pid}/task").glob("*"):
         try:
@@ -137,7 +139,7 @@ def streams(place):
 
 
 def lines_of(place):
-    """Lines that an agent has written so far: the newest number in its output; of one that speaks ACP, its messages."""
+    """Number of lines that an agent has written so far: the last number in its output; for an ACP agent, the number of its messages."""
     with open(Path(place) / "out.log", "rb") as log:
         if log.read(1) == b"{":
             return log.read().count(b"\n")
@@ -152,13 +154,13 @@ def said(place):
 
 
 def streamed(place):
-    """The numbers that people read of an agent that speaks ACP."""
+    """The numbers of an ACP agent in said.log, which people read."""
     path = Path(place) / "said.log"
     return [int(number) for number in re.findall(r"\bn(\d{6})\b", path.read_text())] if path.exists() else []
 
 
 def followed(places, since):
-    """Has what people read moved on in each of them?"""
+    """True if the daemon has written to said.log of each run after `since`."""
     return all((Path(place) / "said.log").stat().st_mtime > since for place in places)
 
 
@@ -194,7 +196,7 @@ def kill_and_follow(daemon, places):
 
 
 def written(place):
-    """Up to which number an agent has written, in lines that have ended."""
+    """The last number that an agent has written in complete lines."""
     if not streams(place):
         return lines_of(place)
     return max(0, *map(int, re.findall(r"n(\d{6})", (Path(place) / "out.log").read_text()))) - 2 * 8

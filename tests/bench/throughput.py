@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast do an agent's words come through the hold and the driver, beside the same agent run bare?
+"""Measures how fast an agent's output passes through the hold and the driver, compared with the same agent run directly.
 
   throughput.py [NAME …] [--pieces N] [--rounds N]
 
-The scripted model sends N small pieces as fast as they go. Measured from the model's first request to the end of the turn: as
-a client sees it that does nothing but read, and as the daemon records it. Both in turn, each first in every other round; the
-median of each counts: what else the machine does meets both. And how much of the processor is ours. Exit status 1: the ratio is under 0.95; 77: none of the programs is here.
+The scripted model sends N small pieces as fast as possible. The test measures the time from the model's first request to the end of the
+turn, once with a client that only reads, and once as the daemon records it. Each round runs both; the order changes every round, so that
+other load on the machine affects both. The test compares the two medians. It also prints how much processor time the Overseer programs used.
+Exit status 1: the ratio is below 0.95; 77: none of the programs is installed.
 """
 import argparse
 import datetime
@@ -28,12 +29,12 @@ from model import Model  # noqa: E402
 from programs import BY_NAME, argv_of, env_of, files_write  # noqa: E402
 
 LEAST = 0.95
-USED = []  # seconds of the processor, ours and the agent's, of each round
+USED = []  # processor seconds of each round: Overseer's and the agent's
 SKIPPED = 77
 
 
 class Reader(acp.Client):
-    """Does not look into what is only an update: the least that a reader can do."""
+    """An ACP client that does not parse updates: the smallest possible cost of reading."""
 
     def read(self):
         for line in self.process.stdout:
@@ -69,7 +70,7 @@ def bare(name, pieces, folder):
 
 
 def seconds_used():
-    """Of the processor, by all that is ours, and by the agent with all that it started."""
+    """Processor seconds of all Overseer processes, and of the agent with all processes that it started."""
     ours = theirs = 0
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -97,7 +98,7 @@ def held(name, pieces, folder):
 
 
 def measure(name, pieces, rounds):
-    """True: it is fast enough."""
+    """Returns True if the agent is fast enough under the daemon."""
     seconds = {bare: [], held: []}
     USED.clear()
     for number in range(rounds):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does each prompt reach a terminal program exactly once, and as it was?
+"""Checks that each prompt reaches a terminal program exactly once and unchanged.
 
   paste.py [--prompts N] [--load N] [--seed N] claude codex …
 
-Prompts of 1 to 100 lines, through the tmux driver, into the real programs at the same time, while others burn the
-processor. What arrived is read from each program's own history: every dispatch stands there once and word for word, or
-the driver said that it does not know. Wants tests/drive/drive as OVERSEER_DRIVE; runs in tests/agents/lonely.
+The tmux driver sends prompts of 1 to 100 lines to the real programs at the same time, while other processes load the
+processor. The test reads what arrived from each program's own history: it contains every dispatch once and word for word, or
+the driver reported that it does not know. Needs tests/drive/drive as OVERSEER_DRIVE; runs in tests/agents/lonely.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ sys.path.insert(0, str(TOP / "tests/agents"))
 sys.path.insert(0, str(TOP / "tests/e2e"))
 sys.dont_write_bytecode = True
 
-AGENTS = {  # name: (where its history is, the name of its key)
+AGENTS = {  # name: (the folder of its history, the name of its key)
     "claude": (".claude/projects", "ANTHROPIC_API_KEY"),
     "codex": (".codex/sessions", "OPENAI_API_KEY"),
 }
@@ -37,7 +37,7 @@ def prompt_make(dice, agent, n):
 
 
 def history_texts(folder):
-    """Each prompt that the program took, as it keeps it."""
+    """Each prompt that the program received, as its history has it."""
     for path in folder.rglob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)

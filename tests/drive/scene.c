@@ -151,7 +151,7 @@ static void act_do(struct play *play, const char *act) {
 
 struct played scene_play(const struct scene *scene, enum cutting cutting, struct chance *chance,
                          struct arena *arena) {
-    static const struct str HTTP_SERVER[] = {{"/bin/door", 9}, {"mcp", 3}};
+    static const struct str MCP_ARGV[] = {{"/bin/door", 9}, {"mcp", 3}};
     struct play *play = calloc(1, sizeof *play);
     assert_non_null(play);
     play->driver = driver_named(str_of(scene->driver));
@@ -163,7 +163,7 @@ struct played scene_play(const struct scene *scene, enum cutting cutting, struct
                                      .cwd = STR("/tree"),
                                      .run = id_derive(STR("scene"), STR("run")),
                                      .session = scene->load ? STR("s1") : STR(""),
-                                     .mcp = {.token = STR("t0ken"), .argv = HTTP_SERVER, .argc = 2},
+                                     .mcp = {.token = STR("t0ken"), .argv = MCP_ARGV, .argc = 2},
                                      .ask = scene->ask};
     assert_non_null(play->driver);
     play->state = calloc(1, play->driver->size);

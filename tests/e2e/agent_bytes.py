@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do bytes reach an agent exactly once, and does nothing that an agent writes end the daemon?
+"""Do bytes reach an agent exactly once, and does the daemon survive everything that an agent writes?
 
-agent_bytes.py [--only NAME] [--full]: the real daemon and real holds. The agents are small programs that speak the protocol of a driver, so that
-they can count what they are told. The daemon is stopped and killed at named places between a decision and its receipt, its
-connection is cut in the middle of a frame, and the hold's queue is full.
+agent_bytes.py [--only NAME] [--full]: the real daemon and real holds. The agents are small programs that speak the protocol of a driver and
+count what they receive. The test stops and kills the daemon at named places between a decision and its receipt, cuts its connection in the
+middle of a frame, and fills the hold's queue.
 """
 import json
 import os
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hold"))
 import wire  # noqa: E402
 
 CHECKS = []
-FULL = "--full" in sys.argv  # every place with every driver, three times; otherwise each place with one of them
+FULL = "--full" in sys.argv  # every place with every driver, three times; otherwise each place with one driver
 TIMES = 3 if FULL else 1
 
 
@@ -32,7 +32,7 @@ def check(function):
     return function
 
 
-# ---- agents: each line that it is told goes into `told`, before anything is done with it ----
+# ---- agents: an agent writes each line that it receives into `told` before it acts on it ----
 
 BEGIN = """import json, os, sys
 def say(**what): sys.stdout.buffer.write(json.dumps(what).encode().replace(b"CAFE", b"caf\\xe9") + b"\\n"); sys.stdout.flush()
@@ -84,12 +84,12 @@ DRIVERS = {"acp": (ACP, {"driver": "acp", "kind": "goose"}), "claude": (CLAUDE, 
 
 
 def answers_in(told):
-    """How often the request for permission was answered, in either protocol."""
+    """How often the permission request was answered, in either protocol."""
     return sum(one.get("id") == "ask-1" or one.get("response", {}).get("request_id") == "ask-1" for one in map(json.loads, told.splitlines()))
 
 
 class Bytes:
-    """One house whose daemon can be stopped at a seam."""
+    """One fixture whose daemon can be stopped at a seam."""
 
     def __init__(self, driver, name, before="pass", what="-rf", seams=True):
         program, agent = DRIVERS[driver]
@@ -121,7 +121,7 @@ class Bytes:
         return found[0].read_text() if found else ""
 
     def ask_waits(self, not_again=""):
-        """The question, once it is another one than that."""
+        """Waits for a question whose id differs from `not_again`, and returns it."""
         return self.fixture.wait("a person is asked", lambda: [one for one in self.fixture.do("inbox.list")["items"]
                                                              if one["questionId"] != not_again])[0]
 
@@ -141,7 +141,7 @@ class Bytes:
     def answered_once(self, within=60):
         self.fixture.wait("the answer has arrived", lambda: answers_in(self.told()) > 0, within)
         self.fixture.wait("it has landed", lambda: self.fixture.records(self.goal, "work.landed"), within)
-        time.sleep(1.5)  # a second one would be on its way
+        time.sleep(1.5)  # a second answer would arrive within this time
         assert answers_in(self.told()) == 1, self.told()
         assert len(list(self.state().glob("runs/*"))) == 1, "another run was begun"
         accepted = self.fixture.records(self.goal, "dispatch.accepted")
@@ -150,21 +150,22 @@ class Bytes:
 
 
 def at_once(one, names):
-    """Each name, in full with each driver, in daemons of their own; most of it is waiting."""
+    """Runs `one` for each name in a daemon of its own, with --full for each driver; most of the time is waiting."""
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(one, driver, name) for n, name in enumerate(names)
                      for driver in (DRIVERS if FULL else [list(DRIVERS)[n % 2]])]:
             done.result()
 
 
-# ---- to an agent ----
+# ---- from the daemon to an agent ----
 
 PLACES = ("write-added", "write-durable", "write-sent", "write-receipt")
 
 
 @check
 def an_answer_outlives_the_daemon():
-    """A4: the daemon is killed before the answer is durable, before it is sent, before its receipt, and before the receipt counts."""
+    """A4: an answer arrives once although the daemon is killed before the answer is durable, before it is sent, before its receipt, or before the
+    receipt counts."""
     def one(driver, place):
         with Bytes(driver, place) as it:
             it.ask_waits()
@@ -178,7 +179,7 @@ def an_answer_outlives_the_daemon():
 
 @check
 def an_answer_is_sent_again():
-    """A4: it cannot be sent, or the connection breaks in the middle of its frame: the same daemon sends it again."""
+    """A4: if an answer cannot be sent, or the connection breaks in the middle of its frame, the same daemon sends it again."""
     def one(driver, seam):
         with Bytes(driver, seam) as it:
             it.ask_waits()
@@ -224,13 +225,13 @@ def full_one(driver, name):
 
 @check
 def an_answer_waits_for_a_full_hold():
-    """A4: the hold's queue is full (HOLD_FULL): the answer comes when there is room, once."""
+    """A4: if the hold's queue is full (HOLD_FULL), the answer arrives once when there is room."""
     at_once(full_one, ["full"] * TIMES)
     proof.passed("e2e", "bytes.answer-full", "RECOVER-10")
 
 
 def tree_of(pid):
-    """The process and all below it."""
+    """The process and all its descendants."""
     found = [pid]
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         found += tree_of(int(child))
@@ -243,12 +244,13 @@ DEAF = """for n in range(60000): say(id=f"deaf-{n}", method="x", type="control_r
 
 @check
 def one_that_reads_nothing_is_broken_off():
-    """A4: an agent asks and asks, and reads no answer: what waits for it has a bound, people are told, and nothing of it stays."""
+    """A4: an agent sends requests and reads no answer: the answers that wait for it are bounded, the daemon tells people, and nothing of the run
+    stays."""
     def one(driver, name):
         with Bytes(driver, name, before=DEAF, seams=False) as it:
             it.fixture.wait("people are told", lambda: "does not read what it is told" in json.dumps(it.fixture.do("why.show", of=it.goal, limit=100)))
             sizes = [path.stat().st_size for path in it.state().glob("runs/*/drive.state")]
-            assert max(sizes) < 2 * 3 << 20, sizes  # it has two slots
+            assert max(sizes) < 2 * 3 << 20, sizes  # the file has two slots
             it.fixture.do("goal.cancel", goal=it.goal)
             it.fixture.wait("nothing of it is left", lambda: not holds_of(it.fixture), 20)
             it.fixture.daemon.alive()
@@ -256,12 +258,12 @@ def one_that_reads_nothing_is_broken_off():
     proof.passed("e2e", "bytes.deaf", "")
 
 
-# ---- from an agent ----
+# ---- from an agent to the daemon ----
 
 @check
 def a_broken_promise_ends_the_run():
-    """A5: a driver breaks a promise while it reads: that run's turn has failed, people are told why, the work goes on in another run, and the
-    daemon is the same."""
+    """A5: a driver breaks a promise while it reads: the turn of that run fails, the daemon tells people why, the work continues in another run, and
+    the daemon process stays the same."""
     def one(driver, name):
         with Bytes(driver, name) as it:
             first, pid = it.ask_waits()["questionId"], it.fixture.daemon.pid
@@ -284,7 +286,7 @@ BAD = r"""sys.stdout.buffer.write(b'{"type":"assistant","message":{"content":[{"
 
 @check
 def bad_bytes_are_no_lack_of_memory():
-    """A5: bytes that are no UTF-8, inside and outside of JSON: what it asks for is put before a person all the same, and the daemon lives."""
+    """A5: an agent writes invalid UTF-8 inside and outside of JSON: the daemon still puts the agent's request before a person, and survives."""
     def one(driver, name):
         with Bytes(driver, name, before=BAD, what="CAFE", seams=False) as it:
             pid = it.fixture.daemon.pid

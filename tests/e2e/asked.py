@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a person has to know reach them, and does their answer count? The whole way, with the daemon and real servers on loopback.
+"""Do questions reach a person, and does the person's answer take effect? An end-to-end test with the daemon and real servers on loopback.
 
-asked.py [--only NAME] [--engine sqlite|postgres] [--kills N]: questions go to web hooks and issue trackers that fail, hang, ask for
-patience and lose their answers, while the daemon is stopped and killed. Each message arrives at least once under its own name, a
-tracker shows each question once, in order, and nothing is lost. people.py has the channels by themselves.
+asked.py [--only NAME] [--engine sqlite|postgres] [--kills N]: the daemon sends questions to web hooks and issue trackers that fail, hang, ask
+for patience and lose their answers, while the test stops and kills the daemon. Each message arrives at least once under its own name, a
+tracker shows each question once and in order, and nothing is lost. people.py tests each channel by itself.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ def expect(promise, text):
 
 
 class Forge:
-    """A tracker that keeps issues and comments, and does what it is told with its answers."""
+    """A tracker that keeps issues and comments; `trouble` makes it fail before, or hang after, it has stored a request."""
 
     def __init__(self):
         self.issues, self.comments, self.trouble = [], [], None
@@ -184,7 +184,7 @@ def a_hook_that_hangs_keeps_nobody_waiting(engine):
         expect(titles == ["one?", "two?"], titles)
         done = fixture.do("goal.create", title="has a command", command="true")["goalId"]
         wait_until("work is done meanwhile", lambda: fixture.do("goal.show", goal=done)["status"] == "completed", 5)
-        fixture.do("goal.complete", goal=goal, reason="seen")  # with messages under way
+        fixture.do("goal.complete", goal=goal, reason="seen")  # while messages are being sent
         expect(time.monotonic() - began < 15, "it waited for the hook")
         expect(fixture.items(goal) == [], "nobody is asked about what is over")
         fixture.close()
@@ -209,7 +209,7 @@ def a_tracker_shows_a_question_once_whatever_happens(engine, kills=3):
             forge.trouble = ("after", "before", None)[n % 3]
             issues = len(forge.issues)
             asked.append(fixture.ask(goal, f"question {n}?"))
-            if forge.trouble == "after":  # the issue is there, nobody heard of it, and the daemon dies
+            if forge.trouble == "after":  # the tracker has the issue, the daemon got no answer, and the daemon is killed
                 wait_until("the issue is there", lambda: len(forge.issues) > issues, 20)
             fixture.daemon.kill()
             forge.trouble = None
@@ -231,7 +231,7 @@ def a_tracker_shows_a_question_once_whatever_happens(engine, kills=3):
 
 @check("ESCALATE-07")
 def nothing_is_lost_over_restarts(engine, kills=6):
-    """Ten questions while the hook fails now and then and the daemon is killed: each arrives, in its own name."""
+    """Ten questions each arrive under their own name although the hook fails now and then and the daemon is killed."""
     random.seed(7)
     moods = [lambda h, r: answer(h, 500), hang_up, lambda h, r: answer(h, 200), lambda h, r: answer(h, 200)]
 
@@ -270,7 +270,7 @@ def answers_are_given_by_letter_number_and_words(engine):
     fixture.do("question.undo", question=question)
     fixture.restart(kill=True)
     fixture.do("question.answer", question=question, answer="KEEP", text="until the release")
-    fixture.restart(kill=True)  # the answer takes effect all the same
+    fixture.restart(kill=True)  # the answer still takes effect
     wait_until("it takes effect", lambda: "question.applied" in fixture.types(goal), 10)
     types = fixture.types(goal)
     expect(types.count("question.undone") == 1 and types.count("question.applied") == 1, types)
@@ -422,7 +422,7 @@ def main():
             function(options.engine)
             proof.passed("e2e", f"asked: {function.__name__}", rows)
             passed += 1
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # the other checks still run
             failed += 1
             print(f"FAILED {function.__name__}")
             traceback.print_exc(limit=4)

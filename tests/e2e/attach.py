@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who sits down at an agent's terminal: what is typed arrives, and can a server that the agent owns make their client run a command of its own?
+"""A person attaches to an agent's terminal: does the input arrive, and can the agent's tmux server make the person's client run a command?
 
-attach.py: a real tmux server, bubblewrap, a terminal of our own.
+attach.py: a real tmux server, bubblewrap, and a terminal of the test's own.
 """
 import fcntl
 import os
@@ -23,7 +23,7 @@ ATTACHED = BUILD / "tests" / "e2e" / "attached"
 
 
 class Sitting:
-    """A person at a terminal, attached to that server."""
+    """A person at a terminal who is attached to that server."""
 
     def __init__(self, socket):
         self.socket, self.seen = socket, b""

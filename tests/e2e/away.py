@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a daemon do while its store is away? It stays, says so, and goes on where it was."""
+"""What does a daemon do while its store is unavailable? It stays up, reports the outage, and resumes where it was."""
 import random
 import subprocess
 import sys
@@ -16,7 +16,7 @@ BACK_WITHIN = 6
 
 
 class Outage:
-    """PostgreSQL is stopped. A SQLite file cannot go away, but somebody else can hold its lock."""
+    """An outage of the store: PostgreSQL is stopped; a SQLite file cannot become unavailable, so another process holds its lock."""
 
     def __init__(self, store):
         self.store = store
@@ -41,7 +41,7 @@ class Outage:
 
 
 class Asker(threading.Thread):
-    """Asks once, when the store has just gone, and is patient."""
+    """Sends one request just after the store became unavailable, and waits long for the answer."""
 
     def __init__(self, socket, op):
         super().__init__(daemon=True)
@@ -58,7 +58,7 @@ class Asker(threading.Thread):
 
 
 def look_around(daemon, engine, goal, seconds):
-    """During the outage: what the daemon says, again and again."""
+    """Checks what the daemon reports, again and again, during the outage."""
     troubled = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -112,7 +112,7 @@ def db_away(options):
         asker.op.take(status, result, error)
     load.ops += [*asked, after]
     waited = sum(op.acked for op in asked)
-    for op in asked:  # what was answered with an error is asked again, and then stands once
+    for op in asked:  # a write that was answered with an error is sent again, and must then be stored once
         load.settle(Http([daemon.socket], 30), op, random.Random(options.seed))
     time.sleep(1)
     load.end()

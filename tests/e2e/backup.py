@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is a backup one moment of the store, and does it come back as that moment?
+"""Is a backup one moment of the store, and does a restore bring back that moment?
 
   backup.py drill --engine sqlite|postgres --times N   a backup at a random moment under full load, put back, compared
   backup.py planted --engine sqlite|postgres           a copy without a snapshot: the comparison must find it
   backup.py effects --engine sqlite|postgres           what was carried out after the backup is not carried out again
   backup.py damage                                     a backup that is not what was written is not put back
 
-How one knows what the store was at that moment: triggers of the test write down every change of every row, in order. The
-backup's own host row (epoch, beat, batch) says how far that list is to be followed. Then row by row.
+To know the state of the store at that moment, triggers of the test log every change of every row, in order. The host row in the
+backup (epoch, beat, batch) says how far the test has to follow that log. Then the test compares row by row.
 """
 import argparse
 import os
@@ -29,14 +29,14 @@ from world import (OVERSEERD, Broken, Client, Daemon, Postgres, Sqlite, Unreacha
 
 TABLES = ["store", "host", "goal", "goal_view", "goal_tag", "text", "effect", "inbox", "record", "milestone", "seen", "aside",
           "tally", "node", "assignment", "dispatch", "crystallization", "run"]
-OWN = {("goal_view", "row"), ("store", "retaining"), ("store", "tx")}  # columns that one engine alone has
+OWN = {("goal_view", "row"), ("store", "retaining"), ("store", "tx")}  # columns that only one engine has
 SYSTEM = "X'" + "00" * 15 + "01'"
 
 
-# ---- rows, written the same way whichever engine they come from ----
+# ---- rows, in the same text form for both engines ----
 
 class Shape:
-    """The columns of each table, and its key: from a SQLite file of Overseer's."""
+    """The columns and the key of each table, read from a SQLite file of Overseer."""
 
     def __init__(self, path):
         db = sqlite3.connect(path)
@@ -70,7 +70,7 @@ class LiteRows:
         return state
 
     def torn(self):
-        """Each table in a transaction of its own, as no backup may do it."""
+        """Reads each table in a transaction of its own, which no backup may do."""
         db = sqlite3.connect(self.path, isolation_level=None, timeout=10)
         state = {}
         for table in TABLES:
@@ -154,7 +154,7 @@ class PgRows:
         self.store.run("SET client_min_messages = warning;" + "".join(sql))
 
     def unwatch(self):
-        pass  # another database
+        pass  # the restored store is another database
 
     def changes(self):
         return [(t, int(gone), k, v) for t, gone, k, v in
@@ -164,7 +164,8 @@ class PgRows:
 # ---- the comparison ----
 
 def state_at(begin, changes, hosts):
-    """The state when the host rows were these: after the transaction that made them, before the next one. None: never."""
+    """The state when the host rows were equal to `hosts`: after the transaction that wrote them and before the next one. None: there was no such
+    state."""
     state = {table: dict(rows) for table, rows in begin.items()}
     met = state["host"] == hosts
     for table, gone, key, row in changes:
@@ -190,13 +191,13 @@ def difference(findings, kind, here, there, tables=TABLES, but=()):
 
 
 def without(shape, state, table, columns):
-    """The rows of a table without some columns: only for columns whose values have no bar in them."""
+    """The rows of a table without some columns; works only for columns whose values contain no bar."""
     places = [shape.columns[table].index(column) for column in columns]
     return {key: "|".join(cell for i, cell in enumerate(row.split("|")) if i not in places)
             for key, row in state[table].items()}
 
 
-# ---- who writes ----
+# ---- writers ----
 
 class TimedLoad(Load):
     def __init__(self, *words, **names):
@@ -208,13 +209,13 @@ class TimedLoad(Load):
         self.acks.append(time.monotonic())
 
     def longest(self, begin, end):
-        """The longest time in which nobody was answered."""
+        """The longest time without an acknowledged write."""
         times = [begin] + sorted(at for at in self.acks if begin < at < end) + [end]
         return max(later - earlier for earlier, later in zip(times, times[1:]))
 
 
 class Planner(threading.Thread):
-    """Plans, moves and changes of mind, legal or not: what is refused leaves nothing."""
+    """Sends plans, moves and other changes, legal or not; a refused request must change nothing."""
 
     def __init__(self, socket, load, seed):
         super().__init__(daemon=True)
@@ -264,7 +265,7 @@ class Planner(threading.Thread):
             raise Broken(f"the planner: {self.problem}, {self.done}, {self.refused}")
 
 
-# ---- a round ----
+# ---- one round ----
 
 def maintain(*words, expect=0):
     done = subprocess.run([str(OVERSEERD), "--maintain", *map(str, words)], capture_output=True, text=True, timeout=300)
@@ -317,7 +318,7 @@ class Round:
         self.load.end()
         for planner in self.planners:
             planner.end()
-        client = Client(self.daemon.socket)  # what is paused does not end by itself
+        client = Client(self.daemon.socket)  # an effect of a paused goal does not end by itself
         for row in self.store.read("effect", "state < 2"):
             client.call("goal.resume", {"goal": goal_text(row["goal_id"])})
         client.close()
@@ -325,14 +326,14 @@ class Round:
         self.daemon.stop()
 
     def compare(self, found, what):
-        """Against the state at the moment that the copy's host rows name."""
+        """Compares the copy with the state at the moment that its host rows name."""
         expected = state_at(self.begin, self.rows.changes(), found["host"])
         if expected is None:
             self.findings.add(what, "its host rows never stood in the store")
             return 1
         return difference(self.findings, what, found, expected)
 
-    # the drill
+    # ---- the drill ----
 
     def backup(self):
         self.file = self.folder / "backup.db"
@@ -351,7 +352,7 @@ class Round:
         return before, later
 
     def acknowledged(self, before, later):
-        """Nothing that was answered before is missing; nothing that was asked for afterwards is in it."""
+        """Everything that was acknowledged before the backup is in it, and nothing that was sent after the backup is in it."""
         db = sqlite3.connect(self.file)
         seqs = dict(db.execute("SELECT goal_id, seq FROM goal").fetchall())
         for goal, seq, key in before:
@@ -381,7 +382,7 @@ class Round:
         return fresh, rows
 
     def run_again(self, fresh, rows, found):
-        """The store that was put back is worked on, and does nothing that was done."""
+        """A daemon works on the restored store and carries out nothing a second time."""
         rows.unwatch()
         opened = {key for key, row in found["effect"].items()}
         daemon = Daemon(self.folder, fresh.uri, "again")
@@ -396,7 +397,7 @@ class Round:
         daemon.stop()
         self.acts_check()
         for row in fresh.read("effect"):
-            if row["state"] != 2 and row["n"] < 1 << 16:  # those of the new era were decided since: a host that is lost is told to people
+            if row["state"] != 2 and row["n"] < 1 << 16:  # new-era effects were decided since: the daemon reports a lost host to people
                 self.findings.add("not unconfirmed", f"{goal_text(row['goal_id'])} {row['n']} is {row['state']}")
         for line in daemon.promises_broken():
             self.findings.add("broken promise", line)
@@ -444,7 +445,7 @@ def drill(options):
 
 
 def planted(options):
-    """The comparison must be able to find something."""
+    """Checks that the comparison can find a difference."""
     it = Round(options.engine, options.seed, "planted")
     it.work_begin()
     time.sleep(1.5)
@@ -462,7 +463,7 @@ def planted(options):
     return ok
 
 
-# ---- what was carried out stays so ----
+# ---- effects that were carried out stay carried out ----
 
 def effects(options):
     it = Round(options.engine, options.seed, "effects")
@@ -481,7 +482,7 @@ def effects(options):
     client.close()
     it.daemon.stop()
     acted = len(it.acts.read_text().splitlines())
-    if options.engine == "sqlite":  # in its place, and then once more from the same backup
+    if options.engine == "sqlite":  # in the place of the store, and then once more from the same backup
         text = maintain("restore", file, "--store", it.store.uri)
         text += maintain("restore", file, "--store", it.store.uri)
     else:
@@ -518,7 +519,7 @@ def effects(options):
 # ---- damage ----
 
 def leaves_safe_mode(it, file):
-    """C-05 and STORE-10: a store that was found damaged is written to again once a backup stands in its place."""
+    """C-05 and STORE-10: the daemon writes to a damaged store again after a backup has been restored in its place."""
     with open(it.store.path, "r+b") as store:
         store.seek(4096)
         store.write(os.urandom(4096 * 4))
@@ -555,7 +556,7 @@ def damage(options):
     maintain("backup", file, "--store", it.store.uri)
     maintain("backup", file, "--store", it.store.uri, expect=1)
     maintain("backup", file, "--store", it.store.uri, "--force")
-    maintain("restore", file, "--store", it.store.uri, expect=1)  # it is in use
+    maintain("restore", file, "--store", it.store.uri, expect=1)  # the store is in use
     it.daemon.stop()
     before = it.store.path.read_bytes()
     whole, found, harmless = file.read_bytes(), 0, 0
@@ -567,7 +568,7 @@ def damage(options):
         file.write_bytes(broken)
         done = subprocess.run([str(OVERSEERD), "--maintain", "restore", str(file), "--store", it.store.uri],
                               capture_output=True, text=True, timeout=60)
-        if done.returncode == 0:  # in slack that nothing reads: what comes back is what was there
+        if done.returncode == 0:  # the flip is in slack that nothing reads: the restored rows equal the original ones
             harmless += 1
             if {t: r for t, r in LiteRows(it.shape, file).all().items()} != rows:
                 it.findings.add("damage", f"a flip at {at} was put back")

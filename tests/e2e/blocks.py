@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does anything slow keep others waiting? git for one reader, a remote that does not answer, many agents that begin.
+"""Does a slow operation keep others waiting? A diff that waits for git, a remote that does not answer, many agents that begin.
 
 blocks.py [--only NAME]: the daemon, real worktrees and locks, an agent that is a program, servers on loopback.
-OVERSEER_FULL=1: 20 agents for each remote. The test runs in mount namespace of its own, in which git trusts the test's certificate.
+OVERSEER_FULL=1: 20 agents for each remote. The test runs in a mount namespace of its own, in which git trusts the test's certificate.
 """
 import fcntl
 import hashlib
@@ -34,12 +34,12 @@ def check(function):
 
 
 def check_in_full(function):
-    """For make prove: every day would wait half a minute for it."""
+    """A check for make prove only: it would add half a minute to every daily run."""
     return check(function) if os.environ.get("OVERSEER_FULL") else function
 
 
 def run_lock(fixture, goal):
-    """The lock that every verb of git takes that looks into that goal's worktree."""
+    """The lock that every git operation on that goal's worktree takes."""
     name = tree_of(fixture, goal).parent.name
     slot = int.from_bytes(hashlib.sha256(name.encode()).digest()[:2], "big") % 1024
     return open(state_of(fixture) / f"work/locks/run-{slot:04}", "r+")
@@ -55,7 +55,7 @@ def timed(fixture, method, **params):
 
 @check
 def a_diff_keeps_nobody_waiting():
-    """While the diff of a worktree waits for a lock, everything else is answered at once; the diff ends with a reason."""
+    """While the diff of a worktree waits for a lock, the daemon answers everything else at once; the diff ends with a reason."""
     fixture = house_make("diff")
     try:
         goal = fixture.goal()
@@ -70,7 +70,7 @@ def a_diff_keeps_nobody_waiting():
         for method, params in 5 * (("status.show", {}), ("goal.show", {"goal": goal}), ("goal.list", {}), ("goal.show", {"goal": goal[:20]})):
             waited = timed(fixture, method, **params)[0]
             assert waited < 1, f"{method} waited {waited:.1f} s behind a diff"
-        other = fixture.goal()  # it is dispatched and lands while the diffs wait
+        other = fixture.goal()  # it is dispatched and lands while the diffs wait for the lock
         fixture.wait("another task has landed", lambda: fixture.records(other, "work.landed"), 12)
         assert len(diffs) < 8, "the diffs did not wait for the lock: nothing was shown"
         for thread in threads:
@@ -98,7 +98,7 @@ def certificate_make(folder):
 
 
 def trusted():
-    """Nobody outside of the namespace of this process trusts it."""
+    """Makes git trust the test's certificate, only in the mount namespace of this process."""
     folder = Path(tempfile.mkdtemp(prefix="overseer-blocks-"))
     certificate_make(folder)
     (folder / "all.pem").write_bytes((TRUSTED.read_bytes() if TRUSTED.exists() else b"") + (folder / "cert.pem").read_bytes())
@@ -107,7 +107,7 @@ def trusted():
 
 
 class Remote:
-    """A server on loopback that takes connections; what it does then is its way."""
+    """A server on loopback that accepts connections; `way` says what it does then."""
 
     def __init__(self, way, folder):
         self.way, self.folder, self.seen, self.kept = way, folder, [], []
@@ -144,7 +144,7 @@ class Remote:
             def do_POST(self):
                 if remote.way == "drops":
                     remote.seen.append(self.path)
-                    self.rfile.read(4)  # of the pack
+                    self.rfile.read(4)  # the first bytes of the pack
                     self.connection.close()
                     return
                 self.answer(self.rfile.read(int(self.headers["Content-Length"])))
@@ -182,7 +182,7 @@ class Remote:
 
 
 def landed_after(fixture, count):
-    """How long from the order to the landing, for each of so many tasks that are given at once."""
+    """The seconds from creation to landing, for each of `count` tasks that are created at once."""
     begin = time.monotonic()
     open_goals, times = [fixture.goal() for _ in range(count)], []
 
@@ -202,7 +202,8 @@ def status_text(fixture):
 
 @check
 def a_remote_that_does_not_answer_blocks_nothing():
-    """Hangs, refuses, asks for a password, drops in mid-push: tasks are checked and landed in the usual time, and status says what waits."""
+    """A remote hangs, refuses, asks for a password or drops the connection during a push: tasks are checked and land in the usual time, and status
+    says what waits."""
     folder = trusted()
     ways = ["well", "hangs", "refuses", "asks", "drops"]
     remotes, fixtures, times = {}, {}, {}
@@ -228,7 +229,7 @@ def a_remote_that_does_not_answer_blocks_nothing():
         [waits] = fixture.do("status.show")["waits"]
         assert "push of salvaged work to 127.0.0.1" in waits["what"] and waits["running"] and waits["since"], waits
         assert "WAITS FOR" in (text := status_text(fixture)) and "push of salvaged work" in text, text
-        for way in ("refuses", "asks", "drops"):  # they are tried again; the local ref is there
+        for way in ("refuses", "asks", "drops"):  # the daemon tries these pushes again; the local ref exists
             [waits] = fixtures[way].wait("the reason is told", lambda way=way: fixtures[way].do("status.show")["waits"])
             assert "which failed" in waits["what"] and not waits["running"], (way, waits)
         for way in ways:
@@ -250,7 +251,7 @@ def a_remote_that_does_not_answer_blocks_nothing():
 
 @check
 def a_source_that_hangs_is_named():
-    """Nothing can begin without it, and status says so; everything else is answered, and the daemon stops."""
+    """A source that hangs keeps every run from beginning, and status says so; the daemon answers everything else, and stops when asked."""
     remote = Remote("hangs", None)
     fixture = house_make("source", repo={"path": remote.url})
     try:
@@ -266,9 +267,9 @@ def a_source_that_hangs_is_named():
         assert time.monotonic() - begin < 6, "a fetch that hangs keeps the daemon from stopping"
 
 
-# ---- a disk that fills up ----
+# ---- a disk that becomes full ----
 
-# One that writes until nothing fits any more, and goes on; and one that only works.
+# With "greedy" in its prompt, the agent writes until the disk is full, and continues; otherwise it only works.
 GREEDY = """import json, re, sys, time
 told = sys.stdin.read()
 goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
@@ -290,7 +291,7 @@ for i in range(120):
 
 
 def agent_of(fixture, goal):
-    """The process that works for the goal, and the letter of its state: T is frozen."""
+    """The pid of the agent that works for the goal, and the letter of its process state (T: frozen)."""
     tree = tree_of(fixture, goal)
     for path in Path("/proc").glob("[0-9]*/cwd"):
         try:
@@ -331,13 +332,13 @@ def free_of(disk):
 
 
 def acknowledged(fixture, name):
-    """Something is written, and said to be."""
+    """Creates a goal; returns its id if the daemon acknowledged it, otherwise None."""
     _, result, error = timed(fixture, "goal.create", title=name, key=name)
     return result["goalId"] if result else (print("  not taken:", error["message"][:80]), None)[1]
 
 
 def the_disk_fills(slow, remove=None):
-    """remove: the defence that is left out; then this has to fail."""
+    """`remove` names the defence that is switched off; this function must then fail."""
     disk = small_disk(200)
     fixture = disk_house(f"disk-{slow}", disk, slow, **({"disk_least": 0} if remove == "brake" else {}))
     kept = []
@@ -371,7 +372,7 @@ def the_disk_fills(slow, remove=None):
 
 
 def disk_end(fixture, disk, kept):
-    """Nothing that was acknowledged is lost."""
+    """Checks that no acknowledged goal is lost."""
     there = {goal["goalId"] for goal in fixture.do("goal.list", limit=200)["goals"]}
     assert set(kept) <= there and len(kept) >= 4, (kept, there)
     fixture.close()
@@ -380,7 +381,8 @@ def disk_end(fixture, disk, kept):
 
 @check
 def a_disk_that_is_filled_freezes_who_fills_it():
-    """Frozen within 5 s of passing the mark; stopped within 5 s on the full disk; nothing acknowledged is lost; the inbox explains."""
+    """The daemon freezes an agent that fills the disk within 5 s of passing the mark; a stop takes effect within 5 s on the full disk; no
+    acknowledged write is lost, and the inbox explains the freeze."""
     disk, fixture, greedy, other, kept = the_disk_fills(slow=False)
     begin = time.monotonic()
     subprocess.run([OVERSEER, "--socket", fixture.daemon.socket, "stop", "--reason", "the disk"], check=True, capture_output=True, timeout=20)
@@ -398,7 +400,7 @@ def a_disk_that_is_filled_freezes_who_fills_it():
 
 @check
 def a_frozen_run_goes_on_by_an_answer():
-    """It survives a restart of the daemon frozen, and goes on where it was once there is room and a person says so."""
+    """A frozen run stays frozen over a restart of the daemon, and resumes where it was once there is room and a person says so."""
     disk, fixture, greedy, other, kept = the_disk_fills(slow=True)
     pid = agent_of(fixture, greedy)[0]
     fixture.client.close()
@@ -407,7 +409,7 @@ def a_frozen_run_goes_on_by_an_answer():
     time.sleep(3)
     assert agent_of(fixture, greedy) == (pid, "T"), "a restart let it go on"
     [question] = [item for item in fixture.do("inbox.list")["items"] if "frozen" in item.get("question", "")]
-    (tree_of(fixture, greedy) / "big.bin").unlink()  # a person makes room; the file goes with its last descriptor
+    (tree_of(fixture, greedy) / "big.bin").unlink()  # a person makes room; the file is freed with its last descriptor
     os.truncate(f"/proc/{pid}/fd/3", 0)
     fixture.do("question.answer", goal=greedy, question=question["questionId"], answer="1")
     fixture.wait("it goes on", lambda: agent_of(fixture, greedy) and agent_of(fixture, greedy) == (pid, "S"), 60)
@@ -416,7 +418,7 @@ def a_frozen_run_goes_on_by_an_answer():
 
 @check_in_full
 def without_the_brake_it_fails():
-    """The same with the brake switched off (repo.disk_least = 0): no run is frozen."""
+    """The same check with the brake switched off (repo.disk_least = 0): no run is frozen."""
     try:
         the_disk_fills(slow=False, remove="brake")
     except Broken:
@@ -427,7 +429,7 @@ def without_the_brake_it_fails():
 # ---- many agents ----
 
 CROWD = "[supervision]\nenabled = true\n" + MANY_COMMANDS
-CROWDED = 270  # more than were started at once when stops waited behind starts
+CROWDED = 270  # more than the daemon could start at once when stops waited behind starts
 
 
 def crowd_make(folder):
@@ -457,7 +459,7 @@ def crowd_goal(client):
 
 
 def agents_at_work(folder):
-    """The goals whose agent works."""
+    """The goals whose agents are running."""
     found = set()
     for place in (folder / "overseerd.state" / "runs").glob("*/run.json"):
         run = json.loads(place.read_text())
@@ -468,7 +470,8 @@ def agents_at_work(folder):
 
 @check
 def many_starts_keep_no_stop_waiting():
-    """A command says nothing until it ends, so its start is under way for two minutes. With hundreds of them, all begin, and one is stopped at once."""
+    """A command reports nothing until it ends, so its start takes two minutes. With hundreds of such starts, all agents begin, and the daemon stops
+    one of them at once."""
     folder = folder_make("crowd")
     daemon = crowd_make(folder)
     client = Client(daemon.socket)
@@ -488,7 +491,7 @@ def many_starts_keep_no_stop_waiting():
 
 
 def in_namespace():
-    """So that what is mounted here is mounted for nobody else."""
+    """Restarts this program in a mount namespace of its own, so that its mounts are visible to no other process."""
     if os.environ.get("OVERSEER_NAMESPACE") != "1":
         os.environ["OVERSEER_NAMESPACE"] = "1"
         how = "-m" if os.getuid() == 0 else "-rm"

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is an agent that means harm held to its own work? The real daemon, real holds and sandboxes, and a hostile program.
+"""Is a hostile agent confined to its own work? The real daemon, real holds and sandboxes, and a hostile program.
 
 box.py [hostile|alone|crowd|slow|cut|required|unboxed|unchecked|scope|again|home|share|orphan|limits|defaults|hooks|leftovers|confined] …
 
 hostile: every attempt of attack/attack.py, by a program that knows all paths, pids and tokens; one line for each. alone: the same
-doors without any sandbox. crowd: as many connections as one run can get. slow: requests that do not end. cut: an agent without a network. required: no sandbox, no run. unboxed: checks that are
-to have no sandbox. unchecked: checks that are to have one, and cannot. scope: tools of ours that were denied. again: one that
-begins again has what it began with. home: links that
-it leaves in its HOME. share: what it finds there of the operator's. orphan: processes that are left behind. limits: an agent that uses as much of the machine as it can. defaults: limits without any setting. hooks: those of the repository. confined: the limit on processes, for a user other than root.
+interfaces without any sandbox. crowd: as many connections as one run can get. slow: requests that do not end. cut: an agent without a network.
+required: no sandbox, no run. unboxed: checks that are configured without a sandbox. unchecked: checks that need a sandbox which cannot be
+created. scope: tools of Overseer that were denied. again: a run that begins again gets what the first run got. home: links that an agent
+leaves in its HOME. share: files of the operator in an agent's HOME. orphan: processes that are left behind. limits: an agent that uses as
+much of the machine as it can. defaults: limits without any setting. hooks: the hooks of the repository. confined: the limit on processes,
+for a user other than root.
 """
 import http.client
 import json
@@ -23,16 +25,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import proof
-import secrets  # ours
+import secrets  # tests/e2e/secrets.py
 from world import BUILD, OVERSEER, OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, wait_until
 
 HERE = Path(__file__).resolve().parent
 SECRET = "sk-operator-0123456789abcdef"
 MEMORY_MIB = 1024
 LEAST = 20  # attempts
-RUN_CONNECTIONS = 64  # of one run at one door
+RUN_CONNECTIONS = 64  # of one run at one socket
 HOLD = BUILD / "overseer-hold"
-ENDED_WITHIN = 20  # seconds from the end of a goal to the end of its agents; the daemon asks first, and waits 5 s
+ENDED_WITHIN = 20  # seconds from the end of a goal to the end of its agents; the daemon first asks them to end, and waits 5 s
 
 
 def check(holds, what):
@@ -46,7 +48,7 @@ def git(folder, *words):
 
 
 class Fixture:
-    """A daemon with one agent, which is a program of ours, and a repository."""
+    """A daemon with a repository and one agent, which is a program of this test."""
 
     def __init__(self, folder, program, sandbox=None, path=None, daemon=OVERSEERD, **agent):
         self.folder, self.operator, self.repo, self.attack = folder, folder / "operator", folder / "repo", folder / "attack"
@@ -89,7 +91,7 @@ class Fixture:
     def do(self, method, **params):
         try:
             _, result, error = self.client.call(method, params)
-        except Unreachable:  # a connection that nobody used for long is closed
+        except Unreachable:  # the daemon closes a connection that was idle for long
             self.client = Client(self.daemon.socket)
             _, result, error = self.client.call(method, params)
         check(error is None, f"{method}: {error}")
@@ -119,7 +121,7 @@ class Fixture:
         return found[0] if found else None
 
     def run(self, goal):
-        """The folder of its run, once that has begun."""
+        """The folder of the goal's run, once the run has begun."""
         for path in self.state.glob("runs/*/run.json"):
             if json.loads(path.read_text())["goal"] == goal.removeprefix("goal_") and (path.parent / "hold.sock").exists():
                 return path.parent
@@ -132,7 +134,7 @@ class Fixture:
         return not list(left_below(self))
 
     def close(self):
-        """A goal that is cancelled leaves no hold and no agent; whoever is left is ended here, and the test has failed."""
+        """Checks that cancelled goals leave no hold and no agent; ends any process that is left, and then the test fails."""
         for goal in self.do("goal.list")["goals"]:
             self.client.call("goal.cancel", {"goal": goal["goalId"], "reason": "the test is over"})
         try:
@@ -153,7 +155,7 @@ class Fixture:
 
 
 def left_below(fixture):
-    """(pid, words) of holds, agents and what these began. Words of agents name their program, which stands in a folder of its own."""
+    """(pid, command line) of holds, agents and their children. The command line of an agent names its program, which is in a folder of its own."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -165,7 +167,7 @@ def left_below(fixture):
 
 
 def holds_below(folder):
-    """(pid, folder of its run) of the holds that work there."""
+    """(pid, folder of its run) of the holds that work below `folder`."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             place = os.readlink(path / "cwd")
@@ -230,7 +232,7 @@ def all_untouched(fixture):
 
 
 def hostile(folder):
-    """Every attempt is stopped, and each has its line."""
+    """Every attempt is stopped, and each prints a line."""
     fixture = Fixture(folder, HERE / "attack/attack.py", sandbox={"mode": "require", "memory": MEMORY_MIB})
     abstract = f"overseer-test-{os.getpid()}"
     server = listen_abstract(abstract)
@@ -266,7 +268,7 @@ def hostile(folder):
 
 
 def alone(folder):
-    """Without any sandbox an agent is still no person: whoever stands below a hold is told apart."""
+    """The daemon does not accept an agent without a sandbox as a person: it recognises every process below a hold."""
     fixture = Fixture(folder, HERE / "attack/alone.py", sandbox={"mode": "off"})
     try:
         goal = fixture.goal()
@@ -298,7 +300,7 @@ def mcp_greeted(fixture, token):
 
 
 def crowd(folder):
-    """One run with as many connections as it can get keeps no other run, and no person, from coming in."""
+    """A run that opens as many connections as it can keeps no other run and no person from connecting."""
     fixture = Fixture(folder, HERE / "attack/crowd.py", sandbox={"mode": "off"})
     try:
         goal, other = fixture.goal(), fixture.goal()
@@ -317,7 +319,7 @@ def crowd(folder):
             except (OSError, Unreachable) as error:
                 raise Broken(f"kept out by {json.loads((tree / 'crowd.json').read_text())}: {error}") from error
             slowest, count = max(slowest, time.monotonic() - begin), count + 1
-            time.sleep(0.25)  # a run has a pace of its own, too
+            time.sleep(0.25)  # the rate of each run is limited, too
         crowded = json.loads((tree / "crowded.json").read_text())
         check(crowded["tried"] >= 2000 and count >= 20, f"{crowded}, {count} answers")
         check(max(crowded["open"]) <= RUN_CONNECTIONS, f"one run has {crowded['open']} connections at a door")
@@ -328,7 +330,8 @@ def crowd(folder):
 
 
 def slow(folder):
-    """A request that does not come whole within 10 s is broken off, however slowly it goes on; also the second one of a connection."""
+    """The daemon breaks off a request that is not complete within 10 s, however slowly its bytes still arrive; also the second request of a
+    connection."""
     fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "off"})
     try:
         token = fixture.do("token.create", role="run", actor="actor:agent:other", goal=fixture.goal(), run="R_1")["token"]
@@ -360,7 +363,7 @@ def slow(folder):
 
 
 def cut(folder):
-    """network = "none": not even the loopback of the machine."""
+    """With network = "none" an agent cannot even reach the loopback of the machine."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(4)
@@ -378,7 +381,7 @@ def cut(folder):
 
 
 def without_bubblewrap(folder):
-    """A PATH."""
+    """A PATH without bubblewrap."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("git", "sh", "env", "python3"):
@@ -387,7 +390,7 @@ def without_bubblewrap(folder):
 
 
 def required(folder):
-    """sandbox.mode = "require" where there is no bubblewrap: nothing is started, and it is said why."""
+    """With sandbox.mode = "require" and no bubblewrap, the daemon starts no run and says why."""
     fixture = Fixture(folder, HERE / "attack/alone.py", sandbox={"mode": "require"}, path=without_bubblewrap(folder))
     try:
         goal = fixture.goal()
@@ -400,7 +403,7 @@ def required(folder):
 
 
 def checked(fixture, before=None):
-    """What came of the checks of a task: one record."""
+    """Lets an agent finish one task; returns the record of its checks."""
     goal = fixture.goal()
     fixture.plan(goal, "Be done.")
     fixture.wait("its run has begun", lambda: fixture.run(goal))
@@ -411,7 +414,7 @@ def checked(fixture, before=None):
 
 
 def unboxed(folder):
-    """sandbox.mode = "require" is for runs alone where sandbox.checks = false: the checks are carried out as they are."""
+    """With sandbox.checks = false, sandbox.mode = "require" applies to runs only: the daemon runs the checks without a sandbox."""
     fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "require", "checks": False})
     try:
         record = checked(fixture)
@@ -422,7 +425,8 @@ def unboxed(folder):
 
 
 def unchecked(folder):
-    """A check whose sandbox cannot be made says nothing about the work: a person is told why, and not the agent that it is wrong."""
+    """A check whose sandbox cannot be created is no verdict on the work: the daemon tells a person why, and does not tell the agent that its work is
+    wrong."""
     fixture = Fixture(folder, HERE / "attack/done.py", sandbox={"mode": "off"}, path=without_bubblewrap(folder))
 
     def require():
@@ -439,11 +443,11 @@ def unchecked(folder):
 
 
 ORPHANED_AFTER = (0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds from a plan to the end of its goal
-HOLD_TAKES = 0.4  # seconds until one stands, so that some goals end before
+HOLD_TAKES = 0.4  # seconds until a hold is ready, so that some goals end before
 
 
 def slow_holds(folder):
-    """A daemon whose holds take their time."""
+    """A daemon whose holds start slowly."""
     place = folder / "programs"
     place.mkdir()
     shutil.copy(OVERSEERD, place / "overseerd")
@@ -454,8 +458,8 @@ def slow_holds(folder):
 
 
 def orphan(folder):
-    """Of a goal that is cancelled nobody is left: whenever that is, after a daemon that stopped while its agents went on, and of an
-    agent that does not want to end."""
+    """A cancelled goal leaves no process: whenever it is cancelled, after a daemon that stopped while its agents continued, and with an agent that
+    does not want to end."""
     fixture = Fixture(folder, HERE / "attack/orphan.py", sandbox={"mode": "off"}, daemon=slow_holds(folder))
     try:
         with subprocess.Popen(["sleep", "60"], cwd=fixture.state) as planted:
@@ -486,8 +490,8 @@ def denied(answer):
 
 
 def scope(folder):
-    """SCOPE-05: what was denied is in no list and cannot be called, by either of its names. SCOPE-04: not even when the daemon
-    comes back with settings that allow it."""
+    """SCOPE-05: a denied tool is in no list and cannot be called, by either of its names. SCOPE-04: not even after a restart of the daemon with
+    settings that allow it."""
     fixture = Fixture(folder, HERE / "attack/scope.py", driver="claude", kind="claude", deny=["mcp__overseer__report_progress", "Bash"])
     try:
         goal = fixture.goal()
@@ -516,7 +520,7 @@ def scope(folder):
 
 
 def same(started):
-    """Of what a run was started with, all that is to be the same each time: the session and the run's own files are not."""
+    """The part of a run's start that must be the same each time; the session and the run's own files are left out."""
     words, kept = started["arguments"], []
     for i, word in enumerate(words):
         if word not in ("--session-id", "--resume", "--mcp-config") and words[i - 1] not in ("--session-id", "--resume", "--mcp-config"):
@@ -525,7 +529,7 @@ def same(started):
 
 
 def task_of(prompt):
-    """The words of the task: without what went wrong before, and without how to reply."""
+    """The text of the task, without what went wrong before and without how to reply."""
     check("Task:" in prompt and "Begin again." in prompt, f"no task in {prompt!r}")
     return prompt[prompt.index("Task:"):prompt.index("```json")].split("\n\n")[0].split("\nWhen ")[0].rstrip()
 
@@ -538,7 +542,7 @@ PHASE = {"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria":
 
 
 class Again:
-    """Runs of one node, one after the other, and what each was started with."""
+    """Consecutive runs of one node, and what each was started with."""
 
     def __init__(self, fixture, out):
         self.fixture, self.out = fixture, out
@@ -549,7 +553,7 @@ class Again:
         return json.loads(path.read_text())
 
     def repeated(self, number, how):
-        """The one before dies, and the next one is like the first."""
+        """Checks that this run was started like the first."""
         first, later = self.started(1), self.started(number)
         check(same(later) == same(first), f"{how}: {json.dumps(same(later))}, first: {json.dumps(same(first))}")
         check(task_of(later["prompt"]) == task_of(first["prompt"]), f"{how}: it is told {later['prompt']!r}, first {first['prompt']!r}")
@@ -587,7 +591,7 @@ def first_is_right(fixture, goal, first):
 
 
 def plans_are_narrow(fixture, goal, out):
-    """SCOPE-07: it may not give what it has not, and what it gives has no more than it has."""
+    """SCOPE-07: a run cannot give away tools that it does not have, and a node that it plans has no more tools than the run."""
     wide = json.loads((out / "plan-wide.json").read_text())
     check(denied(wide) and "names Bash, which this run may not use itself" in json.dumps(wide), f"SCOPE-07: it gave more: {wide}")
     given = json.loads((out / "plan-silent.json").read_text())
@@ -598,7 +602,7 @@ def plans_are_narrow(fixture, goal, out):
 
 
 def widened(fixture, out):
-    """SCOPE-03: a node that names what its agent does not have begins nothing."""
+    """SCOPE-03: a node that names a tool which its agent does not have starts no run."""
     before, goal = len(list(out.glob("start-*"))), fixture.goal()
     fixture.do("plan.apply", goal=goal, nodes=[PHASE, node("T1", toolsAllow=["Read", "NotebookEdit"])])
     fixture.wait("it is said why", lambda: "a node can only narrow what its agent has" in fixture.log())
@@ -609,7 +613,7 @@ def widened(fixture, out):
 
 
 def typed(fixture):
-    """SCOPE-01: a person gives the tools with the task."""
+    """SCOPE-01: a person names the tools together with the task."""
     done = subprocess.run([str(OVERSEER), "run", "look around", "--agent", "coder", "--allow", "Read", "--deny", "Bash", "--deny", "Edit",
                            "--json", "--socket", str(fixture.daemon.socket)], cwd=fixture.repo, capture_output=True, text=True, check=False,
                           env={**os.environ, "OVERSEER_CONFIG": str(fixture.config), "HOME": str(fixture.operator)})
@@ -621,8 +625,8 @@ def typed(fixture):
 
 
 def again(folder):
-    """ASSIGN-19, SCOPE-06: whoever begins again begins with exactly what the first run had, while the settings say something else:
-    after its death, after the daemon's, and when a person wants it once more."""
+    """ASSIGN-19, SCOPE-06: a run that begins again gets exactly what the first run got, although the settings have changed: after the death of the
+    agent, after the death of the daemon, and when a person wants it once more."""
     out = folder / "out"
     out.mkdir()
     fixture = Fixture(folder, HERE / "attack/again.py", sandbox={"writes": [str(out)]}, driver="claude", kind="claude", model="first",
@@ -660,7 +664,7 @@ def again(folder):
 
 
 def home(folder):
-    """What the daemon writes into an agent's HOME goes there, whatever links the agent has left."""
+    """The daemon writes its files into an agent's HOME, whatever links the agent has left there."""
     fixture = Fixture(folder, HERE / "attack/home.py", driver="acp", kind="opencode", base_url="http://127.0.0.1:9/v1", model="x")
     target = fixture.operator / "planted"
     target.mkdir()
@@ -683,7 +687,7 @@ OWN = {".codex/auth.json": json.dumps(CODEX), ".tool/oauth.json": json.dumps({"n
 
 
 def shared(folder, files, **agent):
-    """What an agent could do with these files of the operator's."""
+    """What an agent could do with these files of the operator."""
     folder.mkdir()
     fixture = Fixture(folder, HERE / "attack/share.py", sandbox={"mode": "require"}, driver="acp", **agent)
     try:
@@ -702,7 +706,7 @@ def shared(folder, files, **agent):
 
 
 def share(folder):
-    """Files are copies, logins without what renews them; a folder can be read, unless a login is in it."""
+    """An agent gets copies of files, and logins without what renews them; it can read a shared folder unless the folder contains a login."""
     goose = [".config/goose/config.yaml", ".config/goose/secrets.yaml"]
     answer, left = shared(folder / "kind", goose, kind="goose")
     for name in goose:
@@ -723,11 +727,11 @@ def share(folder):
 
 
 LIMITS = {"memory": 192, "cpu": 40, "processes": 24}  # MiB, percent, at once
-EASY = 64 << 20  # bytes that whoever is not limited has for certain
+EASY = 64 << 20  # bytes that a process without limits can certainly get
 
 
 def doctor(fixture):
-    """What `overseer doctor` says of limits."""
+    """What `overseer doctor` says about limits."""
     out = subprocess.run([str(OVERSEER), "doctor", "--json", "--socket", str(fixture.daemon.socket)], capture_output=True, text=True,
                          env={**os.environ, "OVERSEER_CONFIG": str(fixture.config)}, check=False).stdout
     return next(row for row in json.loads(out)["checks"] if row["check"] == "limits")
@@ -750,8 +754,8 @@ def others_are_well(fixture, other):
 
 
 def limits(folder):
-    """G-22: memory, processor and processes of a run, by a control group where the daemon may make one; what is held by less, or not
-    at all, is said by the assignment, on the record and by doctor."""
+    """G-22: a run has limits on memory, processor and processes, by a control group where the daemon may create one; the assignment, the record and
+    doctor name each limit that is enforced by less, or not at all."""
     fixture = Fixture(folder, HERE / "attack/limits.py", sandbox=dict(LIMITS))
     try:
         other, goal = fixture.goal(), fixture.goal()
@@ -788,12 +792,12 @@ def limits(folder):
             not_shown("an agent that the kernel ends for its memory", said["text"])
     finally:
         fixture.close()
-    if set(how.values()) == {"cgroup"}:  # the others are a part of it
+    if set(how.values()) == {"cgroup"}:  # the other ways enforce only a part of it
         proof.passed("e2e", "box.limits", "G-22")
 
 
 def defaults(folder):
-    """Without a word in the settings a run has limits, and goes before the daemon when memory runs out."""
+    """Without any setting a run has limits, and the kernel ends it before the daemon when memory runs out."""
     for mode in ("prefer", "off"):
         (folder / mode).mkdir()
         fixture = Fixture(folder / mode, HERE / "attack/defaults.py", sandbox={"mode": mode})
@@ -820,7 +824,7 @@ def defaults(folder):
 
 
 def leftovers(folder):
-    """An agent prints every kind of secret; when its run is over, none of them is kept as it was printed."""
+    """An agent prints every kind of secret; after the end of its run, none of them is stored as it was printed."""
     told = secrets.corpus(1)
     fixture = Fixture(folder, HERE / "attack/secrets.py", sandbox={"mode": "off"})
     try:
@@ -842,7 +846,7 @@ def leftovers(folder):
 
 
 def halves(folder):
-    """The daemon is restarted while an agent is in the middle of a secret: none of the rest is kept."""
+    """The daemon restarts while an agent has printed half of a secret: nothing of the other half is stored."""
     key = [text for shape, text, _ in secrets.corpus(1) if shape == "private-key" and text.startswith("-----BEGIN RSA")][0].split("\n")
     middle = key[2][20:44]
     printed = [["\n".join(key[:2]) + "\n", "\n".join(f"{n}: {line}" for n, line in enumerate(key[2:], 3))],
@@ -884,7 +888,7 @@ def check_of(fixture, name):
 
 
 def hooks(folder):
-    """A landing runs the hooks of the repository if landing.hooks says so; else doctor says that they are not run."""
+    """A landing runs the hooks of the repository if landing.hooks says so; otherwise doctor says that they are not run."""
     for runs in (False, True):
         place = folder / str(runs)
         place.mkdir()
@@ -911,7 +915,7 @@ def hooks(folder):
 
 
 def ran_out(fixture, know):
-    """The exit is called what it was."""
+    """The daemon gives the true cause of the agent's end: it ran out of memory."""
     (fixture.attack / "know.json").write_text(json.dumps({**know, "explode": True}))
     goal = fixture.goal()
     fixture.plan(goal, "Take all of it yourself.")
@@ -940,7 +944,7 @@ print(len(began))
 
 
 def confined(folder):
-    """The limit on processes that each run has where no control group counts them. Root is not stopped by it, so it is somebody else."""
+    """The limit on processes of a run where no control group counts them. It does not stop root, so the test runs as another user."""
     bwrap, setpriv = shutil.which("bwrap"), shutil.which("setpriv")
     if not bwrap or (os.geteuid() == 0 and not setpriv):
         not_shown("processes, counted by the kernel for each user", "bubblewrap or setpriv is not there")

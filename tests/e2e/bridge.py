@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `overseer gateway` carry lines to a WebSocket and back, whatever the other side does to it?
+"""Does `overseer gateway` carry lines to a WebSocket and back, whatever the other side does?
 
-The other side is a socket of this test: it answers the handshake, sends frames in pieces, hangs up, and says nonsense. What a real
-gateway does is tried in tests/agents.
+The other side is a socket of this test: it answers the handshake, sends frames in pieces, hangs up, and sends nonsense. tests/agents
+tests the bridge with a real gateway.
 """
 import base64
 import hashlib
@@ -37,7 +37,7 @@ def expect(promise, text):
 
 
 class Side:
-    """One connection, seen from the server."""
+    """One connection, on the side of the server."""
 
     def __init__(self, connection):
         self.socket = connection
@@ -64,7 +64,7 @@ class Side:
         return got
 
     def frame(self):
-        """(kind, payload); what a client sends is masked and whole."""
+        """(kind, payload) of one frame; a client must send masked and unfragmented frames."""
         first, second = self.bytes(2)
         expect(first & 0x80 and second & 0x80, "a frame is not whole, or not masked")
         length = second & 127
@@ -135,7 +135,7 @@ class Bridge:
 
 @check
 def handshake_and_token(bridge):
-    """The token goes into `connect`, and nowhere else."""
+    """The bridge puts the token into `connect` and nowhere else."""
     side = bridge.taken()
     expect(side.head.startswith("GET /path HTTP/1.1\r\nHost: 127.0.0.1:") and TOKEN not in side.head, side.head)
     side.welcome()
@@ -149,7 +149,7 @@ def handshake_and_token(bridge):
 
 @check
 def pieces_pings_and_space(bridge):
-    """A message in pieces with a ping between them is one line, and so is one with line feeds in it."""
+    """The bridge writes a message in pieces, with a ping between them, as one line, and also a message that contains line feeds."""
     side = bridge.opened()
     side.send('{"type":"event",\n', last=False)
     side.send("still there?", kind=9)
@@ -175,7 +175,7 @@ def too_long_is_skipped(bridge):
 
 @check
 def what_is_wanted(bridge):
-    """Events of other sessions and other kinds stay out, and nobody but the bridge speaks as the bridge."""
+    """The bridge drops events of other sessions and other kinds, and drops messages in which the gateway claims to be the bridge."""
     side = bridge.opened()
     bridge.say(type="bridge", session="mine", events=["agent", "ask"])
     bridge.say(type="req", id="1.1", method="x", params={})
@@ -194,7 +194,7 @@ def what_is_wanted(bridge):
 
 @check
 def lost_and_found(bridge):
-    """It comes back by itself, says so, and drops what was meant for the connection before."""
+    """The bridge reconnects by itself, says so, and drops requests that were meant for the previous connection."""
     side = bridge.opened()
     side.send(struct.pack(">H", 1013) + b"starting", kind=8)
     lost = bridge.line("lost")
@@ -211,7 +211,7 @@ def lost_and_found(bridge):
 
 @check
 def no_gateway_then_one(bridge):
-    """Nobody listens, somebody answers with nonsense, somebody with another key: each is said, and tried again, later each time."""
+    """No listener, an answer that is nonsense, an answer with another key: the bridge reports each failure and tries again, later each time."""
     port = bridge.server.getsockname()[1]
     bridge.server.close()
     waits = [bridge.line("lost")["again_ms"] for _ in range(3)]
@@ -240,7 +240,7 @@ def nonsense_is_closed(bridge):
 
 @check
 def told_to_end(bridge):
-    """The last word is said, its answer is waited for, and then it closes."""
+    """On SIGTERM the bridge sends its last message, waits for the answer, and then closes."""
     side = bridge.opened()
     bridge.say(type="bridge", session="mine", events=[], last={"type": "req", "method": "sessions.abort", "params": {"key": "mine"}})
     bridge.say(type="req", id="1.1", method="x", params={})
@@ -255,7 +255,7 @@ def told_to_end(bridge):
 
 @check
 def input_ends(bridge):
-    """So it does when its driver is gone; and without an answer it does not wait for ever."""
+    """When its driver is gone, the bridge also sends its last message; without an answer it does not wait for ever."""
     side = bridge.opened()
     bridge.say(type="bridge", session="mine", events=[], last={"type": "req", "method": "sessions.abort", "params": {}})
     bridge.process.stdin.close()
@@ -265,7 +265,7 @@ def input_ends(bridge):
 
 @check
 def only_here(_):
-    """Without TLS the token goes nowhere but to this machine."""
+    """Without TLS the bridge sends the token only to this machine."""
     for url in ("ws://192.0.2.1:1", "wss://127.0.0.1:1", "ws://localhost@192.0.2.1"):
         tried = subprocess.run([str(OVERSEER), "gateway", url], stdin=subprocess.DEVNULL, capture_output=True, timeout=WITHIN, check=False)
         expect(tried.returncode != 0 and tried.stdout == b"" and b"gateway" in tried.stderr, f"{url}: {tried}")
@@ -282,7 +282,7 @@ def main():
             function(bridge)
             proof.passed("e2e", f"bridge: {function.__name__}", "")
             print(f"ok      {function.__name__}", flush=True)
-        except Exception:  # the next one is tried all the same
+        except Exception:  # the other checks still run
             failed += 1
             print(f"FAILED  {function.__name__}", flush=True)
             traceback.print_exc()

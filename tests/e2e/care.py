@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is a new worktree made ready before an agent begins there, does what is over go away, what do commands of the operator's see, and is what
-a node has to leave looked for?
+"""Does the daemon prepare a new worktree before an agent begins there, remove what is over, limit what the operator's commands see, and check
+what a node has to deliver?
 
 care.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 """
@@ -47,7 +47,7 @@ def tree_of(fixture, goal):
 
 @check
 def the_hook_and_the_ports():
-    """Set-up, then the hook, with path, worker and ports; the agent has the same ports; the hook sees no key of ours."""
+    """The daemon runs set-up and then the hook, with path, worker and ports; the agent gets the same ports; the hook sees no key of the operator."""
     fixture = house_make("hook", {"OPERATOR_KEY": SECRET}, repo={
         "setup": "echo setup $OVERSEER_PORT $OVERSEER_PORTS >order",
         "on_worktree_ready": 'echo hook $OVERSEER_PORT >>order; echo "$OVERSEER_WORKTREE $OVERSEER_WORKER $OVERSEER_SESSION" >facts; env >environment',
@@ -69,11 +69,11 @@ def the_hook_and_the_ports():
 
 @check
 def a_hook_that_fails_is_told():
-    """No agent begins where set-up or hook failed; mended, the next try does all of it again."""
+    """No agent begins where set-up or hook failed; after the cause is mended, the next try runs all of it again."""
     for setting in ("setup", "on_worktree_ready"):
         fixture = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
                                                      if setting == "setup" else "echo not yet; exit 3"},
-                           **({"sandbox": {"mode": "off"}} if setting == "setup" else {}))  # what mends it is outside
+                           **({"sandbox": {"mode": "off"}} if setting == "setup" else {}))  # the file that mends it is outside of the worktree
         try:
             goal = fixture.goal()
             fixture.wait("the failure is on the record", lambda: "ended with status 3" in json.dumps(fixture.do("goal.show", goal=goal)))
@@ -87,7 +87,7 @@ def a_hook_that_fails_is_told():
             fixture.close()
 
 
-# A part of it leaves the group of the command.
+# A part of this command leaves the command's process group.
 SLOW = "echo begin >>{0}; setsid sh -c 'sleep 5; echo late >>{0}' & sleep 5; echo end >>{0}"
 
 
@@ -99,7 +99,7 @@ def log_of(fixture):
 
 @check
 def a_stop_ends_the_set_up():
-    """A goal is cancelled while its worktree is made ready: the stop is over when nothing works there any more."""
+    """A goal is cancelled while its worktree is prepared: the stop ends when no process of the set-up runs any more."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
         fixture = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
         try:
@@ -115,8 +115,8 @@ def a_stop_ends_the_set_up():
 
 @check
 def a_set_up_is_not_run_beside_another():
-    """The daemon is killed while a worktree is made ready: the next one waits for what still runs, and then does it again; the agent
-    begins after that. A cancelled goal does not wait."""
+    """The daemon is killed while a worktree is prepared: the next daemon waits for what still runs, and then runs it again; the agent begins after
+    that. A cancelled goal does not wait."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
         fixture = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
                            sandbox={"mode": "off"})  # bubblewrap ends with the daemon
@@ -146,7 +146,7 @@ def a_set_up_is_not_run_beside_another():
 
 @check
 def a_set_up_that_was_left_behind_has_its_time():
-    """What a killed daemon left running is waited for as long as it may take, and no longer."""
+    """The daemon waits for a set-up that a killed daemon left running as long as the set-up may take, and no longer."""
     fixture = house_make("left-behind", verify={"within": "2s"},
                        sandbox={"mode": "off"},  # bubblewrap ends with the daemon
                        repo={"setup": "test -f log && exec echo again >>log; echo begin >>log; sleep 100; echo end >>log"})
@@ -175,8 +175,8 @@ def only_landlock(folder):
 
 @check
 def set_up_and_hook_are_held():
-    """H4: what agents have landed is run by set-up and hook. They see no key and no file of the operator's, with bubblewrap and with
-    Landlock alone, and there they have a TMPDIR. Unheld, they do."""
+    """H4: set-up and hook run what agents have landed. With bubblewrap and with Landlock alone, they see no key and no file of the operator; with
+    Landlock alone they have a TMPDIR. Without a sandbox they see the operator's files."""
     from pathlib import Path
     for mode in ("bwrap", "landlock", "unheld"):
         environment = {"OPERATOR_KEY": SECRET}
@@ -205,7 +205,7 @@ def set_up_and_hook_are_held():
 
 @check
 def checks_have_the_agents_network():
-    """H5: the check runs what the agent wrote, so it reaches what the agent reaches; verify.network says otherwise."""
+    """H5: a check runs what the agent wrote, so it has the network access of the agent, unless verify.network says otherwise."""
     import socket
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
@@ -227,7 +227,7 @@ def checks_have_the_agents_network():
 
 @check
 def a_check_that_cannot_be_held_is_none():
-    """Landlock alone cannot take the network away: then nothing is called verified, and the reason is told."""
+    """Landlock alone cannot take the network away: the daemon then calls nothing verified, and tells the reason."""
     from pathlib import Path
     old = os.environ["PATH"]
     try:
@@ -245,7 +245,7 @@ def a_check_that_cannot_be_held_is_none():
 
 @check
 def a_path_is_no_part_of_a_command():
-    """L1: whatever the state folder is called."""
+    """L1: the name of the state folder is never run as a part of a command."""
     name = "it's; touch PWNED; $(touch PWNED2) \""
     fixture = house_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
     try:
@@ -259,7 +259,7 @@ def a_path_is_no_part_of_a_command():
 
 @check
 def checks_see_no_secret():
-    """With and without a sandbox: PATH, HOME, LANG, TERM, the effect's name, and nothing that the daemon was started with."""
+    """With and without a sandbox, checks see PATH, HOME, LANG, TERM and the name of the effect, and nothing else of the daemon's environment."""
     for mode in ("prefer", "off"):
         fixture = house_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
                            verify={"command": "env | cut -d= -f1 | sort | tr '\\n' ' '; env | grep -c sk-; test -f made"}, sandbox={"mode": mode})
@@ -295,7 +295,7 @@ for line in sys.stdin:
 
 @check
 def half_a_line_is_the_end():
-    """An agent that is killed in the middle of a line has said all that it will: its run is put away, and nothing waits for the rest."""
+    """An agent that is killed in the middle of a line sends nothing more: the daemon ends its run and does not wait for the rest of the line."""
     fixture = house_make("half", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF)
     try:
@@ -306,7 +306,7 @@ def half_a_line_is_the_end():
         fixture.close()
 
 
-# What is left does not end when it is asked to, and has the agent's output open.
+# The process that is left ignores SIGTERM and keeps the agent's output open.
 LEAVES = """import os, signal, subprocess, sys
 open("left", "w").write(str(subprocess.Popen(["sleep", "1000"], start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)).pid))
 if {0}: print("it cannot be done", file=sys.stderr); os._exit({0})
@@ -315,9 +315,10 @@ if {0}: print("it cannot be done", file=sys.stderr); os._exit({0})
 
 @check
 def what_an_agent_leaves_running_does_not_keep_it():
-    """Without a sandbox an agent ends and leaves something behind: its end is known in seconds, with its own status and words, and nothing is left."""
+    """An agent without a sandbox ends and leaves a process behind: the daemon knows the end within seconds, with the agent's own status and output,
+    and no process is left."""
     for status in (0, 7):
-        # the limit of its silence passes between the end of its process and the last of its output
+        # idle_after passes between the end of the agent's process and the last of its output
         fixture = house_make(f"leaves-{status}", sandbox={"mode": "off"}, supervision={"idle_after": "2s"} if status else {})
         fixture.program.write_text(LEAVES.format(status) + fixture.program.read_text())
         try:
@@ -335,14 +336,14 @@ def what_an_agent_leaves_running_does_not_keep_it():
 
 
 def holds_of(fixture):
-    """Processes that hold a run of this house."""
+    """The hold processes of this fixture."""
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
     return [line for line in found if "overseer-hold" in line and str(fixture.folder) in line]
 
 
 @check
 def who_cannot_be_driven_goes():
-    """A program that starts and does not speak as agreed is stopped before it is tried again: none stays behind."""
+    """The daemon stops a program that starts and does not speak the protocol before it tries again: no process stays behind."""
     fixture = house_make("refuses", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("session/set_mode", "session/set_nothing"))
     try:
@@ -356,7 +357,7 @@ def who_cannot_be_driven_goes():
 
 @check
 def who_asks_for_too_much_is_no_danger():
-    """A question whose id has two megabytes cannot be answered: the run is broken off, and the daemon lives."""
+    """A request whose id has two megabytes cannot be answered: the daemon breaks off the run, and survives."""
     fixture = house_make("much", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace('print(\'{"jsonrpc":\', end="", flush=True)', 'say(method="x", id="x" * (2 << 20))')
                              .replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
@@ -372,7 +373,7 @@ def who_asks_for_too_much_is_no_danger():
 
 @check
 def as_many_args_as_a_setting_may_have():
-    """An agent has 64 args and 64 keys: all of them reach it, and it does its work."""
+    """An agent has 64 args and 64 keys: all of them reach the agent, and it does its work."""
     keys = {f"CARE_KEY_{n}": f"value {n}" for n in range(64)}
     fixture = house_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
     config = fixture.folder / "overseer.toml"
@@ -395,7 +396,7 @@ def as_many_args_as_a_setting_may_have():
 
 @check
 def what_runs_is_gone_on_with():
-    """The settings of an agent were changed or taken out while it worked, and the daemon was killed: its run goes on, and no second one begins."""
+    """The settings of an agent are changed or removed while it works, and the daemon is killed: the run continues, and no second run begins."""
     fixture = house_make("settings", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
@@ -417,7 +418,7 @@ def what_runs_is_gone_on_with():
 
 @check
 def what_another_build_left_is_begun_anew():
-    """What the driver knew cannot be read any more: the run is stopped, nothing of it stays, and the work goes on in a new one."""
+    """The daemon cannot read the driver's saved state any more: it stops the run, nothing of the run stays, and the work continues in a new run."""
     fixture = house_make("another", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
@@ -450,7 +451,7 @@ NUMBERS = HALF[:HALF.index("        print('{")] + """        for text in ("99999
 
 @check
 def words_of_numbers_are_no_offset():
-    """The log of an agent that prints numbers is read from its middle after a restart: what it says then is still shown."""
+    """After a restart the daemon reads the log of an agent that prints numbers from its middle: it still shows what the agent says afterwards."""
     fixture = house_make("numbers", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(NUMBERS)
     try:
@@ -470,7 +471,7 @@ def said_by(fixture):
 
 @check
 def many_begin_at_once():
-    """Eight tasks of a new repository begin in the same moment: each has a place to work in at the first try."""
+    """Eight tasks of a new repository begin at the same moment: each gets a worktree at the first try."""
     fixture = house_make("many")
     try:
         goals = [fixture.goal() for _ in range(8)]
@@ -483,7 +484,7 @@ def many_begin_at_once():
 
 @check
 def called_off_while_it_starts():
-    """A goal that is cancelled while the hold of its run is being started: nothing of it stays."""
+    """A goal is cancelled while the hold of its run is being started: nothing of the run stays."""
     fixture = house_make("early", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
@@ -503,7 +504,7 @@ def state_of(fixture):
 
 
 def left_of(fixture, goal):
-    """Names of folders that are still there."""
+    """The names of the goal's folders that still exist."""
     name, state = goal.removeprefix("goal_"), state_of(fixture)
     runs = [path.parent.name for path in state.glob("runs/*/run.*") if name in path.read_text()]
     return [path.name for path in (*state.glob(f"work/worktrees/{name}*"), *state.glob(f"homes/{name}*"))] + runs
@@ -511,10 +512,10 @@ def left_of(fixture, goal):
 
 @check
 def what_is_over_goes_away():
-    """After repo.keep worktree, home and logs are gone, and what was in no commit is under the salvage ref."""
+    """After repo.keep, worktree, home and logs are removed, and work that was in no commit is under the salvage ref."""
     fixture = house_make("keep", repo={"keep": "2s"})
     try:
-        (state_of(fixture) / "homes/.gone-before/inner").mkdir(parents=True)  # whoever removed it was killed
+        (state_of(fixture) / "homes/.gone-before/inner").mkdir(parents=True)  # the process that removed it was killed
         goal = fixture.goal()
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
         fixture.wait("nothing is left", lambda: not left_of(fixture, goal))
@@ -530,7 +531,7 @@ def what_is_over_goes_away():
 
 @check
 def what_cannot_be_salvaged_is_kept():
-    """A repository inside of the worktree fits into no commit: the whole folder is moved to kept/."""
+    """A repository inside the worktree fits into no commit: the daemon moves the whole folder to kept/."""
     fixture = house_make("whole", repo={"keep": "2s"})
     try:
         fixture.program.write_text(fixture.program.read_text().replace("open(", "import subprocess\nsubprocess.run(['git', 'init', '-q', 'inner'])\n"
@@ -545,7 +546,7 @@ def what_cannot_be_salvaged_is_kept():
 
 @check
 def every_stash_is_kept():
-    """A ref has the newest stash alone: with two of them the folder is kept whole."""
+    """A ref holds only the newest stash: with two stashes the daemon keeps the whole folder."""
     fixture = house_make("stashes", repo={"keep": "2s"})
     try:
         fixture.program.write_text(fixture.program.read_text().replace("open(", """import subprocess
@@ -564,7 +565,7 @@ open(""", 1))
 
 @check
 def a_hold_that_is_lost_costs_nothing():
-    """Holds are killed one after the other: each is noticed, the agent is started again, and no connection stays open."""
+    """Holds are killed one after the other: the daemon notices each loss, starts the agent again, and leaves no connection open."""
     fixture = house_make("lost", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
@@ -588,7 +589,8 @@ def a_hold_that_is_lost_costs_nothing():
 
 @check
 def a_disk_that_is_short():
-    """Nothing begins, and why is on the record; what is over goes at once, whatever repo.keep says; what is not over stays."""
+    """When the disk is short, nothing begins, and the record says why; the daemon removes what is over at once, whatever repo.keep says, and keeps
+    what is not over."""
     fixture = house_make("short", repo={"keep": "30d"})
     try:
         done = fixture.goal()
@@ -611,7 +613,7 @@ def a_disk_that_is_short():
 
 @check
 def what_goes_on_stays():
-    """An assignment that is not over keeps everything, however old; and 0s keeps all."""
+    """The daemon keeps everything of an assignment that is not over, however old it is; with repo.keep = 0s it keeps everything."""
     fixture = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
     forever = house_make("forever", repo={"keep": "0s"})
     try:
@@ -625,7 +627,7 @@ def what_goes_on_stays():
         forever.close()
 
 
-# It does what the last thing that it was told asks for, and says done each time.
+# The agent does what the last message asks for, and says done each time.
 SLOPPY = """import json, os, re, sys
 told = sys.stdin.read()
 goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
@@ -660,13 +662,14 @@ def goal_with(fixture, artifacts, steps):
 
 
 def verdicts(fixture, goal):
-    """What the checks said, oldest first."""
+    """The verdicts of the checks, oldest first."""
     return [(one["to"], one.get("text", "").strip()) for one in sorted(fixture.records(goal, "work.checked"), key=lambda one: one["seq"])]
 
 
 @check
 def what_has_to_be_there_is_looked_for():
-    """No command of the operator's: it says done without the file, is told what is missing, and lands when all is right."""
+    """Without a command of the operator, an agent says done without the file: the daemon reports what is missing, and the work lands
+    when all is right."""
     fixture = house_make("artifacts", verify={"command": "", "rounds": 9})
     try:
         goal = goal_with(fixture, [REPORT, {"path": "made"}], [
@@ -702,7 +705,7 @@ def what_has_to_be_there_is_looked_for():
 
 @check
 def artifacts_and_then_the_command():
-    """Both have to pass; the command is not run before the artifacts are there; a link out of the checkout is no file."""
+    """Artifacts and command both have to pass; the command does not run before the artifacts exist; a link out of the checkout is not a file."""
     fixture = house_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
     try:
         goal = goal_with(fixture, [{"path": "out/report.json"}], [
@@ -720,7 +723,7 @@ def artifacts_and_then_the_command():
 
 @check
 def a_contract_that_cannot_be_is_refused():
-    """Commands, unknown names, other places than the worktree and too much are refused, with what to do; nothing of it is kept."""
+    """The daemon refuses commands, unknown names, places outside of the worktree and too many entries, says what to do, and stores none of it."""
     fixture = house_make("contracts")
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
@@ -742,7 +745,7 @@ def a_contract_that_cannot_be_is_refused():
     proof.passed("e2e", "care.contracts", "VERIFY-03 VERIFY-21")
 
 
-# It changes README; told of a conflict, it merges what it is told to and keeps both.
+# The agent changes README. When a conflict is reported, it merges the named commit and keeps both changes.
 MERGER = """import json, os, re, subprocess, sys, time
 def git(*words):
     return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]).returncode
@@ -768,7 +771,8 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 
 @check
 def a_conflict_is_brought_together():
-    """Somebody changes the same lines before it lands: the agent is told the commit, merges it, and the history stays a line."""
+    """The same lines change on the default branch before the work lands: the daemon sends the commit to the agent, the agent
+    merges it, and the history stays linear."""
     fixture = house_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
     fixture.program.write_text(MERGER)
     many = [os.fsencode(fixture.repo) + b"/many/" + name for name in (b"caf\xe9", *(b"one of a great many files %d" % n for n in range(60)))]
@@ -805,7 +809,7 @@ def a_conflict_is_brought_together():
 
 @check
 def last_words_are_told():
-    """A program that dies says why on stderr: that is on the record, without its secrets, and why tells it."""
+    """A program that dies says why on stderr: the record has that text without its secrets, and why shows it."""
     fixture = house_make("dies")
     fixture.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
     try:
@@ -817,7 +821,7 @@ def last_words_are_told():
         fixture.close()
 
 
-# It knows nothing but what it reads now.
+# The agent knows only the prompt that it reads now.
 FORGETFUL = """import json, re, sys
 told = sys.stdin.read()
 goal = re.search("goal_[0-9A-Z]{26}", told).group(0)
@@ -831,7 +835,8 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 
 @check
 def a_command_hears_its_task_each_time():
-    """A program that reads one prompt and ends has forgotten the task when it is told that its work does not pass: so it is told both."""
+    """A program that reads one prompt and ends does not know the task any more when its work does not pass: the daemon sends the task and the
+    failure."""
     fixture = house_make("forgetful", verify={"command": "test -f second"})
     fixture.program.write_text(FORGETFUL)
     try:
@@ -848,7 +853,7 @@ def is_checking(fixture, goal):
 
 @check
 def a_check_that_was_broken_off_is_made_again():
-    """The daemon dies in the middle of the checks: that it was checking is known afterwards, they are made again, and it lands once."""
+    """The daemon dies in the middle of the checks: afterwards it knows that it was checking, repeats the checks, and the work lands once."""
     fixture = house_make("again", verify={"command": "sleep 3; test -f made"})
     try:
         goal = fixture.goal()
@@ -868,7 +873,8 @@ def a_check_that_was_broken_off_is_made_again():
 
 @check
 def a_check_that_takes_too_long_has_failed():
-    """Whatever does not end within verify.within is ended, and has failed: nothing of it goes on, and nothing is done."""
+    """The daemon ends a check that takes longer than verify.within, and the check has failed: none of its processes continues, and the work is not
+    done."""
     fixture = house_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
     try:
         goal = fixture.goal()
@@ -896,7 +902,7 @@ print("On it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "wo
 
 @check
 def what_a_person_says_is_heard_by_the_next():
-    """A program that ends after its prompt cannot be told anything while it runs: the next one hears it, with the task."""
+    """A program that ends after its prompt cannot receive a message while it runs: the next run gets the message together with the task."""
     fixture = house_make("listens")
     fixture.program.write_text(LISTENS)
     try:
@@ -918,7 +924,7 @@ class OnPostgres(Fixture):
 
 
 def stored_in(fixture):
-    """All that the store has, as text."""
+    """The whole content of the store, as text."""
     if not isinstance(fixture, OnPostgres):
         return b"".join(path.read_bytes() for path in fixture.folder.glob("store.db*")).decode(errors="replace")
     tables = fixture.store.run("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
@@ -945,7 +951,7 @@ def transcript_is_not_stored(kind):
 
 @check
 def no_transcript_is_stored():
-    """An agent says a great deal: the store has its report, and none of the rest; that is in a file of the run's."""
+    """An agent prints much text: the store has its report and nothing else of it; the rest is in a file of the run."""
     for kind, engine in ((Fixture, "sqlite"), (OnPostgres, "postgres")):
         transcript_is_not_stored(kind)
         proof.passed("e2e", f"care.transcript [{engine}]", "STORE-13 CRYSTAL-04")
@@ -953,7 +959,7 @@ def no_transcript_is_stored():
 
 @check
 def a_tool_that_is_hidden_is_named():
-    """The check needs what the sandbox does not show: agent and person hear that, and not only that it failed."""
+    """A check needs a tool that the sandbox hides: the daemon reports that to agent and person, and not only the failure."""
     fixture = house_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
     try:
         goal = fixture.goal()
@@ -976,7 +982,8 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 
 @check
 def said_twice_is_checked_once():
-    """Its block, its report in words and the end of its process all say that it is done: one check, one landing, one done."""
+    """The agent's block, its report in words and the end of its process all say that the work is done: the daemon checks once, lands once and records
+    done once."""
     fixture = house_make("twice")
     fixture.program.write_text(TWICE)
     try:
@@ -1003,7 +1010,7 @@ def main(name, checks):
             function()
             passed += 1
             print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # the other checks still run
             failed += 1
             print(f"FAILED {function.__name__}", flush=True)
             traceback.print_exc(limit=4)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does anything grow while runs begin and end? churn.py [--engine E] [--runs N] [--hours H] [--at-once K] [--leak WHAT]
 
-A real daemon whose clock runs faster (tests/lib/clock_shim.c), with N short runs of a program in H hours of its time: most of them end well, some
-are cancelled at work, some die. After a tenth of them and at the end, when nothing works any more: open files, memory, threads, processes, and what is in
-the state folder. All of it has to be back at its level; of memory, but for goals that are kept warm. Then retention runs as of 400 days later, and what closed goals leave in the
-store is counted, table by table: KEPT says what may stay.
+A real daemon whose clock runs faster (tests/lib/clock_shim.c) executes N short runs of a program in H hours of its time: most of them end
+well, some are cancelled while they work, some die. After a tenth of them and at the end, when no run works any more, the test counts open
+files, memory, threads, processes, and the content of the state folder. All of it must be back at its level; memory may grow only by the goals
+that the ledger keeps warm. Then retention runs as of 400 days later, and the test counts, table by table, what closed goals leave in the
+store: KEPT says what may stay.
 
 --leak files, folders, memory: a daemon that leaks these (tests/lib/churn_shim.c); rows: without retention. The test passes when the leak is found.
 """
@@ -24,11 +25,11 @@ from clock import SHIM, Clock
 from world import MANY_COMMANDS, OVERSEERD, Broken, Client, Daemon, folder_make, store_make, under_postgres, wait_until
 
 CHURN_SHIM = SHIM.with_name("churn_shim.so")
-WARM = 0.1  # of all runs, before the level is read
+WARM = 0.1  # share of all runs before the test reads the level
 MEMORY_SPARE = 512  # KiB
-WARM_GOAL = 3  # KiB: the ledger keeps goals in memory that are over, until it has LIMIT_WARM_GOALS or LIMIT_WARM_BYTES of them
+WARM_GOAL = 3  # KiB: the ledger keeps closed goals in memory until it has LIMIT_WARM_GOALS or LIMIT_WARM_BYTES of them
 COUNT_SPARE = 8
-LEAKS = {"files": "open files:", "folders": "state folder:", "memory": "memory:", "rows": "record:"}  # and what has to be said of it
+LEAKS = {"files": "open files:", "folders": "state folder:", "memory": "memory:", "rows": "record:"}  # leak: what the failure has to name
 
 AGENT = r"""#!/bin/sh
 told=$(cat)
@@ -53,13 +54,13 @@ verify_by_person = false
 keep = "10s"
 """ + MANY_COMMANDS
 
-# Rows that a closed goal with one task leaves for ever; tables that are not named are empty in the end, or belong to the host.
+# Rows that a closed goal with one task leaves for ever; tables that are not named end empty, or belong to the host.
 KEPT = {"goal": 1, "goal_view": 1, "node": 2, "assignment": 1, "dispatch": 1, "crystallization": 1, "text": 3, "record": 7, "milestone": 3}
 OF_THE_HOST = {"store", "host", "tally"}
 
 
 class Faster(threading.Thread):
-    """Moves the daemon's clock on by so many seconds for each real one, in steps that are too small to be a leap."""
+    """Advances the daemon's clock by `rate` seconds for each real second, in steps that are too small to be a leap."""
 
     def __init__(self, clock):
         super().__init__(daemon=True)
@@ -105,7 +106,7 @@ class World:
         return int(rows[0][0])
 
     def do(self, method, **params):
-        """Over a connection of its own, as the command line does it."""
+        """Calls over a connection of its own, as the command line does."""
         client = Client(self.daemon.socket)
         for _ in range(400):
             _, result, error = client.call(method, params)
@@ -132,7 +133,7 @@ class World:
             self.do("goal.cancel", goal=self.cancel.pop(0)[1], reason="not wanted any more")
 
     def open_goals(self):
-        """Without the host's own, which is in no list."""
+        """The number of open goals, without the host's own goal, which is in no list."""
         return self.number("SELECT count(*) FROM goal g WHERE g.open AND EXISTS (SELECT 1 FROM goal_view v WHERE v.goal_id = g.goal_id)")
 
     def tables(self):
@@ -172,7 +173,7 @@ class World:
         except Broken:
             if must_clean:
                 raise
-        time.sleep(2)  # what was closed by the other side is seen, arenas are given back
+        time.sleep(2)  # time for the daemon to notice closed connections and to give back arenas
 
 
 def holds_count(state):
@@ -223,7 +224,7 @@ def judge_rows(rows, goals):
 
 
 def bytes_print(world, goals):
-    """Of SQLite: what tables and indexes use, without what is free in their pages."""
+    """Prints what tables and indexes of SQLite use, without the free space in their pages."""
     total = 0
     for name, used in world.store.run("SELECT name, sum(pgsize - unused) FROM dbstat GROUP BY name ORDER BY 2 DESC"):
         total += used

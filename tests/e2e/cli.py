@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is the command line a pleasure, for people and for programs? Every command against the real daemon.
+"""Does the command line serve people and programs well? Every command against the real daemon.
 
   cli.py                all
   cli.py NAME …         just these tests
@@ -31,7 +31,7 @@ def expect(holds, what):
 
 
 def refused(site, code, *words, says="", more=None):
-    """It fails with this exit status, says so on standard error alone, and with --json as an object."""
+    """The command fails with this exit status, writes the error to standard error only, and with --json writes it as an object."""
     got, out, err = site.run(*words, more=more)
     expect(got == code, f"{words}: exit {got}, not {code}: {err or out}")
     expect(out == "", f"{words}: a refusal on standard output: {out}")
@@ -45,7 +45,7 @@ def refused(site, code, *words, says="", more=None):
 # ---- for programs ----
 
 def test_json_everywhere(site):
-    """Every command that answers has one JSON document on standard output, and nothing else."""
+    """Every command that answers prints one JSON document on standard output, and nothing else."""
     for words in (["status"], ["inbox"], ["why", ID], ["events"], ["goal", "list"], ["goal", "show", ID], ["goal", "tally"], ["plan", "show", ID],
                   ["plan", "history", ID], ["plan", "insights", ID], ["plan", "recommend", ID], ["token", "list"], ["config", "show"],
                   ["config", "check", "overseer.toml"], ["doctor"], ["admin", "health"], ["version"], ["help"], ["up"], ["api", "describe"],
@@ -104,7 +104,7 @@ def test_confirmation(site):
 
 
 def test_flags(site):
-    """--flag value and --flag=value, kebab-case and camelCase, before and behind the words, -- ends them."""
+    """Flags work as --flag value and --flag=value, in kebab-case and camelCase, before and after the words; -- ends them."""
     made = site.well("overseer", "goal", "create", "--title=-- odd", "--problem-statement", "p", "--nonGoals", "n").strip()
     goal = json.loads(site.well("overseer", "--json", "goal", "show", made))
     expect(goal["title"] == "-- odd" and goal["problemStatement"] == "p" and goal["nonGoals"] == ["n"], goal)
@@ -137,7 +137,7 @@ def test_prefixes(site):
 # ---- for people ----
 
 def test_terminal(site):
-    """Colour and width only on a terminal; hints, too."""
+    """The command line uses colour, width and hints only on a terminal."""
     plain = site.well("overseer", "goal", "list")
     expect("\033" not in plain, "colour without a terminal")
     site.well("overseer", "goal", "create", "a long title " + "that goes on " * 20)
@@ -153,7 +153,7 @@ def test_terminal(site):
 
 
 def test_hostile_titles(site):
-    """What an agent wrote does not steer the terminal."""
+    """Text that an agent wrote cannot control the terminal."""
     made = site.well("overseer", "goal", "create", "red \033[31m bell \a back \b over \u202e end").strip()
     for words in (["goal", "list"], ["goal", "show", made], ["status"], ["events"], ["why", made]):
         out = site.well("overseer", *words)
@@ -210,7 +210,7 @@ def test_init(site):
 
 
 def test_init_finds_agents(site):
-    """Programs in PATH become [[agents]], with the keys that are set; a forge means pull requests."""
+    """init turns programs in PATH into [[agents]], with the keys that are set; a forge means pull requests."""
     place, programs = site.folder / "with-remote", site.folder / "programs"
     place.mkdir()
     programs.mkdir()
@@ -229,7 +229,7 @@ def test_init_finds_agents(site):
 
 
 def judged_init(site, name, files, command="true"):
-    """init in a repository with these files: the settings as text, and what it told."""
+    """Runs init in a repository with these files; returns the repository, the settings file and what init reported."""
     place = site.folder / name
     site.well("git", "init", "-q", str(place))
     for path in files:
@@ -243,7 +243,7 @@ def judged_init(site, name, files, command="true"):
 
 
 def test_init_finds_judged_files(site):
-    """What a repository has besides the usual tests and CI is added to the default; what equals the default is not written."""
+    """init adds to the default what a repository has besides the usual tests and CI; it does not write what equals the default."""
     usual = ["tests/a.py", "src/test/AllTest.java", "lib/thing_test.go", ".github/workflows/ci.yml", "src/main.c", "Jenkinsfile"]
     _, settings, told = judged_init(site, "usual", usual)
     expect(told["protect"] == told["rules"] == [] and "protect" not in settings.read_text() and "rules" not in settings.read_text(), settings.read_text())
@@ -267,7 +267,7 @@ def test_init_finds_judged_files(site):
 
 
 def test_run_wants_a_set_up(site):
-    """Nothing is begun where no agent is declared, and what is wrong is said with the way out of it."""
+    """run begins nothing where no agent is declared, and its error says how to solve the problem."""
     refused(site, 2, "overseer", "run", says="What is to be done")
     refused(site, 2, "overseer", "run", "x", "--until", "25:00", "--dry-run", says="07:00")
     refused(site, 4, "overseer", "run", "fix it", says="overseer init")
@@ -293,7 +293,7 @@ stretches = 2
 
 
 def test_first_hour(site):
-    """run, logs, tell, diff, reject, land: as typed, with an agent that only pretends."""
+    """run, logs, tell, diff, reject and land work as typed, with an agent that only pretends."""
     settings = site.folder / "pretends.toml"
     settings.write_text(PRETENDS.format(person="true"))
     more = {"OVERSEER_CONFIG": str(settings), "XDG_STATE_HOME": str(site.folder / "hour")}
@@ -326,7 +326,8 @@ def test_first_hour(site):
 
 
 def test_run_many(site):
-    """A list, one at once: the next begins when one has ended. What is ticked is left out; nothing begins when the time is up."""
+    """run works through a list with one task at once: the next begins when one has ended. It leaves out ticked entries, and begins nothing when the
+    time is up."""
     settings = site.folder / "many.toml"
     settings.write_text(PRETENDS.format(person="false"))
     (site.repository / "many.md").write_text("- [ ] first\n- [x] done before\n- [ ] second\n- [ ] third\n")
@@ -343,7 +344,7 @@ def test_run_many(site):
 
 
 def test_demo(site):
-    """One stalls, one loops, one lies, one dies; all of it lands within two minutes, and nothing stays."""
+    """In the demo one agent stalls, one loops, one lies and one dies; all tasks land within two minutes, and the demo leaves nothing behind."""
     temporary = site.folder / "temporary"
     temporary.mkdir()
     began = time.monotonic()
@@ -357,7 +358,7 @@ def test_demo(site):
 
 
 def test_up_and_down(site):
-    """Detached, waited for, found by its registration, with its flags."""
+    """up starts the daemon detached and with its flags, waits for it, and finds it by its registration."""
     first = json.loads(site.well("overseer", "up", "--json"))
     expect(first["already"] and first["pid"] > 0, first)
     site.down()
@@ -404,7 +405,7 @@ def test_goals_and_work(site):
 
 
 def test_plan(site):
-    """CLI-11: show, draft, apply, approve, insights, recommend: a round trip."""
+    """CLI-11: show, draft, apply, approve, insights and recommend work as a round trip."""
     made = site.well("overseer", "goal", "create", "planned").strip()
     draft = site.json("overseer", "plan", "draft", made, "--nodes", "@plan.json")
     expect(draft["mode"] == "draft", draft)
@@ -418,7 +419,7 @@ def test_plan(site):
 
 
 def test_tick(site):
-    """CLI-04."""
+    """CLI-04: a tick with nothing due succeeds and does no work."""
     wait_until("nothing is due", lambda: site.json("overseer", "tick", "--now") == {"ok": True, "didWork": False}, 10)
     first = site.json("overseer", "tick", "--now", "--reason", "the nightly look")
     expect(first == {"ok": True, "didWork": False}, first)
@@ -429,7 +430,7 @@ def test_tick(site):
 
 
 def test_events(site):
-    """Followed past a restart of the daemon: nothing is missed, nothing comes twice."""
+    """events --follow continues past a restart of the daemon: no event is missing, and none comes twice."""
     follow = subprocess.Popen(["overseer", "events", "--follow", "--json", "--type", "goal.created"], cwd=site.repository, env=site.environment,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     seen = []
@@ -462,7 +463,7 @@ def test_stop_and_resume(site):
 
 
 def test_store(site):
-    """backup, verify, export, import, restore, verify-log, admin …"""
+    """backup, verify, export, import, restore, verify-log and admin work."""
     site.well("overseer", "backup", "one.db")
     expect(site.run("overseer", "backup", "one.db")[0] == 1, "over a file that is there")
     site.well("overseer", "backup", "--verify", "one.db")
@@ -481,7 +482,7 @@ def test_store(site):
 
 
 def test_doctor(site):
-    """CLI-09: good and bad, exit statuses, --rebuild repairs."""
+    """CLI-09: doctor tells good from bad with its exit status, and --rebuild repairs the store."""
     found = {row["check"]: row["verdict"] for row in site.json("overseer", "doctor")["checks"]}
     expect(found["store"] == found["daemon"] == found["socket"] == found["settings"] == "good", found)
     os.chmod(site.state, 0o755)
@@ -503,14 +504,14 @@ def test_doctor(site):
 
 
 def test_why(site):
-    """CLI-15: what it is, since when, from what, and what to do."""
+    """CLI-15: why says what the state is, since when, what it follows from, and what to do."""
     shown = site.well("overseer", "why", FAILED)
     for part in ("run the nightly build", "needs you since", "command.failed", "measured", "decided", "Next timer:", "Do:"):
         expect(part in shown, f"why does not say {part!r}: {shown}")
 
 
 def test_status(site):
-    """CLI-01, as far as there are goals."""
+    """CLI-01, as far as it concerns goals."""
     shown = site.well("overseer", "status")
     for part in ("FAILED", "run the nightly build", "DAEMON ok"):
         expect(part in shown, f"status does not say {part!r}: {shown}")
@@ -518,7 +519,7 @@ def test_status(site):
 
 
 def test_remote(site):
-    """Over TCP with a token, from the flags or from the environment."""
+    """Commands work over TCP with a token from the flags or from the environment."""
     site.down()
     site.well("overseer", "up", "--listen", "127.0.0.1:17437")
     token = site.json("overseer", "token", "create", "--role", "reader", "--note", "test")["token"]
@@ -532,7 +533,7 @@ def test_remote(site):
 
 
 def test_short_ids(site):
-    """As long as they have to be to tell those apart that are shown, and each names its goal."""
+    """Short ids are as long as needed to distinguish the goals that are shown, and each names its goal."""
     alike = ["goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN", "goal_01JC7Q4T9ZJ5Y0M2K8W3R6VYHN"]
     row = {"createdAt": "2026-10-27T09:30:00Z", "status": "active"}
     document = {"version": 1, "goals": {name: {**row, "goalId": name, "title": name} for name in alike}}
@@ -548,7 +549,7 @@ def test_short_ids(site):
 
 
 def test_progress(site):
-    """Whoever waits sees how far it is; nobody else does."""
+    """backup shows its progress on a terminal, and only there."""
     place = site.folder / "slow"
     place.mkdir()
     shutil.copy(shutil.which("overseer", path=site.environment["PATH"]), place)
@@ -563,7 +564,7 @@ def test_progress(site):
 
 
 def test_manual(site):
-    """The pages are clean, and there is one for each noun."""
+    """The manual pages have no lint warnings, and each noun has a page."""
     pages = TOP / "docs" / "man"
     nouns = {command["words"].split()[0] for command in site.json("overseer", "help")["commands"] if " " in command["words"]}
     for page in [f"overseer-{noun}.1" for noun in nouns] + ["overseer.1", "overseer-events.7", "overseer-api.7", "overseer.toml.5", "overseerd.8"]:
@@ -573,7 +574,7 @@ def test_manual(site):
 
 
 class Forgetful(threading.Thread):
-    """A daemon that hears the first request and does not answer it."""
+    """A daemon that receives the first request and does not answer it."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -597,7 +598,7 @@ class Forgetful(threading.Thread):
 
 
 def test_lost_answer(site):
-    """A write whose answer is lost is sent again under the same key; what has no key is not."""
+    """The command line sends a write whose answer is lost again under the same key; it does not repeat a request without a key."""
     daemon = Forgetful(site.folder / "one.sock")
     expect(site.well("overseer", "goal", "create", "x", "--socket", f"{site.folder}/one.sock") == f"{GOAL}\n", "not sent again")
     keys = {request["params"]["key"] for request in daemon.heard}
@@ -607,7 +608,7 @@ def test_lost_answer(site):
     expect(code == 7 and len(daemon.heard) == 1, f"{code}: {daemon.heard}")
 
 
-# ---- the Tab key ----
+# ---- shell completion ----
 
 BASH = """source <(overseer completion bash)
 try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _overseer; echo "${COMPREPLY[*]}"; }
@@ -622,7 +623,7 @@ OFFERED = ((["overseer", ""], "status"), (["overseer", "goal", ""], "create"), (
 
 
 def test_completion(site):
-    """The scripts are sourced by the real shells, which then offer what there is."""
+    """The real shells source the scripts and then offer the right words."""
     for words, meant in OFFERED:
         typed = " ".join(f"'{word}'" for word in words)
         out = site.well("bash", "-c", f"{BASH}try {typed}")
@@ -645,7 +646,7 @@ SCREENS = {"front": "overseer", "goal": "overseer goal list", "status": "oversee
 
 
 def plain(shown):
-    """Without what is different each time; what is left keeps its place."""
+    """The screen without what changes each time; the rest keeps its position."""
     shown = re.sub(r"\033\[[0-9;]*m", "", shown)
     shown = re.sub(r"\b\d\d:\d\d(:\d\d)?\b", lambda match: re.sub(r"\d", "0", match.group(0)), shown)
     shown = re.sub(r" +(\d+s|\d+m|\d+h\d\d|\d+d)(?=  )", lambda match: " age".rjust(len(match.group(0))), shown)

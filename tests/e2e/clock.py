@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The wall clock of a real daemon steps at random moments, by a second up to a year, ahead and back.
+"""The wall clock of a real daemon steps at random moments, by a second up to a year, forward and back.
 
 clock.py [--steps N] [--seed N] [--retention]: nothing begins more than 12 s late, nothing times out early, no record is dropped, and
-`overseer why` and `overseer status` name the step. The clock is stepped by tests/lib/clock_shim.c. --retention takes three
-minutes more: no pass while the clock is ahead, and one after a calm day.
+`overseer why` and `overseer status` name the step. tests/lib/clock_shim.c steps the clock. --retention takes three minutes more: retention
+does not run while the clock is ahead, and runs after a calm day.
 """
 import argparse
 import mmap
@@ -50,7 +50,7 @@ def expect(promise, text):
 
 
 class Clock:
-    """The offsets that the daemon's clocks have."""
+    """The offsets of the daemon's clocks."""
 
     def __init__(self, folder):
         self.path = folder / "clock-offsets"
@@ -116,19 +116,19 @@ class World:
         self.client = Client(self.daemon.socket)
 
     def begins(self, goal, what):
-        """Within how many seconds it did."""
+        """The seconds until the goal's effect begins."""
         began = time.monotonic()
         wait_until(f"{what} begins after a step", lambda: self.records(goal, "effect.claimed"), LATE, every=0.1, bound=True)
         return time.monotonic() - began
 
     def complete(self):
-        """Every record that was ever made is there."""
+        """Checks that every record that was ever made is in the store."""
         kept, made = self.store.count("record WHERE goal_id IN (SELECT goal_id FROM goal)"), self.store.run("SELECT sum(seq) FROM goal")[0][0]
         expect(kept == made, f"{made} records were made, {kept} are there")
 
 
 def step_any(dice):
-    """Between a second and a year, as often small as large."""
+    """A step between a second and a year, small as often as large."""
     return dice.choice((-1, 1)) * min(365 * 86400, 10 ** dice.uniform(0, 7.5))
 
 
@@ -149,7 +149,7 @@ def steps(count, seed):
         time.sleep(dice.uniform(0, 0.7))
         if n % 5 == 4:
             world.restart(lambda by=by: world.clock.step(by))
-            running = []  # what the killed daemon ran is unconfirmed, rightly
+            running = []  # the commands of the killed daemon are unconfirmed, as they should be
         else:
             world.clock.step(by)
         late.append(world.begins(world.command("echo begun"), "a command"))
@@ -180,7 +180,7 @@ def retention():
         goal = world.command("echo over")
         wait_until("it is over", lambda: world.records(goal, "goal.completed"), 20)
     world.clock.step(200 * 86400)
-    time.sleep(75)  # a pass begins a minute after the start
+    time.sleep(75)  # a retention pass begins a minute after the start
     world.complete()
     before = world.store.count("record WHERE body IS NULL")
     expect(before == 0, f"{before} bodies are gone")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three PostgreSQL nodes under Patroni, with etcd, a pgbouncer at each node, and a relay before everything that a node is reached by.
+"""Three PostgreSQL nodes under Patroni, with etcd, a pgbouncer at each node, and a relay in front of every port of a node.
 
-All listen on loopback. The data is on a tmpfs, because etcd syncs each write. Started as a program this file is the relay:
+All listen on loopback. The data is on a tmpfs, because etcd syncs each write. Run as a program, this file is the relay:
 
 cluster.py LISTEN:TARGET …       reads "hold PORT", "pass PORT" and "drop PORT" from its standard input
 """
@@ -62,7 +62,7 @@ class Relay:
                 self.held[listen].wait()
                 with self.lock:
                     if link not in self.links[listen]:
-                        break  # it was dropped while this waited
+                        break  # the link was dropped while this thread waited
                 target.sendall(data)
         except OSError:
             pass
@@ -103,7 +103,7 @@ if __name__ == "__main__":
 from servers import AS_SERVER, BIN  # noqa: E402
 from world import STARTED, Broken, Postgres, ports_free, wait_until  # noqa: E402
 
-SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's patroni has its modules for
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's patroni has its modules for this one
 
 
 def start(words, log, **more):
@@ -123,7 +123,7 @@ def end(process, number=signal.SIGKILL):
 
 
 def below(pid):
-    """A process and all that it has started."""
+    """A process and all its descendants."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -187,7 +187,7 @@ class Node:
 
     def prepare(self):
         config = self.folder / "patroni.yml"
-        config.write_text(json.dumps(self.settings(), indent=1))  # YAML too
+        config.write_text(json.dumps(self.settings(), indent=1))  # JSON is also YAML
         (self.folder / "pgbouncer.ini").write_text(f"""[databases]
 * = host=127.0.0.1 port={self.postgres} user=overseer
 [pgbouncer]
@@ -222,7 +222,7 @@ server_fast_close = 1
             return 0
 
     def signal(self, number, pool=True):
-        """To each process of the node; the server first, so that nothing answers for it."""
+        """Sends a signal to each process of the node; the server comes first, so that nothing answers for it."""
         pids = below(self.server()) if self.server() else []
         for process in (self.patroni, self.pool if pool else None):
             pids += below(process.pid) if process and process.poll() is None else []
@@ -284,7 +284,8 @@ class Cluster:
             node.prepare()
 
     def start(self, times=3):
-        """Patroni gives up a bootstrap that is disturbed, and leaves nothing to go on with: then it is begun anew, in another folder and on other ports."""
+        """Patroni gives up a disturbed bootstrap and leaves nothing to continue with: the test then begins anew, in another folder and on other
+        ports."""
         for left in reversed(range(times)):
             self.prepare()
             try:
@@ -329,7 +330,7 @@ class Cluster:
             self.relay.stdout.readline()
 
     def cut(self, node, off=True):
-        """Nothing reaches the node, and it reaches no etcd."""
+        """Cuts the node off: no client reaches it, and it does not reach etcd."""
         self.tell_relay("hold" if off else "pass", *(listen for listen, _ in node.relayed()))
 
     def url(self, pooled=False):
@@ -337,7 +338,7 @@ class Cluster:
         return f"postgresql:///fleet?host={','.join('127.0.0.1' for _ in self.nodes)}&port={ports}&user=overseer"
 
     def leader(self, besides=None):
-        """The node that has the lock and takes writes."""
+        """The node that has the lock and accepts writes."""
         for node in self.nodes:
             if node is not besides and node.ask_rest("/primary")[0] == 200 and node.ask("SELECT pg_is_in_recovery()") == [["f"]]:
                 return node
@@ -360,7 +361,8 @@ class Cluster:
         return not self.synchronous or (self.synchronous_standby() is not None and [["sync"]] == [one for one in states if one == ["sync"]])
 
     def wait_whole(self, what, within=90, patience=45):
-        """Patroni now and then lets an old primary follow without a rewind, and it never gets there: then it is made anew, as an operator would."""
+        """Patroni sometimes lets an old primary follow without a rewind, and it never catches up: the test then reinitializes it, as an operator
+        would."""
         try:
             return wait_until(what, self.whole, patience, 0.3)
         except Broken:
@@ -372,14 +374,14 @@ class Cluster:
         return wait_until(what, self.whole, within, 0.3)
 
     def said(self, lines=6):
-        """The last lines of each patroni, for the search for a cause."""
+        """The last lines of each patroni log, to find a cause."""
         logs = [(node.name, self.folder / f"{node.name}.log") for node in self.nodes]
         return "\n".join(f"    {name}: {line}" for name, log in logs if log.exists()
                          for line in log.read_text(errors="replace").splitlines()[-lines:])
 
 
 class ClusterStore(Postgres):
-    """The store of the primary, to be read by a verification."""
+    """The store of the primary, which a verification reads."""
 
     def __init__(self, cluster):
         self.cluster, self.name = cluster, "fleet"

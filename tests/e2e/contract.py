@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What follows when work is called done and does not leave what it has to: told, begun anew once, failed, or a question?
+"""What does the daemon do when work is called done and its contract is not met: tell the agent, begin anew once, fail the work, or ask a person?
 
 contract.py [--only NAME]: the daemon, real worktrees, an agent that is a program.
 """
@@ -39,7 +39,7 @@ def task_of(fixture, goal):
 
 
 def assignment_of(fixture, goal):
-    """The newest of them, as it is shown."""
+    """The newest assignment of the goal, as assignment.show returns it."""
     found = fixture.do("assignment.list", goal=goal)["assignments"]
     return fixture.do("assignment.show", goal=goal, assignment=found[-1]["assignmentId"]) if found else None
 
@@ -51,7 +51,7 @@ def typed(fixture, *words):
 
 @check
 def what_is_wanted_is_kept():
-    """Each part of a contract has a default, what it cannot be is refused, and the run keeps the one that it began with."""
+    """Each part of a contract has a default, the daemon refuses invalid values, and a run keeps the contract with which it began."""
     fixture = house_make("kept", verify={"command": ""})
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
@@ -80,7 +80,7 @@ def what_is_wanted_is_kept():
 
 @check
 def what_failed_says_which():
-    """One of two files is missing and nobody is to mend it: the work has failed, and every place that shows it says which check."""
+    """One of two files is missing and onFailure is fail: the work has failed, and every view of it names the check that failed."""
     fixture = house_make("failed", verify={"command": ""})
     try:
         goal = goal_with(fixture, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
@@ -112,7 +112,7 @@ def what_failed_says_which():
 
 @check
 def a_person_hears_of_it():
-    """The same, and a person is asked: to try again gives it to an agent once more."""
+    """The same with onFailure = escalate: the daemon asks a person, and the answer to try again gives the work to an agent once more."""
     fixture = house_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
     try:
         goal = goal_with(fixture, [], artifacts=[REPORT], onFailure="escalate")
@@ -133,7 +133,7 @@ WAIT = "import time; print('on it', flush=True)\nwhile not os.path.exists(os.pat
 
 @check
 def once_more_and_no_more():
-    """It is begun anew once, as it was begun before and with the reason; the daemon is killed meanwhile, and it is still once."""
+    """With retry_once the daemon begins the work anew once, as before and with the reason; it is still once if the daemon is killed meanwhile."""
     fixture = house_make("once", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("This was tried before", WAIT + PUT.format("[]"))], artifacts=[REPORT],
@@ -161,7 +161,7 @@ def once_more_and_no_more():
 
 @check
 def what_was_asked_of_it_stands():
-    """The plan says fail while it works that began with mend: it mends. Its next one would fail."""
+    """The plan changes to fail while a run works that began with mend: that run mends. The next run would fail."""
     fixture = house_make("stands", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("It is not done yet", PUT.format(RIGHT)), ("", WAIT)], artifacts=[REPORT])
@@ -181,7 +181,7 @@ BIG = "open('out/report.json', 'w').write('[' + '{\"id\": 1, \"name\": \"a\"}, '
 
 @check
 def too_slow_has_failed():
-    """What cannot be looked at in time has failed, and the same follows."""
+    """A check that is not finished in time has failed, with the usual consequence."""
     fixture = house_make("slow", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("", BIG)], artifacts=[REPORT], onFailure="fail", verificationTimeoutMs=1)
@@ -197,7 +197,7 @@ def too_slow_has_failed():
 
 @check
 def a_report_that_is_required_is_wanted():
-    """Whoever has to report its end is told so; words that look like a report are kept, and are not one."""
+    """The daemon tells an agent that it has to report its completion; it keeps text that looks like a report, and does not accept it as one."""
     fixture = house_make("report", verify={"command": "", "rounds": 1})
     try:
         goal = goal_with(fixture, [], requireCompletionReport=True, onFailure="fail")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does everybody who follows hear of everything, once, in order? However often they are cut off and come back.
+"""Does every follower receive every event once and in order, however often it is cut off and reconnects?
 
     events.py small --engine sqlite|postgres        filters, places, what is gone, polling, roles, the questions of people
     events.py herd --engine ... --followers 1000 --seconds 60 --rate 50 [--daemons 2]
@@ -37,7 +37,7 @@ def order(place):
     return int(era), int(tx), int(n)
 
 
-# ---- one who follows: a raw socket, no thread ----
+# ---- one follower: a raw socket, no thread ----
 
 class Follower:
     def __init__(self, path, query=""):
@@ -47,7 +47,7 @@ class Follower:
         self.raw, self.body = b"", False
 
     def open(self, path=None, header=True):
-        """Comes back where it was: by the header, or by what is asked for."""
+        """Connects, and resumes after the last event: by the header, or by a parameter of the query."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(20)
         self.sock.connect(str(path or self.path))
@@ -62,7 +62,7 @@ class Follower:
         self.raw, self.body = b"", False
 
     def unchunked(self, data):
-        """What the chunks hold: an event may begin in one and end in the next."""
+        """The content of the chunks: an event may begin in one chunk and end in the next."""
         self.raw += data
         out = b""
         if not self.body:
@@ -102,7 +102,7 @@ class Follower:
         self.last = last or self.last
 
     def read(self):
-        """False: it was closed."""
+        """Returns False if the stream was closed."""
         try:
             data = self.sock.recv(262144)
         except BlockingIOError:
@@ -125,7 +125,7 @@ class Follower:
         return wait_until(what, look, within)
 
     def text(self, seconds):
-        """What comes within this time."""
+        """The bytes that arrive within this time."""
         end, out = time.monotonic() + seconds, b""
         while time.monotonic() < end:
             try:
@@ -151,7 +151,7 @@ def refused(client, method, **params):
 
 
 def everything(client, **params):
-    """Page by page, as somebody who polls."""
+    """All events, page by page, as a polling client reads them."""
     out = []
     while True:
         page = rpc(client, "events.list", limit=500, **params)
@@ -252,7 +252,7 @@ def runs_hear_of_their_goal(daemon, client, goals):
 
 
 def who_is_slow_misses_nothing(daemon, client, count):
-    """It reads nothing while more happens than is kept in memory; others go on, and it gets all of it afterwards."""
+    """A follower reads nothing while more events happen than the daemon keeps in memory; others continue, and it gets all events afterwards."""
     slow, quick = Follower(daemon.socket), Follower(daemon.socket)
     for listener in (slow, quick):
         listener.open()
@@ -279,7 +279,7 @@ def who_is_slow_misses_nothing(daemon, client, count):
 
 
 def an_old_goal_is_followed(daemon, client, goal):
-    """Everything of it happened long before what is kept in memory."""
+    """All events of the goal are much older than the events that the daemon keeps in memory."""
     listener = Follower(daemon.socket, f"goal={goal}&after=")
     listener.open()
     listener.until("it has caught up", lambda: listener.ready)
@@ -292,7 +292,7 @@ def an_old_goal_is_followed(daemon, client, goal):
     listener.close()
 
 
-# ---- the questions of people: status, inbox, why ----
+# ---- what people ask: status, inbox, why ----
 
 def node(name, tier, parent=None, **more):
     return {"id": name, "tier": tier, "name": f"the {tier} {name}", "acceptanceCriteria": ["it can be seen"],
@@ -343,7 +343,7 @@ def a_node_is_explained(client):
 
 
 def the_past_is_long(client, goal):
-    """The record that decided is older than what is read at once."""
+    """The record that decided is older than the records that the daemon reads at once."""
     for i in range(230):
         rpc(client, "goal.report", goal=goal, text=f"still working {i}")
     why = rpc(client, "why", of=goal, limit=5)
@@ -377,7 +377,7 @@ def people_are_asked(client, failed, reviewed):
 
 
 def the_database_comes_back(daemon, client, store):
-    """Who follows meanwhile is not cut off, and hears of what comes afterwards."""
+    """A follower is not cut off while the database is down, and receives the events that come afterwards."""
     listener = Follower(daemon.socket)
     listener.open()
     listener.until("it listens", lambda: listener.ready)
@@ -433,7 +433,7 @@ def small(engine):
 # ---- a herd ----
 
 class Writers(threading.Thread):
-    """So many events a second, evenly, on each daemon in turn. On a machine that is slower than ours it may take longer (PATIENCE)."""
+    """Writes `rate` events a second, evenly, on each daemon in turn. On a machine that is slower than ours it may take longer (PATIENCE)."""
 
     def __init__(self, daemons, rate, seconds):
         super().__init__(daemon=True)
@@ -442,7 +442,7 @@ class Writers(threading.Thread):
     def run(self):
         try:
             self.write()
-        except Exception as error:  # told to the main thread
+        except Exception as error:  # the main thread raises it
             self.error = error
 
     def write(self):
@@ -457,7 +457,7 @@ class Writers(threading.Thread):
             time.sleep(max(0, began + self.written / self.rate - time.monotonic()))
 
     def report(self, client, goal):
-        """Until it is stored, once."""
+        """Repeats the report until it is stored, once."""
         while True:
             try:
                 _, _, error = client.call("goal.report", {"goal": goal, "key": f"herd-{self.written}",
@@ -475,7 +475,7 @@ def cpu_of(pid):
 
 
 def memory_of(pid):
-    """MiB, now and at most."""
+    """Resident memory in MiB, now and at its maximum."""
     lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
     return int(lines["VmRSS"].split()[0]) / 1024, int(lines["VmHWM"].split()[0]) / 1024
 
@@ -504,12 +504,12 @@ class Herd:
         for follower in [self.away.pop() for _ in range(len(self.away))]:
             try:
                 self.open(follower)
-            except OSError:  # nobody is there: it tries again
+            except OSError:  # no daemon listens: try again
                 follower.close()
                 self.away.append(follower)
 
     def drop_some(self, share):
-        """Somewhere in the middle of whatever they are at."""
+        """Cuts off some followers, whatever they are doing."""
         for follower in self.chance.sample(self.followers, max(1, int(len(self.followers) * share))):
             if follower.last and follower.sock:
                 self.shut(follower)
@@ -528,7 +528,7 @@ def herd_gather(herd):
 
 
 def herd_judge(herd, events):
-    """Each has seen exactly the log behind its first place."""
+    """Checks that each follower has seen exactly the log after its first place."""
     log = places(events)
     missed = repeated = 0
     for follower in herd.followers:
@@ -543,7 +543,7 @@ def herd_judge(herd, events):
 
 
 def herd_is_bounded(crowd):
-    """LIMIT_FOLLOWERS: one more is told to come back later, and nobody who is there suffers."""
+    """LIMIT_FOLLOWERS: the daemon tells one follower too many to come back later, and the others are not affected."""
     rpc(Client(crowd.daemons[0].socket), "goal.create", title="now it is noticed who has hung up")
     end = time.monotonic() + 1
     while time.monotonic() < end:

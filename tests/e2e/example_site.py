@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where does a person sit? A home of its own, a repository, the programs in PATH, and a store that the examples speak of."""
+"""The environment of one person: a home of its own, a repository, the programs in PATH, and the store that the examples refer to."""
 import fcntl
 import hashlib
 import json
@@ -16,9 +16,9 @@ from pathlib import Path
 
 from world import BUILD, Broken, folder_make, wait_until
 
-GOAL = "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN"    # that help texts and man pages name
-CLOSED = "goal_01JB5D3X0M2K8W3R6VYHNC7Q4T"  # another one, completed
-FAILED = "39FCW6H04A"                       # what the key "example" names: its command failed
+GOAL = "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN"    # the goal that help texts and man pages name
+CLOSED = "goal_01JB5D3X0M2K8W3R6VYHNC7Q4T"  # another goal, completed
+FAILED = "39FCW6H04A"                       # the goal with the key "example": its command failed
 
 
 def node(kind, name, text, **more):
@@ -44,13 +44,13 @@ driver = "pretend"
 behaviour = "silent"
 """
 
-# A damaged index loses nothing: whoever rebuilds can read every row.
+# A damaged index loses nothing: a rebuild can read every row.
 INDEX_PAGE = ("SELECT pageno FROM dbstat WHERE pagetype = 'leaf' AND name IN (SELECT name FROM sqlite_master WHERE type = 'index')"
               " ORDER BY ncell DESC LIMIT 1")
 
 
 class Site:
-    """One person with one daemon at most."""
+    """One person with at most one daemon."""
 
     def __init__(self, name="cli"):
         self.folder = folder_make(name)
@@ -83,7 +83,7 @@ class Site:
         return json.loads(self.well(*words, "--json"))
 
     def on_terminal(self, *words, answer=None, columns=80, lines=24, more=None, within=30, end=None):
-        """(exit status, what stood on the terminal). `end`: a text after which Ctrl-C is pressed."""
+        """(exit status, text on the terminal). `end`: a text after which Ctrl-C is pressed."""
         pid, master = pty.fork()
         if pid == 0:
             os.chdir(self.repository)
@@ -110,7 +110,7 @@ class Site:
         os.close(master)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode("utf-8", "replace").replace("\r\n", "\n")
 
-    # the store that examples speak of
+    # the store that the examples refer to
 
     def furnish(self):
         document = self.folder / "world.json"
@@ -135,7 +135,7 @@ class Site:
         shutil.copytree(self.repository, self.folder / "kept-repository")
 
     def refresh(self):
-        """As it was after furnish()."""
+        """Restores the state after furnish()."""
         self.down()
         for now, kept in ((self.state, "kept"), (self.repository, "kept-repository")):
             shutil.rmtree(now)
@@ -148,7 +148,7 @@ class Site:
         self.well("overseer", "down")
 
     def damage(self):
-        """The daemon dies, a part of the store turns to nothing, and the next start finds that out."""
+        """Kills the daemon, overwrites a part of the store with zeros, and lets the next start find the damage."""
         os.kill(json.loads((self.state / "daemon.json").read_text())["pid"], 9)
         store = self.state / "overseer.db"
         wait_until("it is gone", lambda: self.run("overseer", "admin", "health")[0] == 7, 10)

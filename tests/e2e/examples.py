@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does every example do what it says? Those of the help texts, of the manual pages and of README, executed as written.
+"""Does every example do what it says? The test executes the examples of the help texts, the manual pages and README as written.
 
-The world they run in has the ids that they name (example_site.py). Where an example needs something to have happened before, such as a
-goal that is paused before it is resumed, BEFORE says what. Each runs in a fresh copy of that world.
+The world they run in has the ids that they name (example_site.py). Where an example needs a preparation, such as a goal that is paused
+before it is resumed, BEFORE names it. Each example runs in a fresh copy of that world.
 
   examples.py            all
   examples.py WORDS …    those that have these words in them
@@ -26,7 +26,7 @@ def damaged(site):
 
 
 def proposed(site):
-    """A plan of the overseer waits for a person."""
+    """A plan of the overseer waits for a person's approval."""
     site.well("overseer up --config approve.toml")
     token = site.json("overseer", "token", "create", "--role", "overseer", "--actor", "planner")["token"]
     site.well("overseer", "plan", "apply", ID, "--nodes", "@plan.json", "--version", "1", more={"OVERSEER_TOKEN": token})
@@ -41,7 +41,7 @@ def staffed(site):
 
 
 def seventh(site):
-    """An agent works on T7, as `overseer run` makes it the seventh time, and what it has done waits to be accepted."""
+    """An agent works on T7, as `overseer run` creates it the seventh time, and its work waits for acceptance."""
     staffed(site)
     goal = site.json("overseer", "goal", "create", "the seventh", "--key", "seventh")["goalId"]
     nodes = [{"id": "P7", "tier": "phase", "name": "seventh", "acceptanceCriteria": ["its task is done"]},
@@ -53,11 +53,11 @@ def seventh(site):
 
 
 def nothing(site):
-    """The daemon has to be down."""
+    """For examples that need the daemon to be down."""
 
 
 def asked(*words):
-    """Two questions wait, Q0 and Q1; what else has to have happened."""
+    """Two questions wait, Q0 and Q1; `words` name what else has to happen before."""
     def before(site):
         site.up()
         for kind in ("alert", "approve" if "approve" in words else "decide"):
@@ -68,7 +68,7 @@ def asked(*words):
     return before
 
 
-# How an example begins, and what has to have happened: commands, or a function that begins without a daemon.
+# The beginning of an example, and its preparation: commands, or a function that starts without a daemon.
 BEFORE = {
     "overseer up": nothing, "overseerd": nothing, "overseer restore": nothing, "overseer import": nothing,
     "overseer verify-log": nothing, "overseer admin examine": nothing, "overseer admin retain": nothing,
@@ -91,9 +91,9 @@ BEFORE = {
     "overseer reject": asked("approve"), "overseer ack": asked(), "overseer snooze": asked(), "overseer undo": asked("answered"),
     "overseer question withdraw": asked(),
 }
-# These go on until somebody ends them; a while is enough.
+# These do not end by themselves; the test ends them after a while.
 ENDLESS = ("--follow", "--watch", "overseer attach", "overseer demo")
-# Not here: another machine, or a server, is in it.
+# Not executed here: they need another machine or a server.
 ELSEWHERE = re.compile(r"postgresql://|https?://|systemctl|curl |ssh ")
 
 
@@ -110,7 +110,7 @@ def unroff(line):
 
 
 def manual_examples():
-    """What stands between .nf and .fi and begins with one of the programs."""
+    """Blocks between .nf and .fi that begin with one of the programs."""
     for page in sorted((TOP / "docs" / "man").iterdir()):
         block = None
         for line in page.read_text(encoding="utf-8").splitlines():
@@ -126,7 +126,7 @@ def manual_examples():
 
 
 def readme_script():
-    """All indented blocks that type our programs, one after the other in one shell, as a reader would."""
+    """All indented blocks that type our programs, in order in one shell, as a reader would type them."""
     text = (TOP / "README.md").read_text(encoding="utf-8")
     blocks = ["\n".join(line[4:] for line in block.splitlines()).strip()
               for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)]
@@ -135,7 +135,7 @@ def readme_script():
 
 
 def readme_tried(site):
-    """From nothing, with a home of its own: ~/.local/state is where README says."""
+    """Executes README from nothing, with a home of its own: ~/.local/state is where README says."""
     home = site.folder / "reader"
     home.mkdir()
     without = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
@@ -145,7 +145,7 @@ def readme_tried(site):
 
 
 def prepared(site, script):
-    """What has to have happened has happened."""
+    """Carries out the preparation that the example needs."""
     site.refresh()
     first = BEFORE.get(max((begin for begin in BEFORE if script.startswith(begin)), key=len, default=None))
     if callable(first):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do goals and plans behave as promised, seen through the real daemon's door and its database?
+"""Do goals and plans behave as promised, as the real daemon's interface and its database show them?
 
-goals.py [--engine sqlite|postgres] [--quick]: each check names the requirement rows that it shows. The daemon is killed
-and started again in between, so that whatever is compared afterwards has been stored.
+goals.py [--engine sqlite|postgres] [--quick]: each check names the requirement rows that it proves. The test kills the daemon and
+starts it again in between, so that everything that it compares afterwards has been stored.
 """
 import argparse
 import concurrent.futures
@@ -31,7 +31,7 @@ def check(rows):
 
 
 class Shop:
-    """One daemon on one store, and the way in."""
+    """One daemon on one store, and a client of it."""
 
     def __init__(self, engine, options=()):
         self.engine = engine
@@ -43,7 +43,7 @@ class Shop:
         self.client = Client(self.daemon.socket)
 
     def again(self):
-        """kill -9, and start again."""
+        """Kills the daemon with SIGKILL and starts it again."""
         self.client.close()
         self.daemon.kill()
         self.daemon.start()
@@ -74,7 +74,7 @@ class Shop:
         return [one for one in found if kind in (None, one["type"])]
 
     def nodes(self, goal):
-        """By id, in the order of the plan."""
+        """The nodes by id, in the order of the plan."""
         out = {}
 
         def walk(nodes):
@@ -85,7 +85,7 @@ class Shop:
         return out
 
     def shows(self, what, rows):
-        """What was expected has held: it shows these clauses of rows."""
+        """Records that the expectations so far have held and prove these clauses of rows."""
         proof.passed("e2e", f"{what} [{self.engine}]", rows)
 
     def statuses(self, goal):
@@ -108,7 +108,7 @@ SMALL = [node("P1", "phase"), node("T1.1", "task", "P1"), node("S1.1.1", "subtas
 # ---- goals ----
 
 def goals_made(shop, count):
-    """Created, cancelled and archived, one after the other."""
+    """Creates, cancels and archives goals, one after the other."""
     client, made = Client(shop.daemon.socket), []
     for i in range(count):
         _, result, error = client.call("goal.create", {"title": f"goal {i}"})
@@ -271,7 +271,7 @@ def the_last_subtask_finishes_task_phase_and_goal(shop, quick):
     shop.shows("a completed goal has an end and one event", "PLAN-12.b")
     moves = [one for one in shop.records(goal) if one["type"].startswith("work.")]
     at = {name: "todo" for name in shop.statuses(goal)}
-    for one in moves:  # the records alone tell every status
+    for one in moves:  # the records alone give every status
         assert at[one["node"]] == one["from"], one
         at[one["node"]] = one["to"]
     assert at == shop.statuses(goal)
@@ -364,7 +364,7 @@ CODES = ["initial_create", "replan", "guard_violation", "spawn", "task_completed
 
 @check("")
 def reasons_of_plans_are_codes(shop, quick):
-    """Who made a version is one of three, and why is a code; the manual of the API names each code."""
+    """The source of a plan version is one of three, and its reason is a code; the manual of the API names each code."""
     goal = shop.goal()
     shop.do("plan.apply", goal=goal, nodes=SMALL)
     for code in ("replan", "guard_violation"):
@@ -506,7 +506,7 @@ def the_collections_are_tables(shop, quick):
 
 @check("TICK-19")
 def what_runs_keeps_nobody_waiting(shop, quick):
-    """No lock of the store is held while something is done outside: it hangs, and others write meanwhile."""
+    """The daemon holds no lock of the store while a command runs: the command hangs, and others write meanwhile."""
     path = shop.folder / "hangs"
     os.mkfifo(path)
     slow = shop.goal("hangs", command=f"cat {path}")
@@ -518,7 +518,7 @@ def what_runs_keeps_nobody_waiting(shop, quick):
         longest = max(longest, time.monotonic() - begin)
     still = shop.do("goal.show", goal=slow)["effects"][0]["state"]
     with open(path, "w"):
-        pass  # its end
+        pass  # this ends the command
     assert still == "running", f"it was {still}: nothing was shown"
     assert longest < 1, f"a write took {longest:.2f} s beside a command that hangs"
 
@@ -549,7 +549,7 @@ def lists_find_what_is_there(shop, quick):
 
 @check("STORE-20")
 def what_ended_since_is_counted(shop, quick):
-    """Created before 210 others, done after all of them, changed again: found by its end alone."""
+    """status finds goals by their end alone: one goal was created before 210 others and completed after all of them, another was renamed since."""
     first = shop.goal("created first, done last")
     others = [shop.goal(f"done before {n}") for n in range(210)]
     for goal in others:
@@ -569,7 +569,7 @@ def what_ended_since_is_counted(shop, quick):
 
 @check("")
 def what_asks_the_same_is_answered_together(shop, quick):
-    """`--same`: as many as ask the same, and nothing else; with --dry-run nothing."""
+    """`--same` answers all questions that ask the same, and no others; with --dry-run it answers none."""
     def typed(*words, status=0):
         done = subprocess.run([OVERSEER, "--socket", shop.daemon.socket, *words, "--json"], capture_output=True, text=True, timeout=60, check=False,
                               env={**os.environ, "HOME": str(shop.folder), "OVERSEER_CONFIG": "/dev/null"})
@@ -587,7 +587,7 @@ def what_asks_the_same_is_answered_together(shop, quick):
     alike = [ask("Use node 20?", ["yes", "no"]) for _ in range(4)]
     others = [ask("Use node 22?", ["yes", "no"]), ask("Use node 20?", ["yes", "no", "later"]), ask("Use node 20?", [], kind="alert")]
     shop.do("question.ask", goal=alike[0][0], title="Use node 20?", options=["yes", "no"], cause="again")
-    alike.append((alike[0][0], "Q1"))  # two of one goal
+    alike.append((alike[0][0], "Q1"))  # two questions of one goal
     goal, question = alike[2]
     would = typed("answer", question, "a", "--goal", goal, "--same", "--dry-run")["settled"]
     assert {one["goalId"] for one in would} == {one for one, _ in alike} and waits() >= {one for one, _ in alike}, would
@@ -605,7 +605,7 @@ def what_asks_the_same_is_answered_together(shop, quick):
 
 @check("CLI-12")
 def what_waits_longest_is_found(shop, quick):
-    """It waits longer than 1,004 others: it is the first of the inbox, whether it was created before or after them."""
+    """The inbox lists a question first that waits longer than 1,004 others, whether its goal was created before or after theirs."""
     options = ["yes", "no"]
     before = shop.do("inbox.list")["count"]
 
@@ -647,7 +647,7 @@ def main():
             function(shop, options.quick)
             proof.passed("e2e", name, rows)
             passed += 1
-        except Exception:  # the others are still of interest
+        except Exception:  # the other checks still run
             failed += 1
             print(f"FAILED {name}")
             traceback.print_exc(limit=4)

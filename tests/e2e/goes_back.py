@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL that loses its last commits while daemons have commands at work: is a command ever run twice, is the loss noticed before the
-next act, and is what is missing named? Protocol P13.
+"""PostgreSQL loses its last commits while daemons run commands: does a command ever run twice, does the daemon notice the loss before its next
+act, and does it name what is missing? Protocol P13.
 
 goes_back.py [--times N] [--planted PROGRAM]
 
-Ways, in turn: an asynchronous standby that receives nothing more is promoted and the primary is gone (the URL names both); the data folder is put
-back to an earlier copy; the first of these with the daemon killed at the same time, so that only its state folder knows; and with its host
-frozen, so that another host takes over. --planted: a daemon without one of the defences; the test has to find what that lets through.
+Ways, in turn: the primary is lost and an asynchronous standby that receives nothing more is promoted (the URL names both); the data folder is
+put back to an earlier copy; the first way with the daemon killed at the same time, so that only its state folder knows; and the first way with
+its host frozen, so that another host takes over. --planted: a daemon without one of the defences; the test must find what that lets through.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ WAYS = ("promoted", "copied back", "promoted, daemon killed", "promoted, host fr
 
 
 class Load(threading.Thread):
-    """Goals with a command, one after another; each command writes down that it runs, and takes a while."""
+    """Creates goals with a command, one after another; each command logs that it runs, and takes a while."""
 
     COMMAND = "echo $OVERSEER_EFFECT {key} >> {acts}; sleep 0.3"
 
@@ -51,7 +51,7 @@ class Load(threading.Thread):
                     continue
             except Unreachable:
                 pass
-            time.sleep(0.1)  # the same key once more: what was lost may be asked for again
+            time.sleep(0.1)  # the same key once more: a goal that was lost may be requested again
         client.close()
 
 
@@ -78,9 +78,9 @@ class World:
         return self.acts.read_text().splitlines()
 
     def lose(self):
-        """The server is that of some moments ago."""
+        """Puts the server back to its state of some moments ago."""
         if self.standby:
-            # what was received is replayed when it is promoted: so nothing more is received
+            # a promotion replays everything that was received, so the standby must receive nothing more
             self.standby.configure("primary_conninfo = 'host=/nowhere'")
             self.standby.reload()
             wait_until("nothing is streamed", lambda: self.primary.standbys() == 0, 10)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Can anybody at the network's door get in, or keep others out?
+"""Tests that hostile clients of the TCP interface neither get access nor block other clients.
 
-hostile.py [who|tls|metrics|flood|table] …: tokens, Host and Origin; TLS; what promtool thinks of /metrics; and clients that
-say nothing, say it slowly, say too much or nest too deep, while people at the Unix socket and other clients of the
-network's door go on working. Speeds are ratios: calm and attacked windows take turns in the same run.
+hostile.py [who|tls|metrics|flood|table] …: tokens, Host and Origin; TLS; the check of /metrics by promtool; and clients that
+send nothing, send slowly, send too much or nest JSON too deep, while clients at the Unix socket and other clients of the
+TCP interface continue to work. Speeds are ratios: calm and attacked windows alternate in the same run.
 """
 import http.client
 import json
@@ -34,7 +34,7 @@ def check(holds, what):
 
 
 class Net:
-    """One keep-alive connection to the network's door."""
+    """One keep-alive connection to the TCP interface."""
 
     def __init__(self, port, token=None, timeout=20, context=None):
         self.token = token
@@ -171,7 +171,7 @@ def tokens_die(world):
 
 
 def streams_end(world):
-    """A stream does not outlive the token that it was opened with."""
+    """The daemon ends an event stream when the token that opened it is revoked."""
     made = world.token(role="reader")
     sock = socket.create_connection(("127.0.0.1", world.port), timeout=10)
     sock.sendall(f"GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {made['token']}\r\n\r\n".encode())
@@ -242,7 +242,7 @@ def envelopes(world):
 
 
 def table_of(described):
-    """Who may call what, as docs/security.md has it."""
+    """Returns the table of roles and operations in the format of docs/security.md."""
     roles = ("human", "overseer", "run", "reader")
     lines = ["| operation | " + " | ".join(roles) + " |", "|---|" + "---|" * len(roles)]
     for op in described["operations"]:
@@ -328,7 +328,7 @@ def tls(folder):
     except (OSError, http.client.HTTPException):
         pass
     old = ssl.create_default_context(cafile=str(cert))
-    warnings.simplefilter("ignore", DeprecationWarning)  # of what is tried here
+    warnings.simplefilter("ignore", DeprecationWarning)  # this test uses deprecated TLS versions
     old.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
     old.maximum_version = ssl.TLSVersion.TLSv1_1
     try:
@@ -343,7 +343,7 @@ def tls(folder):
 # ---- floods ----
 
 class Worker(threading.Thread):
-    """Counts requests of one honest client."""
+    """Counts the requests of one honest client."""
 
     def __init__(self, ask):
         super().__init__(daemon=True)
@@ -354,7 +354,7 @@ class Worker(threading.Thread):
             try:
                 self.ask()
                 self.count += 1
-            except Exception as error:  # a thread has nobody to raise to
+            except Exception as error:  # no caller can catch an exception of a thread
                 self.failed = repr(error)
                 return
 
@@ -394,7 +394,7 @@ def gone(sock):
 
 @attack
 def half_open(port, token, ending):
-    """Ten thousand that say nothing. Whoever is shut out comes back."""
+    """Opens ten thousand connections that send nothing. A connection that the daemon closes is opened again."""
     held, came = [], 0
     while came < HALF_OPEN or not ending():
         for _ in range(50):
@@ -412,7 +412,7 @@ def half_open(port, token, ending):
 
 @attack
 def slow_loris(port, token, ending):
-    """A request that never ends, a byte at a time, on as many connections as are let in."""
+    """Sends requests that never end, one byte at a time, on 200 connections."""
     held = []
     while not ending():
         held = [sock for sock in held if not gone(sock)]
@@ -445,7 +445,7 @@ def upload(port, head, piece, most, ending):
 
 @attack
 def big_bodies(port, token, ending):
-    """A hundred MiB: of a stranger, of somebody known, and without saying how much."""
+    """Sends bodies of 100 MiB: without a token, with a token, and chunked without a length."""
     known = f"Authorization: Bearer {token}\r\n".encode()
     line = b"POST /rpc HTTP/1.1\r\nHost: localhost\r\n"
     length = f"Content-Length: {100 * MIB}\r\n\r\n".encode()
@@ -463,7 +463,7 @@ def big_bodies(port, token, ending):
 
 @attack
 def deep_json(port, token, ending):
-    """Ten thousand deep, of somebody known."""
+    """Sends JSON of ten thousand levels with a valid token."""
     net, times = Net(port, token), 0
     while not ending():
         status, _, text = net.request("POST", "/rpc", "[" * 10000)
@@ -481,7 +481,7 @@ class Attacker(threading.Thread):
     def run(self):
         try:
             self.said = ATTACKS[self.name_](self.port, self.token, lambda: self.over)
-        except Exception as error:  # a thread has nobody to raise to
+        except Exception as error:  # no caller can catch an exception of a thread
             self.failed = repr(error)
 
 
@@ -490,7 +490,7 @@ def memory(pid):
 
 
 def attacker_main(name, port, token):
-    """In a process of its own: the honest clients' interpreter is theirs."""
+    """Runs the attack in a separate process, so that it does not slow down the interpreter of the honest clients."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536), hard))
     attacker = Attacker(name, int(port), token)
@@ -509,7 +509,7 @@ def attacked(name, world, token, seconds):
 
 
 def fresh_clients(world, token, seconds):
-    """Those who come while it goes on, and speak at once: how many get their answer?"""
+    """Counts the clients that connect and send a request during the attack, and how many of them get an answer."""
     end, came, served = time.monotonic() + seconds, 0, 0
     while time.monotonic() < end:
         came += 1
@@ -547,7 +547,7 @@ def flood_measure(name, world, token, rounds=3, seconds=2.0):
     unix_ratio, net_ratio = (statistics.median(r[i] for r in ratios) for i in (0, 1))
     print(f"hostile {name}: unix {unix_ratio:.2f}, tcp {net_ratio:.2f} of calm; {served[1]} of {served[0]} new clients "
           f"served; {most - before:+.1f} MiB; {said.strip()}", flush=True)
-    if os.environ.get("HOSTILE_SPEEDS") == "any":  # of a build with sanitizers
+    if os.environ.get("HOSTILE_SPEEDS") == "any":  # for a build with sanitizers
         return
     check(most - before < 24, f"{name}: it cost {most - before:.0f} MiB")
     check(unix_ratio > 0.75, f"{name}: the Unix door has {unix_ratio:.2f} of its speed")
@@ -556,7 +556,7 @@ def flood_measure(name, world, token, rounds=3, seconds=2.0):
 
 
 def flood_one(name, world, token):
-    """A neighbour's work on the same machine looks like ours: what is out of bounds is measured again, at most twice."""
+    """Measures an attack again, at most twice, if it exceeds its bounds: other work on the same machine can cause that too."""
     for last in (False, False, True):
         try:
             flood_measure(name, world, token)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts on one PostgreSQL, with agents at work: does a task ever have two live runs, and does a report ever count for another attempt?
+"""Two hosts on one PostgreSQL, with agents at work: tests that no task has two live runs and that no report counts for another attempt.
 
 hosts.py [--times N] [--only NAME] [--planted PROGRAM]
 
-One host is killed, frozen (SIGSTOP) or cut off from the database, N times each, and returns before or after the other host has started its
-tasks again. The agents are programs that write down each moment at which they run, and that ignore SIGTERM. --planted: a daemon without one of
-the defences; the test then has to find what that one lets through.
+The test kills one host, freezes it (SIGSTOP) or cuts it off from the database, N times each. The host returns before or after the other host
+has started its tasks again. The agents are programs that record each moment at which they run, and that ignore SIGTERM. --planted: a daemon
+without one of the defences; the test then has to find the fault that this defence prevents.
 """
 import argparse
 import json
@@ -49,7 +49,7 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 
 
 class Proxy:
-    """The way of one host to the database. It can be cut: nothing goes through, without an error."""
+    """The connection of one host to the database. The test can cut it: then it passes no data and reports no error."""
 
     def __init__(self, folder, target):
         folder.mkdir()
@@ -80,7 +80,7 @@ class Proxy:
             there.connect(self.target)
             while True:
                 readable, _, _ = select.select([here, there], [], [], 0.2)
-                while readable and not self.open:  # what is read is passed on, or waits
+                while readable and not self.open:  # data waits until the connection is open again
                     time.sleep(0.02)
                 for one in readable:
                     data = one.recv(65536)
@@ -154,7 +154,7 @@ args = ["{script}", "{self.live}"]
         return goal
 
     def runs(self, goal):
-        """[(first moment, last moment, pid)], in the order of their begin."""
+        """Returns [(first moment, last moment, pid)], ordered by the first moment."""
         out = []
         for path in self.live.glob(f"{goal}.[0-9]*"):
             beats = [float(line) for line in path.read_text().split("\n")[:-1]]
@@ -194,7 +194,7 @@ args = ["{script}", "{self.live}"]
                 daemon.process.kill()
                 daemon.process.wait()
         found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout.splitlines()
-        for line in found:  # what holds and agents this test has started
+        for line in found:  # holds and agents that this test has started
             if str(self.folder) in line and ("overseer-hold" in line or "agent.py" in line):
                 try:
                     os.kill(int(line.split()[0]), signal.SIGKILL)
@@ -216,7 +216,7 @@ def judge(pair, goals, findings):
 
 
 def told(pair, victim, other):
-    """People are told that a host is lost, how many tasks wait, and until when."""
+    """Checks that status and inbox show the lost host, the number of tasks that wait, and until when they wait."""
     lost = pair.numbers[victim]
 
     def shown():
@@ -245,7 +245,7 @@ def trial(pair, number, mode, chance, findings, stats):
             (pair.live / f"{goal}.done").write_text(str(pair.runs(goal)[0][2]))
     if looks:
         told(pair, victim, other)
-    if returns_early:  # but after the take-over: a host that returns before it stays the owner
+    if returns_early:  # but after the take-over: a host that returns before the take-over remains the owner
         until = time.monotonic() + LEASE + 0.5 + chance.random() * (ORPHAN + 2)
         wait_until("the other host has taken over", lambda: pair.owned_by(other, goals), 30, 0.05)
         time.sleep(max(0, until - time.monotonic()))
@@ -269,7 +269,7 @@ def trial(pair, number, mode, chance, findings, stats):
 
 
 def history(pair):
-    """What the newest goal went through, for the search for the cause."""
+    """Prints the events of the newest goal, to help find the cause of a failure."""
     try:
         goal = pair.do(1, "goal.list")["goals"][0]["goalId"]
         for one in pair.do(1, "events.list", goal=goal)["events"][-40:]:
@@ -286,7 +286,7 @@ def series(mode, times, program, findings, problems, stats):
         for number in range(times):
             trial(pair, number, mode, chance, findings, stats)
             stats[mode] = stats.get(mode, 0) + 1
-    except Exception as error:  # a thread must not end in silence
+    except Exception as error:  # a thread must report its failure
         problems.append(f"{mode} {number + 1}: {type(error).__name__}: {error}")
         traceback.print_exc(limit=3)
         if pair:
@@ -297,7 +297,7 @@ def series(mode, times, program, findings, problems, stats):
 
 
 def beside_its_hold(program):
-    """A daemon finds overseer-hold in its own folder."""
+    """Copies the program and overseer-hold into one folder, because a daemon looks for overseer-hold in its own folder."""
     folder = folder_make("hosts-planted")
     shutil.copy(program, folder / "overseerd")
     shutil.copy(BUILD / "overseer-hold", folder / "overseer-hold")
@@ -326,7 +326,7 @@ def losses(options):
     return not findings and not problems
 
 
-# ---- whose number is it? ----
+# ---- host numbers ----
 
 CLAIMS = []
 
@@ -337,7 +337,7 @@ def claim(function):
 
 
 class Numbered:
-    """Daemons on one store, each with a state folder of its own."""
+    """Daemons on one store, each with its own state folder."""
 
     def __init__(self, name):
         self.folder = folder_make(f"claim-{name}")
@@ -370,7 +370,7 @@ class Numbered:
 
 @claim
 def each_has_a_number_of_its_own(at):
-    """Two daemons without a setting; each has its number again after a crash, at once."""
+    """Two daemons without a configured number get different numbers, and each gets its own number again at once after a crash."""
     lease = 20
     one = at.start("one", lease=lease)
     assert at.number(one) == 1
@@ -388,7 +388,8 @@ def each_has_a_number_of_its_own(at):
 
 @claim
 def a_claimed_number_is_refused(at):
-    """Also when its owner is away. The reason says who has it and what to do; another number works."""
+    """A daemon cannot start with a number that another host has claimed, also when that host does not run. The reason names the owner and the
+    remedy; another number works."""
     one = at.start("one", "--host", "7")
     assert at.number(one) == 7
     said = at.refused(at.start("two", "--host", "7"))
@@ -403,7 +404,7 @@ def a_claimed_number_is_refused(at):
 
 @claim
 def a_copied_state_folder_is_refused(at):
-    """On this machine, and on another: there /etc/machine-id differs."""
+    """A daemon cannot start with a copied state folder, on the same machine or on another one (with another /etc/machine-id)."""
     one = at.start("one", "--host", "1")
     at.number(one)
     for name in ("two", "three"):
@@ -418,7 +419,7 @@ def a_copied_state_folder_is_refused(at):
     other.write_text("0123456789abcdef0123456789abcdef\n")
     shutil.rmtree(at.folder / "three.state")
     moved = at.folder / "one.state"
-    moved.rename(at.folder / "three.state")  # the very same files, as on a disk that was cloned
+    moved.rename(at.folder / "three.state")  # the same files, as on a cloned disk
     three = Daemon(at.folder, at.store.uri, "three", OVERSEERD, ["--lease", str(LEASE), "--host", "1"], {"HOME": str(at.folder)})
     three.command = [*apart, "sh", "-c", f'mount --bind {other} /etc/machine-id && exec "$0" "$@"', *three.command]
     at.daemons.append(three)
@@ -428,7 +429,7 @@ def a_copied_state_folder_is_refused(at):
 
 @claim
 def a_row_of_an_older_build_is_taken_over(at):
-    """It names nobody: who comes first has it, once it has been silent for a lease."""
+    """The row of an older build names no owner: the first daemon that asks gets it, once the row has had no heartbeat for a lease."""
     one = at.start("one")
     at.number(one)
     one.kill()
@@ -452,8 +453,8 @@ def a_row_of_an_older_build_is_taken_over(at):
 
 @claim
 def two_daemons_under_one_number_do_not_fight(at):
-    """A key that both folders share cannot be told apart at the start. The one that lost the row stays out and says so; nobody is deposed
-    again and again. It returns when the other has gone."""
+    """Two daemons whose folders share one key cannot be distinguished at the start. The daemon that lost the row stays out and reports that; the
+    daemons do not depose each other repeatedly. The first daemon joins again when the other one has ended."""
     one = at.start("one")
     at.number(one)
     (at.folder / "two.state").mkdir()
@@ -485,7 +486,7 @@ def claims(options):
         try:
             function(at)
             print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # the other tests still run
             good = False
             print(f"FAILED {function.__name__}", flush=True)
             traceback.print_exc(limit=4)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do all doors give the same answers? Walks the table of operations through the command line, /rpc and /mcp.
+"""Tests that all interfaces give the same answers: calls each operation of the table through the command line, /rpc and /mcp.
 
-interfaces.py [--engine sqlite|postgres] [--only WORD] [--slow MS]: the table comes from `api.describe`, so an operation that is added is
-walked from then on; one without an example of a valid call in EXAMPLES fails the test. Each operation is called with
-valid, missing, empty, wrong-typed, over-long, unknown and unauthorised parameters; the doors have to agree on the result
-and on the error's code, what is refused must not have changed anything, and every result has to be as declared. With --slow
-every commit begins so many milliseconds late: reports go to the spool, and everything else is the same.
+interfaces.py [--engine sqlite|postgres] [--only WORD] [--slow MS]: the table comes from `api.describe`, so the test covers each
+operation that is added; an operation without an example of a valid call in EXAMPLES fails the test. The test calls each operation with
+valid, missing, empty, wrong-typed, over-long, unknown and unauthorised parameters. The interfaces have to agree on the result
+and on the error code, a refused call must not change anything, and every result has to match its declaration. With --slow
+every commit begins that many milliseconds late: reports go to the spool, and everything else stays the same.
 """
 import argparse
 import http.client
@@ -26,16 +26,16 @@ from world import BUILD, OVERSEER, OVERSEERD, OVERSEERD_SEAMS, STARTED, Client, 
 NODES = [{"id": "P1", "tier": "phase"}, {"id": "T1.1", "tier": "task", "parentId": "P1"},
          {"id": "S1.1.1", "tier": "subtask", "parentId": "T1.1"}, {"id": "S1.1.2", "tier": "subtask", "parentId": "T1.1"}]
 PLAN = [{**node, "name": node["id"], "acceptanceCriteria": ["it can be seen"]} for node in NODES]
-CI = "actor:test:ci"  # a run that may plan, by the operator's word
+CI = "actor:test:ci"  # a run that the operator allows to plan
 ROLES = ("human", "overseer", "run", "reader")
 PROTOCOL = "2025-11-25"
 
 
 class Differs(Exception):
-    """The doors do not agree, or an answer is not as declared."""
+    """The interfaces do not agree, or an answer does not match its declaration."""
 
 
-# ---- the doors ----
+# ---- the interfaces ----
 
 class Rpc:
     name = "rpc"
@@ -44,7 +44,7 @@ class Rpc:
         self.fixture = fixture
 
     def call(self, operation, params, role="human"):
-        """(error code or None, result or None)."""
+        """Returns (error code or None, result or None)."""
         body = json.dumps({"jsonrpc": "2.0", "id": "x", "method": "overseer." + operation["name"], "params": params})
         answer = self.fixture.post("/rpc", body, role)[1]
         if "error" in answer:
@@ -91,7 +91,7 @@ class Mcp:
 
 
 class Cli:
-    """What a person types. Everything is text there: a text cannot be of a wrong type."""
+    """The command line. It passes every value as text, so a text cannot have a wrong type."""
     name = "cli"
 
     def __init__(self, fixture):
@@ -164,7 +164,7 @@ class Fixture:
         self.tokens["ci"] = self.do("token.create", role="run", actor=CI, goal=self.own, run="R_2")["token"]
 
     def post(self, path, body, role, headers=None):
-        """(status, JSON, headers). A person comes through the socket, everybody else with a token over TCP."""
+        """Returns (status, JSON, headers). The role human uses the Unix socket, every other role a token over TCP."""
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **(headers or {})}
         if role == "human":
             connection = UnixConnection(self.daemon.socket, 30)
@@ -191,7 +191,7 @@ class Fixture:
         return self.do("goal.show", goal=goal)["version"]
 
     def rested(self, goal):
-        """The version, once nothing goes on there by itself: an agent that was started says so a few commits later."""
+        """Returns the goal's version once it no longer changes by itself: a started agent reports its start a few commits later."""
         if self.do("assignment.list", goal=goal)["assignments"]:
             quiet = 0.3 + 6 * self.slow / 1000
             seen = [self.version(goal), time.monotonic()]
@@ -205,7 +205,7 @@ class Fixture:
 
 
 # ---- valid calls ----
-# Each gets a house and a goal with a plan that nothing else uses, makes it ready, and returns parameters.
+# Each example gets a fixture and a goal with a plan that no other example uses, prepares the goal, and returns the parameters.
 
 EXAMPLES = {}
 
@@ -428,7 +428,7 @@ def settle(fixture, text):
 
 
 def staffed(fixture, goal):
-    """An agent was given some work of this goal; nobody else gets any."""
+    """Waits until an agent has an assignment of this goal; other goals get no agent."""
     if fixture.do("assignment.list", goal=goal)["assignments"]:
         return
     settle(fixture, AGENTS)
@@ -513,10 +513,10 @@ def respond(fixture, goal):
     return {"question": question, "goal": goal, "text": "the second one"}
 
 
-# Called for real at the end: it ends the daemon.
+# The test calls it at the end, because it ends the daemon.
 LAST = "daemon.stop"
 AFTERWARDS = {"fleet.stop": "fleet.resume"}
-COUNTED_ON = {"fleet.stop": "seq", "fleet.resume": "seq",  # they are about the one fleet, not about a goal of their own
+COUNTED_ON = {"fleet.stop": "seq", "fleet.resume": "seq",  # they act on the one fleet, not on a goal of their own
               "request.send": "version seq", "agent.progress": "version seq", "request.respond": "version seq"}  # an agent works on that goal meanwhile
 
 
@@ -527,11 +527,11 @@ LOOKS_LIKE = [
     (re.compile(r"\btok_\w+"), "TOKEN"), (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b"), "ID"), (re.compile(r"\b[0-9a-f]{32,64}\b"), "HASH"), (re.compile(r"goal \d+"), "goal N"),
 ]
-MOVES = {"records", "events", "tokens", "lines", "effects", "phases", "plan"}  # compared where nothing is written in between
+MOVES = {"records", "events", "tokens", "lines", "effects", "phases", "plan"}  # compared only where nothing is written between the calls
 
 
 def alike(value, strict):
-    """The same for the same call on another goal."""
+    """Replaces ids, times and other varying parts, so that the same call on another goal gives an equal value."""
     if isinstance(value, dict):
         return {name: alike(one, strict) for name, one in value.items() if strict or name not in MOVES}
     if isinstance(value, list):
@@ -552,7 +552,7 @@ def is_of(value, kind):
 
 
 def as_declared(operation, result):
-    """Every member that came is declared, each that always comes came, and types fit."""
+    """Checks that the result has only declared members, has all required members, and that their types match."""
     schema = operation["result"]
     for name, value in result.items():
         row = schema["properties"].get(name)
@@ -570,13 +570,13 @@ def as_declared(operation, result):
 # ---- parameters that are not valid ----
 
 def wrong_type(row):
-    """(value, whether the command line can say it)."""
+    """Returns (value, whether the command line can express it)."""
     if row.get("enum") or row.get("format"):
         return "no such thing", True
     if row["type"] == "integer":
         return "many", True
     if row["type"] == "boolean":
-        return "perhaps", False  # there it is a flag without a value
+        return "perhaps", False  # on the command line it is a flag without a value
     if row["type"] == "array":
         return (7, False) if row["items"]["type"] == "string" else ("nodes", True)
     return 7, False
@@ -593,7 +593,7 @@ def over_long(row):
 
 
 def bad_params(operation, good):
-    """(what is wrong, parameters, whether the command line can say it)."""
+    """Yields (what is wrong, parameters, whether the command line can express it)."""
     schema = operation["params"]
     for name in schema["required"]:
         yield f"no {name}", {key: value for key, value in good.items() if key != name}, True
@@ -607,7 +607,7 @@ def bad_params(operation, good):
     yield "an unknown parameter", {**good, "nonsense": "1"}, True
 
 
-# ---- the walk ----
+# ---- calls of all operations ----
 
 class Walk:
     def __init__(self, fixture):
@@ -649,7 +649,7 @@ class Walk:
                 raise Differs(f"{name}: {first} and {other}")
 
     def same_reading(self, operation):
-        """Nothing is written in between: then all of it is the same."""
+        """Checks that all interfaces return equal results if nothing is written between the calls."""
         params = EXAMPLES[operation["name"]](self.fixture, self.fixture.own)
         answers = self.each_door(operation, params, "human")
         first, *rest = [alike(result, True) for _, result in answers.values()]
@@ -681,7 +681,7 @@ class Walk:
                        self.each_door(operation, {**params, "goal": self.fixture.foreign}, "run"), "E_UNAUTHORIZED")
 
     def listed(self, operation):
-        """Agents see what is for them, everybody else what they may call."""
+        """The tool list of an agent has the operations for agents; the list of any other role has what that role may call."""
         tool = operation["name"].replace(".", "_")
         for role in ROLES:
             tools = self.tools[role]
@@ -720,7 +720,7 @@ class Walk:
 # ---- what a run can reach ----
 
 def a_run_reaches_only_its_own(fixture):
-    """POLICY-03: not by leaving the goal out, not by the id of a node, not by asking why."""
+    """POLICY-03: a run reaches no other goal by omitting the goal, by the id of a node, or by why.show."""
     foreign = fixture.do("goal.create", title="somebody else's")["goalId"]
     fixture.do("plan.apply", goal=foreign, nodes=[{**PLAN[0], "id": "PX"}, {**PLAN[1], "id": "TX", "parentId": "PX"}])
     before = fixture.version(foreign)
@@ -744,10 +744,11 @@ def a_run_reaches_only_its_own(fixture):
     assert fixture.version(foreign) == before
 
 
-# POLICY-03 to POLICY-05, by hand and not from the table: who may call what. Everything else is for people and the overseer.
+# POLICY-03 to POLICY-05: which role may call which operation, written by hand and not read from the table. All other operations are for people
+# and the overseer.
 RUNS_MAY = """agent.complete agent.progress agent.status agent.update handoff.add handoff.list handoff.show api.describe events.list goal.report goal.show mail.ack mail.inbox mail.send plan.apply plan.history plan.insights
     plan.recommend plan.review plan.show question.withdraw request.list request.respond request.send work.block
-    work.start""".split()  # plan.* and work.* that change something: the policy says which runs
+    work.start""".split()  # the policy says which runs may call the writing operations of plan.* and work.*
 READERS_MAY = """agent.status assignment.list assignment.show budget.show desk.show lane.show handoff.list handoff.show replay.compare replay.run api.describe events.list goal.list goal.show goal.tally inbox.list mail.inbox plan.history plan.insights
     plan.recommend plan.show question.show request.list status.show why.show work.diff work.log""".split()
 PEOPLE_ALONE_MAY = """desk.release lane.hold lane.release work.retry config.reload config.show daemon.stop goal.complete goal.release goal.reopen plan.approve plan.reject question.ack
@@ -764,7 +765,7 @@ def roles_are_as_agreed(fixture):
 
 
 def a_run_does_not_plan(fixture):
-    """POLICY-04, POLICY-05, PLAN-28: the overseer applies plans, work agents ask for a look."""
+    """POLICY-04, POLICY-05, PLAN-28: the overseer applies plans, and work agents request a review."""
     table, plan = fixture.table, {"goal": fixture.own, "nodes": PLAN, "version": 1}
     before = fixture.do("plan.show", goal=fixture.own)["version"]
     for interface in fixture.interfaces:
@@ -785,7 +786,7 @@ def a_run_does_not_plan(fixture):
 
 
 def the_four_codes_of_plans(fixture):
-    """API-05: the same four at every door. API-03: a move that the table does not have."""
+    """API-05: every interface returns the same four error codes. API-03: a transition that the table does not have is refused."""
     goal, missing = fixture.goal(), "goal_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
     table = fixture.table
     for interface in fixture.interfaces:
@@ -799,7 +800,7 @@ def the_four_codes_of_plans(fixture):
 
 
 def methods_have_the_names_that_were_asked_for(fixture):
-    """API-01 to API-04: with "overseer." before them, and for short."""
+    """API-01 to API-04: methods work with the prefix "overseer." and without it."""
     def ask(method, **params):
         _, result, error = fixture.client.call(method, params)
         assert not error, (method, error)
@@ -833,7 +834,8 @@ def one_key_is_one_write_at_any_door(fixture):
 
 
 def a_key_is_one_request_of_one_caller(fixture):
-    """The same key with another body is a conflict through every interface, whichever of them was used first; another caller's key is another key."""
+    """The same key with another body is a conflict at every interface, whichever interface was used first; the same key of another caller is
+    another key."""
     create, report, table = fixture.table["goal.create"], fixture.table["goal.report"], fixture.table
     for n, interface in enumerate(fixture.interfaces):
         key = f"one-{n}"
@@ -856,7 +858,7 @@ def a_key_is_one_request_of_one_caller(fixture):
 
 
 def a_key_at_once_is_one_request(fixture):
-    """Thirty at the same moment, with two bodies: one of the bodies is applied, and the other one refused each time."""
+    """Of thirty simultaneous requests with one key and two bodies, the daemon applies one body and refuses the other one each time."""
     answers = []
 
     def go(title):
@@ -900,7 +902,7 @@ def the_daemon_stops_through_each_door(fixture):
 
 
 def no_door_opens_the_store(fixture):
-    """API-12: the command line and the agents' door are linked to no function of a database."""
+    """API-12: the command line, /mcp and /rpc are linked to no function of a database."""
     objects = [*BUILD.glob("overseer.p/src_cli_*.o"), *BUILD.glob("overseerd.p/src_daemon_mcp*.o"), *BUILD.glob("overseerd.p/src_daemon_rpc*.o")]
     assert len(objects) > 10, objects
     for one in objects:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is left standing when processes die, stop and lose their database?
+"""Tests which promises hold when processes die, stop and lose their database.
 
   killer.py kill --engine sqlite|postgres --kills N   the daemon is killed at any moment, N times
   killer.py pg-restart --times N                      PostgreSQL crashes or restarts under a daemon that stays
@@ -8,9 +8,9 @@
   killer.py db-away --engine sqlite|postgres          the store goes away and comes back
   killer.py poison --engine sqlite|postgres           one goal cannot be decided or stored; the others go on
 
-Each starts what it needs, says in a line what it found, and exits with 1 when a promise was broken. Which requirement rows it has
-shown goes into the file that OVERSEER_PROOFS names. OVERSEER_BUILD names the folder with the programs; OVERSEER_KEEP=1
-leaves the store and the logs in place.
+Each verb starts what it needs, prints its findings in one line, and exits with 1 if a promise was broken. It writes the requirement
+rows that it has proven to the file that OVERSEER_PROOFS names. OVERSEER_BUILD names the folder with the programs; OVERSEER_KEEP=1
+keeps the store and the logs.
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ from verify import Verification
 from world import (OVERSEERD, Broken, Client, Daemon, Unreachable, folder_make, goal_text, store_make, under_postgres,
                    wait_until)
 
-WRITERS = 16  # as many as STORE-06 wants, one of them on the command line
+WRITERS = 16  # the number that STORE-06 requires; one of them uses the command line
 
 
 def proven(rows, name, engine=None):
@@ -47,7 +47,7 @@ def report(what, findings, summary, since):
 
 
 def quiet(daemon, store, within=40):
-    """Until nothing is ready or under way, and nothing waits for anybody."""
+    """Waits until no effect is ready or running, and the inbox and the spool are empty."""
     daemon.wait_joined(also_well=True)
     try:
         wait_until("every effect has ended or is unconfirmed", lambda: daemon.alive() and store.count(
@@ -70,7 +70,7 @@ def verified(daemons, store, load, acts):
 # ---- kill ----
 
 def lock_of_the_living(daemon, folder, store):
-    """STORE-07: while one daemon lives, a second one on the same file goes away and leaves it alone."""
+    """STORE-07: while one daemon runs, a second daemon on the same file exits and does not disturb the first one."""
     second = Daemon(folder, store.uri, "second")
     second.start()
     if second.process.wait(10) != 1 or "in use by another daemon" not in second.log_tail():
@@ -82,7 +82,7 @@ def lock_of_the_living(daemon, folder, store):
 
 
 def wait_at_work(daemon, load):
-    """Until the first write since now is acknowledged."""
+    """Waits until the daemon acknowledges a new write."""
     acked = load.acked
     try:
         wait_until("the daemon writes", lambda: load.acked > acked or load.check(), 20, 0.001)
@@ -108,7 +108,7 @@ def kill(options):
     load.start()
     began = time.monotonic()
     for i in range(options.kills):
-        if i % 2:  # half of them while it finds its feet, half while it is at work
+        if i % 2:  # half of the kills come soon after a start, half while the daemon writes
             wait_at_work(daemon, load)
         time.sleep(chance.random() * 0.15)
         load.check()
@@ -122,7 +122,7 @@ def kill(options):
     quiet(daemon, store)
     daemon.stop()
     verification, findings = verified([daemon], store, load, acts)
-    if verification.stats["silent"] > max(3, options.kills / 3):  # P14; without it, more than half as many as kills
+    if verification.stats["silent"] > max(3, options.kills / 3):  # P14; without it, the number is more than half of the kills
         findings.add("asked in vain", f"{verification.stats['silent']} commands are unconfirmed that never began, after {options.kills} kills")
     ok = report(f"kill {options.engine}", findings, f"{options.kills} kills, {verification.summary()}", since)
     if ok and options.kills >= 50:
@@ -153,7 +153,7 @@ def pg_restart(options):
         store.server_stop("immediate" if i % 2 == 0 else "fast")
         time.sleep(chance.random() * 0.5)
         store.server_start()
-        if chance.random() < 0.7:  # otherwise it may be struck again while it still finds its feet
+        if chance.random() < 0.7:  # otherwise the next stop may come while the daemon still recovers
             daemon.wait_joined(also_well=True)
         load.check()
     load.end()
@@ -199,7 +199,7 @@ def main():
         under_postgres([sys.executable, *sys.argv])
     if not OVERSEERD.exists():
         sys.exit(f"There is no {OVERSEERD}: build it first, or name the folder with OVERSEER_BUILD.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes that this test started are ended
     try:
         return 0 if options.run(options) else 1
     except Broken as error:

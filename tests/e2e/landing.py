@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is what lands the commit that was checked and shown? The target moves, the agent edits its judge, the worktree changes after the check.
+"""Tests that the daemon lands the commit that was checked and shown, when the target moves, the agent edits its own check, or the worktree
+changes after the check.
 
-landing.py [--only NAME]: the daemon, real git, agents that are programs (driver command). The judges use git alone.
+landing.py [--only NAME]: the daemon, real git, agents that are programs (driver command). The tests read what landed from git alone.
 """
 import json
 import subprocess
@@ -15,7 +16,7 @@ from world import BUILD
 
 CHECKS = []
 
-# Does what the file beside it says: a shell script, run once for each start. `$MERGE` is the commit that a conflict names.
+# Runs the shell script in the file `act` beside it, once for each start. `$MERGE` is the commit that a conflict names.
 AGENT = r'''import json, os, re, subprocess, sys
 prompt = sys.stdin.read()
 folder = os.path.dirname(os.path.abspath(__file__))
@@ -37,7 +38,7 @@ def check(function):
 
 
 def place_make(name, act, check_text="exit 0", go=True, files=None, **rows):
-    """A house whose repository has check.sh, and whose agent does `act`."""
+    """Makes a fixture whose repository has check.sh, and whose agent runs `act`."""
     rows = {"landing": {"how": "rebase"}, "verify": {"command": "sh ./check.sh"}, **rows}
     fixture = house_make(f"landing-{name}", **rows)
     fixture.program.write_text(AGENT)
@@ -73,7 +74,7 @@ def files_of(fixture, commit="main"):
 
 
 def question_of(fixture, goal):
-    """The newest open question of a goal."""
+    """Returns the newest open question of a goal."""
     items = [item for item in fixture.do("inbox.list")["items"] if item.get("goalId") == goal and item.get("state") == "open"]
     return items[-1] if items else None
 
@@ -96,7 +97,7 @@ def landed(fixture, goal):
 
 @check
 def what_is_shown_is_what_lands():
-    """C2: a file that is deleted after the check is in the diff, and in what lands."""
+    """C2: a file that is deleted from the worktree after the check is in the diff, and it lands."""
     fixture = place_make("shown", "echo fix >fix.py; echo evil >backdoor.py; printf 'caf\\351\\n' >latin.txt", **by_person())
     try:
         goal = fixture.goal()
@@ -123,7 +124,8 @@ def what_is_shown_is_what_lands():
 
 @check
 def bytes_that_are_no_text_hide_nothing():
-    """M3: one Latin-1 byte in a file's name and text, in a commit's message and author, in what the agent prints and in what the check prints."""
+    """M3: a Latin-1 byte in a file's name and text, in a commit's message and author, in the agent's output and in the check's output hides
+    nothing."""
     act = r"""e=$(printf '\351'); echo "fix caf$e" >"caf$e.txt"; git add -A
 git -c "user.name=Ren$e" -c user.email=r@example.org commit -q -m "caf$e is made"; echo more >>"caf$e.txt"; echo "said caf$e"; echo "erred caf$e" >&2"""
     fixture = place_make("latin", act, check_text=r"printf 'checked caf\351\n'; exit 1",
@@ -147,7 +149,7 @@ git -c "user.name=Ren$e" -c user.email=r@example.org commit -q -m "caf$e is made
 
 @check
 def a_moved_target_is_checked_again():
-    """H2: what passes alone and fails together with what others pushed does not land."""
+    """H2: a change that passes alone and fails together with a change that others pushed does not land."""
     fixture = place_make("moved", "echo a >a", check_text="! { test -f a && test -f b; }", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
     try:
         goal = fixture.goal()
@@ -167,7 +169,7 @@ TEXT = "".join(f"line {n}\n" for n in range(20))
 
 @check
 def a_change_that_looks_the_same_is_not_shown_again():
-    """Others pushed other files: the change that a person agreed to is checked again on the new tip, and lands."""
+    """If others pushed other files, the daemon checks the change that a person approved again on the new tip, and lands it."""
     fixture = place_make("same", "echo a >a", **by_person())
     try:
         goal = fixture.goal()
@@ -184,7 +186,7 @@ def a_change_that_looks_the_same_is_not_shown_again():
 
 @check
 def a_new_candidate_is_shown_again():
-    """A yes to one change lands no other one: others pushed to a file that it changes."""
+    """If others pushed to a file that the change touches, the approval does not land the new candidate: the daemon asks again."""
     fixture = place_make("again", "echo a >>text", files={"text": TEXT}, **by_person())
     try:
         goal = fixture.goal()
@@ -206,7 +208,7 @@ def a_new_candidate_is_shown_again():
 
 @check
 def an_ours_merge_removes_nothing():
-    """H3: a conflict that is "resolved" with -s ours keeps other people's files and lines."""
+    """H3: a conflict that the agent "resolves" with -s ours does not remove other people's files and lines."""
     act = 'if [ -n "$MERGE" ]; then git merge -q -s ours --no-edit $MERGE; else echo agent >shared.txt; git add -A; git commit -qm work; fi'
     fixture = place_make("ours", act, go=False, files={"shared.txt": "base\n"}, verify={"command": "sh ./check.sh", "rounds": 1})
     try:
@@ -225,7 +227,7 @@ def an_ours_merge_removes_nothing():
 
 @check
 def a_resolved_conflict_lands():
-    """An honest merge of the named commit lands, with what others did."""
+    """A correct merge of the named commit lands together with the changes of others."""
     act = ('if [ -n "$MERGE" ]; then git merge -q --no-edit $MERGE || true; printf "a person\'s line\\nagent\\n" >shared.txt; git add -A; git commit -qm merged;'
            ' else echo agent >shared.txt; git add -A; git commit -qm work; fi')
     fixture = place_make("resolved", act, go=False, files={"shared.txt": "base\n"})
@@ -245,7 +247,7 @@ def a_resolved_conflict_lands():
 
 @check
 def an_agent_does_not_edit_its_judge():
-    """M4: a check script that changed, or tests that pass only as edited, wait for a person; tests that are new do not."""
+    """M4: a change that edits the check script, or that passes only with edited tests, waits for a person; a change with new tests does not."""
     for name, act, command, words in (
             ("script", "echo exit 0 >check.sh; echo x >x", "sh ./check.sh", "check rules edited"),
             ("tests", "echo exit 0 >tests/one.sh; echo x >x", "sh ./run.sh", "tests edited"),
@@ -265,7 +267,7 @@ def an_agent_does_not_edit_its_judge():
     fixture = place_make("judge-unguarded", "echo exit 0 >tests/one.sh; echo x >x", verify={"command": "sh ./run.sh", "protect": []}, files={
         "tests/one.sh": "test ! -f x\n", "run.sh": "for t in tests/*.sh; do [ ! -f $t ] || sh $t || exit 1; done\n"})
     try:
-        landed(fixture, fixture.goal())  # without the defence the edited test lets it pass
+        landed(fixture, fixture.goal())  # without the protection the change passes with the edited test
     finally:
         fixture.close()
     for name, act in (("new", "mkdir -p tests; echo exit 0 >tests/two.sh; echo x >x"), ("harmless", "echo '# said better' >>tests/one.sh; echo y >y")):
@@ -280,7 +282,7 @@ def an_agent_does_not_edit_its_judge():
 
 @check
 def a_check_that_changed_is_made_again():
-    """A verdict counts for one way of checking."""
+    """The daemon checks a change again if the check command has changed since the verdict."""
     fixture = place_make("digest", "echo a >a", **by_person(verify={"command": "sh ./check.sh", "rounds": 0}))
     try:
         goal = fixture.goal()
@@ -299,7 +301,8 @@ def a_check_that_changed_is_made_again():
 
 @check
 def the_lane_is_held_and_goes_on():
-    """Two that passed wait while a person holds the lane, across a kill; then both land, one after the other, each checked on its tip."""
+    """Two changes that passed wait while a person holds the lane, also across a kill of the daemon; after the release both land one after the
+    other, each checked on its tip."""
     fixture = place_make("lane", "echo $$ >$(basename $(dirname $PWD))", check_text="ls")
     try:
         fixture.do("lane.hold", reason="release freeze")
@@ -324,7 +327,7 @@ def the_lane_is_held_and_goes_on():
 
 @check
 def land_names_the_commit_that_diff_showed():
-    """The command line remembers what it showed, and lands nothing else."""
+    """The command line remembers the commit that `diff` showed, and `land` lands no other commit."""
     fixture = place_make("cli", "echo a >>text", files={"text": TEXT}, **by_person())
     try:
         goal = fixture.goal()

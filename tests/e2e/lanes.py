@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The landing lane of two hosts on one PostgreSQL and one remote repository: the host that has the slot is killed, frozen or cut off.
+"""Tests the landing lane of two hosts on one PostgreSQL and one remote repository: the test kills, freezes or cuts off the host that has the slot.
 
 lanes.py [--times N] [--only NAME] [--moment NAME] [--seed N] [--planted PROGRAM] [--expect WORDS]
 
 Each trial has three tasks on two hosts. At a chosen moment of a slot (granted, the target is fetched, the check runs, the push arrives, the push
-was carried out and its answer is not yet there) the host that has the slot is lost: killed, stopped with SIGSTOP (the daemon, or all of its processes),
-or cut off from PostgreSQL. It returns early or late. A push that arrives while its host is lost is carried out at once, or seconds later, or never.
+is complete and its answer is not yet there) the test kills the host that has the slot, stops it with SIGSTOP (the daemon, or all of its processes),
+or cuts it off from PostgreSQL. The host returns early or late. The remote carries out a push of a lost host at once, seconds later, or never.
 
-The judge reads the repository, the log that the operator's check writes, and the records. --planted: a daemon without one of the defences; the test then
-has to find something, and with --expect something that has these words.
+The test then reads the repository, the log that the operator's check writes, and the records. --planted: a daemon without one of the defences; the
+test then has to report a finding, and with --expect a finding that contains these words.
 """
 import argparse
 import http.server
@@ -40,7 +40,7 @@ MODES = ("kill", "freeze", "cut")
 MOMENTS = ("granted", "fetch", "check", "push", "pushed")
 TRUSTED = Path("/etc/ssl/certs/ca-certificates.crt")
 
-# Each run makes another change to the file of its goal, so that a second landing of one goal would be seen.
+# Each run makes another change to the file of its goal, so that the test can see a second landing of one goal.
 AGENT = r'''import json, os, re, sys
 goal = re.search("goal_[0-9A-Z]{26}", sys.stdin.read()).group(0)
 open(goal, "a").write(f"by {os.getpid()}\n")
@@ -48,7 +48,7 @@ print("```json\n" + json.dumps({"overseerUpdate": {"goalId": goal, "workNodeId":
       "evidence": {"filesTouched": [goal]}}}) + "\n```")
 '''
 
-# What the operator runs. It says on which commit it began and passed.
+# The operator's check. It logs the commit on which it began and passed.
 CHECK = """commit=$(git rev-parse HEAD) || exit 3
 [ -z "$(git status --porcelain)" ] || exit 4
 echo "begin $commit" >>{log}
@@ -58,14 +58,14 @@ echo "passed $commit" >>{log}
 
 
 class Fate:
-    """What becomes of a push."""
+    """How the remote treats a push."""
 
     def __init__(self, delay=0, carried_out=True, answered=True):
         self.delay, self.carried_out, self.answered = delay, carried_out, answered
 
 
 class Remote:
-    """The repository that both hosts land in, over https. It tells `seen` what arrives, and can keep a push for a while."""
+    """The https repository that both hosts land in. It calls `seen` for each request, and can delay a push."""
 
     def __init__(self, folder, certificate):
         self.bare = folder / "app.git"
@@ -82,7 +82,7 @@ class Remote:
         self.url = f"https://127.0.0.1:{self.server.server_address[1]}/app.git"
 
     def push_by_person(self, name):
-        """A person pushes to the target, beside the lane."""
+        """A person pushes to the target without the lane."""
         for _ in range(20):
             (self.person / f"person-{name}").write_text(name + "\n")
             git(self.person, "add", "-A")
@@ -104,7 +104,7 @@ class Remote:
             "CONTENT_LENGTH": str(len(body)), "HTTP_CONTENT_ENCODING": handler.headers.get("Content-Encoding", "")}).stdout
 
     def push(self, handler, body):
-        """None: the connection is dropped."""
+        """Returns None if the remote has to drop the connection."""
         fate = self.seen("push") or Fate()
         if not fate.carried_out:
             return None
@@ -166,7 +166,7 @@ class Remote:
 
 
 def descendants(pid):
-    """All processes below this one, except those that are to outlive a daemon (holds and what they hold)."""
+    """Returns all descendants of this process, except those that have to outlive a daemon (holds and their children)."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -184,11 +184,11 @@ def descendants(pid):
 
 
 class Away(Exception):
-    """The host that was asked is the one that is lost."""
+    """The request was for the lost host."""
 
 
 class Hosts:
-    """Two daemons, each with its own way to PostgreSQL, and one remote."""
+    """Two daemons, each with its own connection to PostgreSQL, and one remote."""
 
     def __init__(self, name, program, certificate):
         self.folder = folder_make(f"lanes-{name}")
@@ -267,7 +267,7 @@ args = ["{self.folder}/agent.py"]
             after = page["next"]
 
     def holder(self, index):
-        """The goal that has the slot."""
+        """Returns the goal that has the slot."""
         return next((entry["goalId"] for entry in self.do(index, "lane.show")["lane"] if entry["slot"]), None)
 
     def waiting(self, index):
@@ -334,15 +334,15 @@ class Strike:
         self.hosts, self.mode, self.chance = hosts, mode, chance
         self.moment, self.skip = moment or chance.choice(MOMENTS), chance.choice((0, 0, 1))
         self.whole = chance.random() < 0.5
-        self.fate = chance.choice((Fate(), Fate(), Fate(LEASE + 4), Fate(carried_out=False)))  # of the push of the host that is lost
-        self.cut_short = chance.random() < 0.3  # the answer to another push is lost on its way
+        self.fate = chance.choice((Fate(), Fate(), Fate(LEASE + 4), Fate(carried_out=False)))  # for the push of the lost host
+        self.cut_short = chance.random() < 0.3  # the answer to another push is lost
         self.pause = chance.random() * 0.3
         self.lock, self.struck, self.over = threading.Lock(), threading.Event(), False
         self.victim = self.goal = self.problem = None
         self.at = 0.0
 
     def seen(self, moment):
-        """From the server's threads and from the test's. The answer: what becomes of that push; None: it is carried out."""
+        """Called by the threads of the server and of the test. Returns the fate of that push; None: the remote carries it out."""
         with self.lock:
             if moment == self.moment and not self.struck.is_set() and not self.over and self.strike():
                 return self.fate if moment == "push" else None
@@ -374,7 +374,7 @@ class Strike:
         return f"{self.mode} at {self.moment}, push after {self.fate.delay} s, host {self.victim}"
 
 
-# ---- the judge ----
+# ---- verdicts ----
 
 def when(event):
     return datetime.fromisoformat(event["at"].replace("Z", "+00:00")).timestamp()
@@ -385,7 +385,7 @@ def passed_on(hosts):
 
 
 def judge_history(hosts, findings):
-    """(commits of each goal). Linear, each commit checked by itself, each goal at most once."""
+    """Checks that the history is linear, that each commit was checked, and that each goal landed at most once; returns the commits of each goal."""
     bare, passed, commits = hosts.remote.bare, passed_on(hosts), {}
     if merges := git(bare, "rev-list", "--min-parents=2", "main").split():
         findings.append(f"the history is not linear: {merges}")
@@ -406,13 +406,13 @@ def judge_history(hosts, findings):
 
 
 def arrived_late(hosts, index, goal, commit):
-    """A person was asked because a lost host was landing it, and its push arrived after that."""
+    """True if the daemon asked a person because a host was lost while it landed the goal, and the push of that host arrived afterwards."""
     asked = [event for event in hosts.events(index, "question.asked", goal=goal) if "lost while it landed" in json.dumps(event)]
     return asked and when(asked[-1]) - 1 < landed_at(hosts)[commit]
 
 
 def judge_goals(hosts, index, goals, commits, findings, stats):
-    """Every goal has landed, or a person is asked about it; a landing is recorded if and only if it is in the history."""
+    """Checks that every goal has landed or has an open question, and that a landing is recorded if and only if it is in the history."""
     for goal in goals:
         landed = hosts.events(index, "work.landed", goal=goal)
         question = hosts.question(index, goal)
@@ -430,7 +430,7 @@ def judge_goals(hosts, index, goals, commits, findings, stats):
 
 
 def judge_order(hosts, index, findings):
-    """The slot is granted to one at a time, to the one that asked first; the times at which each goal had it."""
+    """Checks that the lane grants the slot to one goal at a time, in the order of requests; returns the times at which each goal had it."""
     waiting, holder, spans = [], None, {}
     for event in hosts.events(index, "lane.*"):
         found = re.match(r"([0-9A-Z]{26}) ", event.get("text") or "")
@@ -454,7 +454,7 @@ def judge_order(hosts, index, findings):
 
 
 def landed_at(hosts):
-    """When the target moved to each commit."""
+    """Returns the time at which the target moved to each commit."""
     out = {}
     for line in git(hosts.remote.bare, "reflog", "show", "--date=raw", "--format=%H %gd", "main").splitlines():
         found = re.match(r"([0-9a-f]{40}) .*\{(\d+) ", line)
@@ -463,7 +463,7 @@ def landed_at(hosts):
 
 
 def judge_turns(spans, times, commits, lost, findings):
-    """Who lands has the slot; only a host that was lost may land late, and only by compare-and-swap. Times of the reflog are whole seconds."""
+    """Checks that a goal had the slot when it landed; only a lost host may land late, and only by compare-and-swap. The reflog has whole seconds."""
     for goal, landed in commits.items():
         at = times.get(landed[0])
         if goal in lost or at is None:
@@ -486,7 +486,7 @@ def tasks(hosts, chance, held):
 
 
 def watch_checks(hosts, strike):
-    """The check begins: the moment `check`; the slot has a holder: the moment `granted`."""
+    """Reports the moment `check` when the check begins, and the moment `granted` when a goal has the slot."""
     begun = hosts.checked.read_text().count("begin")
     while not strike.struck.is_set() and not strike.over:
         now = hosts.checked.read_text().count("begin")
@@ -499,7 +499,7 @@ def watch_checks(hosts, strike):
 
 
 def goes_on(hosts, strike, other, stats):
-    """The lane goes on without the lost holder, in bounded time."""
+    """Checks that the lane continues without the lost holder in bounded time."""
     def moved():
         return hosts.holder(other) != strike.goal
     wait_until(f"the lane goes on ({strike})", moved, GOES_ON, 0.05)
@@ -541,7 +541,7 @@ def trial(hosts, number, mode, moment, chance, findings, stats):
         with strike.lock:
             strike.over = True
     watching.join()
-    time.sleep(strike.fate.delay if strike.moment == "push" else 0.2)  # a late push has arrived
+    time.sleep(strike.fate.delay if strike.moment == "push" else 0.2)  # wait until a late push has arrived
     commits = judge_history(hosts, findings)
     judge_goals(hosts, other, goals, commits, findings, stats)
     lost = {goal for goal in hosts.hosts_of if strike.victim is not None and hosts.hosts_of[goal] == strike.victim}
@@ -555,7 +555,7 @@ def trial(hosts, number, mode, moment, chance, findings, stats):
 
 
 def history(hosts, goals):
-    """What they went through, for the search for the cause."""
+    """Prints the events of the goals and of the lane, to help find the cause of a failure."""
     try:
         for goal in goals:
             print(f"  {goal} of host {hosts.hosts_of[goal]}")
@@ -590,7 +590,7 @@ def series(mode, options, program, certificate, findings, stats):
                 return
         if done < options.times and not options.planted:
             findings.append(f"{mode}: only {done} of {options.times} losses came about")
-    except Exception as error:  # a thread must not end in silence
+    except Exception as error:  # a thread must report its failure
         findings.append(f"{mode} {number}: {type(error).__name__}: {error}")
         with OUTPUT:
             traceback.print_exc(limit=4)
@@ -602,7 +602,7 @@ def series(mode, options, program, certificate, findings, stats):
 
 
 def trusted():
-    """A certificate that git trusts in the mount namespace of this process, and nowhere else."""
+    """Makes a certificate that git trusts only in the mount namespace of this process."""
     folder = folder_make("lanes-certificate")
     os.chmod(folder, 0o755)
     certificate_make(folder)

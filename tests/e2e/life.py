@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How does the daemon live beside others: its service manager, whoever guards it, its log, and a store that goes away?
+"""Tests how the daemon works with its service manager, its watchdog files, its log, and a store that becomes unavailable.
 
   life.py                       everything on SQLite
   life.py --engine postgres     the spool with a server that is stopped
@@ -55,7 +55,7 @@ def lines_of(daemon):
 # ---- files ----
 
 def registration(folder):
-    """WATCH-01: there before the first cycle, valid, with another name at each start; gone after a clean end."""
+    """WATCH-01: the registration exists before the first cycle, is valid, has a new id at each start, and is deleted at a clean end."""
     daemon = Daemon(folder, f"sqlite:{folder}/reg.db", "reg")
     names = set()
     for _ in range(2):
@@ -79,7 +79,7 @@ def registration(folder):
 
 
 class Silted:
-    """A daemon whose log nobody reads: as with a disk that hangs, every thread that writes a line stays there."""
+    """A daemon whose log pipe is not read: every thread that writes a log line blocks, as on a disk that hangs."""
 
     def __init__(self, folder):
         self.daemon = Daemon(folder, f"sqlite:{folder}/silt.db", "silt")
@@ -90,7 +90,7 @@ class Silted:
         os.close(write)
 
     def fill(self):
-        """Commands that fail are logged with everything that is known of them."""
+        """Fills the log: the daemon logs a failed command with all its details."""
         for i in range(400):
             client = Client(self.daemon.socket, 0.5)
             try:
@@ -102,7 +102,7 @@ class Silted:
 
 
 def heartbeat(folder):
-    """WATCH-02, WATCH-03: it goes on while nobody takes the log, and shows that the loops do not."""
+    """WATCH-02, WATCH-03: the heartbeat continues while log writes block, and shows that the loops do not advance."""
     silted = Silted(folder)
     daemon = silted.daemon
     wait_until("it answers", lambda: daemon.health().get("joined"), 15)
@@ -112,7 +112,7 @@ def heartbeat(folder):
                        first["timestamp_unix"] and read_json(path), 8, bound=True)
     expect(later["timestamp_unix"] - first["timestamp_unix"] <= 6, "it is written more than every five seconds")
     expect(later["cycle"] > first["cycle"] and later["io_cycle"] > first["io_cycle"], "the loops do not advance")
-    for _ in range(20000):  # whole at any moment
+    for _ in range(20000):  # the file is complete at any moment
         expect(read_json(path), "half a heartbeat could be read")
     silted.fill()
 
@@ -123,7 +123,7 @@ def heartbeat(folder):
     again = wait_until("and it goes on", lambda: (read_json(path) or beat)["timestamp_unix"] > beat["timestamp_unix"] and
                        read_json(path), 8, bound=True)
     expect(again["io_cycle"] == beat["io_cycle"] or again["cycle"] == beat["cycle"], "nothing hangs, after all")
-    os.close(silted.read)  # now writing fails, and everything goes on
+    os.close(silted.read)  # now log writes fail instead of blocking, and the daemon continues
     wait_until("it goes on by itself", lambda: daemon.health().get("joined"), 20)
     daemon.process.terminate()
     expect(daemon.process.wait(20) == 0, "it does not end cleanly")
@@ -133,7 +133,7 @@ def heartbeat(folder):
 # ---- the service manager ----
 
 class Manager:
-    """What a service manager hears."""
+    """Receives the notifications for a service manager."""
 
     def __init__(self, folder):
         self.path = Path(folder) / "notify.sock"
@@ -153,7 +153,8 @@ class Manager:
 
 
 def manager(folder):
-    """G-26: ready when it can be asked, alive as long as its loops go round, stopping when it is told to stop."""
+    """G-26: the daemon reports ready when it answers requests, feeds the watchdog while its loops run, and reports stopping when it gets a signal to
+    stop."""
     heard = Manager(folder)
     daemon = Daemon(folder, f"sqlite:{folder}/manager.db", "manager",
                     environment={"NOTIFY_SOCKET": str(heard.path), "WATCHDOG_USEC": "1000000"})
@@ -170,7 +171,7 @@ def manager(folder):
 
 
 def activation(folder):
-    """A socket that was there before the daemon: whoever called meanwhile is answered."""
+    """Socket activation: the daemon answers a client that connected before the daemon started."""
     path = Path(folder) / "activated.sock"
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(path))
@@ -223,13 +224,13 @@ def logs(folder):
 
 
 def log_file(folder):
-    """As text into a file; a file that was moved away is opened anew on SIGHUP."""
+    """The daemon writes the log as text to a file, and opens the file again on SIGHUP after it was moved."""
     path = Path(folder) / "own.log"
     daemon = Daemon(folder, f"sqlite:{folder}/file.db", "file",
                     options=["--log-file", str(path), "--log-format", "text"])
     daemon.start()
     daemon.wait_joined()
-    wait_until("the log has a line", lambda: " info    keeper: joined the store" in path.read_text(), 5)
+    wait_until("the log has a line", lambda: " info    ledger_thread: joined the store" in path.read_text(), 5)
     expect(read_json(state_of(daemon) / "daemon.json")["log_file"] == str(path), "the registration names another log")
     path.rename(path.with_suffix(".1"))
     daemon.signal(signal.SIGHUP)
@@ -245,8 +246,8 @@ def reports_of(daemon, goal):
 
 
 def spool(folder, engine):
-    """Reports are taken while the store is away, survive a kill -9, and arrive once each. What was being written when the
-    machine went down is put aside."""
+    """The daemon accepts reports while the store is unavailable; they survive a kill -9, and each arrives once. The daemon sets aside an
+    incomplete entry at the end of the spool."""
     store = store_make(engine, folder, "spool")
     daemon = Daemon(folder, store.uri, "spool")
     daemon.start()
@@ -258,14 +259,14 @@ def spool(folder, engine):
         def away():
             health = daemon.health()
             return health and not health["ok"]
-        if engine == "sqlite":  # it notices when it wants to write
+        if engine == "sqlite":  # the daemon notices only when it writes
             threading.Thread(target=lambda: quietly(daemon, "goal.pause", goal=goal), daemon=True).start()
         wait_until("the daemon notices", away, 40)
         for i in range(20):
             status, result, error = call(daemon, "goal.report", goal=goal, text=f"report {i}")
             expect(status == 202 and result.get("spooled") is True, f"report {i}: {status} {result} {error}")
             spooled += 1
-        for text in ("other words", "other words", "before"):  # M1: a key that was used can only be looked up in the store
+        for text in ("other words", "other words", "before"):  # M1: only the store knows whether a key was used
             status, result, error = call(daemon, "goal.report", goal=goal, text=text, key="again")
             expect(status == 202, f"a key again: {status} {result} {error}")
         spooled += 1
@@ -275,7 +276,7 @@ def spool(folder, engine):
             daemon.kill()
             path = state_of(daemon) / "spool"
             whole = path.read_bytes()
-            path.write_bytes(whole + whole[:-3])  # all of them again, and the last one torn
+            path.write_bytes(whole + whole[:-3])  # all entries a second time, the last one incomplete
             daemon.start()
             wait_until("it is there again", daemon.health, 15)
     daemon.wait_joined(within=40, also_well=True)
@@ -295,8 +296,8 @@ def spool(folder, engine):
 
 
 def forwarded(folder):
-    """Reports for a goal of another host are acknowledged while that host does not run, one key with two bodies among them: both arrive,
-    each once. The host of the goal alone can look the key up."""
+    """A daemon acknowledges reports for a goal of another host while that host does not run. Two of them have one key and different bodies: both
+    arrive, each once. Only the host of the goal can look up the key."""
     store = store_make("postgres", folder, "forwarded")
     owner, other = (Daemon(folder, store.uri, name, options=["--host", str(i)]) for i, name in ((1, "owner"), (2, "other")))
     for daemon in (owner, other):
@@ -320,7 +321,7 @@ def forwarded(folder):
 
 
 def beside(folder):
-    """A daemon is killed, and a verb that works beside daemons reads its store: at the next start that is not taken for damage."""
+    """After a daemon was killed, a maintenance verb reads its store: the daemon does not treat that as damage at its next start."""
     store = Sqlite(folder)
     daemon = Daemon(folder, store.uri)
     for number, verb in enumerate((["export", folder / "document"], ["backup", folder / "copy"])):
@@ -338,7 +339,7 @@ def beside(folder):
 
 
 def elsewhere(folder):
-    """L2: verbs that read a store say that there is none, and make none."""
+    """L2: verbs that read a store report a missing store, and do not create one."""
     missing = folder / "missing.db"
     for verb in (["verify-log"], ["backup", folder / "copy"], ["retain"], ["export", folder / "document"], ["forget", "goal_1"]):
         done = subprocess.run([OVERSEERD, "--maintain", *verb, "--store", f"sqlite:{missing}"], capture_output=True, text=True, timeout=60, check=False)
@@ -347,7 +348,7 @@ def elsewhere(folder):
 
 
 def one_store(folder):
-    """M8: a store has one daemon, by whichever name the second one knows it, also where the lock file was removed."""
+    """M8: a second daemon cannot open a store that is in use, under any name of the store, also after the lock file was removed."""
     first = Daemon(folder, f"sqlite:{folder}/store.db")
     first.start()
     first.wait_joined()
@@ -388,7 +389,7 @@ def refused(folder, path, words):
 
 
 def checkpoints(folder):
-    """A store that cannot be opened for checkpoints is tried again, and said: its log does not grow for ever."""
+    """If the daemon cannot open a store for checkpoints, it logs that once and tries again, so that the write-ahead log does not grow for ever."""
     seams = folder / "seams"
     seams.write_text("always checkpoint-open 1\n")
     daemon = Daemon(folder, f"sqlite:{folder}/store.db", program=OVERSEERD_SEAMS, environment={"OVERSEER_SEAM_FILE": str(seams)})
@@ -410,7 +411,8 @@ def checkpoints(folder):
 
 
 def log_bounded(folder):
-    """While a reader keeps a transaction open, the write-ahead log grows; after its end, the log is cut within seconds, beside writers."""
+    """While a reader keeps a transaction open, the write-ahead log grows; after its end, the daemon truncates the log within seconds, while clients
+    write."""
     most = 64 << 20
     daemon = Daemon(folder, f"sqlite:{folder}/store.db")
     daemon.start()
@@ -448,8 +450,8 @@ def log_bounded(folder):
 
 
 def examined(folder):
-    """After a clean end the store is examined beside the work, also while the same goals are written to all the time; after another end
-    before it."""
+    """After a clean end the daemon examines the store while it works, also while clients write to the same goals all the time; after any other end it
+    examines the store before it works."""
     store, said = folder / "store.db", "was examined and is sound"
     daemon = Daemon(folder, f"sqlite:{store}")
 
@@ -489,7 +491,7 @@ def examined(folder):
         for writer in writers:
             writer.join()
     expect(not errors and not daemon.health()["safeMode"], f"beside writers: {errors[:1]} {daemon.log_tail()}")
-    begin(lambda: os.utime(store))  # the file was changed: it is examined first, and not again
+    begin(lambda: os.utime(store))  # the file was changed: the daemon examines it before it works, and not again
     time.sleep(1.6)
     expect(said not in daemon.log.read_text(), "a store that was changed is examined beside the work")
     daemon.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who writes while things break, and what was acknowledged? Clients that repeat what was not answered, with its key."""
+"""The write load during faults: clients that repeat unanswered writes with the same key, and a list of what was acknowledged."""
 import hashlib
 import json
 import os
@@ -11,8 +11,8 @@ import time
 from world import OVERSEER, Broken, Client, Unreachable, goal_text
 
 TRANSIENT = {"E_BUSY", "E_STORE_AWAY", "E_STOPPING", "E_CONFLICT", "E_NO_MEMORY"}
-TIMEOUT_SCALE = 120  # seconds until a write that is repeated again and again counts as lost
-RECENT = 400    # goals that reports go to
+TIMEOUT_SCALE = 120  # seconds until a repeated write counts as lost
+RECENT = 400    # number of newest goals that get reports
 
 
 def derive(space, key):
@@ -20,7 +20,8 @@ def derive(space, key):
 
 
 def key_derive(kind, key, goal, actor=None, run=b""):
-    """What a key names: of its caller, its operation and its goal. Of a create that is the goal. The daemon's own user has no number here."""
+    """Derives an id from the caller, the operation, the goal and the key. For goal.create this is the goal's id. The actor of the daemon's own user
+    has no user number."""
     actor = actor or "human"
     of_both = derive(derive(actor.encode(), run), derive(kind.encode(), key.encode()))
     return derive(derive(b"key", goal), of_both)
@@ -32,7 +33,7 @@ def source_derive(key, params):
 
 
 class Op:
-    """One write that somebody wants once, however often it is asked for."""
+    """One write that has to happen once, however often a client requests it."""
     __slots__ = ("kind", "key", "goal", "source", "text", "command", "keyed", "acked", "forwarded", "seq", "tries",
                  "refused", "why")
 
@@ -50,7 +51,7 @@ class Op:
         return {"title": self.text, "key": self.key, **({"command": self.command} if self.command else {})}
 
     def take(self, status, result, error):
-        """True: settled, one way or the other."""
+        """Returns True if the write is acknowledged or refused."""
         if error:
             code = error["data"]["code"]
             self.why = error["message"]
@@ -85,7 +86,7 @@ class Http:
 
 
 class Cli:
-    """The same writes, typed."""
+    """Sends the same writes through the command line."""
 
     def __init__(self, sockets):
         self.sockets, self.at = sockets, 0
@@ -133,7 +134,7 @@ class Load:
             thread.start()
 
     def end(self, within=TIMEOUT_SCALE + 30):
-        """Whatever is under way is finished; then nobody writes any more."""
+        """Waits until all clients have finished their current write and ended."""
         self.ending.set()
         self.resting.clear()
         end = time.monotonic() + within
@@ -175,11 +176,11 @@ class Load:
                 count += 1
                 op = self.next_op(chance, f"{self.prefix}{number}-{count}")
                 self.settle(way, op, chance)
-                if op.keyed and chance.random() < 0.05:  # nobody may be harmed by asking once more
+                if op.keyed and chance.random() < 0.05:  # a repeated request must have no effect
                     self.repeats += 1
                     self.settle(way, op, chance)
                 time.sleep(chance.random() * 2 * self.rest)
-        except Exception as error:  # whatever it is, it is a finding
+        except Exception as error:  # every exception is a finding
             self.problems.append(f"{type(error).__name__}: {error}")
 
     def take_rest(self):
@@ -217,7 +218,7 @@ class Load:
                     break
             except Unreachable as error:
                 op.why = str(error)
-            if not op.keyed:  # who does not name it does not ask again: it may stand, or not
+            if not op.keyed:  # without a key the client does not repeat the write: it may be stored or not
                 way.turn_away()
                 return
             if time.monotonic() > end:

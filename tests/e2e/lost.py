@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is what an agent said, and what was said to it, still there when a hold dies, settings change, or both speak at once?
+"""Tests that no message from an agent or to it is lost when a hold dies, settings change, or both sides send at the same time.
 
 lost.py [--only NAME]: the daemon, real worktrees, an agent that is a program and speaks ACP.
 """
@@ -17,7 +17,7 @@ from world import BUILD
 
 CHECKS = []
 
-# It waits for a file, asks for permission if it is told to, and says that it has made it.
+# The agent waits for the file `go`, asks for permission if the file `ask` exists, and reports that its work is done.
 AGENT = """import json, os, re, sys, time
 def say(**what): print(json.dumps({"jsonrpc": "2.0", **what}), flush=True)
 def words(text): say(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}})
@@ -72,7 +72,7 @@ def house_of(name, slow=0, **rows):
 
 
 def prompts(fixture):
-    """All that it was ever told, as it landed."""
+    """Returns all prompts that the agent received, from the branch that landed."""
     [branch] = git(fixture.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split()
     return git(fixture.repo, "show", f"{branch}:prompts")
 
@@ -84,7 +84,8 @@ def holds(fixture):
 
 @check
 def what_a_dead_hold_kept_is_read():
-    """Daemon and hold die, as in a reboot, after the agent has said done: that is read, and nobody is asked to do it again."""
+    """If daemon and hold die, as in a reboot, after the agent has reported done, the restarted daemon reads that report and does not start the work
+    again."""
     fixture = house_of("unread")
     try:
         goal = fixture.goal()
@@ -109,7 +110,7 @@ def what_a_dead_hold_kept_is_read():
 
 @check
 def who_left_the_settings_is_stopped():
-    """The daemon dies before the agent's first word, and its row is taken out of the settings: the daemon starts, and stops it."""
+    """If the daemon dies before the agent's first message and the agent's row is removed from the settings, the restarted daemon stops the agent."""
     fixture = house_of("gone", slow=600)
     try:
         goal = fixture.goal()
@@ -131,7 +132,7 @@ def who_left_the_settings_is_stopped():
 
 @check
 def a_yes_comes_before_other_words():
-    """Somebody tells it something in mid-turn, and then it asks for permission: the yes is given at once, and the words after it."""
+    """If an agent asks for permission while a message for it waits, the daemon sends the answer at once, and the message afterwards."""
     fixture = house_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
     try:
         goal = fixture.goal()
@@ -154,7 +155,7 @@ def a_yes_comes_before_other_words():
 
 
 def rows_with(fixture, words):
-    """The tables that have these words in them."""
+    """Returns the tables that contain these words."""
     store = sqlite3.connect(f"file:{fixture.folder}/store.db?mode=ro", uri=True)
     try:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -166,7 +167,7 @@ def rows_with(fixture, words):
 
 @check
 def progress_goes_with_its_run():
-    """What it said of its progress is nowhere but in the log when its run is over, and nowhere at all when the goal is forgotten."""
+    """An agent's progress text is only in the log after its run has ended, and nowhere after the goal was forgotten."""
     fixture = house_of("progress")
     try:
         goal = fixture.goal()

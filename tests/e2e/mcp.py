@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Can agents get in? The Model Context Protocol over HTTP and over standard input and output, and what others make of it.
+"""Tests the Model Context Protocol over HTTP and over standard input and output, also with programs of other projects.
 
 mcp.py protocol   what the specification says of /mcp: sessions, headers, revisions, tools
 mcp.py bridge     `overseer mcp`: messages on standard input and output, while the daemon comes and goes
 mcp.py peers      the official inspector and the conformance suite, from npm, in a network of their own
 
-Without a word: all of them. Peers that cannot be had here are said to be skipped, and then they prove nothing.
+Without an argument: all of them. If the peers cannot be installed here, the test reports them as skipped, and they prove nothing.
 """
 import argparse
 import fcntl
@@ -35,7 +35,7 @@ NOT_FOR_US = Path(__file__).with_name("mcp-not-for-us.yml")
 
 
 class Place:
-    """A daemon with both doors open, a goal, and tokens of every role."""
+    """A daemon with Unix socket and TCP interface, a goal, and tokens of every role."""
 
     def __init__(self):
         self.folder = folder_make("mcp")
@@ -62,7 +62,7 @@ class Place:
         return self.do("token.create", role=role, **bound)["token"]
 
     def http(self, verb, body=None, token=None, session=None, **headers):
-        """(status, JSON or None, headers). Without a token: a person, through the socket."""
+        """Returns (status, JSON or None, headers). Without a token, the call comes from a person through the Unix socket."""
         said = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if token:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -200,7 +200,7 @@ class Bridge:
         self.process.stdin.flush()
 
     def read(self, within=40):
-        """One line of standard output, which has to be a message; None: nothing came."""
+        """Reads one line of standard output, which has to be a message; returns None if nothing came."""
         while b"\n" not in self.rest:
             ready, _, _ = select.select([self.process.stdout], [], [], within)
             more = os.read(self.process.stdout.fileno(), 65536) if ready else b""
@@ -227,7 +227,7 @@ class Bridge:
         return answer
 
     def end(self):
-        """Standard input ends; so does the bridge, without a word."""
+        """Closes standard input; the bridge ends without any output."""
         self.process.stdin.close()
         assert self.read(5) is None
         assert self.process.wait(10) == 0
@@ -295,8 +295,8 @@ def a_bridge_says_that_nobody_is_there(place):
 # ---- peers ----
 
 class Doorman(http.server.BaseHTTPRequestHandler):
-    """Hands requests on with a token, for the conformance suite cannot send one. Where they name this doorman they name
-    the daemon behind it; any other name is left as it is."""
+    """Forwards requests with a token, because the conformance suite cannot send one. Replaces its own port in Host and Origin with the
+    daemon's port; any other name stays as it is."""
     protocol_version = "HTTP/1.1"
     place = None
 
@@ -329,7 +329,7 @@ class Doorman(http.server.BaseHTTPRequestHandler):
 
 
 def node_run(place, *words, within=120):
-    """A program of npm's: an empty home, no proxy, nothing of ours but what is named."""
+    """Runs a program from npm with an empty home folder, no proxy, and only the named environment variables."""
     home = place.folder / "home"
     home.mkdir(exist_ok=True)
     modules = peers_folder() / "node_modules"
@@ -362,7 +362,7 @@ def the_inspector_lists_and_calls(place):
 def the_conformance_suite_agrees(place):
     Doorman.place = place
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Doorman)
-    server.handle_error = lambda *_: None  # whoever hangs up has heard enough
+    server.handle_error = lambda *_: None  # a client that closes its connection is no error
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/mcp"
     suite = "@modelcontextprotocol/conformance/dist/index.js"
@@ -385,7 +385,7 @@ def peers_folder():
 
 
 def peers_fetch():
-    """None, or why they cannot be had."""
+    """Installs the peers. Returns None, or the reason why that is not possible."""
     npm = shutil.which("npm")
     if not npm:
         return "there is no npm (tools/setup installs it)"
@@ -404,14 +404,14 @@ def peers_fetch():
 
 
 def loopback_up():
-    """The one network interface of a new namespace."""
+    """Enables the loopback interface, the only network interface of a new namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sH14s", b"lo", 0x1 | 0x40, b"")  # IFF_UP, IFF_RUNNING
         fcntl.ioctl(any_socket, 0x8914, request)  # SIOCSIFFLAGS
 
 
 def apart(arguments):
-    """Start again where there is no network but the loopback; None, or why that cannot be."""
+    """Starts the test again in a namespace that has only the loopback network. Returns None, or the reason why that is not possible."""
     if os.environ.get("OVERSEER_APART"):
         loopback_up()
         return None
@@ -440,7 +440,7 @@ def checks_run(names, only):
             function(place)
             passed += 1
             proof.passed("e2e", function.__name__, rows)
-        except Exception:  # the others are still of interest
+        except Exception:  # the other tests still run
             failed += 1
             print(f"FAILED {function.__name__}")
             traceback.print_exc(limit=6)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL of several nodes: does a daemon find the one that takes writes, does it give up a node that takes them no more, does it
-wait for no node for ever, and does it say what happened?
+"""Tests a PostgreSQL of several nodes: a daemon finds the node that accepts writes, leaves a node that no longer accepts them, waits for no node
+without limit, and logs what happened.
 
 nodes.py [--only NAME]
 """
@@ -67,7 +67,7 @@ def standby_first_in_the_url():
 
 @test
 def node_that_takes_no_more_writes():
-    """As in a switchover: the old primary is made read-only, the other one is promoted, and no connection breaks."""
+    """After a switchover (the old primary is read-only, the other node is promoted, no connection breaks) the daemon writes to the new primary."""
     folder = folder_make("nodes-readonly")
     primary, standby = pair_make(folder)
     daemon = Daemon(folder, url(primary, standby), "host", options=["--lease", "2"])
@@ -96,7 +96,8 @@ def acknowledged(daemon):
 
 @test
 def two_nodes_that_take_writes():
-    """The old primary waits for a standby that is the new primary: it accepts everything and commits nothing. It is the first in the URL."""
+    """The old primary, first in the URL, waits for a standby that is now the new primary: it accepts everything and commits nothing. The daemons find
+    the new primary."""
     folder = folder_make("nodes-two")
     primary, standby = pair_make(folder)
     daemons = [Daemon(folder, url(primary, standby), name, options=["--lease", "2"]) for name in ("stays", "comes")]
@@ -122,7 +123,7 @@ def two_nodes_that_take_writes():
 
 @test
 def a_node_whose_lock_is_held():
-    """The old primary answers, but every table is locked there and stays so. Another node takes writes on a later timeline."""
+    """The old primary answers, but all its tables stay locked. Another node accepts writes on a later timeline, and the daemon finds it."""
     folder = folder_make("nodes-locked")
     primary, standby = pair_make(folder)
     daemon = Daemon(folder, url(primary, standby), "host", options=["--lease", "2"])
@@ -146,7 +147,7 @@ def a_node_whose_lock_is_held():
 
 @test
 def commits_that_wait_for_no_standby():
-    """`status` and `doctor` warn while a failover can lose commits, and only then. The role has no privilege of the server."""
+    """`status` and `doctor` warn if and only if a failover can lose commits. The role has no privileges on the server."""
     folder = folder_make("nodes-warns")
     primary = Server(folder, "one").create()
     primary.ask("CREATE ROLE plain LOGIN")
@@ -186,7 +187,7 @@ def commits_that_wait_for_no_standby():
 
 
 def examples_of(path):
-    """The indented blocks of a document, by the word that they begin with."""
+    """Returns the indented blocks of a document."""
     blocks, block = [], []
     for line in [*path.read_text().splitlines(), ""]:
         if line.startswith("    "):
@@ -199,7 +200,7 @@ def examples_of(path):
 
 @test
 def what_the_document_says():
-    """docs/postgres.md, step by step, as it stands: only the names of the machines are replaced by where they are here."""
+    """The examples of docs/postgres.md work step by step as written; the test replaces only the names of the machines."""
     site = Site("nodes-document")
     os.chmod(site.folder, 0o755)
     nodes = {name: Server(site.folder, name) for name in ("db1", "db2", "db3")}
@@ -249,7 +250,7 @@ def what_the_document_says():
 
 
 class Silent:
-    """A server that accepts connections, serves `statements` statements of each session, and then says nothing more."""
+    """A server that accepts connections, serves `statements` statements of each session, and then sends nothing more."""
 
     def __init__(self, folder, name, target, statements):
         self.folder, self.target, self.statements, self.waited = folder / name, target, statements, []
@@ -268,7 +269,7 @@ class Silent:
 
     def serve(self, here):
         begun = time.monotonic()
-        if self.statements is None:  # not even a greeting
+        if self.statements is None:  # it does not even answer the first message
             while here.recv(65536):
                 pass
             self.waited.append(time.monotonic() - begun)
@@ -306,14 +307,14 @@ class Silent:
 
 @test
 def silent_servers_are_given_up():
-    """After the Nth statement of a session nothing comes any more. The daemon says so in time, whichever statement it is."""
+    """If a server stops answering after the Nth statement of a session, the daemon logs that in time, for every N."""
     folder = folder_make("nodes-silent")
     server = Server(folder, "one").create()
     daemon = Daemon(folder, url(server), "makes", options=["--lease", "2"])
-    daemon.start()  # the tables
+    daemon.start()  # creates the tables
     daemon.wait_joined()
     daemon.stop()
-    counts = [0, 1, 2, 3, 4] + ([20, 60] if FULL else [])  # the later ones come after several tries at the start of a daemon
+    counts = [0, 1, 2, 3, 4] + ([20, 60] if FULL else [])  # a daemon reaches the later ones after several tries at its start
     daemons = []
     for count in counts:
         daemons.append(Daemon(folder, url(Silent(folder, f"silent{count}", server, count)), f"host{count}", options=["--lease", "2"]))
@@ -346,7 +347,7 @@ def connect_timeout_of_the_url():
 
 @test
 def reads_after_a_failover():
-    """Every connection is lost while nothing is asked. The first read after that is answered."""
+    """If all connections are lost while the daemon is idle, the daemon answers the first read after that."""
     folder = folder_make("nodes-reads")
     server = Server(folder, "one").create()
     daemon = Daemon(folder, url(server), "host", options=["--lease", "30"])
@@ -382,13 +383,13 @@ def depositions_say_what_happened():
     def told(text):
         wait_until(f"the log says: {text}", lambda: text in one.log.read_text(), 15)
 
-    # 1. it was stopped, and another host took over
+    # 1. the daemon was stopped, and another host took over
     one.signal(signal.SIGSTOP)
     wait_until("it is taken over", lambda: server.ask("SELECT state FROM host WHERE host_id = 1") != [["0"]], 15, 0.1)
     one.signal(signal.SIGCONT)
     told("another host took over")
     one.wait_joined()
-    # 2. another process joined under its number
+    # 2. another process joined under the daemon's number
     server.ask("UPDATE host SET epoch = epoch + 1, instance = instance + 1 WHERE host_id = 1")
     told("another process joined under the number of this host")
     one.wait_joined()

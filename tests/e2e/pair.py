@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does one daemon take over from another that was stopped, and does that one, when it goes on, act as its old self no more?
+"""Tests that one daemon takes over from another one that was stopped, and that the stopped one no longer acts under its old epoch when it resumes.
 
-Triggers in the database write down who committed what under which epoch. They see what the daemons do, not what they say."""
+Triggers in the database record which host committed what under which epoch. They record what the daemons do, not what they report."""
 import random
 import signal
 import threading
@@ -19,7 +19,7 @@ MODES = ("from outside", "inside-transaction", "between-claim-and-act", "sent")
 HITS = {"inside-transaction": 4, "between-claim-and-act": 3, "sent": 15}
 WRITERS = 6
 LIVE, LOST, GONE = range(3)
-SETTLES = {COMPLETED, NEEDS_PERSON, CLAIMED, ENDED, UNCONFIRMED}  # what the new owner may still write
+SETTLES = {COMPLETED, NEEDS_PERSON, CLAIMED, ENDED, UNCONFIRMED}  # record types that the new owner may still write
 
 AUDIT = """
 CREATE TABLE audit_host (id bigserial PRIMARY KEY, tx bigint, host int, epoch_before bigint, epoch bigint,
@@ -61,7 +61,7 @@ class Pair:
             self.go()
         except Broken as error:
             self.problem = f"pair {self.number}, after {len(self.took)} stops: {error}"
-        except Exception as error:  # a thread must not end in silence
+        except Exception as error:  # a thread must report its failure
             self.problem = f"pair {self.number}: {type(error).__name__}: {error}"
 
     def go(self):
@@ -110,7 +110,7 @@ class Pair:
 
     def strike(self, index, mode):
         victim, host = self.daemons[index], index + 1
-        for seam in self.seams:  # first a connection that breaks while something is being sent
+        for seam in self.seams:  # first a connection that breaks during a query
             seam_arm(seam, f"fail query {self.chance.randint(1, 12)}")
         time.sleep(0.3 + self.chance.random() * 0.5)
         for seam in self.seams:
@@ -139,7 +139,7 @@ class Pair:
             self.late.append(f"pair {self.number}, stop {len(self.took)}, {mode}: taken over after {took:.2f} s")
 
     def settled_state(self, host, mark):
-        """Once the new owner has nothing left to do: whom the goals belong to, and where the logs end."""
+        """Waits until the new owner has nothing left to do. Returns the goals that moved, the end of the audit log, and the number of acts."""
         wait_until("the new owner has settled what it took",
                    lambda: self.number_of("effect WHERE state < 2") == 0 and self.number_of("inbox") == 0, 15, 0.05)
         moved = {row[0] for row in self.ask(f"SELECT goal FROM audit_goal WHERE id > {mark} AND owner_before = {host}"
@@ -171,7 +171,7 @@ class Pair:
                              f" owner is {owner}; host {host} had lost it")
 
     def late_acts(self, acts_before):
-        """Acts under a fence that was no longer the goal's."""
+        """Returns the acts whose fence is older than the goal's fence."""
         out = []
         for line in self.acts.read_text().splitlines()[acts_before:]:
             effect, fence, key = line.split()
@@ -182,15 +182,15 @@ class Pair:
         return out
 
     def may_follow(self, kind, body):
-        if kind == REPORTED:  # spooled by the host that lost the goal, or still on its way: the new owner applies it
+        if kind == REPORTED:  # a report that the host that lost the goal had spooled, or that was not yet delivered: the new owner applies it
             text = decode(bytes.fromhex(body), EVIDENCE)["text"].decode()
             return any(op.text == text for op in self.load.ops)
         return kind in SETTLES
 
-    # what the last one must do alone
+    # what the last host must do alone
 
     def last_one_alone(self):
-        """Host 1 stops and never comes back. What was accepted for it, also for a goal that has ended, is host 2's to apply."""
+        """Host 1 stops and does not return. Host 2 applies what was accepted for host 1, also for a goal that has ended."""
         first, second = self.daemons
         client = Client(first.socket)
         done = Op("goal.create", f"alone{self.number}", text="ends at once",
@@ -211,7 +211,7 @@ class Pair:
         wait_until("what was accepted for a host that is gone has been applied", self.is_quiet, 10, 0.05)
         second.stop()
 
-    # who wrote what
+    # which host wrote what
 
     def audit(self):
         hosts = [tuple(map(int, row)) for row in self.ask(
@@ -247,8 +247,8 @@ class Pair:
 
 
 def sigstop(options):
-    """Every take-over is in time. A neighbour's work on the same machine looks like ours: where others may work beside us, a run
-    with one that is late, and nothing else wrong, is measured once more before it counts."""
+    """Checks that every take-over is in time. Other work on the same machine can delay a take-over: where such work is possible, the test
+    repeats a run whose only fault is a late take-over once before it counts."""
     wrong, late = sigstop_run(options)
     if late and not wrong and TIMEOUT_SCALE > 1:
         print(f"    {late} take-overs came late: once more")

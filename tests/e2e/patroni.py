@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Three PostgreSQL nodes under Patroni, two daemons with agents at work, a write load: does a fault of the cluster lose anything that was
-acknowledged, is anything done twice, does a daemon exit, and how long is nothing acknowledged?
+"""Three PostgreSQL nodes under Patroni, two daemons with agents at work, a write load: tests that a fault of the cluster loses nothing that was
+acknowledged, that nothing is done twice, that no daemon exits, and how long the daemons acknowledge nothing.
 
 patroni.py [--faults N] [--lose N] [--kinds A,B] [--seed N]
 
 --faults: synchronous replication; the faults are those of KINDS, in turn. One daemon names the three nodes, the other one the pgbouncer at
-each of them. --lose: asynchronous replication; the primary goes on without its standbys, and is killed. Its last commits are lost.
+each of them. --lose: asynchronous replication; the primary continues without its standbys, and the test kills it. Its last commits are lost.
 """
 import argparse
 import json
@@ -29,10 +29,10 @@ from load import Load
 from verify import Verification
 from world import SUPERVISION, Broken, Client, Daemon, Unreachable, folder_make, goal_text, wait_until
 
-SILENCE = 20   # seconds without an acknowledgement, at most
-AGENTS = 2     # at work for each daemon
+SILENCE = 20   # most seconds without an acknowledgement
+AGENTS = 2     # number of agents at work for each daemon
 
-# Writes down each moment at which it runs, works for a while, and reports.
+# The agent records each moment at which it runs, works for a while, and reports.
 AGENT = """import json, os, random, re, sys, time
 from pathlib import Path
 told = sys.stdin.read()
@@ -52,14 +52,14 @@ PLAN = [{"id": "P1", "tier": "phase", "name": "all of it", "acceptanceCriteria":
 
 
 class TimedLoad(Load):
-    """Notes, for each daemon, when it last acknowledged a write that the store has, and the longest time without one."""
+    """Records for each daemon when it last acknowledged a write that is in the store, and the longest time without an acknowledgement."""
 
     def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)
         self.last, self.longest = {}, Counter()
 
     def watch(self):
-        """From now on."""
+        """Starts the measurement now."""
         self.last = {path: time.monotonic() for path in self.sockets}
         self.longest = Counter()
 
@@ -76,7 +76,7 @@ class TimedLoad(Load):
 
 
 class Probe(threading.Thread):
-    """One writer for each daemon that never turns to the other one: its acknowledgements are what is timed."""
+    """A writer that uses only one daemon: the test measures the times of its acknowledgements."""
 
     def __init__(self, load, path):
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ class Probe(threading.Thread):
 
 
 class Agents(threading.Thread):
-    """Keeps tasks for agents at one daemon, one after another. What was acknowledged is remembered."""
+    """Creates tasks for agents at one daemon, one after another, and remembers those that were acknowledged."""
 
     def __init__(self, name, daemon, ending, lossy):
         super().__init__(daemon=True)
@@ -136,7 +136,7 @@ class Agents(threading.Thread):
                     if not shown or shown["status"] != "active":
                         break
                     time.sleep(0.5)
-        except Exception as error:  # a thread must not end in silence
+        except Exception as error:  # a thread must report its failure
             self.problem = f"{self.name}: {type(error).__name__}: {error}"
 
 
@@ -179,7 +179,7 @@ args = ["{script}", "{self.live}"]
 """)
 
     def runs(self):
-        """{goal: [(first moment, last moment, pid)]}, in the order of their begin."""
+        """Returns {goal: [(first moment, last moment, pid)]}, ordered by the first moment."""
         out = defaultdict(list)
         for path in self.live.glob("goal_*"):
             beats = [float(line) for line in path.read_text().split("\n")[:-1]]
@@ -188,7 +188,7 @@ args = ["{script}", "{self.live}"]
         return {goal: sorted(runs) for goal, runs in out.items()}
 
     def agents_judge(self):
-        """Two live runs of one task are a dispatch too many; so is a run that nothing on record began."""
+        """Reports two simultaneous runs of one task, and problems of the agent threads; returns the number of runs."""
         count = 0
         for goal, runs in self.runs().items():
             count += len(runs)
@@ -297,13 +297,13 @@ def etcd_down(world):
 
 @fault
 def server_killed(world):
-    """Patroni stays and starts it again, or lets another one take over."""
+    """Patroni keeps running and starts the server again, or lets another node take over."""
     world.cluster.leader().kill_server()
     time.sleep(1)
 
 
 class Chains(Verification):
-    """Of the goals with agents only the chains are looked at."""
+    """Checks only the chains of the goals with agents."""
 
     def __init__(self, store, load, acts, others):
         super().__init__(store, load, acts)
@@ -311,7 +311,7 @@ class Chains(Verification):
 
 
 def others_of(world, store):
-    """The goals that are not of the load."""
+    """Returns the goals that the load did not create."""
     ours = {op.goal for op in world.load.ops}
     return {row["goal_id"] for row in store.read("goal")} - ours
 
@@ -343,7 +343,7 @@ def faults_run(options):
         world.findings.append(f"{type(error).__name__}: {error}")
         trouble_show(world, error)
     try:
-        summary = faults_judge(world)  # also when the cluster is not whole: what has been acknowledged so far is there
+        summary = faults_judge(world)  # also if the cluster is not whole: the store has to contain what was acknowledged so far
     except Exception as error:
         world.findings.append(f"{type(error).__name__}: {error}")
         summary = "not judged"
@@ -400,24 +400,24 @@ def trouble_show(world, error):
         print(f"    {daemon.socket.stem}: {daemon.log_tail(8)}")
 
 
-# ---- commits that are lost ----
+# ---- lost commits ----
 
 MISSING = re.compile(r"batches (\d+) to (\d+) of this host are missing, with the records of (\d+) effects")
 
 
 class Commands(goes_back.Load):
-    """A command says when it runs."""
+    """A load whose commands record when they run."""
     COMMAND = "echo $OVERSEER_EFFECT {key} $(date +%s.%N) >> {acts}; sleep 0.3"
 
 
 def acts_of(world):
-    """[(effect, key, moment)]"""
+    """Returns [(effect, key, moment)]."""
     lines = [line.split() for line in world.acts.read_text().split("\n")[:-1]]
     return [(line[0], line[1], float(line[2])) for line in lines]
 
 
 def notices_of(daemon):
-    """[(moment, batches, effects)]: what its log says is missing."""
+    """Returns [(moment, batches, effects)]: what the daemon's log reports as missing."""
     out = []
     for line in daemon.log.read_text().splitlines():
         found = MISSING.search(line)
@@ -432,7 +432,7 @@ def era_of(world):
 
 
 def one_loss(world, sums):
-    """The primary goes on alone, both daemons act on what only it has, and it is gone."""
+    """The primary continues alone, both daemons act on commits that only this primary has, and the test kills it."""
     cluster, counts = world.cluster, [len(notices_of(daemon)) for daemon in world.daemons]
     era, old = era_of(world), cluster.leader()
     cluster.tell_relay("hold", old.for_peers)
@@ -462,7 +462,7 @@ def one_loss(world, sums):
 
 
 def loss_judge(world, daemon, load, notices, gone, sums):
-    """Noticed before the next act: what was claimed on the old primary may still begin within a second."""
+    """Checks that the daemon noticed the loss before its next act: an effect claimed on the old primary may still begin within a second."""
     noticed = notices[0][0]
     early = [key for _, key, at in acts_of(world) if key.split("-")[0] == load.name and gone + 1 < at < noticed]
     if early:
@@ -533,7 +533,7 @@ def main():
     parser.add_argument("--kinds", default="")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what it has started ends with it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the processes that this test started
     well = True
     if options.faults:
         well = faults_run(options)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a message reach a person outside, in the words of each service, and is what came of it told truly?
+"""Tests that a message reaches a person through each external service in the format of that service, and that its outcome is reported correctly.
 
-people.py [--only NAME] [--quick]: the channel port alone (tests/ports/say) against real servers on loopback that answer, refuse, ask for
-patience, hang, drop, redirect and talk without end; payloads are held against tests/fixtures/channels, which was written from each
-service's public description. What is promised of the whole way, from a decision to a person, is tested where the daemon is.
+people.py [--only NAME] [--quick]: the channel port alone (tests/ports/say) against real servers on loopback that answer, refuse, request a
+delay, hang, drop, redirect and send without end; payloads are compared with tests/fixtures/channels, which was written from each
+service's public description. The tests of the daemon cover the whole path from a decision to a person.
 """
 import argparse
 import email.utils
@@ -52,10 +52,10 @@ def fixture(name):
     return json.loads((FIXTURES / f"{name}.json").read_text())
 
 
-# ---- servers that do what they are told ----
+# ---- scripted servers ----
 
 class Server:
-    """Records what it was asked. `script` is what it does with each request, the last entry again and again."""
+    """Records its requests. `script` says what it does with each request; it repeats the last entry."""
 
     def __init__(self, script, tls=None):
         self.script, self.seen, self.lock, self.sent = script, [], threading.Lock(), 0
@@ -116,7 +116,7 @@ def answer(handler, status=200, headers=None, body=b""):
 def hang(handler, _):
     handler.connection.settimeout(30)
     try:
-        handler.connection.recv(1)  # until the other side gives up
+        handler.connection.recv(1)  # until the client gives up
     except OSError:
         pass
     handler.close_connection = True
@@ -147,7 +147,7 @@ def trickle(handler, _):
 
 
 def talk(handler, _, server=None, most=100 << 20):
-    """100 MiB, or until the other side hangs up."""
+    """Sends 100 MiB, or until the client closes the connection."""
     handler.send_response(200)
     handler.send_header("Content-Length", str(most))
     handler.end_headers()
@@ -169,9 +169,9 @@ def many_headers(handler, _, server=None):
 
 class World:
     def __init__(self, every=1):
-        self.every = every  # of the allocations that fail
+        self.every = every  # without_memory lets every Nth allocation fail
         self.folder = folder_make("people")
-        self.outcomes = []  # all that was ever said, to be searched for tokens
+        self.outcomes = []  # all output of the port, which a test searches for tokens
         for name, token in TOKENS.items():
             self.secret(f"{name}.token", token)
 
@@ -191,7 +191,7 @@ class World:
         return path
 
     def run(self, channels, requests, stop_after=None, fail_at=None, environment=None, **escalation):
-        """Outcomes by the place of their request, and the longest that the loop stood still."""
+        """Returns the outcomes, each with the number of its request, and the longest time that the loop stood still."""
         command = [str(SAY), str(self.settings(channels, **escalation))]
         command += ["--stop-after", str(stop_after)] if stop_after is not None else []
         command += ["--fail-at", str(fail_at)] if fail_at is not None else []
@@ -244,7 +244,7 @@ TYPES = {"string": str, "integer": int, "boolean": bool, "array": list}
 
 
 def as_described(fields, body):
-    """Nothing that the service does not know, and each thing of the type and size that it allows."""
+    """Checks that the body has only fields that the service knows, and that each field has an allowed type and size."""
     for path, value in leaves(body):
         if isinstance(value, dict) or any(path.startswith(name) and row["type"] == "any" for name, row in fields.items()):
             continue
@@ -293,7 +293,7 @@ def hooks_say_what_is_described(world):
 
 @check("ESCALATE-08 ESCALATE-09")
 def trackers_get_an_issue(world):
-    """The golden body, the labels, and the number and address of what was made."""
+    """A tracker gets the expected body and labels, and the outcome has the number and address of the new issue."""
     for kind in FORGES:
         expected = fixture(kind)
         labels = [{"id": 11, "name": "overseer"}, {"id": 12, "name": "bug"}]
@@ -342,7 +342,7 @@ def the_severest_is_the_severest_everywhere(world):
 
 @check("ESCALATE-11")
 def webhooks_are_signed(world):
-    """Over the time and the body; the same message has the same id each time."""
+    """The signature of a webhook covers the time and the body; the same message has the same id each time."""
     with Server([{"status": 200}]) as server:
         channel = channel_of(world, "webhook", server.url, secret_path=str(world.folder / "webhook.token"))
         for _ in range(2):
@@ -353,7 +353,7 @@ def webhooks_are_signed(world):
             mac = hmac.new(TOKENS["webhook"].encode(), f"{at}.".encode() + seen["body"], hashlib.sha256).hexdigest()
             assert signature == f"sha256={mac}", signature
         assert server.seen[0]["headers"]["X-Overseer-Id"] == server.seen[1]["headers"]["X-Overseer-Id"] == NOTICE["id"]
-        long_secret = "k" * 200  # longer than a block
+        long_secret = "k" * 200  # longer than a hash block
         channel["secret_path"] = str(world.secret("long.secret", long_secret))
         world.say(channel, notice())
         seen = server.seen[-1]
@@ -392,7 +392,7 @@ def with_notify(world, text=NOTIFY):
 
 @check("ESCALATE-01 ESCALATE-03")
 def channels_per_level(world):
-    """info and warning: the desktop; critical: the tracker too; emergency: the webhook too. The older settings say which."""
+    """info and warning go to the desktop; critical also to the tracker; emergency also to the webhook. This test uses the older settings."""
     want = {"info": (1, 0, 0), "warning": (1, 0, 0), "critical": (1, 1, 0), "emergency": (1, 1, 1)}
     for alarm, calls in want.items():
         with Server([fixture("gitea")["answer"]]) as forge, Server([{"status": 200}]) as hook:
@@ -439,7 +439,7 @@ def desktop_that_is_not_there(world):
 
 @check("")
 def commands_of_the_operator(world):
-    """For mail and everything else: the notice as JSON on standard input."""
+    """A command of the operator, for mail and other services, gets the notice as JSON on standard input."""
     log = world.folder / "mail"
     channel = {"id": "mail", "kind": "command", "command": f"cat > {log}", "within": "3s"}
     assert world.say(channel, notice())["said"] == "done"
@@ -450,7 +450,7 @@ def commands_of_the_operator(world):
         assert outcome["said"] == said, (line, outcome)
 
 
-# ---- what comes of it ----
+# ---- outcomes ----
 
 REFUSALS = [(400, "refused"), (401, "refused"), (403, "refused"), (404, "refused"), (410, "refused"), (422, "refused"),
             (408, "later"), (429, "later"), (503, "later"), (500, "unknown"), (502, "unknown"), (504, "unknown"),
@@ -472,7 +472,7 @@ def answers_are_told_apart(world):
 
 @check("")
 def services_ask_for_patience(world):
-    """Retry-After in seconds and as a date; rate limits of GitHub, GitLab and Discord; never more than a week."""
+    """The port obeys Retry-After in seconds and as a date, and the rate limits of GitHub, GitLab and Discord, up to a week."""
     now = time.time()
     date = email.utils.formatdate(now + 90, usegmt=True)
     week = 7 * 86400
@@ -506,7 +506,7 @@ def nobody_listens():
 
 @check("")
 def servers_that_fail(world):
-    """Never heard: later. Perhaps heard: unknown. And within the time that one try may take."""
+    """The outcome is `later` if the server did not get the message, and `unknown` if it perhaps got it; each try ends within its time limit."""
     cases = [(hang, "unknown"), (hang_up, "unknown"), (trickle, "done"),
              (lambda h, r: drop_in_the_body(h, r), "done")]
     for script, said in cases:
@@ -525,7 +525,7 @@ def servers_that_fail(world):
         assert outcome["said"] == "later" and "cannot be reached" in outcome["why"], outcome
     outcome = world.say(channel_of(world, "webhook", "https://no-such-host.invalid", within="5s"), notice())
     assert outcome["said"] == "later", outcome
-    quiet = socket.socket()  # takes connections and never reads
+    quiet = socket.socket()  # accepts connections and never reads
     quiet.bind(("127.0.0.1", 0))
     quiet.listen(1)
     outcome = world.say(channel_of(world, "webhook", f"http://127.0.0.1:{quiet.getsockname()[1]}", within="500ms"), notice())
@@ -535,7 +535,7 @@ def servers_that_fail(world):
 
 @check("")
 def answers_without_end(world):
-    """100 MiB, and headers without end: let go of after a little, and without the memory for it."""
+    """The port stops reading an answer of 100 MiB or with endless headers early, and does not use much memory for it."""
     for kind, said in (("webhook", "done"), ("github", "unknown")):
         server = Server(lambda h, r: talk(h, r, server))
         with server:
@@ -552,7 +552,7 @@ def answers_without_end(world):
 
 
 def nonsense(chance):
-    """Something like an answer, broken in some places."""
+    """Returns an HTTP answer that is broken in some places."""
     status = chance.choice(["200 OK", "201 Created", "429 No", "500 x", "99", "-1", "", "\x00", "200" * 50])
     values = ["1", "-1", "", "9" * 400, "0x10", "nan", "inf", "Sun, 99 Nov 2026", "\xff\xfe", "1e308", "0.0000001", "Sun, 15 Nov 2026 10:00:00 GMT"]
     names = ["Retry-After", "X-RateLimit-Reset", "X-RateLimit-Reset-After", "RateLimit-Reset", "X-RateLimit-Remaining", "Content-Length",
@@ -565,7 +565,7 @@ def nonsense(chance):
 
 @check("")
 def answers_that_make_no_sense(world):
-    """400 of them by seed: each has an outcome, and the port goes on."""
+    """Each of 400 random broken answers (fixed seed) has an outcome, and the port continues."""
     chance = random.Random(5)
 
     def babble(handler, _):
@@ -623,7 +623,7 @@ def certificates_are_checked(world):
 
 @check("")
 def one_does_not_wait_for_another(world):
-    """Half of them hang, are refused or talk on; the others are said at once, and the loop keeps coming around."""
+    """Requests that hang or fail do not delay the other requests, and the loop does not stand still."""
     with Server([{"status": 200}]) as good, Server([hang]) as bad:
         channels = [channel_of(world, "webhook", good.url, id="good"), channel_of(world, "webhook", bad.url, id="bad", within="2s"),
                     channel_of(world, "webhook", nobody_listens(), id="away"),
@@ -662,7 +662,7 @@ def stopping_tells_everybody(world):
 
 @check("")
 def without_memory(world):
-    """Each allocation of the port fails once: there is always an outcome, and nothing is said in part."""
+    """Each allocation of the port fails once: there is always an outcome, and the port sends no incomplete message."""
     tried = 0
     for kind in (*HOOKS, "gitea", "desktop", "command"):
         with Forge("gitea") as forge, Server([{"status": 200}]) as server:
@@ -676,7 +676,7 @@ def without_memory(world):
                 forge.server.seen.clear()
                 outcomes, _ = world.run([channel], [(kind, notice())], fail_at=n, environment=with_notify(world))
                 assert len(outcomes) == 1, outcomes
-                if kind == "gitea":  # its labels may be missing
+                if kind == "gitea":  # the issue's labels may be missing
                     made = [r["json"]["body"] for r in forge.server.seen if r["path"].endswith("/issues") and r["method"] == "POST"]
                     assert all(body == whole["body"] for body in made)
                 else:
@@ -725,17 +725,17 @@ def addresses_can_be_kept_in_files(world):
 
 @check("")
 def tokens_are_in_no_text(world):
-    """Over everything that all the tests before this one were told."""
+    """The output of all tests before this one contains no token."""
     everything = "".join(world.outcomes)
     assert len(everything) > 1000
     for token in (*TOKENS.values(), "first-token", "second-token", "/services/T0/B0/secret", "/api/webhooks/1/secret"):
         assert token not in everything, token
 
 
-# ---- trackers: shown once ----
+# ---- trackers: one issue for each notice ----
 
 class Forge:
-    """A tracker with a memory. `faults` says what happens to the next request that would make something."""
+    """A tracker that stores its issues. `faults` says what happens to the next requests that create something."""
 
     def __init__(self, kind):
         self.kind, self.issues, self.faults, self.log = kind, [], [], []
@@ -798,7 +798,8 @@ def numbered(n):
 
 @check("")
 def a_lost_answer_makes_no_second_issue(world):
-    """The issue was made and the answer lost: unknown. The next try finds it by its mark; one issue is shown."""
+    """If the tracker made the issue and the answer was lost, the outcome is `unknown`. The next try finds the issue by its mark; there is only
+    one."""
     for kind in FORGES:
         for fault in (hang_up, hang, lambda h, r: drop_in_the_body(h, r), lambda h, r: answer(h, 500), lambda h, r: answer(h, 201, body="[]")):
             with Forge(kind) as forge:
@@ -816,7 +817,7 @@ def a_request_that_was_not_heard_is_made_again(world):
     for kind in FORGES:
         with Forge(kind) as forge:
             channel = channel_of(world, kind, forge.url)
-            for n in range(45):  # others, newer and older, with marks of their own and with ours in the wrong place
+            for n in range(45):  # other issues, newer and older, with marks of their own and with our mark in the wrong place
                 forge.issues.append({"n": n + 1, "state": "open", "comments": [],
                                      "body": f"<!-- overseer-notice {numbered(n)} -->\n" if n % 2 else
                                      f"<!-- overseer-notice {NOTICE['id']} --> said an agent\n"})
@@ -831,7 +832,7 @@ def a_request_that_was_not_heard_is_made_again(world):
 
 @check("")
 def the_same_cause_is_a_comment(world):
-    """As long as the issue is open. One that somebody closed, or that is gone, is not written to: what is said now is new."""
+    """A notice with the same cause becomes a comment while the issue is open. If the issue was closed or deleted, the port opens a new one."""
     for kind in FORGES:
         with Forge(kind) as forge:
             channel = channel_of(world, kind, forge.url)
@@ -869,19 +870,19 @@ def what_is_over_is_closed(world):
             channel = channel_of(world, kind, forge.url, within="1s")
             world.say(channel, notice())
             over = notice(id=numbered(1), kind="resolved", earlier="1", text="It moves again.")
-            forge.faults = [lambda h, r: answer(h, 201, body={}), hang_up]  # the comment stands, the closing is lost
+            forge.faults = [lambda h, r: answer(h, 201, body={}), hang_up]  # the tracker stores the comment, the answer to the closing is lost
             assert world.say(channel, over)["said"] == "unknown"
             forge.issues[0]["state"] = "open"
             assert world.say(channel, {**over, "unsure": True})["said"] == "done"
             assert forge.issues[0]["state"] == "closed" and len(forge.issues[0]["comments"]) == 1
             assert "It moves again" in forge.issues[0]["comments"][0] and "Required actions" not in forge.issues[0]["comments"][0]
-            assert world.say(channel, notice(id=numbered(2), kind="resolved"))["said"] == "done"  # nothing was open
+            assert world.say(channel, notice(id=numbered(2), kind="resolved"))["said"] == "done"  # no issue was open
             assert len(forge.issues) == 1
 
 
 @check("")
 def trackers_that_fail_on_the_way(world):
-    """Looks: a look that fails for now puts the message off; one that is not allowed does not keep it from being said."""
+    """A search for the issue that fails temporarily postpones the message; a search that is not allowed does not prevent the message."""
     made = {"status": 201, "body": {"number": 3, "html_url": "https://x/3"}}
     cases = [([{"status": 500}], "later", 1), ([{"status": 429, "headers": {"Retry-After": "9"}}], "later", 1), ([hang], "later", 1),
              ([{"status": 403}, made], "done", 2), ([{"status": 200, "body": "not json"}, made], "done", 2),
@@ -899,7 +900,7 @@ def trackers_that_fail_on_the_way(world):
         assert server.seen[-1]["json"]["labels"] == [8]
 
 
-# ---- hostile words ----
+# ---- hostile texts ----
 
 HOSTILE = ("@everyone @here <!channel> <!here|x> <@U123> <https://evil.example|click> </close> "
            "**bold** _it_ ~~no~~ `code` [link](https://evil.example) ![img](https://evil.example/x.png) <img src=x onerror=alert(1)> "
@@ -945,7 +946,7 @@ def words_of_agents_stay_words(world):
     with Server([{"status": 200}]) as server:
         for kind in HOOKS:
             world.say(channel_of(world, kind, server.url), plain("alert"))
-        for seen in server.seen[1:]:  # the generic one has the words as they were
+        for seen in server.seen[1:]:  # the generic webhook has the texts unchanged
             for text in texts_of({k: v for k, v in seen["json"].items() if k != "payload"}):
                 assert not set(text) & set("\u202e\u202c\x1b\x07"), text
 
@@ -953,7 +954,7 @@ def words_of_agents_stay_words(world):
 def markdown_is_dead(text):
     for line in text.splitlines():
         if line.startswith(("- ", "### ", "1. ")):
-            line = re.sub(r"^(- |### |1\. )(\w\) )?", "", line)  # our own
+            line = re.sub(r"^(- |### |1\. )(\w\) )?", "", line)  # markup that Overseer adds
         assert not re.match(r"\s*(/|#|[-+=>]|\d+[.)]\s|```|~~~)", line), line
         naked = re.sub(r"\\[!-/:-@\[-`{-~]", "", line)
         assert not re.search(r"[*_`<>\[\]|~]", naked), (naked, line)
@@ -963,7 +964,7 @@ def markdown_is_dead(text):
 
 @check("")
 def the_longest_notice_fits_everywhere(world):
-    """Each text at its cap, in letters that grow when they are escaped, and in ones of several bytes."""
+    """A notice whose texts all have their maximum length fits every service, also with letters that grow when escaped or have several bytes."""
     for letter in ("x", "*", "<", "…", "\U0001f525"):
         def fill(cap, letter=letter):
             return letter * (cap // len(letter.encode()))
@@ -994,7 +995,7 @@ def the_longest_notice_fits_everywhere(world):
 
 @check("ESCALATE-10")
 def settings_keep_no_token(world):
-    """The daemon with channels: the path of a token is a setting; the token is in no answer, in no file that it keeps, and in no log."""
+    """In a daemon with channels, the path of a token is a setting; the token is in no answer, in no file that the daemon keeps, and in no log."""
     channel = channel_of(world, "github", "https://api.github.example")
     hook = channel_of(world, "slack", "https://hooks.slack.example/services/T0/B0/very-secret", id="chat")
     file = world.settings([channel, hook], desktop=True)
@@ -1045,7 +1046,7 @@ def shape(value):
 
 @check("")
 def the_manual_is_right(world):
-    """Each example of docs/channels.md is taken as it stands, each service has one, and the JSON is the one that is sent."""
+    """The port accepts each example of docs/channels.md as written, each service has an example, and the JSON there matches what the port sends."""
     text = (TOP / "docs" / "channels.md").read_text()
     blocks = ["\n".join(line[4:] for line in block.splitlines()) for block in re.findall(r"(?:^    .*\n)+", text, re.M)]
     settings = [block for block in blocks if block.startswith("[[channels]]")]
@@ -1074,7 +1075,7 @@ def main():
             function(world)
             proof.passed("e2e", f"people: {function.__name__}", rows)
             passed += 1
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # the other tests still run
             failed += 1
             print(f"FAILED {function.__name__}")
             traceback.print_exc(limit=4)

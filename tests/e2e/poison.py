@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One goal cannot be decided, or one row cannot be stored: does everything else go on?"""
+"""Tests that everything else continues if one goal cannot be decided or one row cannot be stored."""
 import hashlib
 import threading
 import time
@@ -11,7 +11,7 @@ from world import Broken, Client, Daemon, Unreachable, folder_make, goal_text, s
 
 GOALS = 60
 NOT_AN_ENCODING = b"\x01\xff"
-REFUSE = {  # what a database may not like about our rows
+REFUSE = {  # rules by which the database refuses certain rows
     "postgres": ["ALTER TABLE goal_view ADD CONSTRAINT no_poison CHECK (title NOT LIKE '%POISON-T%')",
                  "ALTER TABLE record ADD CONSTRAINT no_poison CHECK (position('POISON-R'::bytea in body) = 0)"],
     "sqlite": ["CREATE TRIGGER no_poison_t BEFORE INSERT ON goal_view WHEN instr(NEW.title, 'POISON-T') > 0"
@@ -22,20 +22,20 @@ REFUSE = {  # what a database may not like about our rows
 
 
 def sealed(goal, n, body):
-    """As src/store/rows.c seals the body of an effect: otherwise the row counts as damaged, not as impossible."""
+    """Seals the body of an effect as src/store/rows.c does: otherwise the row counts as damaged, not as impossible."""
     place = (1).to_bytes(4, "little") + n.to_bytes(4, "little")
     return body + hashlib.sha256(goal + place + body).digest()[:4]
 
 
 class Ops:
-    """What Verification wants to know of a load."""
+    """The attributes of a load that Verification reads."""
 
     def __init__(self):
         self.ops, self.retries, self.repeats = [], 0, 0
 
 
 class Hold:
-    """Keeps the ledger waiting at its next commit, so that what arrives meanwhile becomes one batch."""
+    """Blocks the ledger at its next commit, so that the writes that arrive in this time become one batch."""
 
     def __init__(self, store):
         self.store = store
@@ -96,7 +96,7 @@ class Poison:
         return result
 
     def expect_aside(self, goal, key, reason):
-        """A report on it is refused with a reason, and so are the next ones; the goal shows why."""
+        """Checks that the daemon refuses a report on the goal with a reason, also later reports, and that the goal shows the reason."""
         first = self.report(goal, key)
         if first.acked or first.refused != "E_QUARANTINED" or reason not in first.why:
             raise Broken(f"a report on a goal that is {reason!r}: {first.refused or 'accepted'}: {first.why}")
@@ -121,7 +121,7 @@ class Poison:
     # a goal that cannot be decided
 
     def corrupt(self, goal, live):
-        version = ", version = version + 1" if live else ""  # the daemon has it in memory: let it read again
+        version = ", version = version + 1" if live else ""  # the daemon has the goal in memory: a new version makes it read the row again
         self.store.run(f"UPDATE goal SET hot = {self.store.bytes(NOT_AN_ENCODING)}{version}"
                        f" WHERE goal_id = {self.store.id(goal)}")
 
@@ -130,7 +130,7 @@ class Poison:
         self.daemon.stop()
         self.daemon.start()
         self.daemon.wait_joined()
-        self.corrupt(asleep, live=False)  # not in memory; before the start it would have been found, and safe mode follow
+        self.corrupt(asleep, live=False)  # not in memory; before the start, the daemon would have found the damage and entered safe mode
         self.expect_aside(asleep, "asleep", "cannot be decoded")
         self.expect_well(well, "beside-asleep")
         self.report(awake, "warm")
@@ -144,7 +144,7 @@ class Poison:
     # a row that the database refuses
 
     def batch(self, ops):
-        """All at once, while the ledger is held at a commit of something else."""
+        """Sends all writes at once, while the ledger is blocked at another commit."""
         decoy = self.new("goal.create", f"decoy-{ops[0].key}", text="goes first")
         threads = [threading.Thread(target=self.send_kept, args=(op,)) for op in (decoy, *ops)]
         with Hold(self.store):

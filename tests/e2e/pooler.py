@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A pooler between the daemon and its PostgreSQL: does session pooling work, and are transaction pooling and a pool that is too small
-refused with the reason, before anything is set for other clients?
+"""A pooler between the daemon and its PostgreSQL: tests that session pooling works, and that the daemon refuses transaction pooling and a pool
+that is too small with the reason, before it changes any setting for other clients.
 
 pooler.py [--only NAME]
 """
@@ -15,12 +15,13 @@ import proof
 from servers import BIN, Pooler, Server, url
 from world import Broken, Client, Daemon, folder_make, wait_until
 
-# What a session of ours sets: other clients of the pool must never find it.
+# The settings that a session of the daemon changes: other clients of the pool must never see the changed values.
 SET_BY_US = ("default_transaction_read_only", "enable_seqscan", "statement_timeout", "plan_cache_mode", "synchronous_commit", "lock_timeout")
 
 
 def settings_of(pooler, sessions=8):
-    """What other clients of the pool get, each in a session of its own, all at once: on every server connection of the pool."""
+    """Returns the settings that other clients of the pool see. The clients use separate sessions at the same time, to cover every server connection
+    of the pool."""
     ask = "SELECT string_agg(current_setting(name), ' ') FROM unnest(ARRAY[%s]) AS name" % ",".join(f"'{name}'" for name in SET_BY_US)
     asked = [subprocess.Popen([BIN / "psql", "-XqAt", "-h", pooler.folder, "-U", "overseer", "-d", "fleet", "-c",
                                f"BEGIN; {ask}; SELECT '' FROM pg_sleep(0.3); COMMIT"], stdout=subprocess.PIPE, text=True) for _ in range(sessions)]
@@ -28,7 +29,7 @@ def settings_of(pooler, sessions=8):
 
 
 def ends(daemon, within):
-    """The daemon ends by itself; what it said last."""
+    """Waits until the daemon ends by itself; returns its log."""
     wait_until("the daemon ends", lambda: daemon.process.poll() is not None, within, 0.05)
     return daemon.log.read_text()
 
@@ -63,7 +64,7 @@ def session_pooling_works():
     world.daemon.wait_joined()
     goals_made(world.daemon)
     used, = world.server.ask("SELECT count(*) FROM pg_stat_activity WHERE datname = 'fleet' AND application_name LIKE 'overseer%'")
-    world.pooler.stop()  # and comes back: the daemon goes on
+    world.pooler.stop()  # the pooler restarts, and the daemon continues
     world.pooler.start()
     wait_until("the daemon goes on", lambda: world.daemon.health().get("ok"), 15)
     goals_again = Client(world.daemon.socket).call("goal.create", {"title": "after the pooler was restarted"})
@@ -93,7 +94,7 @@ def transaction_pooling_round_robin():
 
 
 def small_pool_is_said():
-    """Room for one session: the log says so, and the daemon comes up once there is room."""
+    """If the pool has room for only one session, the daemon logs that, and it starts to work once there is room."""
     world = World("small", "session", 1)
     world.daemon.start()
     begun = time.monotonic()
@@ -111,14 +112,14 @@ def small_pool_is_said():
 
 
 def roles_change_behind_poolers():
-    """A pooler tells its clients what a server was when it first connected there. The other server takes the writes now."""
+    """A pooler reports the role that a server had at the pooler's first connection. The daemon finds the server that accepts writes now."""
     folder = folder_make("pooler-roles")
     primary = Server(folder, "one").create()
     standby = Server(folder, "two").copy_of(primary)
     wait_until("the standby streams", lambda: primary.standbys() == 1, 15)
     poolers = [Pooler(folder, f"pool{i}", server).start() for i, server in enumerate((primary, standby))]
     for pooler in poolers:
-        settings_of(pooler, 2)  # both have connected
+        settings_of(pooler, 2)  # both poolers have connected
     daemon = Daemon(folder, url(*poolers), "host", options=["--lease", "2"])
     daemon.start()
     daemon.wait_joined()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which requirement rows did a test that passed prove? The same file as tests/lib/proof.c writes."""
+"""Records which requirement rows a passed test has proven, in the same file as tests/lib/proof.c."""
 import os
 
 
 def passed(runner, test, rows):
-    """Call it only after everything in the test has held. rows: names with spaces between, refused as well when nothing is written."""
+    """Call it only after everything in the test has held. rows: names separated by spaces; anything but a string raises an error, also when
+    nothing is written."""
     names = rows.split()
     path = os.environ.get("OVERSEER_PROOFS")
     if not path:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does work that passed become one pull request, whatever the forge does, and is what came of it told truly?
+"""Tests that work that passed becomes exactly one pull request, whatever the forge does, and that the outcome is reported correctly.
 
-pulls.py [--only NAME]: first the port alone (tests/ports/say) against forges with a memory, real servers on loopback that answer, refuse,
-ask for patience, hang and hang up; what they are sent is held against tests/fixtures/channels/pull-*.json, written from each service's
-public description. Then the whole way: the daemon, an agent that is a program, a bare repository of git, and a forge that fails.
+pulls.py [--only NAME]: first the port alone (tests/ports/say) against forges that store pull requests, real servers on loopback that answer,
+refuse, request a delay, hang and close the connection; the requests are compared with tests/fixtures/channels/pull-*.json, written from each
+service's public description. Then the whole path: the daemon, an agent that is a program, a bare repository of git, and a forge that fails.
 """
 import argparse
 import json
@@ -37,8 +37,8 @@ def pull(**changes):
 
 
 class Forge:
-    """Pull requests with a memory, one open at most for each branch, as all three do it. `faults`: what happens to the next
-    requests; a fault before the act (`before`) keeps it from being heard."""
+    """A forge that stores pull requests, at most one open for each branch, like all three services. `faults`: what happens to the next
+    requests after the forge has carried them out; `before`: the same, but the forge does not carry them out."""
 
     def __init__(self, kind):
         self.kind, self.pulls, self.faults, self.before, self.looks, self.log = kind, [], [], [], [], []
@@ -119,7 +119,7 @@ def what_is_sent_is_what_is_described(world):
 
 @check
 def a_lost_answer_makes_no_second_one(world):
-    """The forge heard it and the answer was lost: the next try finds it by its branch, and there is one."""
+    """If the forge made the pull request and the answer was lost, the next try finds it by its branch, and there is only one."""
     for kind in FORGES:
         for fault in (hang_up, hang, drop_in_the_body, lambda h, r: answer(h, 500), lambda h, r: answer(h, 201, body="[]")):
             with Forge(kind) as forge:
@@ -161,7 +161,8 @@ def without_a_look_nothing_is_made(world):
 
 @check
 def those_of_others_are_not_ours(world):
-    """The same name in somebody's copy, other branches by the page, an older landing that was closed: none of them is it."""
+    """The port does not reuse a pull request of a fork's branch with the same name, of other branches (several pages), or of an older, closed
+    landing."""
     for kind in FORGES:
         with Forge(kind) as forge:
             forge.pulls = [{"n": n + 1, "head": f"other-{n}", "state": "open", "body": BODY} for n in range(45)]
@@ -185,7 +186,7 @@ def one_that_is_there_is_used(world):
 
 @check
 def the_faster_one_is_found(world):
-    """Between the look and the creation somebody has opened one: the forge says so, and that one is used."""
+    """If a person opens a pull request between the search and the creation, the forge reports that, and the port uses that one."""
     for kind in FORGES:
         with Forge(kind) as forge:
             def faster(handler, _):
@@ -215,7 +216,7 @@ def words_of_agents_stay_words(world):
 
 @check
 def without_memory(world):
-    """Whichever allocation fails: an outcome is told, no token is in it, and there is one pull request at most."""
+    """Whichever allocation fails, there is an outcome, no token is in it, and there is at most one pull request."""
     for kind in FORGES:
         with Forge(kind) as forge:
             world.say(channel_of(world, kind, forge.url), pull())
@@ -231,7 +232,7 @@ def tokens_are_in_no_text(world):
     assert not [token for token in TOKENS.values() if any(token in text for text in world.outcomes)]
 
 
-# ---- the whole way ----
+# ---- the whole path ----
 
 AGENT = """import json, re, sys
 goal = re.search("goal_[0-9A-Z]{26}", sys.stdin.read()).group(0)
@@ -331,7 +332,7 @@ def evidence(record):
 
 @check
 def the_whole_way(world):
-    """Pushed, opened, on the record, and told where people look; nothing of the operator's moved."""
+    """The daemon pushes the branch, opens the pull request, records it and shows it in `why` and `goal show`; the operator's refs do not change."""
     for kind in FORGES:
         with Forge(kind) as forge:
             fixture = Fixture(f"whole-{kind}", kind, forge)
@@ -357,7 +358,7 @@ def the_whole_way(world):
 
 @check
 def a_forge_that_fails_for_a_while(world):
-    """500, a hang, a lost answer, 429: it is tried again with pauses, and there is one."""
+    """After a 500, a hang, a 429 and a lost answer, the daemon tries again with pauses, and there is one pull request."""
     faults = [lambda h, r: answer(h, 500), hang, lambda h, r: answer(h, 429, {"Retry-After": "1"})]
     with Forge("gitea") as forge:
         forge.before, forge.faults = faults, [hang_up]
@@ -367,7 +368,7 @@ def a_forge_that_fails_for_a_while(world):
             fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
             assert len(forge.pulls) == 1 and len(fixture.records(goal, "work.landed")) == 1, forge.pulls
             made = [r for r in forge.log if r["method"] == "POST"]
-            assert len(made) == 4, len(made)  # the fifth try finds what the fourth has made
+            assert len(made) == 4, len(made)  # the fifth try finds the pull request that the fourth has made
             assert not fixture.records(goal, "work.not_landed")
         finally:
             fixture.close()
@@ -375,7 +376,7 @@ def a_forge_that_fails_for_a_while(world):
 
 @check
 def pushed_is_not_landed(world):
-    """The forge refuses: the branch is there, nothing is called landed, and a person is asked."""
+    """If the forge refuses the pull request, the branch exists, the daemon records no landing, and it asks a person."""
     with Forge("github") as forge:
         forge.before = [lambda h, r: answer(h, 403, body={"message": "Resource not accessible by personal access token"})] * 20
         fixture = Fixture("refused", "github", forge)
@@ -397,7 +398,7 @@ def pushed_is_not_landed(world):
 
 @check
 def killed_between_push_and_opening(world):
-    """SIGKILL while the forge keeps it waiting, before or after it has made one: the next daemon leads to one."""
+    """If the daemon is killed while it waits for the forge, before or after the forge has made the pull request, the next daemon ends with one."""
     for moment in ("before", "faults"):
         with Forge("gitlab") as forge:
             arrived = threading.Event()
@@ -422,7 +423,7 @@ def killed_between_push_and_opening(world):
 
 @check
 def stopped_while_it_waits(world):
-    """The daemon is stopped between two tries, or in the middle of one: nothing is told, and the next daemon opens it."""
+    """If the daemon is stopped between two tries or during a try, it records no failure, and the next daemon opens the pull request."""
     for name, fault in (("pause", lambda h, r: answer(h, 503)), ("try", hang)):
         with Forge("github") as forge:
             forge.before = [fault] * 50
@@ -454,7 +455,7 @@ def main():
             function(world)
             passed += 1
             print(f"ok {function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # the other tests still run
             failed += 1
             print(f"FAILED {function.__name__}", flush=True)
             traceback.print_exc(limit=4)

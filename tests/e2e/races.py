@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does an agent that moves its files while the daemon looks at them get anything of the operator's? (C1, H1)
+"""An agent that moves its files while the daemon reads them gets nothing of the operator's data. (C1, H1)
 
 races.py [--tries 5] [--only NAME,…] [--held bwrap,landlock] [--freeze on,off] [--unheld | --still]
 
-A real daemon as an ordinary user, real holds and sandboxes, and attack/race.py. C1 (a folder that becomes a link) and H1 (a commondir) are tried
-`--tries` times in each setting, every other trick at least once; --tries 200 is the full number. Then the canaries are looked for: in
-all objects and refs of ours, of the operator's repository and of the remote, in worktrees, logs, run folders, the store, and in
-what the daemon answers. --unheld: the same with the layer taken out (seams of the test build); that the canary is found then is the test."""
+Runs a real daemon as an ordinary user, real holds and sandboxes, and attack/race.py. Tries C1 (a folder that becomes a link) and H1 (a commondir)
+`--tries` times in each setting, and every other trick at least once; --tries 200 is the full number. Then searches for the canaries in all
+objects and refs of the daemon's clones, of the operator's repository and of the remote, in worktrees, logs, run folders, the store, and in the
+daemon's answers. --unheld: the same with a defence disabled (seams of the test build); the test passes if it then finds the canary."""
 import argparse
 import json
 import os
@@ -71,7 +71,7 @@ class World:
         text += "[[agents]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in agent.items())
         (self.folder / "overseer.toml").write_text(text)
         environment = {"OVERSEER_CONFIG": str(self.folder / "overseer.toml"), "HOME": str(self.home)}
-        if held == "landlock":  # bubblewrap is there, and may not make namespaces
+        if held == "landlock":  # bubblewrap is installed and cannot make namespaces
             (self.folder / "bin").mkdir()
             (self.folder / "bin/bwrap").write_text("#!/bin/sh\nexit 1\n")
             (self.folder / "bin/bwrap").chmod(0o755)
@@ -81,7 +81,7 @@ class World:
             program = OVERSEERD_SEAMS
             environment["OVERSEER_SEAM_FILE"] = str(self.folder / "seams")
             seam_arm(self.folder / "seams", seams)
-            for name in ("overseer-hold", "overseer"):  # they are looked for beside it
+            for name in ("overseer-hold", "overseer"):  # the daemon looks for them in its own folder
                 if not (program.parent / name).exists():
                     (program.parent / name).symlink_to(OVERSEERD.parent / name)
         self.daemon = Daemon(self.folder, f"sqlite:{self.folder}/store.db", program=program, options=["--lease", "3"], environment=environment)
@@ -110,7 +110,7 @@ class World:
         return any(self.do("events.list", goal=goal, type=kind)["events"] for kind in ("work.checked", "work.landed", "question.asked", "assignment.stalled"))
 
     def race(self, tricks):
-        """Each trick, some at once; what the daemon answers about them."""
+        """Runs all tricks, AT_ONCE at the same time. Returns the daemon's answers about them."""
         told, left, self.boxes = [], list(tricks), set()
         while left:
             goals = [(trick, self.goal(trick)) for trick in left[:AT_ONCE]]
@@ -121,7 +121,7 @@ class World:
                 told += [json.dumps(self.do("events.list", goal=goal)), json.dumps(self.do("goal.show", goal=goal)), json.dumps(self.diff(goal))]
             for _, goal in goals:
                 self.client.call("goal.cancel", {"goal": goal, "reason": "over"})
-        time.sleep(1.5)  # what is salvaged at the end
+        time.sleep(1.5)  # until the daemon has salvaged the cancelled work
         return told
 
     def diff(self, goal):
@@ -134,7 +134,7 @@ class World:
 
 
 def found(world, told):
-    """Where a canary is that has no business there."""
+    """Places where a canary is and must not be."""
     places = [f"answer {n}" for n, text in enumerate(told) if FILE in text or REPO in text]
     for clone in [*world.state.glob("work/repos/*"), *world.state.glob("work/private/*"), world.repo, world.remote]:
         objects = subprocess.run(["git", "-C", str(clone), "-c", "safe.directory=*", "cat-file", "--batch-all-objects", "--batch"], capture_output=True).stdout
@@ -167,7 +167,7 @@ def setting_try(held, freeze, tricks):
 
 
 def states_of(world):
-    """The numbers of all files of each landed snapshot, in the order in which they are written."""
+    """For each landed snapshot: the numbers in all its files, in the order in which the agent writes them."""
     states = []
     for ref in git(world.repo, "for-each-ref", "--format=%(refname)", "refs/heads/overseer").split():
         texts = subprocess.run(["git", "-C", str(world.repo), "-c", "safe.directory=*", "grep", "-h", "-e", "^[0-9]", ref, "--", "s"], capture_output=True, text=True).stdout
@@ -176,12 +176,12 @@ def states_of(world):
 
 
 def is_one_state(numbers):
-    """They are written one after another, round by round: some of this round, then those of the round before."""
+    """The agent writes the files one after another, round by round: the first files have this round's number, the others the previous one."""
     return all(a >= b for a, b in zip(numbers, numbers[1:])) and numbers[0] - numbers[-1] <= 1
 
 
 def still_try():
-    """An agent that writes on while it is measured: what was measured is one state of its files. Without the freeze it is not."""
+    """A snapshot of an agent that keeps writing is one consistent state of its files with the freeze, and a mixture without it."""
     mixed = {}
     for freeze in (True, False):
         world = World("bwrap", freeze, seconds=6)
@@ -199,7 +199,7 @@ def still_try():
 
 
 def unheld_try():
-    """With a layer taken out the canary has to be found: otherwise these tests would not notice."""
+    """With a defence disabled these tests find a canary, so they would notice a leak."""
     for seam, tricks in (("git-follow", ["folder", "file"]), ("git-unboxed", ["commondir", "gitfile", "gitlink", "alternates"])):
         for turn in range(6):
             world = World("bwrap", False, f"always {seam} 1")
@@ -232,7 +232,7 @@ def main():
         for freeze in options.freeze.split(","):
             many = [trick for trick in MANY if trick in wanted]
             others = [trick for trick in TRICKS if trick in wanted and trick not in many]
-            # Every other trick in each setting; when there is little time, each of them in one.
+            # A full run tries all other tricks in each setting; a short run tries each of them in one setting only.
             once = others if full or len(options.held.split(",")) * len(options.freeze.split(",")) == 1 else others[turn::4]
             setting_try(held, freeze, many * options.tries + once * (max(1, options.tries // 10) if full else 1))
             turn += 1

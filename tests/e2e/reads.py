@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a read that begins after an acknowledged write see it? reads.py [--engine sqlite|postgres] [--seconds N] [--stale]
+"""A read that begins after an acknowledged write sees this write. reads.py [--engine sqlite|postgres] [--seconds N] [--stale]
 
-Writers rename goals and note each version once it is acknowledged. Readers note the newest acknowledged version, ask for the
-goal, and must be shown that version or a later one, with the title that this version was given. On PostgreSQL there are two
-hosts, and both are written to and read from. If-None-Match is sent with half of the reads: 304 may only come where the answer
-with that tag would be true. --stale: kept answers are not dropped after a commit (a seam); that this is noticed is the test."""
+Writers rename goals and note each version when the daemon acknowledges it. Readers note the newest acknowledged version and ask for the goal;
+the daemon must show that version or a later one, with the title of that version. On PostgreSQL there are two hosts; the test writes to both
+and reads from both. Half of the reads send If-None-Match: the daemon may answer 304 only if the answer with that tag is still correct.
+--stale: a seam keeps cached answers after a commit; the test passes if it notices this."""
 import argparse
 import json
 import random
@@ -23,7 +23,7 @@ class Goal:
     def __init__(self, number, name):
         self.number, self.id, self.acknowledged = number, name, 0
         self.titles = {}  # by version
-        self.lock = threading.Lock()  # one writer at a time: each version has one title
+        self.lock = threading.Lock()  # one writer at a time, so that each version has one title
 
 
 class World:
@@ -56,7 +56,7 @@ class World:
         return time.monotonic() < self.until and not self.wrong
 
     def write(self, number):
-        """To the host that owns the goal: another one answers before it is applied."""
+        """Writes to the host that owns the goal, because another host answers before the owner has applied the write."""
         chance = random.Random(number)
         clients = [Client(daemon.socket) for daemon in self.daemons]
         while self.going():
@@ -75,7 +75,7 @@ class World:
     def read(self, number):
         chance = random.Random(100 + number)
         connections = [UnixConnection(daemon.socket, 30) for daemon in self.daemons]
-        tags = {}  # of (host, goal): the tag, and the version that came with it
+        tags = {}  # {(host, goal): (tag, version of that answer)}
         while self.going():
             goal, host = chance.choice(self.goals), chance.randrange(len(connections))
             tag, version = tags.get((host, goal.id), (None, 0))

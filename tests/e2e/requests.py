@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is every request that was acknowledged carried out, whatever clients do?
+"""The daemon carries out every acknowledged request exactly once, also with disturbing clients.
 
-requests.py [--engine sqlite|postgres] [--only NAME] [--requests N] [--seed N]: keys that older builds have seen; and requests of a generator: keys, bodies and
-callers at random through RPC, MCP and the command line, between clients that send half, too much, nonsense or nothing.
+requests.py [--engine sqlite|postgres] [--only NAME] [--requests N] [--seed N]: checks keys that an older build has seen, and generated requests.
+The generator sends random keys, bodies and callers through RPC, MCP and the command line, while other clients send half a request, too much,
+invalid JSON or nothing.
 """
 import argparse
 import json
@@ -20,11 +21,11 @@ import proof
 from hostile import Net, check
 from world import OVERSEER, TOP, Client, Daemon, folder_make, port_free, store_make, under_postgres
 
-OLDER = TOP / "tests" / "golden" / "keys.1.db.xz"  # written by a build whose keys had neither caller nor body
+OLDER = TOP / "tests" / "golden" / "keys.1.db.xz"  # a store of a build whose keys contained neither caller nor body
 
 
 def keys_of_an_older_build(_):
-    """What an older build has applied is not applied again, and its answer names the same goal."""
+    """The daemon does not apply again what an older build has applied, and its answer names the same goal."""
     folder, port = folder_make("older"), port_free()
     (folder / "store.db").write_bytes(lzma.decompress(OLDER.read_bytes()))
     daemon = Daemon(folder, f"sqlite:{folder}/store.db", options=["--lease", "2", "--listen", f"127.0.0.1:{port}"])
@@ -54,7 +55,7 @@ def keys_of_an_older_build(_):
 # ---- a generator ----
 
 class Fixture:
-    """One daemon with three ways in: RPC and MCP by person, actor with a token, and run; and the command line."""
+    """One daemon and its interfaces: RPC, MCP and the command line. Callers are the operator, `ann` and `bob` with tokens."""
 
     def __init__(self, engine, seed):
         self.folder, self.port = folder_make("requests"), port_free()
@@ -88,7 +89,7 @@ class Fixture:
 
     def mcp(self, caller, method, params):
         if caller == "me":
-            return self.rpc(caller, method, params)  # a person's MCP is another program, see interfaces.py
+            return self.rpc(caller, method, params)  # the operator's MCP is another program, see interfaces.py
         if caller not in self.sessions:
             hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
             _, headers, _ = self.mcp_post(caller, {"id": 1, "method": "initialize", "params": hello})
@@ -111,7 +112,7 @@ class Fixture:
 
 
 def disturbed(fixture, held):
-    """A client that is no help: half a request, one that is too large, one that is no JSON, or nothing at all."""
+    """A disturbing client sends half a request, one that is too large, one that is not JSON, or nothing."""
     kind = fixture.random.randrange(5)
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(5)
@@ -126,17 +127,17 @@ def disturbed(fixture, held):
         elif kind == 3:
             sock.sendall(b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{\"jsonrpc\"")
     except OSError:
-        pass  # it was shut out meanwhile
+        pass  # the daemon has closed the connection
     held.append(sock)
     if len(held) > 40:
         held.pop(fixture.random.randrange(len(held))).close()
 
 
 def generated(options):
-    """Keys, bodies and callers at random, through three ways in, between clients that disturb: each answer is what was agreed, and exactly
-    what was acknowledged is there."""
+    """The daemon answers random requests through three interfaces correctly beside disturbing clients, and stores exactly the acknowledged
+    ones."""
     fixture, held, known, counts = Fixture(options.engine, options.seed), [], {}, Counter()
-    said = Counter()  # (goal, text) -> applied
+    said = Counter()  # (goal, text) -> how often it was applied
     for _ in range(options.requests):
         dice = fixture.random
         if dice.random() < 0.25:

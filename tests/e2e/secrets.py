@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a secret that somebody types anywhere reach any byte that is kept?
+"""A secret that a client sends in any request never reaches a byte on disk.
 
-secrets.py [--engine sqlite|postgres] [--every N]: each example of tests/golden/secrets.txt goes through every way in
-(goals, definitions, plans, work, reports, reasons, runs, tags, the output of commands, refused requests), the daemon
-is killed in the middle and stopped at the end, and then everything that is on disk is searched as raw bytes: database
-files, write-ahead logs, the daemon's log, an export, a backup. What it looks for is found where nothing was redacted:
-a canary that is no secret goes through every way in too, and must be found.
+secrets.py [--engine sqlite|postgres] [--every N]: the test sends each example of tests/golden/secrets.txt through every kind of input
+(goals, definitions, plans, work, reports, reasons, runs, tags, the output of commands, refused requests). It kills the daemon in the middle
+and stops it at the end. Then it searches the raw bytes of everything on disk: database files, write-ahead logs, the daemon's log, an export,
+a backup. To prove that the search works, the test also sends a canary that is not a secret through every input, and must find it.
 """
 import argparse
 import subprocess
@@ -21,7 +20,7 @@ CANARY = "canaryPlainWordThatStays"
 
 
 def corpus(every):
-    """(shape, text, what must not be found): the needle is the secret's own middle."""
+    """[(shape, text, needle)]: the needle is the middle of the secret; the test must not find it on disk."""
     out = []
     lines = (TOP / "tests" / "golden" / "secrets.txt").read_text(encoding="utf-8").splitlines()
     for line in lines:
@@ -36,19 +35,19 @@ def corpus(every):
 
 
 class Paths:
-    """Every way in. Each takes any text and remembers nothing."""
+    """Every kind of input. Each accepts any text."""
 
     def __init__(self, daemon, folder):
         self.client, self.folder, self.count = Client(daemon.socket), folder, 0
 
     def call(self, method, **params):
-        """A refusal is fine: then nothing is to be kept at all."""
+        """Sends a request. A refusal is fine: the daemon must then store nothing."""
         self.count += 1
         _, result, _ = self.client.call(method, params)
         return result or {}
 
     def fitting(self, text, caps):
-        """Only fields that would take the whole of it: a secret is never sent in half."""
+        """Only fields that can hold the complete text, because the test never sends half a secret."""
         size = len(text.encode())
         return {name: value for name, (cap, value) in caps.items() if size <= cap}
 
@@ -106,7 +105,7 @@ class Paths:
 
 
 def kept_files(folder, store, engine):
-    """Everything that stays on disk."""
+    """All files that remain on disk."""
     files = [path for path in Path(folder).rglob("*") if path.is_file() and path.name != "printed"]
     if engine == "postgres":
         store.run("CHECKPOINT; SELECT pg_switch_wal()")
@@ -122,7 +121,7 @@ def maintain(store, verb, *words):
 
 
 def search(files, needles):
-    """needle -> files that hold it. In chunks that overlap, so that big files fit."""
+    """{needle: names of the files that contain it}."""
     found = {}
     for path in files:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PostgreSQL servers of a test's own: a primary, its standbys, and poolers before them. All listen on sockets in the test's folder."""
+"""PostgreSQL servers for one test: a primary, its standbys, and poolers in front of them. All listen on sockets in the test's folder."""
 import atexit
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 from world import STARTED, Broken, wait_until
 
 BIN = Path(max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)))
-# In place of this process: what is killed is the program, not one that waits for it.
+# setpriv replaces itself by the program, so a test kills the program and not a parent that waits for it.
 AS_SERVER = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
 
 SETTINGS = """
@@ -38,9 +38,9 @@ def run(*words, within=60, check=True):
 
 
 class Server:
-    """A server of its own. Its folder is the host in a URL."""
+    """One PostgreSQL server. Its folder is the host in a URL."""
 
-    user = "overseer"  # its superuser
+    user = "overseer"  # the superuser of the server
 
     def __init__(self, folder, name):
         self.folder = Path(folder) / name
@@ -60,7 +60,7 @@ class Server:
         return self
 
     def copy_of(self, primary, delay=False):
-        """A streaming standby, asynchronous unless the primary waits for it."""
+        """Makes this server a streaming standby, asynchronous unless the primary waits for it."""
         run(BIN / "pg_basebackup", "-h", primary.folder, "-U", primary.user, "-D", self.data, "-R", "--no-sync", "-c", "fast")
         self.configure(f"unix_socket_directories = '{self.folder}'\nprimary_conninfo = 'host={primary.folder} user={primary.user}"
                        f" application_name={self.folder.name}'\n")
@@ -91,7 +91,7 @@ class Server:
         self.control("reload")
 
     def freeze(self, off=True):
-        """The server and all of its processes stop, or go on."""
+        """Stops the server and all its processes with SIGSTOP, or continues them."""
         pid = int((self.data / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for one in [pid, *map(int, children)]:
@@ -105,7 +105,7 @@ class Server:
         return [line.split("\t") for line in done.stdout.splitlines()]
 
     def session(self, sql, database="fleet"):
-        """A psql that stays connected after its statements until it is closed. What it locked is held until then."""
+        """A psql that stays connected after its statements, and keeps its locks, until the test closes it."""
         words = [*AS_SERVER, BIN / "psql", "-Xq", "-h", self.folder, "-U", self.user, "-d", database, "-v", "ON_ERROR_STOP=1"]
         process = subprocess.Popen([str(word) for word in words], cwd="/", stdin=subprocess.PIPE, text=True)
         process.stdin.write(f"{sql};\n")
@@ -117,13 +117,13 @@ class Server:
 
 
 def url(*places, database="fleet", **more):
-    """Of servers, poolers or folders, in this order."""
+    """A URL that names the given servers, poolers or folders in this order."""
     folders = ",".join(str(getattr(place, "folder", place)) for place in places)
     return f"postgresql:///{database}?host={folders}&user=overseer" + "".join(f"&{key}={value}" for key, value in more.items())
 
 
 class Pooler:
-    """A pgbouncer before one server. databases: the lines of that section; else each database of the server."""
+    """A pgbouncer in front of one server. databases: the lines of the [databases] section; without it, all databases of the server."""
 
     def __init__(self, folder, name, server, mode="session", size=20, more="", databases=None, access="auth_type = any"):
         self.folder = Path(folder) / name

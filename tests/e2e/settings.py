@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do settings come into force as promised, and does the whole fleet stop when somebody says so?
+"""The daemon applies settings as documented, and the whole fleet stops on request.
 
-settings.py [--engine sqlite|postgres]: the real daemon with a file of settings that changes under it; policies on the record; stop and
-resume, on two hosts where there can be two; what agents may not do.
+settings.py [--engine sqlite|postgres]: runs the real daemon and changes its settings file. Checks the recorded policies, stop and resume (on
+two hosts with PostgreSQL), and what agents may not do.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ def check(rows):
 
 
 class World:
-    """A daemon with a file of settings, and a second one where the store can be shared."""
+    """A daemon with a settings file, and a second daemon if two hosts can share the store."""
 
     def __init__(self, engine):
         self.engine = engine
@@ -91,7 +91,7 @@ class World:
 
 @check("CONFIG-01 CONFIG-02 CONFIG-04")
 def effective_settings(world):
-    """A dump of what is in force, through the door."""
+    """config.show returns the effective settings and their origins over RPC."""
     shown = {row["name"]: row for row in world.do("config.show", origin=True)["settings"]}
     assert world.do("config.show")["file"] == str(world.file)
     expected = {"supervision.enabled": "false", "supervision.idle_after": '"15m"', "supervision.max_retries": "2",
@@ -107,7 +107,7 @@ def effective_settings(world):
 
 @check("")
 def policy_is_on_the_record(world):
-    """Once for each host that has another one, before its first decision; not again after a restart."""
+    """Each host records a changed policy once, before its first decision, and does not record it again after a restart."""
     first = world.orders(POLICY_CHANGED)
     assert len(first) == len(world.daemons), first
     text = world.policy_text(first[0]["policy"])
@@ -123,7 +123,7 @@ def policy_is_on_the_record(world):
 
 @check("CONFIG-14 CONFIG-13 TICK-27")
 def reload_is_all_or_nothing(world):
-    """G-28: checked whole, then replaced; what only a start reads waits for one."""
+    """G-28: a reload checks the whole file and then replaces the settings; settings that the daemon reads only at its start wait for a restart."""
     before = len(world.orders(POLICY_CHANGED))
     world.write('[supervision]\ntick_every = "4m"\nidle_aftr = "1m"\n')
     result, error = world.ask("config.reload")
@@ -163,20 +163,20 @@ def reload_by_signal(world):
     world.do("config.reload")
     wait_until("and back", lambda: len(world.orders(POLICY_CHANGED)) == before + 2, 5)
     assert goal
-    for _ in range(20):  # nothing is lost or held on to
+    for _ in range(20):  # a repeated reload neither loses nor leaks anything
         world.do("config.reload")
     assert len(world.orders(POLICY_CHANGED)) == before + 2
 
 
 @check("")
 def policy_has_no_secrets(world):
-    """STORE-14: a command may have one in it."""
+    """STORE-14: the recorded policy does not contain the secret of a command."""
     secret = "ghp_" + "Zk3TqB7xW9mR2vL5nC8dF1gH4jK6pS0uY3aE"
 
     def newest():
         last = world.orders(POLICY_CHANGED)[-1]
         return last, world.policy_text(last["policy"])
-    before = len(world.orders(POLICY_CHANGED))  # of the check before one may still be on its way
+    before = len(world.orders(POLICY_CHANGED))  # a record of the previous check may still arrive
     world.write(f'[supervision]\ntick_every = "5m"\n[verify]\ncommand = "TOKEN={secret} make check"\n')
     world.do("config.reload")
     wait_until("it is on the record", lambda: "make check" in newest()[1], 5)
@@ -192,14 +192,14 @@ def policy_has_no_secrets(world):
 
 @check("")
 def fleet_stops_and_resumes(world):
-    """On every host, across restarts, and once on the record."""
+    """fleet.stop stops every host, also across restarts, and the ledger records it once."""
     mark = world.folder / "done"
     before = len(world.orders())
     world.do("fleet.stop", reason="looking at the bill")
     assert len(world.orders()) == before + 1
     world.do("fleet.stop")
     assert [row["type"] for row in world.orders()[before:]] == [STOPPED]
-    time.sleep(1.5)  # the others hear of it within an eighth of the lease, and a poll
+    time.sleep(1.5)  # the other hosts learn of it within an eighth of the lease and one poll
     clients = [Client(daemon.socket) for daemon in world.daemons]
     goals = []
     for number, client in enumerate(clients):
@@ -238,7 +238,7 @@ def as_role(world, role, **params):
 
 @check("POLICY-09 POLICY-04 POLICY-05")
 def agents_may_not(world):
-    """A run reports and asks; what is run, who decides and the plan of its goal are not its business."""
+    """A run may report and ask; it may not change settings, commands, tokens or the plan of its goal."""
     goal = world.do("goal.create", title="of an agent")["goalId"]
     plan = [{"id": "P1", "tier": "phase", "name": "one", "acceptanceCriteria": ["it can be seen"]}]
     run = as_role(world, "run", goal=goal, run="r1", actor="actor:agent:coder-1")
@@ -253,7 +253,7 @@ def agents_may_not(world):
     assert run("plan.review", goal=goal, reason="this needs another look") is None
     for method, params in (("config.reload", {}), ("fleet.stop", {}), ("plan.apply", {"goal": goal, "nodes": plan})):
         assert reader(method, **params) == "E_UNAUTHORIZED", method
-    assert reader("config.show") == "E_UNAUTHORIZED"  # a store's address may have a password in it
+    assert reader("config.show") == "E_UNAUTHORIZED"  # the address of a store may contain a password
     overseer = as_role(world, "overseer")
     assert overseer("config.reload") == "E_UNAUTHORIZED"
     assert overseer("fleet.stop") is None and overseer("fleet.resume") is None
@@ -289,7 +289,7 @@ def desk_of(world):
 
 @check("")
 def bounds_hold(world):
-    """As many agents work as may, the others wait; what is reserved outlives a crash, and goes back when it is not wanted any more."""
+    """Admission starts as many agents as allowed and lets the others wait; reserved budget survives a crash, and a cancelled goal returns it."""
     world.write(BOUNDS)
     world.do("config.reload")
     goal = world.do("goal.create", title="four pieces of work")["goalId"]
@@ -313,7 +313,7 @@ def bounds_hold(world):
 
 @check("")
 def flags_win(world):
-    """Over the environment, which wins over the file."""
+    """A flag overrides the environment, and the environment overrides the file."""
     world.write('[supervision]\nmax_attempts = 4\nmax_restarts = 4\n[verify]\ncommand = "./file"\n')
     folder = folder_make("flags")
     store = f"sqlite:{folder}/flags.db"
@@ -342,7 +342,7 @@ def run(*command, **environment):
 
 @check("CONFIG-14")
 def started_with_nonsense(world):
-    """Nothing is started, and everything that is wrong is said, with file, line and flag."""
+    """A daemon with wrong settings does not start, and reports every error with its file and line or its flag."""
     file = world.folder / "wrong.toml"
     file.write_text('[server]\nlisten = 7\n[supervison]\n')
     for words in (["--config", file], ["--config", world.folder / "none.toml"], ["--lease", "soon"],
@@ -370,7 +370,7 @@ def checked_without_a_daemon(world):
 
 @check("CONFIG-18 POLICY-10")
 def manual_helps_to_choose(world):
-    """And is what the rows say."""
+    """The manual page overseer.toml.5 matches the table of settings and has the advice for choosing values."""
     made = run(OVERSEERD, "--man-settings")
     assert made.returncode == 0
     assert made.stdout == (TOP / "docs" / "man" / "overseer.toml.5").read_text(), "docs/man/overseer.toml.5 is old"
@@ -397,7 +397,7 @@ def main():
             function(world)
             proof.passed("e2e", name, rows)
             passed += 1
-        except (Exception, Broken):  # the others are still of interest
+        except (Exception, Broken):  # run the other checks too
             failed += 1
             print(f"FAILED {name}")
             traceback.print_exc(limit=4)

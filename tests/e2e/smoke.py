@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does this build of the daemon serve many clients at once, and stop cleanly?
+"""This build of the daemon serves many clients at once and stops cleanly.
 
-smoke.py DAEMON [STORE]: a few hundred writes, repeats, reads and errors from several threads over the Unix
-socket, then SIGTERM. Made for builds with sanitizers: the daemon must exit with 0 and report nothing.
+smoke.py DAEMON [STORE]: several threads send a few hundred writes, repeats, reads and wrong requests over the Unix socket, then the test sends
+SIGTERM. Made for builds with sanitizers: the daemon must exit with 0 and report nothing.
 """
 import http.client
 import json
@@ -61,7 +61,7 @@ def client(path, number, failures):
         assert error_of(interface.call("goal.show", goal="goal_00000000000000000000000000")) == "E_NOT_FOUND"
         assert error_of(interface.call("goal.fly", goal="x")) == "E_UNKNOWN_METHOD"
         interface.close()
-    except Exception as error:  # a thread has nobody to raise to
+    except Exception as error:  # main() reports it: an exception in a thread would be lost
         failures.append(f"client {number}: {error!r}")
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does an agent program start in its sandbox, wherever it is installed, and is a failed start explained?
+"""An agent program starts in its sandbox wherever it is installed, and the daemon explains a failed start.
 
 starts.py [layouts|dies|doctor] …
 
-layouts: six ways to install a program below HOME, each started under bubblewrap with Landlock and under Landlock alone, as an
-ordinary user. dies: a program that ends at once; why, logs, status and inbox show its last words within 10 seconds.
-doctor: `overseer doctor` starts each agent in its sandbox and says what failed.
+layouts: starts programs from six install layouts below HOME, under bubblewrap with Landlock and under Landlock alone, as an ordinary user.
+dies: a program exits at once; why, logs, status and inbox show its last output within 10 seconds.
+doctor: `overseer doctor` starts each agent in its sandbox and reports what failed.
 """
 import json
 import os
@@ -58,7 +58,7 @@ main()
 """
 SHELL_AGENT = """cat >/dev/null; secret=$(cat "/$0" 2>&1) && :
 printf '{"layout": "%s", "word": "helped", "secret": "%s", "by": "sh"}' "$1" "$(printf %s "$secret" | tr -d '"' | tail -c 60)" >answer.json"""
-# As Volta's shim does: by the name that it was called by, in VOLTA_HOME or ~/.volta. Volta itself is on no package registry.
+# Works as Volta's shim does: finds the program by its own name in VOLTA_HOME or ~/.volta. No package registry has Volta itself.
 VOLTA_SHIM = """#!/bin/sh
 home=${VOLTA_HOME:-$HOME/.volta}
 name=${0##*/}
@@ -75,7 +75,7 @@ def file_make(path, text, mode=0o644):
 
 
 def npm_prefix(home, prefix, name):
-    """npm's own global layout: bin/NAME is a link to lib/node_modules/NAME/…; what it depends on is installed beside."""
+    """npm's global layout: bin/NAME is a link to lib/node_modules/NAME/…; npm installs its dependencies with it."""
     source = home / "src" / name
     file_make(source / "cli" / "cli.js", NODE_AGENT, 0o755)
     file_make(source / "package.json", json.dumps({"name": name, "version": "1.0.0", "bin": {name: "cli/cli.js"},
@@ -93,7 +93,7 @@ def npm_prefix(home, prefix, name):
 
 
 def layout_native(home):
-    """Claude Code's own installer: ~/.local/bin/NAME is a link to a program called as its version."""
+    """The layout of Claude Code's installer: ~/.local/bin/NAME is a link to a program whose file name is its version."""
     version = home / ".local/share/native/versions/2.1.0"
     version.parent.mkdir(parents=True)
     shutil.copy("/bin/dash", version)
@@ -132,7 +132,7 @@ def python_package(site):
 
 
 def layout_pipx(home):
-    """A venv with the system's python; the script's first line names the venv's."""
+    """A venv with the system's python; the first line of the script names the python of the venv."""
     venv = home / ".local/share/pipx/venvs/pipx"
     run("/usr/bin/python3", "-m", "venv", "--without-pip", venv)
     python_package(next(venv.glob("lib/python3*/site-packages")))
@@ -142,7 +142,7 @@ def layout_pipx(home):
 
 
 def layout_uv(home):
-    """A venv with uv's own python below HOME; the script is a shell's first, because a first line may not be long."""
+    """A venv with uv's own python below HOME; the script starts as a shell script, because the length of a #! line is limited."""
     python = home / ".local/share/uv/python/cpython-3.11-linux"
     real = Path("/usr/bin/python3").resolve()
     (python / "bin").mkdir(parents=True)
@@ -168,7 +168,7 @@ def toml(value):
 
 
 class Fixture:
-    """A daemon of an operator with a HOME of its own, some agents, and a repository."""
+    """A daemon of an operator with a separate HOME, some agents, and a repository."""
 
     def __init__(self, folder, agents, path=None, operator=None, settings=None, environment=None):
         self.folder, self.repo, self.operator = folder, folder / "repo", operator or folder / "operator"
@@ -196,7 +196,7 @@ class Fixture:
     def do(self, method, **params):
         try:
             _, result, error = self.client.call(method, params)
-        except Unreachable:  # it was idle for too long
+        except Unreachable:  # the daemon closed the idle connection
             self.client = Client(self.daemon.socket)
             _, result, error = self.client.call(method, params)
         check(error is None, f"{method}: {error}")
@@ -237,18 +237,19 @@ class Fixture:
 
 
 def path_make(folder, home, bubblewrap):
-    """A PATH with little in it: what a program needs has to come from its own layout."""
+    """A PATH with few programs, so that a program must find what it needs in its own layout."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ["git", "sh", "env", "cat", "tr", "tail", "dirname"] + (["bwrap"] if bubblewrap else []):
         (tools / name).symlink_to(shutil.which(name))
-    return f"{home}/.local/bin:{tools}:{home}"  # HOME itself: its programs are found, and the rest stays hidden
+    return f"{home}/.local/bin:{tools}:{home}"  # HOME is in PATH: the sandbox shows its programs and hides the rest
 
 
 def started(folder, home, programs, bubblewrap):
     kind = "bwrap+landlock" if bubblewrap else "landlock"
     secret = home / ".ssh/id_secret"
-    agents = [{"id": name, "driver": "command", "program": str(program), "args": [*args, str(secret)[1:], name]}  # an argument that is a whole path is shown
+    # The sandbox shows a file whose absolute path is an argument, so the leading slash is left out.
+    agents = [{"id": name, "driver": "command", "program": str(program), "args": [*args, str(secret)[1:], name]}
               for name, (program, args) in programs.items()]
     fixture = Fixture(folder, agents, path=path_make(folder, home, bubblewrap), operator=home)
     try:
@@ -282,7 +283,7 @@ def layouts(folder):
         started(place, home, programs, bubblewrap)
 
 
-# ---- a program that ends at once ----
+# ---- a program that exits at once ----
 
 WORDS = "cannot open the model catalogue"
 KEY = "sk-ant-api03-" + "A1b2C3d4" * 10
@@ -300,7 +301,7 @@ def screens(fixture, goal):
 
 
 def explained(fixture, goal, name, not_on=()):
-    """All four screens have the words, and none has a control character or the key."""
+    """All four screens show WORDS, and none contains a control character or the key. not_on: screens that must not show WORDS."""
     begin = time.monotonic()
     seen = {}
     while time.monotonic() - begin < EXPLAINED_WITHIN and not (seen and all(WORDS in text for text in seen.values())):
@@ -317,7 +318,7 @@ def explained(fixture, goal, name, not_on=()):
 
 
 def dies(folder):
-    """With the usual settings: what a person sees who has just typed `overseer run`."""
+    """The screens explain a program that exits at once, with the settings that an operator has after typing `overseer run`."""
     for kind, status, text in (("command", 3, DIES), ("acp", 1, DIES), ("claude", 1, DIES), ("acp", 0, DIES), ("tmux", 1, DIES), ("command", 4, AT_WORK)):
         name = f"{kind}-{status}"
         place = folder / name
@@ -325,7 +326,7 @@ def dies(folder):
         more = {"kind": {"acp": "goose", "tmux": "codex"}.get(kind, kind)}
         fixture = Fixture(place, [{"id": "broken", "driver": kind, "program": str(program), **more}], settings={"supervision": {"tick_every": "30s"}})
         try:
-            # one that died at its work is started again: that needs nobody yet
+            # the daemon restarts an agent that died during its work, so there is no question in the inbox yet
             explained(fixture, fixture.task("broken"), name, not_on=["inbox"] if text is AT_WORK else [])
             check(KEY not in (fixture.state.parent / "store.db").read_bytes().decode("latin-1"), f"{name}: the key is in the store")
         finally:
@@ -351,7 +352,7 @@ def examined(folder, name, agents, operator):
 
 
 def doctor(folder):
-    """Each agent is started in its sandbox, by the program of the daemon and with the daemon's PATH; its login is looked at."""
+    """`overseer doctor` starts each agent in its sandbox, with the daemon's program and PATH, and checks its login."""
     home = folder / "home"
     good = file_make(home / ".local/share/good/versions/1/good", "#!/bin/sh\necho good 1.2, $#\n", 0o755)
     (home / ".local/bin").mkdir(parents=True)
@@ -385,7 +386,7 @@ TESTS = {"layouts": layouts, "dies": dies, "doctor": doctor}
 
 
 def as_nobody():
-    """An ordinary user: root may do more in a sandbox, and less goes wrong."""
+    """Runs this test again as an ordinary user, because root may do more in a sandbox and would hide faults."""
     if os.geteuid() == 0:
         where = folder_make("starts")
         os.chown(where, NOBODY, NOBODY)
@@ -393,7 +394,7 @@ def as_nobody():
                               env={**os.environ, "HOME": str(where), "PYTHONDONTWRITEBYTECODE": "1",
                                    "OVERSEER_PROOFS": str(where / "proofs.txt"), "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}, cwd="/", check=False)
         proofs = os.environ.get("OVERSEER_PROOFS")
-        if proofs and (where / "proofs.txt").exists():  # what nobody may write
+        if proofs and (where / "proofs.txt").exists():  # the user nobody may not write to the original file
             with open(proofs, "a", encoding="utf-8") as file:
                 file.write((where / "proofs.txt").read_text(encoding="utf-8"))
         sys.exit(done.returncode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the store hold what was acknowledged, once, and is it whole? Everything is computed anew from the rows."""
+"""Checks that the store holds every acknowledged write exactly once and is consistent. It computes everything again from the rows."""
 import hashlib
 from collections import Counter, defaultdict
 
@@ -11,7 +11,7 @@ TYPE_NAMES = ["none", "goal.created", "goal.reported", "goal.completed", "goal.n
               "effect.decided", "effect.claimed", "effect.ended", "effect.unconfirmed"]
 DESK_OPENED, RETURNED = 83, 98
 READY, RUNNING, IN_DOUBT = range(3)
-ACTIVE, DONE = 0, 2                                  # of a goal
+ACTIVE, DONE = 0, 2                                  # status of a goal
 NEED_NOTHING, NEED_FAILED, NEED_UNCONFIRMED = range(3)
 FACE_QUEUED, FACE_WORKING, FACE_NEEDS_YOU, FACE_DONE = range(4)
 TIME_NEVER = 2**63 - 1
@@ -22,7 +22,7 @@ EVIDENCE = {1: "rule", 2: "signal", 3: "source", 4: "actor", 5: "effect", 6: "ho
             9: "threshold", 10: "text"}
 SIGNED = {"created_at", "updated_at", "last_exit", "exit", "threshold"}
 
-SYSTEM = bytes(15) + b"\1"  # the records of the store itself: policies, stops, restores
+SYSTEM = bytes(15) + b"\1"  # this goal has the records of the store itself: policies, stops, restores
 
 
 def varint(data, at):
@@ -36,7 +36,7 @@ def varint(data, at):
 
 
 def decode(data, names):
-    """A body: a version byte, then tag and value of each field that is not zero."""
+    """Decodes a body: a version byte, then tag and value of each field that is not zero."""
     out = {name: 0 for name in names.values()}
     out.update({name: b"" for name in out if name in ("rule", "source", "actor", "text")})
     at = 1
@@ -54,7 +54,7 @@ def decode(data, names):
 
 
 def seal(head, goal, row):
-    """The hash of a record, as record_seal() makes it."""
+    """The hash of a record, as record_seal() computes it."""
     numbers = b"".join((row[name] & (2**64 - 1)).to_bytes(8, "little") for name in ("seq", "at", "type", "core"))
     return hashlib.sha256(head + goal + numbers + row["policy"] + hashlib.sha256(row["body"]).digest()).digest()
 
@@ -80,7 +80,7 @@ class Findings:
 
 
 class Replay:
-    """What the records alone say about a goal."""
+    """The state of a goal, computed from its records alone."""
 
     def __init__(self):
         self.status, self.need, self.reports, self.made, self.last_exit = ACTIVE, NEED_NOTHING, 0, 0, 0
@@ -88,7 +88,7 @@ class Replay:
         self.sources, self.writes, self.created, self.quarantined = [], [], None, False
 
     def apply(self, kind, seq, evidence):
-        """None, or what is wrong with that record here."""
+        """Applies a record. Returns None, or an error text if the record may not follow here."""
         if kind in (CREATED, REPORTED):
             self.writes.append((evidence["source"], evidence["text"], seq))
         n = evidence["effect"] - 1
@@ -137,16 +137,17 @@ class Replay:
 
 
 class Verification:
-    """Reads the whole store; the daemon is not running, or at rest."""
+    """Reads the whole store while the daemon is stopped or idle."""
 
     def __init__(self, store, load, acts, skip=()):
         self.store, self.load, self.findings = store, load, Findings()
-        self.skip = skip  # goals that a test has broken by hand: their chain is looked at, their state is not
+        self.skip = skip  # goals that a test has damaged: their chain is checked, their state is not
         self.goals = {row["goal_id"]: row for row in store.read("goal")}
         self.records = defaultdict(list)
         for row in store.read("record"):
             self.records[row["goal_id"]].append(row)
-        self.sites = {goal for goal, rows in self.records.items() if any(row["type"] == DESK_OPENED for row in rows)}  # alerts: chains only
+        # Goals of admission: only their chains are checked.
+        self.sites = {goal for goal, rows in self.records.items() if any(row["type"] == DESK_OPENED for row in rows)}
         self.effects = defaultdict(dict)
         for row in store.read("effect"):
             self.effects[row["goal_id"]][row["n"]] = row
@@ -217,7 +218,7 @@ class Verification:
                                   f" {effect['run_host']}, claimed: {n in replay.claims}")
         equal("open", bool(row["open"]), replay.status == ACTIVE or bool(replay.open))
         if replay.quarantined:
-            return  # its bytes are kept as they were found
+            return  # the store keeps its bytes unchanged
         equal("status", hot["status"], replay.status)
         equal("need", hot["need"], replay.need)
         equal("the count of reports", hot["reports"], replay.reports)
@@ -230,7 +231,7 @@ class Verification:
     # nothing lost, nothing doubled
 
     def check_acknowledged(self):
-        """A write with a key is known by its source; one without, by its text."""
+        """Compares the records with the acknowledged writes. A source identifies a write with a key; a text identifies a write without one."""
         told, wanted = Counter(), {(op.goal, op.source if op.keyed else op.text): op for op in self.load.ops}
         unnamed = {op.text for op in self.load.ops if not op.keyed}
         at = {}

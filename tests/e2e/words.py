@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What do agents say, what is kept of it, and can it be explained and replayed? The real daemon with a pretend agent.
+"""The daemon stores what agents report, explains it and replays it. Runs the real daemon with a pretend agent.
 
 words.py [--engine sqlite|postgres] [--only WORD]
 """
@@ -25,12 +25,12 @@ NODES = [{**node, "name": node["id"], "objective": f"make {node['id']}", "accept
 
 
 def shows(fixture, what, rows):
-    """What was expected has held: it shows these clauses of rows."""
+    """Records that the preceding assertions prove these requirement clauses."""
     proof.passed("e2e", f"{what} [{fixture.store.engine}]", rows)
 
 
 def begin(fixture, nodes=NODES, agents=AGENTS):
-    """A goal with three pieces of work, and an agent at each."""
+    """Creates a goal with three pieces of work and an agent for each."""
     goal = fixture.do("goal.create", title="tokens")["goalId"]
     settle(fixture, agents)
     fixture.do("plan.apply", goal=goal, nodes=nodes)
@@ -44,7 +44,7 @@ def assignment(fixture, goal, node):
 
 
 def agent(fixture, goal, one=None):
-    """Its token, bound to its work; without it only to the goal."""
+    """Creates an agent token, bound to the assignment `one`; without it, bound only to the goal."""
     bound = {"assignment": one["assignmentId"]} if one else {}
     role = f"agent-{next(fixture.count)}"
     fixture.tokens[role] = fixture.do("token.create", role="run", actor=f"actor:agent:{role}", goal=goal, run=f"R_{role}", **bound)["token"]
@@ -68,7 +68,7 @@ def records(fixture, goal, kind):
 # ---- handoffs ----
 
 def handoffs_stand_at_every_level(fixture):
-    """CRYSTAL-01 to CRYSTAL-05."""
+    """CRYSTAL-01 to CRYSTAL-05: clients can add, show and list handoffs at every level of the plan."""
     goal = fixture.do("goal.create", title="handoffs")["goalId"]
     fixture.do("plan.apply", goal=goal, nodes=NODES)
     said = {"summary": "tokens work", "currentState": "on a branch", "decisions": ["SHA-256: they are random"], "nextActions": ["mail", "tests", "docs"],
@@ -97,10 +97,10 @@ def handoffs_stand_at_every_level(fixture):
     assert code == "E_NOT_FOUND", code
 
 
-# ---- what an agent says ----
+# ---- reports of an agent ----
 
 def an_agent_says_how_it_goes(fixture):
-    """UPDATE-03, UPDATE-05, UPDATE-09, UPDATE-10, UPDATE-11, CRYSTAL-07: with the tool, bound to its own work."""
+    """UPDATE-03, UPDATE-05, UPDATE-09, UPDATE-10, UPDATE-11, CRYSTAL-07: an agent sends updates with the tool, for its own work only."""
     goal = begin(fixture)
     mine, other = assignment(fixture, goal, "S1"), assignment(fixture, goal, "S2")
     role = agent(fixture, goal, mine)
@@ -129,7 +129,7 @@ def an_agent_says_how_it_goes(fixture):
 
 
 def an_update_of_nobody_is_held(fixture):
-    """UPDATE-06: three pieces of work are open, and nobody says which."""
+    """UPDATE-06: the daemon holds an update that does not name one of three open pieces of work."""
     goal = begin(fixture)
     role = agent(fixture, goal)
     before = fixture.do("assignment.list", goal=goal)["assignments"]
@@ -166,7 +166,7 @@ def a_completion_is_an_update(fixture):
 
 
 def a_report_of_the_end_is_kept(fixture):
-    """REPORT-01, REPORT-06 to REPORT-08: what it says of its end stands on its assignment, and in the tree; no error where it says nothing."""
+    """REPORT-01, REPORT-06 to REPORT-08: assignment and plan tree show an agent's completion report; without a report they show null, not an error."""
     goal = begin(fixture)
     mine = assignment(fixture, goal, "T2")
     role = agent(fixture, goal, mine)
@@ -195,7 +195,7 @@ def a_report_of_the_end_is_kept(fixture):
 
 
 def progress_is_shown_and_bounded(fixture):
-    """PROGRESS-01, PROGRESS-03, PROGRESS-05, PROGRESS-06: one in thirty seconds, the latest with its run, shown in the tree."""
+    """PROGRESS-01, PROGRESS-03, PROGRESS-05, PROGRESS-06: the daemon accepts one progress report in thirty seconds, and shows the latest in the tree."""
     goal = begin(fixture)
     mine = assignment(fixture, goal, "T2")
     role = agent(fixture, goal, mine)
@@ -220,7 +220,7 @@ def progress_is_shown_and_bounded(fixture):
 
 
 class Held:
-    """The store is there, and somebody else holds what every write needs."""
+    """Another connection holds a lock that every write to the store needs."""
 
     def __init__(self, store):
         self.store = store
@@ -237,7 +237,7 @@ class Held:
 
 
 def progress_never_waits(fixture):
-    """PROGRESS-02: the store hangs, and whoever says how far it is goes on at once; it is kept, once, when the store is back."""
+    """PROGRESS-02: while the store hangs, an agent that reports progress continues at once; the ledger stores the report once when the store is back."""
     goal = begin(fixture)
     mine = [assignment(fixture, goal, node) for node in ("S1", "S2", "T2")]
     roles = [agent(fixture, goal, one) for one in mine]
@@ -252,7 +252,7 @@ def progress_never_waits(fixture):
             assert not isinstance(said, str), (said, took)
             assert said["spooled"] and said["goalId"] == goal, said
         assert tool(fixture, roles[0], "report_progress", phase="too soon")["spooled"]
-        while time.monotonic() < held + 10:  # and as fast when it has hung for long
+        while time.monotonic() < held + 10:  # the answers stay fast while the store hangs for longer
             time.sleep(0.5)
             begun = time.monotonic()
             assert tool(fixture, roles[0], "report_progress", phase="too soon")["spooled"]
@@ -266,7 +266,7 @@ def progress_never_waits(fixture):
 
 
 def a_question_that_is_not_there_is_refused(fixture):
-    """ESCALATE-13: by every verb, with nothing else harmed; also one that several goals have."""
+    """ESCALATE-13: every verb refuses a question that does not exist, and a question id that several goals have."""
     table, goals = fixture.table, [fixture.do("goal.create", title="asked")["goalId"] for _ in range(2)]
     for goal in goals:
         fixture.do("question.ask", goal=goal, title="Which?", options=["one", "two"])
@@ -283,7 +283,7 @@ def a_question_that_is_not_there_is_refused(fixture):
 # ---- assignments ----
 
 def an_assignment_is_shown_and_survives(fixture):
-    """ASSIGN-02, ASSIGN-08, ASSIGN-10: the same text and hash after a restart."""
+    """ASSIGN-02, ASSIGN-08, ASSIGN-10: an assignment has the same text and hash after a restart of the daemon."""
     goal = begin(fixture)
     before = {one["workNodeId"]: fixture.do("assignment.show", goal=goal, assignment=one["assignmentId"])
               for one in fixture.do("assignment.list", goal=goal)["assignments"]}
@@ -309,7 +309,7 @@ def an_assignment_is_shown_and_survives(fixture):
 
 
 def a_request_blocks_its_agent(fixture):
-    """REQUEST-06, REQUEST-07: as long as nobody has answered."""
+    """REQUEST-06, REQUEST-07: an open request blocks its agent until it is answered."""
     goal = begin(fixture)
     mine = assignment(fixture, goal, "S1")
     role = agent(fixture, goal, mine)
@@ -339,7 +339,7 @@ def restart(fixture):
 # ---- why, replay, what-if ----
 
 def why_answers_from_the_log_alone(fixture):
-    """EVENT-05: an assignment, a node, a goal, the desk."""
+    """EVENT-05: `why` explains an assignment and admission from the log."""
     goal = begin(fixture)
     mine = assignment(fixture, goal, "S1")
     fixture.do("agent.update", goal=goal, assignment=mine["assignmentId"], summary="half of it")
@@ -357,7 +357,8 @@ def why_answers_from_the_log_alone(fixture):
 
 
 def four_questions_are_answered(fixture):
-    """OBSERVE-05: why it counts as stalled, what was last sent and taken, how long it is left alone, what it has shown."""
+    """OBSERVE-05: the daemon shows why an assignment is stalled, what it last sent and whether the agent accepted it, when it may send again, and
+    the agent's last activity."""
     goal = begin(fixture, agents=AGENTS.replace("enabled = true", 'enabled = true\nidle_after = "8s"\nturn_most = "8s"\nidle_in_tool = "8s"\ntick_every = "1s"'))
     mine = assignment(fixture, goal, "S1")["assignmentId"]
     fixture.do("agent.update", goal=goal, assignment=mine, summary="half of it", commits=["3fa2"])
@@ -373,7 +374,7 @@ def four_questions_are_answered(fixture):
 
 
 def what_was_decided_is_decided_again(fixture):
-    """TICK-28, G-29: also after a kill, under three policies; and another policy differs where it decides."""
+    """TICK-28, G-29: a replay repeats the same decisions, also after a kill and under three policies; another policy gives the expected differences."""
     goal = begin(fixture)
     mine = assignment(fixture, goal, "S1")
     fixture.do("agent.update", goal=goal, assignment=mine["assignmentId"], status="done", summary="all", commits=["3fa2"])

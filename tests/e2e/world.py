@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the fault tests work with? Real daemons, real databases, and the way in through the socket."""
+"""The base of the end-to-end tests: real daemons, real databases, and clients of the socket."""
 import atexit
 import http.client
 import json
@@ -23,20 +23,20 @@ DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 class Unreachable(Exception):
-    """No answer came: it is not known whether the request was carried out."""
+    """No answer arrived: the client does not know whether the daemon carried out the request."""
 
 
 class Broken(Exception):
-    """The test cannot go on: something that was promised does not hold."""
+    """A promise of the daemon does not hold; the test cannot continue."""
 
 
-# How much slower than ours may the machine be? Whoever waits for something to happen waits so much longer; that finds nothing
-# less. What promises a time keeps to it on every machine: `bound`.
+# How much slower than the developers' machine this machine may be. A wait for an event lasts longer by this factor; that hides no fault. A
+# promised time (`bound`) stays the same on every machine.
 TIMEOUT_SCALE = float(os.environ.get("OVERSEER_TIMEOUT_SCALE", "1"))
 
 
 def wait_until(what, question, within, every=0.02, bound=False):
-    """The first true answer, or Broken. bound: the time itself is what was promised."""
+    """Returns the first true answer, or raises Broken. bound: the time limit itself is the promise."""
     within *= 1 if bound else TIMEOUT_SCALE
     end = time.monotonic() + within
     while True:
@@ -60,7 +60,7 @@ def goal_text(raw):
     return "goal_" + id_text(raw)
 
 
-# ---- the way in ----
+# ---- the client ----
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout):
@@ -74,10 +74,10 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """One keep-alive connection. Not for two threads at once."""
+    """One keep-alive connection. Two threads must not use it at once."""
 
     def __init__(self, path, timeout=30):
-        patience = TIMEOUT_SCALE if timeout >= 10 else 1  # a shorter timeout is what the test is about
+        patience = TIMEOUT_SCALE if timeout >= 10 else 1  # a shorter timeout is the subject of the test
         self.path, self.timeout, self.connection = path, timeout * patience, None
 
     def request(self, method, url, body=None):
@@ -98,7 +98,7 @@ class Client:
         return status, answer.get("result"), answer.get("error")
 
     def result_of(self, method, params, times=200):
-        """A call that is refused for a passing reason is made again."""
+        """Calls the method, and calls it again as long as the daemon refuses it with a transient error."""
         for _ in range(times):
             _, result, error = self.call(method, params)
             if result is not None:
@@ -116,7 +116,7 @@ class Client:
 
 # ---- the daemon ----
 
-# Agents that fail often are begun again at once.
+# The daemon restarts agents that fail often at once.
 SUPERVISION = """[supervision]
 enabled = true
 tick_every = "1s"
@@ -129,7 +129,7 @@ max_attempts = 100
 max_restarts = 50
 """
 
-# As many runs of one program as there are tasks, without a sandbox. {script}: the program.
+# One program runs for each task, without a limit and without a sandbox. {script}: the program.
 MANY_COMMANDS = """[escalation]
 desktop = false
 [caps]
@@ -161,7 +161,7 @@ class Daemon:
         self.socket = Path(folder) / f"{name}.sock"
         self.log = Path(folder) / f"{name}.log"
         self.command = [str(program), "--store", store, "--socket", str(self.socket), *options]
-        self.environment = {**os.environ, "OVERSEER_CONFIG": "/dev/null", **(environment or {})}  # nobody's own settings
+        self.environment = {**os.environ, "OVERSEER_CONFIG": "/dev/null", **(environment or {})}  # not the settings of the user who runs the tests
         self.process = None
 
     @property
@@ -184,7 +184,7 @@ class Daemon:
             client.close()
 
     def spooled(self):
-        """Bytes of reports that wait for the store."""
+        """Bytes of reports in the spool, which wait for the store."""
         spool = self.socket.with_suffix(".state") / "spool"
         return spool.stat().st_size if spool.exists() else 0
 
@@ -207,7 +207,7 @@ class Daemon:
         STARTED.remove(self.process)
 
     def stop(self, within=15):
-        """As systemd would."""
+        """Stops the daemon with SIGTERM, as systemd does."""
         self.alive()
         self.process.terminate()
         try:
@@ -230,14 +230,14 @@ class Daemon:
         return " / ".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
     def promises_broken(self):
-        """Lines of its log that must never be there."""
+        """Lines of the daemon's log that must never occur."""
         bad = ("a promise is broken", "Sanitizer", "runtime error", "out of memory")
         return [line for line in self.log.read_text(errors="replace").splitlines() if any(word in line for word in bad)]
 
 
 # ---- databases ----
 
-# Columns that the tests look at: i integer, b bytes or an id, t text.
+# Columns that the tests read: i integer, b bytes or an id, t text.
 TABLES = {
     "host": "host_id:i epoch:i beat:i batch:i state:i",
     "goal": "goal_id:b owner:i fence:i version:i seq:i head:b due_at:i open:i aside:i hot:b",
@@ -292,7 +292,7 @@ class Sqlite:
 
 
 class Psql:
-    """A psql that stays: a question costs no process."""
+    """A psql that keeps running, so that a query does not start a process."""
 
     def __init__(self, database):
         self.process = subprocess.Popen(
@@ -320,7 +320,7 @@ class Psql:
 
 
 class Postgres:
-    """A database of its own in the server that tests/lib/with-postgres started."""
+    """A new database in the server that tests/lib/with-postgres started."""
     engine = "postgres"
 
     def __init__(self, name):
@@ -385,7 +385,7 @@ class Postgres:
 
 
 def folder_make(name):
-    """Under /tmp: a socket's path must be short."""
+    """Makes a folder under /tmp, because the path of a socket must be short."""
     folder = Path(tempfile.mkdtemp(prefix=f"overseer-{name}.", dir=os.environ.get("OVERSEER_FOLDERS", "/tmp")))
     if not os.environ.get("OVERSEER_KEEP"):
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -397,7 +397,7 @@ def store_make(engine, folder, name="e2e"):
 
 
 def under_postgres(arguments):
-    """Start this program again with a PostgreSQL of its own, unless there is one."""
+    """Starts this program again under tests/lib/with-postgres, unless it already runs there."""
     if "OVERSEER_TEST_PG" in os.environ:
         return
     os.environ.setdefault("PG_SHARED_BUFFERS", "64MB")
@@ -406,7 +406,7 @@ def under_postgres(arguments):
 
 
 def ports_free(count):
-    """TCP ports that nothing listens on, each another one. The kernel gives them to no connection meanwhile: they are below its range."""
+    """Distinct free TCP ports. They are below the kernel's ephemeral range, so the kernel gives them to no connection in the meantime."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     ports = set()
     for port in random.sample(range(10000, first if first > 20000 else 60000), 1000):
@@ -426,7 +426,7 @@ def port_free():
 
 
 def seam_arm(path, line):
-    """By rename, so that the daemon reads all of it or nothing."""
+    """Writes the seam file by rename, so that the daemon reads all of it or nothing."""
     new = Path(str(path) + ".new")
     new.write_text(line + "\n")
     new.rename(path)

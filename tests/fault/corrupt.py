@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does the daemon do with a damaged store? It never crashes, never dispatches from it, and gives back what can be read.
+"""Checks what the daemon does with a damaged store: it never crashes, never dispatches from it, and recovers what can be read.
 
   corrupt.py [--stores N] [--seed S] [--only CLASS] [--rot] [--verbose]
 
-A real daemon fills a store with open effects in every state and is killed. Copies of it are then damaged in one way each.
-Every command appends a line to a file, so a dispatch is seen from outside. For each copy: the daemon starts; it either finds the
-damage and goes into safe mode, or the store is the same as before in everything that it means. Then it is rebuilt.
+A real daemon fills a store with open effects in every state and is killed. The test damages copies of it in one way each.
+Every command appends a line to a file, so a dispatch is visible from outside. For each copy the daemon starts; either it finds the
+damage and goes into safe mode, or everything in the store still means the same as before. Then the store is rebuilt.
 
---rot: the disk changes what was left by a clean end, and nothing tells the start (inode, size and times are as they were noted). Then
-the start looks only at what would be acted on, and damage is found beside the work, within seconds. Meanwhile nothing may be dispatched but what
-was ready, once. OVERSEER_BUILD names the folder with the programs; OVERSEER_KEEP=1 leaves the stores in place.
+--rot: the disk changes a store after a clean end, and nothing tells the start (inode, size and times are as they were noted). The
+start then examines only what the daemon would act on, and the daemon finds the damage beside its work, within seconds. Meanwhile it
+may dispatch only what was ready, once. OVERSEER_BUILD names the folder with the programs; OVERSEER_KEEP=1 leaves the stores in place.
 """
 import argparse
 import json
@@ -29,13 +29,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
 from world import OVERSEERD, TOP, Broken, Client, Daemon, Unreachable, folder_make, goal_text, wait_until  # noqa: E402
 
-RUNNING, READY, DOUBTFUL, ENDED, PLAIN = 64, 12, 3, 24, 24  # goals; 64 is as many as run at once
+RUNNING, READY, DOUBTFUL, ENDED, PLAIN = 64, 12, 3, 24, 24  # numbers of goals; 64 is the most that run at once
 ACT = 'echo "$OVERSEER_EFFECT" >> "$ACTS"'
 STAY = ACT + '; echo $$ >> "$PIDS"; exec sleep 600'
 BESIDE = ("", "-wal", "-shm", ".lock")
 PAGE = 4096
 
-# What a row means: these columns decide, are shown, or are covered by a hash. The others only count or remember when.
+# The columns that carry a row's meaning: they decide, are shown, or are covered by a hash. The others only count or hold times.
 MEANING = {
     "goal": "goal_id owner seq head open aside hot",
     "goal_view": "goal_id status face priority percent created_at title",
@@ -49,7 +49,7 @@ MEANING = {
 
 
 def record_types():
-    """Numbers by name, from the header itself."""
+    """The numbers of the record types by name, from the header itself."""
     text = (TOP / "src/model/record.h").read_text()
     names = re.search(r"enum record_type \{(.*?)\}", text, re.S).group(1)
     names = re.findall(r"RECORD_\w+", re.sub(r"/\*.*?\*/", "", names))
@@ -75,7 +75,7 @@ class Healthy:
             self.fill()
         finally:
             self.end_sleepers()
-        self.frozen = folder / "frozen"  # as it was left; whoever opens it would change it
+        self.frozen = folder / "frozen"  # as the daemon left it; opening it would change it
         self.frozen.mkdir()
         for suffix in BESIDE:
             shutil.copy(f"{self.path}{suffix}", self.frozen)
@@ -123,7 +123,7 @@ class Healthy:
                    and len(self.pids.read_text().split()) == RUNNING + DOUBTFUL, 30)
         for n in range(READY):
             self.create(client, "ready", n, ACT)
-        time.sleep(1.2)  # a checkpoint passes: some of it is in the file
+        time.sleep(1.2)  # a checkpoint passes: part of the data is in the file
         for n in range(4):
             self.create(client, "plain", PLAIN + n)
         if self.count("effect WHERE state = 0") != READY:
@@ -140,7 +140,7 @@ class Healthy:
                 pass
 
     def build_left(self):
-        """How this build signs what it leaves at a clean end."""
+        """How this build signs a store at a clean end."""
         folder = self.folder / "clean"
         folder.mkdir()
         daemon = Daemon(folder, f"sqlite:{folder}/overseer.db")
@@ -150,7 +150,7 @@ class Healthy:
         return re.search(r'"left": "(\S+) ', (folder / "overseer.db.lock").read_text()).group(1)
 
     def copy_to(self, folder, whole):
-        """whole: everything in the file, closed cleanly; else as the killed daemon left it."""
+        """Copies the store. whole: everything in the file, closed cleanly; else as the killed daemon left it."""
         for suffix in BESIDE:
             shutil.copy(f"{self.frozen / self.path.name}{suffix}", folder)
         shutil.copy(self.acts, folder / "acts")
@@ -173,7 +173,7 @@ def effect_of(path, goal):
 
 
 def dump(path, scratch):
-    """table -> rows that mean something, read from a copy; None where it cannot be read."""
+    """table -> its rows, with the columns that carry meaning, read from a copy; None where it cannot be read."""
     look = scratch / "look"
     shutil.rmtree(look, ignore_errors=True)
     look.mkdir()
@@ -191,7 +191,7 @@ def dump(path, scratch):
 
 
 def rows_of(path, goal):
-    """What point look-ups find of one goal; None when any of them fails."""
+    """The rows that point look-ups find for one goal; None when any of them fails."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         connection.execute("PRAGMA writable_schema = ON")
@@ -220,7 +220,7 @@ def flip(path, at, rng, bit=None):
 
 
 def pages_of(path, names):
-    """Offsets of the pages of these trees, as SQL names them."""
+    """Offsets of the pages of these trees; `names` is an SQL list."""
     connection = sqlite3.connect(path)
     try:
         return [(row[0] - 1) * PAGE for row in connection.execute(f"SELECT pageno FROM dbstat WHERE name IN ({names})")]
@@ -229,7 +229,7 @@ def pages_of(path, names):
 
 
 def effect_cells(path):
-    """(offset of the header, of the goal's id) of each row of the table of effects: seven columns, the first an id."""
+    """(offset of the header, offset of the goal's id) of each row of the effect table: seven columns, the first an id."""
     data = Path(path).read_bytes()
     connection = sqlite3.connect(path)
     goals = [row[0] for row in connection.execute("SELECT goal_id FROM effect WHERE state = 1")]
@@ -249,14 +249,14 @@ def damage_random(path, rng):
 
 
 def damage_state(path, rng):
-    """A running effect becomes ready: 9 stands for the number 1, 8 for 0."""
+    """A running effect becomes ready: the byte 9 stands for the number 1, 8 for 0."""
     start, _ = rng.choice(effect_cells(path))
     data = path.read_bytes()
     if data[start + 4] != 9:
         raise Broken(f"the state of an effect is not where it was: {data[start:start + 9]}")
     patch(path, start + 4, b"\x08")
     if data[start + 3] == 9 and rng.random() < 0.5:
-        patch(path, start + 3, b"\x08")  # and nobody claimed it
+        patch(path, start + 3, b"\x08")  # and no host has claimed it
     return "running becomes ready"
 
 
@@ -298,7 +298,7 @@ def damage_zero(path, rng):
 
 
 def damage_free(path, rng):
-    """The free list begins somewhere else, or is longer."""
+    """The free list begins elsewhere, or is longer."""
     patch(path, rng.choice((32, 36)), rng.randrange(1, 1 << 16).to_bytes(4, "big"))
     return "the free list"
 
@@ -311,7 +311,7 @@ def damage_wal_missing(path, rng):
 
 
 def live_bytes(path):
-    """Of the log: what has been committed to it since it last began again. The rest of the file is old."""
+    """The bytes of the log that were committed since its last restart. The rest of the file is old."""
     frames = int.from_bytes(Path(f"{path}-shm").read_bytes()[16:20], sys.byteorder)
     return 32 + frames * (PAGE + 24)
 
@@ -364,7 +364,7 @@ def damage_gone(path, rng):
     return "the database is gone, its log is there"
 
 
-# name -> (share of all stores, begins with everything in the file, what it does)
+# name -> (share of all stores, whether everything is in the file at first, the function that does the damage)
 CLASSES = {
     "flip": (22, True, damage_random),
     "flip beside a log": (8, False, damage_random),
@@ -409,7 +409,7 @@ class Case:
         self.daemon = Daemon(folder, f"sqlite:{self.path}", environment=self.environment)
 
     def sign(self):
-        """As if the damaged file were the one that a clean end left."""
+        """Signs the damaged file as if a clean end had left it."""
         it, lock = self.path.stat(), self.folder / "overseer.db.lock"
         times = " ".join(f"{ns // 10**9}.{ns % 10**9:09d}" for ns in (it.st_mtime_ns, it.st_ctime_ns))
         left = f'"left": "{self.healthy.left} {it.st_ino} {it.st_size} {times}"'
@@ -440,7 +440,7 @@ class Case:
                               capture_output=True, text=True, timeout=120, check=False)
 
     def run(self):
-        """"harmless", "repaired" or "empty"; Violation."""
+        """Returns "harmless", "repaired" or "empty"; raises Violation."""
         self.before = dump(self.path, self.folder) if self.path.is_file() else None
         health = self.start()
         if self.rot and not health["safeMode"]:
@@ -452,13 +452,13 @@ class Case:
             return "harmless"
         self.safe_mode()
         self.stop()
-        if self.number % 3 == 0:  # it outlives the daemon
+        if self.number % 3 == 0:  # safe mode outlives the daemon
             self.insist(self.start()["safeMode"], "a second start left safe mode by itself")
             self.stop()
         self.insist(self.lines() == self.lines_before, "something was dispatched from a damaged store")
         return self.rebuild()
 
-    # found beside the work
+    # damage that the daemon finds beside its work
 
     def examined(self):
         def over():
@@ -469,16 +469,16 @@ class Case:
         return wait_until("the store is examined", over, 30)
 
     def set_aside_next(self):
-        """Found while the daemon ran: what was ready may have been done, once; the next start sets the store aside."""
+        """The damage was found while the daemon ran: ready effects may have been dispatched, once; the next start sets the store aside."""
         self.late = True
-        time.sleep(0.2)  # what was dispatched just before has time to show
+        time.sleep(0.2)  # time for the last dispatches to show
         self.stop()
         self.lines_before = self.lines()
         added = self.lines_before - self.healthy.lines
         self.insist(set(added) <= self.healthy.ready and max(self.lines_before.values()) == 1, f"dispatched: {added}")
         self.insist(self.start()["safeMode"], "the next start left safe mode by itself")
 
-    # not found: then it must be as if nothing had happened
+    # damage that the daemon does not find: the store must work as if nothing had happened
 
     def harmless(self):
         def quiet():
@@ -499,7 +499,7 @@ class Case:
         examined = self.maintain("examine")
         self.insist(examined.returncode == 0, f"afterwards not sound: {examined.stdout}")
 
-    # found: nothing moves, and everybody is told
+    # damage that the daemon finds: it changes nothing and reports the damage
 
     def call(self, method, **params):
         client = Client(self.daemon.socket, 10)
@@ -542,7 +542,7 @@ class Case:
         self.insist(aside is None or str(aside).encode() in events[0][0], "the event does not say where the store is")
         self.insist(mark is not None, "the store is not marked")
 
-    # the way out
+    # the rebuild
 
     def rebuild(self):
         done = self.maintain("rebuild")
@@ -583,7 +583,7 @@ class Case:
         return kept
 
     def check_working(self, kept):
-        """Out of safe mode, nothing done twice, and new work is done."""
+        """The daemon is out of safe mode, has done nothing twice, and does new work."""
         health = self.start()
         self.insist(not health["safeMode"], f"still in safe mode after the rebuild: {health}")
         status, result, error = self.call("goal.create", title="afterwards", command=ACT)
@@ -605,10 +605,10 @@ class Case:
         return "empty"
 
 
-# ---- all of them ----
+# ---- all stores ----
 
 def plan(options):
-    """(class, number) of each store: every class in its share, and at least once when there is room."""
+    """(class, number) of each store: every class by its share, and at least once when there are enough stores."""
     stores = options.stores
     names = [options.only] if options.only else [name for name in CLASSES if CLASSES[name][1] or not options.rot]
     shares = sum(CLASSES[name][0] for name in names)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""When does the daemon go into safe mode, what does it do there, and whom does a store let write?
+"""Checks when the daemon goes into safe mode, what it does there, and which processes may write to a store.
 
   safe.py sqlite|postgres        every story on that engine; with PostgreSQL run it under tests/lib/with-postgres
 
@@ -27,7 +27,7 @@ WRITES = (("goal.create", {"title": "x", "command": ACT}), ("goal.report", {"tex
 
 
 class World:
-    """A folder, a store in it, and a daemon on it."""
+    """A folder, a store in it, and a daemon that uses it."""
 
     def __init__(self, engine, name):
         self.folder = folder_make(f"safe-{name}")
@@ -44,7 +44,7 @@ class World:
             self.daemon.alive()
             health = self.daemon.health()
             return health if health and (health["safeMode"] or health["joined"]) else None
-        return wait_until("the daemon says how it is", settled, 90)  # a number of a silent host is taken after its lease
+        return wait_until("the daemon says how it is", settled, 90)  # the number of a silent host is taken over only after its lease
 
     def call(self, method, **params):
         client = Client(self.daemon.socket, 15)
@@ -68,7 +68,7 @@ class World:
                               text=True, timeout=120, check=False, env={**os.environ, **(environment or {})})
 
     def check_safe(self, names=""):
-        """The matrix of STORE-10: reads are answered, whatever writes is refused, nothing moves."""
+        """The matrix of STORE-10: the daemon answers reads, refuses all writes, and runs nothing."""
         before = self.acts.read_text()
         health = self.daemon.health()
         insist(health["safeMode"] and not health["ok"] and not health["joined"], f"health: {health}")
@@ -99,11 +99,11 @@ def digest(path):
 # ---- SQLite ----
 
 def damaged_while_running(engine):
-    """A page that is read later turns out damaged: safe mode at once, and set aside at the next start."""
+    """A page that is read later is damaged: the daemon goes into safe mode at once, and the next start sets the store aside."""
     world = World(engine, "running")
     world.fill(300)
     path = world.store.path
-    time.sleep(1.5)  # checkpoints
+    time.sleep(1.5)  # time for checkpoints
     world.daemon.kill()
     insist(not world.start()["safeMode"], "safe mode after a kill")
     with open(path, "r+b") as file:  # not the first pages: those are in memory already
@@ -126,7 +126,7 @@ def damaged_while_running(engine):
 
 
 def odd_values(engine):
-    """Numbers and bytes that nothing stands for: they are found, and showing them does not kill the daemon."""
+    """The daemon finds numbers and bytes without a meaning, and showing them does not crash it."""
     world = World(engine, "odd")
     world.fill()
     world.goals.append(world.create("waits", f"{ACT}; exec sleep 3"))
@@ -148,7 +148,7 @@ def odd_values(engine):
 
 
 def newer(engine):
-    """A store of a newer build is left exactly as it is."""
+    """The daemon leaves a store of a newer build exactly as it is."""
     world = World(engine, "newer")
     world.fill()
     world.stop()
@@ -171,9 +171,9 @@ def newer(engine):
 
 
 def failed_migration(engine):
-    """STORE-05: tables of an older build that cannot be brought up to date. The API answers, the status says it."""
+    """STORE-05: when the tables of an older build cannot be migrated, the API answers and the status says so."""
     world = World(engine, "migration")
-    make, drop = {"sqlite": ("CREATE TABLE milestone (something TEXT)", "DROP TABLE milestone"),  # in the way
+    make, drop = {"sqlite": ("CREATE TABLE milestone (something TEXT)", "DROP TABLE milestone"),  # obstructs the migration
                   "postgres": ("CREATE FUNCTION public.goal_view_ends() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
                                "DROP FUNCTION goal_view_ends")}[engine]
     if engine == "sqlite":
@@ -196,7 +196,7 @@ def failed_migration(engine):
 
 
 def unreadable(engine):
-    """A store that may not be read: safe mode, and left alone. As somebody who is not root."""
+    """A daemon that is not root and may not read its store goes into safe mode and leaves the store alone."""
     if os.getuid() != 0:
         return
     world = World(engine, "unreadable")
@@ -206,7 +206,7 @@ def unreadable(engine):
     state = world.daemon.socket.with_suffix(".state")
     for path in (world.folder, Path(f"{world.store.path}.lock"), world.acts, state, *state.iterdir()):
         os.chown(path, 65534, 65534)
-    program = world.folder / "overseerd"  # where that user finds it
+    program = world.folder / "overseerd"  # where that user can run it
     shutil.copy(OVERSEERD, program)
     log = open(world.daemon.log, "ab")
     world.daemon.process = subprocess.Popen([str(program), *world.daemon.command[1:]], stderr=log, stdout=log, user=65534, group=65534,
@@ -219,7 +219,7 @@ def unreadable(engine):
 
 
 def accept_empty(engine):
-    """An empty store is accepted by a person, and by nobody else."""
+    """Only a person can accept an empty store."""
     world = World(engine, "empty")
     world.fill()
     refused = world.maintain("accept-empty")
@@ -249,7 +249,7 @@ def accept_empty(engine):
 # ---- PostgreSQL ----
 
 def damaged_rows(engine):
-    """A row that is not what was written: found before anything is claimed, and mended by whoever runs the server."""
+    """The daemon finds a row that is not what was written before it claims anything; the operator of the server repairs it."""
     world = World(engine, "rows")
     world.fill()
     world.environment["ACTS"] = str(world.acts)
@@ -268,7 +268,7 @@ def damaged_rows(engine):
 
 
 def class_xx(engine):
-    """The server says that what it reads is damaged."""
+    """The server reports that the data that it reads is damaged."""
     world = World(engine, "xx")
     world.fill()
     world.store.run("CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS"
@@ -283,10 +283,10 @@ def class_xx(engine):
     world.stop()
 
 
-# ---- both ----
+# ---- both engines ----
 
 def log_verified(engine):
-    """Ends of chains that were written down earlier show what was removed or altered since."""
+    """Chain heads that were written down earlier show what was removed or altered since."""
     world = World(engine, "log")
     world.fill()
     world.stop()
@@ -314,7 +314,7 @@ def log_verified(engine):
 
 
 def instance(engine):
-    """STORE-21: whoever was told another instance gets an error; what the daemon starts cannot write to its store."""
+    """STORE-21: a process that was given another instance gets an error; a process that the daemon starts cannot write to its store."""
     world = World(engine, "instance")
     world.fill()
     world.create("child", "env > " + str(world.folder / "env"))
@@ -335,7 +335,7 @@ def instance(engine):
     own.start()
     own.wait_joined()
     own.stop()
-    fresh = store_make(engine, folder_make("safe-fresh"), "safe_fresh")  # one that it makes itself is its own
+    fresh = store_make(engine, folder_make("safe-fresh"), "safe_fresh")  # a store that it makes itself is its own
     for _ in range(2):
         child = Daemon(world.folder, fresh.uri, "child", environment={"OVERSEER_INSTANCE": told["OVERSEER_INSTANCE"]})
         child.start()

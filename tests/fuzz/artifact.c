@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the check of JSON artifacts that agents leave, with any bytes. Whatever jansson accepts, ours accepts as well,
  * with the same items and keys. */
-#include "runs/artifact.h"
+#include "runs/artifact/artifact.h"
 #include "base/must.h"
 
 #include <jansson.h>

@@ -67,7 +67,7 @@ static void act_do(const struct driver *driver, void *state, char act, struct ta
 static uint64_t play(const struct driver *driver, const char *quirk, struct str input,
                      size_t piece) {
     struct arena arena = {0};
-    struct drive_input input = {0};
+    struct drive_input fed = {0};
     struct taken taken = {.sum = 1, .wrote = 1};
     void *state = calloc(1, driver->size);
     uint64_t offset = 0;
@@ -92,7 +92,7 @@ static uint64_t play(const struct driver *driver, const char *quirk, struct str 
         for (size_t at = 0; at < line.len;) {
             size_t len = line.len - at < piece ? line.len - at : piece;
             struct drive_out out = {.arena = &arena};
-            drive_input(&input, driver, state, (struct str){line.at + at, len}, offset, now, &out);
+            drive_input(&fed, driver, state, (struct str){line.at + at, len}, offset, now, &out);
             out_take(&taken, &out, &arena);
             at += len;
             offset += len;
@@ -101,7 +101,7 @@ static uint64_t play(const struct driver *driver, const char *quirk, struct str 
     struct observation seen = {0};
     driver->see(state, &seen);
     must(driver->resume_at(state) <= offset);
-    drive_input_free(&input);
+    drive_input_free(&fed);
     free(state);
     arena_free(&arena);
     return taken.sum ^ (taken.wrote << 1);

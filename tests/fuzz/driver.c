@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the daemon's reading of an agent's output: driver_call() and run_parses() (run_driver.c) under the crash
+/* Fuzzes the daemon's reading of an agent's output: driver_call() and driver_parses() (run_driver.c) under the crash
  * guard, with invariants that break in the middle of a call. The first byte selects the driver, the second how many
  * calls and lines of JSON later an invariant breaks (0: none does). Whatever the input: the guard catches the failure,
  * the run is broken off, nothing leaks. */
@@ -7,6 +7,7 @@
 #include "runs/run.h"
 #include "runs/words/agent_words.h"
 #include "sys/clock.h"
+#include "sys/crash_guard.h"
 
 #include <stdlib.h>
 
@@ -32,9 +33,9 @@ int64_t clock_steady(void) {
     return SECONDS(1794744000);
 }
 
-void run_break(struct run *run, const char *why) {
+static void break_off(struct run *run, const char *why) {
     must(!run->broken && why[0]);
-    run->broken = run->strange = true;
+    run->broken = run->unresumable = true;
     broken++;
 }
 
@@ -63,32 +64,34 @@ static void call(struct run *run, const struct driver_call *call, struct arena *
     struct drive_out out = {.arena = &arena, .most = HOLD_WRITE};
     struct reading reading = {run, &out, &arena};
     bool was_broken = run->broken;
-    if (driver_call(run, call, &out)) {
+    struct crash_guard_report report = {.why = ""};
+    if (driver_call(run, call, &out, &report)) {
         must(!was_broken);
-        run_parses(run, words_read, &reading);
+        if (!driver_parses(words_read, &reading, &report))
+            break_off(run, report.why);
         for (uint32_t i = 0; i < out.event_count; i++)
             if (out.events[i].kind == DRIVE_ASKS_FOR)
                 *ask = arena_copy(kept, out.events[i].ask);
-    } else
-        must(run->broken);
+    } else if (!was_broken)
+        break_off(run, report.why);
     arena_free(&arena);
 }
 
-static void act(struct run *run, char agent_message, struct arena *kept, struct str *ask) {
+static void act(struct run *run, char letter, struct arena *kept, struct str *ask) {
     struct driver_call it = {.dispatch = id_derive(STR("fuzz"), STR("1")), .text = *ask};
-    if (agent_message == 's' && !run->broken && run->driver->ready(run->state)) {
+    if (letter == 's' && !run->broken && run->driver->ready(run->state)) {
         it.verb = DRIVER_SEND;
         it.text = STR("do it");
-    } else if (agent_message == 'a' || agent_message == 'r') {
+    } else if (letter == 'a' || letter == 'r') {
         it.verb = DRIVER_ANSWER;
-        it.answer = agent_message == 'a' ? DRIVE_ALLOW : DRIVE_REJECT;
-    } else if (agent_message == 'i')
+        it.answer = letter == 'a' ? DRIVE_ALLOW : DRIVE_REJECT;
+    } else if (letter == 'i')
         it.verb = DRIVER_INTERRUPT;
-    else if (agent_message == 'l')
+    else if (letter == 'l')
         it.verb = DRIVER_LOOK;
-    else if (agent_message == 't' && !run->broken && run->driver->due(run->state) <= clock_steady())
+    else if (letter == 't' && !run->broken && run->driver->due(run->state) <= clock_steady())
         it.verb = DRIVER_TICK;
-    else if (agent_message == 'g')
+    else if (letter == 'g')
         it.verb = DRIVER_GONE;
     else
         return;

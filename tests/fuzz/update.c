@@ -44,10 +44,10 @@ static void words_try(struct str text, struct arena *arena) {
         WORDS_TASK + (text.len > 0 ? (unsigned char)text.at[0] : 0) % (WORDSES - WORDS_TASK);
     struct update update = {0};
     char why[256] = "";
-    struct str text = words_write(words, &about, arena);
-    must(text.len <= LIMIT_INSTRUCTION);
-    must(update_read(text, arena, &update, why, sizeof why) == UPDATE_ABSENT);
-    must(!completion_read(text, false, arena, &update));
+    struct str written = words_write(words, &about, arena);
+    must(written.len <= LIMIT_INSTRUCTION);
+    must(update_read(written, arena, &update, why, sizeof why) == UPDATE_ABSENT);
+    must(!completion_read(written, false, arena, &update));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

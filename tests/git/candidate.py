@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the candidate the run's own change on top of the target, and nothing else?
+"""Checks that the candidate is the run's own change on top of the target, and nothing else.
 
 Each case gets a fresh World of tests/git/run: a person's repository with `a` and `.gitignore` on main, which is not checked out."""
 import os
@@ -11,7 +11,7 @@ from common import git, must, write
 # ---- people and agents ----
 
 def person_commits(world, changes, message="of a person", remove=()):
-    """On main, in no checkout: what is there, with these files (text) instead. Back comes the commit."""
+    """Pushes a commit to main from a separate clone: what is there, with these files (text) replaced. Returns the commit."""
     site = world.place / "person-desk"
     if not site.exists():
         git(world.place, "clone", "-q", "-b", "main", str(world.source), str(site))
@@ -54,7 +54,7 @@ def made(world, *args, **more):
 
 
 def clone_of(world):
-    """Where candidates are."""
+    """The repository that contains the candidates."""
     clone = Path(world.done("clone", "main")["path"])
     private = world.state / "private" / clone.name
     return private if private.exists() else clone
@@ -97,7 +97,7 @@ def case_exact(world):
 
 
 def case_only_candidates(world):
-    """Nothing else is pushed: no snapshot, no commit made for checking, none of another run, none that would drop commits."""
+    """Only candidates are pushed: no snapshot, no commit made for checking, none of another run, none that would drop commits."""
     world.begin()
     tree, base = agent_begins(world)
     write(tree / "b", "b\n")
@@ -120,7 +120,7 @@ def case_only_candidates(world):
 # ---- C2: what is shown is what lands ----
 
 def case_shown(world):
-    """A file that is deleted from the worktree after the check is still shown; each commit of several is."""
+    """The diff still shows a file that is deleted from the worktree after the check, and it shows each of several commits."""
     world.begin()
     tree, base = agent_begins(world)
     write(tree / "fix", "the fix\n")
@@ -145,10 +145,10 @@ def case_shown(world):
     must(world.verb("candidate-diff", "g1", "r1", base, base, base, "40")["result"] == "refused", "no candidate")
 
 
-# ---- H3: nothing of others is dropped ----
+# ---- H3: no work of others is dropped ----
 
 def conflicting(world):
-    """A person's line against the agent's, and a person's fix beside it."""
+    """A conflict: a person and the agent change the same line, and the person commits a fix in other files."""
     world.begin()
     person_commits(world, {"shared": "base\n", "beside": "1\n2\n3\n4\n5\n6\n7\n8\n"}, "begin")
     tree, base = agent_begins(world)
@@ -163,13 +163,13 @@ def conflicting(world):
 
 
 def case_ours(world):
-    """`git merge -s ours` resolves nothing: it conflicts again, and the target keeps everything."""
+    """`git merge -s ours` resolves nothing: the candidate conflicts again, and the target keeps everything."""
     tree, base, moved, told = conflicting(world)
     git(tree, "merge", "-q", "-s", "ours", "-m", "merged", moved)
     for how in ("squash", "rebase", "branch"):
         again = world.candidate(measured(world, base), base=base, told=told, how=how)
         must(again["result"] == "conflict" and paths(again, "conflicts") == ["shared"], how, again)
-    # One file is resolved now; what the merge dropped stays on the target all the same.
+    # The agent now resolves one file; what its merge dropped stays on the target all the same.
     agent_commits(tree, {"shared": "both lines\n"})
     landed = world.land(measured(world, base), base=base, told=told)
     must(landed["result"] == "done" and paths(landed["candidate"]) == ["shared"], landed)
@@ -179,7 +179,7 @@ def case_ours(world):
 
 
 def case_resolved(world):
-    """A conflict that is resolved by a merge, by a rebase, or by hand: it lands, with what people did since."""
+    """A conflict that the agent resolves by a merge, by a rebase, or by hand lands, together with what people did since."""
     for number, way in enumerate(("merge", "rebase", "hand")):
         here = type(world)(world.place / way)
         here.place.mkdir(parents=True)
@@ -201,7 +201,7 @@ def case_resolved(world):
 
 
 def case_told_only_of_conflicts(world):
-    """The agent goes on with a file that it was not told of: a person's change of it is not undone."""
+    """The agent changes a file that was not reported as a conflict: a person's change of it is not undone."""
     tree, base, moved, told = conflicting(world)
     write(tree / "shared", "both lines\n")
     write(tree / "beside", "1\n2\n3\n4\n5\n6\n7\n8, by the agent\n")
@@ -223,7 +223,7 @@ def case_told_twice(world):
     landed = world.land(measured(world, base), base=base, told=second["conflict"])
     must(landed["result"] == "done" and content(world.source, "main", "shared") == "all lines", landed)
     must(content(world.source, "main", "security_fix") == "FIXED", "")
-    # Only a conflict of this run is one.
+    # Only a conflict of this run is accepted.
     snapshot = measured(world, base)
     world.done("tree", "g1", "r2", base)
     for name, told in (("r1", moved), ("r1", "0" * 40), ("r1", "x"), ("r2", second["conflict"])):
@@ -232,7 +232,7 @@ def case_told_twice(world):
 
 
 def case_history(world):
-    """A branch that the agent has rewritten, moved or cut off changes nothing about what is its own."""
+    """A branch that the agent has rewritten, moved or cut off does not change what counts as the agent's own work."""
     world.begin()
     person_commits(world, {"x/1": "1\n", "x/2": "2\n", "y": "y\n"}, "begin")
     old = person_commits(world, {"y": "y, fixed\n"}, "fix")
@@ -251,7 +251,7 @@ def case_history(world):
     def head(*parents):
         commit = git(tree, "commit-tree", mine, "-m", "mine", *[word for p in parents for word in ("-p", p)])
         git(tree, "reset", "-q", "--hard", commit)
-    # No parent; one from before its base; a merge base that is later than what its files have; both.
+    # No parent; one from before its base; a merge base that is later than its files; both.
     for parents in ((), (git(tree, "rev-parse", f"{base}~1"),), (moved,), (base, moved), (moved, base)):
         head(*parents)
         for how in ("squash", "rebase", "fast-forward"):
@@ -263,7 +263,7 @@ def case_history(world):
 # ---- paths ----
 
 def case_paths(world):
-    """Renames of others are not followed; kinds and modes are; what cannot be both is a conflict."""
+    """Renames by others are not followed; changes of kind and mode are; changes that exclude each other are a conflict."""
     world.begin()
     lines = "".join(f"{n}\n" for n in range(40))
     person_commits(world, {"d/f": lines, "d/g": "g\n" + lines, "e": "e\n", "gone": "g\n", "both": lines, "mode": "m\n", "t": "t\n"}, "begin")
@@ -276,11 +276,11 @@ def case_paths(world):
         must((paths(answer, "conflicts") if answer["result"] == "conflict" else answer["result"]) == want, name, answer)
         return answer
 
-    # A folder is renamed beside a new file in it: the file stays where the agent put it.
+    # A person renames a folder in which the agent creates a file: the file stays where the agent put it.
     answer = clash("rename", lambda tree: write(tree / "d/new", "n\n"),
                    lambda: person_commits(world, {"moved/f": lines, "moved/g": "g\n" + lines}, "rename", remove=["d"]), "done")
     must(paths(answer) == ["d/new"], answer)
-    # A renamed file that the agent has changed is a conflict, not a change of another path.
+    # A file that a person renames and the agent changes is a conflict, not a change of another path.
     clash("follow", lambda tree: write(tree / "moved/f", lines + "more\n"),
           lambda: person_commits(world, {"away": lines}, "rename", remove=["moved/f"]), ["moved/f"])
     clash("modify-delete", lambda tree: (tree / "gone").unlink(), ({"gone": "kept\n"},), ["gone"])
@@ -309,7 +309,7 @@ def case_paths(world):
 
 
 def case_restored(world):
-    """Judged files are as in the target for the check; nothing else is."""
+    """For the check, judged files are as in the target; all others are not."""
     world.begin()
     person_commits(world, {"check": "strict\n", "tests/1": "1\n", "tests/2": "2\n", "tests-not": "n\n"}, "begin")
     tree, base = agent_begins(world)
@@ -333,7 +333,7 @@ def case_restored(world):
 # ---- commits ----
 
 def case_commits(world):
-    """The agent's commits are replayed where they are a line from its base; otherwise there is one commit."""
+    """The agent's commits are replayed where they form a line from its base; otherwise there is one commit."""
     world.begin()
     tree, base = agent_begins(world)
     agent_commits(tree, {"1": "1\n"}, "first\n\nCo-authored" + "-by: Tool <t@t>")
@@ -352,19 +352,19 @@ def case_commits(world):
     body = git(clone_of(world), "log", "-1", "--format=%B", one["commit"])
     must("first" in body and "second" in body and "napshot" not in body, body)
     must(git(clone_of(world), "rev-parse", f"{one['commit']}^{{tree}}") == git(clone_of(world), "rev-parse", f"{answer['commit']}^{{tree}}"), "")
-    # The same again, later, from another worktree: the same commits.
+    # The same again, later, with a changed worktree: the same commits.
     write(tree / "4", "4\n")
     measured(world, base)
     for how, id in (("rebase", answer["commit"]), ("squash", one["commit"])):
         must(made(world, line, base=base, how=how, GIT_NOW=1800000000)["commit"] == id, "the same inputs make the same commit", how)
-    # A commit on the way that conflicts with the target, though the whole does not.
+    # A commit in between conflicts with the target, though the whole change does not.
     person_commits(world, {"a": "one\ntwo, of a person\nthree\n"})
     tree, base = Path(world.done("tree", "g1", "r2", base)["path"]), base
     agent_commits(tree, {"a": "one\ntwo, of the agent\nthree\n", "w": "w\n"}, "there")
     agent_commits(tree, {"a": "one\ntwo\nthree\n"}, "and back")
     answer = made(world, measured(world, base, "r2"), base=base, how="rebase", name="r2")
     must(len(answer["added"]) == 1 and paths(answer) == ["w"], answer)
-    # More than are replayed; names and dates that git does not take.
+    # More commits than are replayed; names and dates that git does not accept.
     tree = Path(world.done("tree", "g1", "r3", base)["path"])
     head = base
     for number in range(257):
@@ -385,7 +385,7 @@ def case_commits(world):
 
 
 def case_secret(world):
-    """Of a squash nothing gets into the operator's repository that its commit does not have; nor a snapshot, nor a conflict."""
+    """A squash brings nothing into the operator's repository that its commit does not have: no other content, no snapshot, no conflict."""
     tree, base, moved, told = conflicting(world)
     agent_commits(tree, {"key": "canary-1\n"}, "by mistake")
     agent_commits(tree, {}, "take it back", remove=["key"])
@@ -398,7 +398,7 @@ def case_secret(world):
 
 
 def case_forgotten(world):
-    """What was kept for a run goes with it."""
+    """The removal of a run deletes what was kept for it."""
     tree, base, moved, told = conflicting(world)
     write(tree / "shared", "both lines\n")
     snapshot = measured(world, base)
@@ -420,7 +420,7 @@ def case_forgotten(world):
 
 
 def case_own_only(world):
-    """A path outside of the own change is refused by name, even if the merge were wrong."""
+    """A path outside of the run's own change is refused by name, even if the merge were wrong."""
     world.begin()
     tree, base = agent_begins(world)
     write(tree / "b", "b\n")
@@ -431,7 +431,7 @@ def case_own_only(world):
 
 
 def case_planted(world):
-    """Would these cases notice? Each bug, planted on purpose, fails one of them."""
+    """Each planted bug makes one of these cases fail."""
     for bug, case in (("any target", case_exact), ("any commit", case_only_candidates), ("base of history", case_ours), ("base of history", case_history),
                       ("every file is merged", case_told_only_of_conflicts), ("date of now", case_commits)):
         here = type(world)(world.place / bug.replace(" ", "-") / case.__name__)

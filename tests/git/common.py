@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do all cases of the git port use? A person's git, files, and a check."""
+"""What all cases of the git port use: a person's git, a function that writes files, and a check."""
 import os
 import subprocess
 
@@ -14,7 +14,7 @@ def must(promise, *about):
 
 
 def git(folder, *args, check=True, env=None):
-    """What a person or an agent does."""
+    """Runs git as a person or an agent does."""
     run = subprocess.run(["git", "-C", str(folder), *args], capture_output=True, text=True, errors="surrogateescape",
                          env={**PERSON, **(env or {})})
     must(not check or run.returncode == 0, "git", args, run.stderr)

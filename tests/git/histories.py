@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever agents and people do at once: is what lands what was checked, and is nobody's work lost?
+"""Checks with random histories that what lands is what was checked, and that no work is lost, whatever agents and people do concurrently.
 
-A history is made by chance from a seed. Agents and people edit, rename, delete, revert, merge, rewrite branches and commit secrets; verbs are killed
-and asked again. The judge knows nothing of candidates: it reads the operator's repository with plain git, and remembers what each actor wrote.
-Each line of a file has a number that no other line ever has, so that it can be followed."""
+A seed determines each history. Agents and people edit, rename, delete, revert, merge, rewrite branches and commit secrets; verbs are
+killed and repeated. The judge knows nothing of candidates: it reads the operator's repository with plain git, and remembers what each
+actor wrote. Each line of a file has a number that no other line ever has, so that the judge can follow it."""
 import random
 import re
 import subprocess
@@ -18,10 +18,10 @@ LINE = re.compile(r"^#\d+ .*$", re.M)
 SECRET = re.compile(r"CANARY-\d+")
 
 
-# ---- what is on a branch, in plain git ----
+# ---- the content of a branch, read with plain git ----
 
 def tree_of(folder, commit):
-    """Each path with the id of its content."""
+    """Each path with the mode and the id of its content."""
     rows = git(folder, "ls-tree", "-r", "-z", commit).split("\0")
     return {row.split("\t", 1)[1]: row.split("\t")[0] for row in rows if row}
 
@@ -42,7 +42,7 @@ def lines_in(texts):
 
 
 def check(texts):
-    """The operator's: what a file needs is there. Two changes that fit one by one may break it together."""
+    """The operator's check: everything that a file needs exists. Two changes that pass separately may fail together."""
     return all(f"lib/{name}" in texts for text in texts.values() for name in re.findall(r"needs (\w)", text))
 
 
@@ -112,14 +112,14 @@ class History:
             self.edit(self.site, "person", what)
         self.person_push(what)
 
-    # -- edits, of anybody --
+    # -- edits, by people and agents --
 
     def files(self, folder):
         return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*") if p.is_file() and ".git" not in p.relative_to(folder).parts
                       and p.name != ".gitignore")
 
     def edit(self, folder, who, what="edit"):
-        """Which paths were written, and which lines are gone."""
+        """Returns the paths that were written and the lines that are gone."""
         names, chance = self.files(folder), self.chance
         if what == "delete" and names:
             name = chance.choice(names)
@@ -155,7 +155,7 @@ class History:
     # -- agents --
 
     def verb(self, *args):
-        """Sometimes killed at some step, or a command of it; then asked again until it says something."""
+        """Runs a verb. Sometimes kills it, or one of its commands, at some step; then repeats it until it answers."""
         chance, answer = self.chance, None
         if chance.random() < 0.25:
             plan = {"GIT_DIE_AT": chance.randrange(1, 40)} if chance.random() < 0.5 else {"GIT_DIE_HARD": chance.randrange(1, 35), "GIT_DIE_AFTER": chance.choice([0, 500, 1500, 4000])}
@@ -193,7 +193,7 @@ class History:
         git(run.tree, "commit", "-q", "--allow-empty", "-m", message or f"{run.name} {self.chance.random()}")
 
     def agent_merges(self, run, way):
-        """Lines that a merge takes out of its worktree, because people did, are gone for it, too."""
+        """Lines that a merge removes from the agent's worktree, because people removed them, count as removed by the run, too."""
         git(run.tree, "fetch", "-q", str(self.world.source), "main")
         target = run.told_of if run.told and self.chance.random() < 0.7 else git(run.tree, "rev-parse", "FETCH_HEAD")
         before, tree = lines_in(texts_of(run.tree, "HEAD")), tree_of(run.tree, "HEAD")
@@ -202,7 +202,7 @@ class History:
                 path = run.tree / name
                 text = path.read_text() if path.is_file() else ""
                 write(path, "".join(line + "\n" for line in dict.fromkeys(LINE.findall(text))) or self.line(run.name) + "\n") if not path.is_dir() else None
-            for name in self.files(run.tree):  # of a rename that it followed
+            for name in self.files(run.tree):  # files of a rename that the merge followed
                 text = (run.tree / name).read_text()
                 if "<<<<<<<" in text:
                     write(run.tree / name, "".join(line + "\n" for line in dict.fromkeys(LINE.findall(text))))
@@ -247,7 +247,7 @@ class History:
             git(run.tree, "checkout", "-q", "-B", "other")
 
     def agent_resolves(self, run):
-        """Each file of the conflict: a person's lines and its own; or without looking; or not at all."""
+        """Resolves each file of the conflict: with a person's lines and its own; or without looking; or not at all."""
         way = self.chance.choice(["both", "both", "both", "merge", "ours", "nothing", "careless"])
         self.log.append(f"{run.name} resolves: {way}")
         if way in ("merge", "ours"):
@@ -264,7 +264,7 @@ class History:
                 write(path, "".join(line + "\n" for line in dict.fromkeys(lines)) + self.line(run.name) + "\n")
                 run.wrote.add(name)
 
-    # -- as the daemon does it --
+    # -- what the daemon does --
 
     def run_measures(self, run):
         run.snapshot = self.verb("measure", "g1", run.name, run.base)["snapshot"]
@@ -291,7 +291,7 @@ class History:
         return None
 
     def check(self, run, made):
-        """In a clean checkout of exactly that commit."""
+        """Runs the check in a clean checkout of exactly that commit."""
         folder = Path(self.verb("checkout", f"v{run.name}", made["commit"])["path"])
         must(git(folder, "rev-parse", "HEAD") == made["commit"] and not git(folder, "status", "--porcelain"), "the checkout is that commit")
         return check({name: (folder / name).read_text() for name in self.files(folder)})
@@ -315,7 +315,7 @@ class History:
         self.run_over(run)
 
     def run_over(self, run):
-        """Most end; some go on, on a branch of ours."""
+        """Most runs end; some continue, on a branch of Overseer's."""
         if run.how not in ("branch", "pull-request") or self.chance.random() < 0.5:
             run.tree = None
 
@@ -365,7 +365,7 @@ class History:
         must(mine <= lines_in(result), "the agent's own lines", mine - lines_in(result))
 
     def judge_main(self):
-        """Everything that was on main stays an ancestor of it, once, and the check passes there."""
+        """Every commit that was on main stays an ancestor of it, once, and the check passes there."""
         world = self.world
         must(check(texts_of(world.source, "main")), "the check passes on main")
         history = git(world.source, "rev-list", "main").split()
@@ -373,7 +373,7 @@ class History:
         must(len(self.landed) == len(set(self.landed)), "nothing landed twice")
 
     def judge_store(self):
-        """No object that is in no commit that was pushed there, or was about to be when the push was killed."""
+        """Every object belongs to a commit that was pushed there, or was about to be when the push was killed."""
         for folder in (self.world.source, self.world.remote):
             tips = [commit for where, commit in self.pushed if where == str(folder)]
             there = objects_of(folder)
@@ -384,7 +384,7 @@ class History:
             must(not SECRET.search("\n".join(texts)), "a secret that no landed commit has")
             must(not extra, "an object that belongs to nothing that landed", extra, self.log)
 
-    # ---- all of it ----
+    # ---- the whole history ----
 
     def step(self):
         chance, alive = self.chance, [run for run in self.runs if run.tree]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a hold keep its promises? hold.py [--full | --brief] HOLD AGENT KILLS RECALL SEAMS VERSION_1 FREEZE [NAME …]: each story by itself, in a folder of its own."""
+"""Checks that a hold keeps its guarantees.
+hold.py [--full | --brief] HOLD AGENT KILLS RECALL SEAMS VERSION_1 FREEZE [NAME …]: runs each test separately, in its own folder."""
 import argparse
 import errno
 import hashlib
@@ -24,7 +25,7 @@ TIMEOUT_SCALE = float(os.environ.get("OVERSEER_TIMEOUT_SCALE", "1")) * 10
 
 
 def soon(met, within=TIMEOUT_SCALE):
-    """Waits for something that has to come; says whether it did."""
+    """Waits for a condition that has to come true; returns whether it did."""
     end = time.monotonic() + within
     while not met():
         if time.monotonic() > end:
@@ -53,7 +54,7 @@ def name_of(number):
 
 
 class World:
-    """Where a story takes place. What it started is ended with it."""
+    """The fixture of one test. It ends the holds that the test started."""
 
     def __init__(self, options, place):
         self.hold, self.agent, self.kills, self.recall, self.seams, self.version_1, self.freeze = options.programs
@@ -68,7 +69,7 @@ class World:
         return hold
 
     def end(self):
-        """Nothing may be left of a story that failed either."""
+        """Ends all holds, also those of a test that failed."""
         for hold in self.holds:
             pid = getattr(hold, "pid", None)
             if pid and not gone(pid) and f"{hold.folder}".encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
@@ -78,10 +79,10 @@ class World:
                 soon(lambda: gone(hold.pid), 20)
 
 
-# ---- beginning ----
+# ---- starting ----
 
 def begins_once(world):
-    """A folder begins one run, ever: not beside a hold, not after one."""
+    """A folder starts one run only: no second one beside its hold, and none after it."""
     hold = world.start("/bin/sh", "-c", "echo $WORD; pwd; umask; sleep 100", environment={"WORD": "only", "PATH": os.environ["PATH"]},
                        options=["--cwd", "/"])
     again = Hold(world.hold, hold.folder, "/bin/true", starts=False)
@@ -103,7 +104,7 @@ def begins_once(world):
 
 
 def begins_with_an_error(world):
-    """What cannot be started says why, and leaves nothing behind."""
+    """A start that fails says why and leaves nothing behind."""
     for argv, options, why in ((["/nowhere/x"], [], "cannot start the agent: No such file"),
                                (["/bin/true"], ["--cwd", "/nowhere"], "cannot enter --cwd"),
                                (["/etc"], [], "Permission denied")):
@@ -114,10 +115,10 @@ def begins_with_an_error(world):
     assert run.returncode == 2 and "overseer-hold --dir" in run.stderr
 
 
-# ---- who may ----
+# ---- access ----
 
 def fence_is_kept(world):
-    """Who has a lower fence than the highest that was here moves nothing, also on an old connection and after the hold's death."""
+    """A client with a lower fence than the highest one seen changes nothing, also on an old connection and after the hold's death."""
     hold = world.start("/bin/cat")
     first = hold.visit(5, 0)
     assert first.hello[0] == DONE
@@ -138,7 +139,7 @@ def fence_is_kept(world):
 
 
 def strangers_stay_out(world):
-    """The socket is its user's alone, also when the file can be reached."""
+    """Only the hold's own user can use the socket, even when others can reach its file."""
     hold = world.start("/bin/sleep", "100")
     place = Path(hold.folder) / "hold.sock"
     assert place.stat().st_mode & 0o777 == 0o600 and Path(hold.folder).stat().st_mode & 0o777 == 0o700
@@ -166,7 +167,7 @@ def strangers_stay_out(world):
 # ---- output ----
 
 def output_is_held_back(world):
-    """At its cap the hold stops reading and says so; nothing is dropped, what was acknowledged gives its room back."""
+    """At its cap the hold stops reading and reports that; it drops nothing, and acknowledged output frees its space."""
     total, cap = 5 << 20, 1 << 20
     hold = world.start(world.agent, "pour", str(total), str(world.place / "heard"), options=["--cap", str(cap)])
     visit = hold.visit(1)
@@ -188,7 +189,7 @@ def output_is_held_back(world):
 
 
 def disk_is_full(world):
-    """A disk that takes no more is trouble that is told; when there is room again, not a byte is missing."""
+    """The hold reports a full disk as trouble; when there is space again, no byte is missing."""
     if os.geteuid() != 0:
         return "not root: no disk to fill"
     disk = world.place / "disk"
@@ -214,7 +215,7 @@ def disk_is_full(world):
 
 
 def errors_keep_the_newest(world):
-    """stderr is bounded: the newest is kept, and the status says that there was more."""
+    """stderr is bounded: the hold keeps the newest part, and its status says that there was more."""
     hold = world.start("/bin/sh", "-c", "i=0; while [ $i -lt 30000 ]; do echo \"line $i of many, long enough to fill a file\" >&2; i=$((i+1)); done; echo last >&2")
     visit = hold.visit(1)
     visit.flags(ENDED)
@@ -226,7 +227,7 @@ def errors_keep_the_newest(world):
 
 
 def leaves_with_what_was_said(world):
-    """The exit status waits until it is collected, and not before all was read; a dead hold's folder still has it."""
+    """The hold keeps the exit status until a client collects it, which requires that all output was read; a dead hold's folder still has it."""
     hold = world.start("/bin/sh", "-c", "echo said; exit 9")
     visit = hold.visit(1)
     visit.flags(ENDED)
@@ -241,7 +242,7 @@ def leaves_with_what_was_said(world):
 # ---- input ----
 
 def writes_once(world):
-    """An id is written once, however often it is asked; what the agent does not read yet waits, up to a cap."""
+    """The hold writes each id once, however often clients request it; input that the agent does not read yet waits, up to a cap."""
     hold = world.start("/bin/cat")
     visit = hold.visit(1, 0)
     for n in range(50):
@@ -258,7 +259,7 @@ def writes_once(world):
     visit.send(WRITE, name_of(1) + bytes(1 << 20))
     assert soon(lambda: visit.wrote(name_of(1)) == QUEUED)
     again = deaf.visit(1)
-    again.send(WRITE, name_of(1) + b"never")  # waits for the same end
+    again.send(WRITE, name_of(1) + b"never")  # waits for the same outcome
     for n in range(2, 5):
         visit.send(WRITE, name_of(n) + bytes(1 << 20))
     assert visit.write(name_of(5), bytes(1 << 20)) == FULL
@@ -270,7 +271,7 @@ def writes_once(world):
 
 
 def record_of(kind, detail, name):
-    """As the hold writes one: kind, detail, id, and a check over all of it."""
+    """A record as the hold writes it: kind, detail, id, and a checksum over all of it."""
     bytes_ = struct.pack("<BB2xI16sQ", kind, detail, 0, name, 0)
     check = 2166136261
     for byte in bytes_:
@@ -279,8 +280,8 @@ def record_of(kind, detail, name):
 
 
 def memory_is_bounded(world):
-    """P7: after very many writes the older half is forgotten. An id that is not found is then never called unwritten, in life or death; what is
-    written from now on is written once."""
+    """P7: after very many writes the hold forgets the older half. From then on it never calls an id that it does not find unwritten, alive or
+    dead; it writes new ids once."""
     folder = world.place / "full"
     folder.mkdir(mode=0o700)
     begun, settled = 4, 5
@@ -307,7 +308,7 @@ def memory_is_bounded(world):
 
 
 def terminal(world):
-    """A terminal of the size that was asked for, and resized."""
+    """The agent gets a terminal of the requested size, and a client can resize it."""
     hold = world.start("/bin/sh", "-c", "trap 'stty size' WINCH; stty size; read a; tty; read b; echo over", options=["--pty", "80x24"])
     visit = hold.visit(1, 0)
     visit.until(lambda: b"24 80" in visit.data)
@@ -329,7 +330,7 @@ def brood_pids(file, count):
 
 
 def stop_ends_all(world):
-    """A stop reaches everything below: a child that ignores SIGTERM, and one that left by forking twice."""
+    """A stop reaches every process below the hold: a child that ignores SIGTERM, and one that detached itself by forking twice."""
     for _ in range(20 if world.full else 3):
         file = world.place / f"brood{world.count}"
         hold = world.start(world.agent, "brood", str(file))
@@ -357,7 +358,7 @@ def stop_ends_all(world):
 
 
 def left_of(world):
-    """Processes anywhere that were started in this story: its folder is in their arguments. Not the holds themselves."""
+    """All processes that this test started, recognised by its folder in their arguments, except for the holds themselves."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) != os.getpid():
@@ -371,7 +372,7 @@ def left_of(world):
 
 
 def only_when_told(world):
-    """What the agent began goes on after the agent's own end, until somebody says stop."""
+    """Processes that the agent started continue after the agent's own exit, until a client sends a stop."""
     file = world.place / "left"
     hold = world.start("/bin/sh", "-c", f"{world.agent} brood {file} & sleep 0.2; exit 4")
     pids = brood_pids(file, 6)
@@ -385,7 +386,7 @@ def only_when_told(world):
 
 
 def dies_with_its_hold(world):
-    """A hold that is killed takes its agent with it; its folder says what was written, and maybe where nobody can know."""
+    """A hold that is killed takes its agent with it; its folder says what was written, and "maybe" where that cannot be known."""
     hold = world.start(world.agent, "deaf")
     visit = hold.visit(3)
     assert visit.write(name_of(1), b"whole") == WRITTEN
@@ -402,7 +403,7 @@ def dies_with_its_hold(world):
 
 
 def told_to_leave(world):
-    """SIGTERM to a hold is a stop: everything below it ends, and its folder keeps the status."""
+    """SIGTERM to a hold is a stop: every process below it ends, and its folder keeps the status."""
     file = world.place / "leave"
     hold = world.start("/bin/sh", "-c", f"trap '' TERM; {world.agent} brood {file} & wait; wait; wait")
     pids = brood_pids(file, 6)
@@ -411,10 +412,10 @@ def told_to_leave(world):
     assert not os.path.exists(hold.folder + "/hold.sock")
 
 
-# ---- standing still ----
+# ---- freezing ----
 
 def ticking(visit):
-    """Does output still come?"""
+    """Whether the agent still writes output."""
     end = visit.look()["end"]
     time.sleep(0.15)
     return visit.look()["end"] > end
@@ -424,7 +425,7 @@ TICKS = "(while :; do echo child; sleep 0.01; done) & while :; do echo tick; sle
 
 
 def freezes(world, options=()):
-    """Frozen: not a byte more, from nobody below. Thawed: on from there."""
+    """While frozen, no process below the hold writes a byte; after a thaw they continue from there."""
     hold = world.start("/bin/sh", "-c", TICKS, options=options)
     visit = hold.visit(1)
     assert soon(lambda: ticking(visit))
@@ -441,7 +442,7 @@ FROZEN_FLAGS = {MEASURE: FROZEN_MEASURE, PAUSE: FROZEN_PAUSE, DISK: FROZEN_DISK,
 
 
 def frozen_for(visit):
-    """The set of reasons that the status tells."""
+    """The set of freeze reasons in the status."""
     flags = visit.look()["flags"]
     told = sum(reason for reason, flag in FROZEN_FLAGS.items() if flags & flag)
     assert bool(flags & FROZEN) == bool(told & ~ORPHAN), (flags, told)
@@ -449,7 +450,7 @@ def frozen_for(visit):
 
 
 def freezes_for_reasons(world, options=()):
-    """The agent runs only while the set of reasons is empty: every order of freezing and thawing, by chance."""
+    """The agent runs only while the set of reasons is empty, for random orders of freezing and thawing."""
     hold = world.start("/bin/sh", "-c", TICKS, options=options)
     visit, dice, reasons = hold.visit(1), random.Random(7), 0
     assert soon(lambda: ticking(visit))
@@ -463,7 +464,7 @@ def freezes_for_reasons(world, options=()):
     for bad in (0, 3, 16, 255):
         assert visit.freeze(bad) == (FAILED, errno.EINVAL) == visit.thaw(bad), bad
     assert frozen_for(visit) == reasons
-    # A caller of version 1 knows one reason: a pause.
+    # A client of version 1 knows one reason: a pause.
     old = hold.visit(1, version=1)
     assert old.hello[0] == DONE and old.ask(FREEZE) == (DONE, 0)
     assert frozen_for(visit) & PAUSE and visit.freeze(DISK) == (DONE, 0)
@@ -473,7 +474,7 @@ def freezes_for_reasons(world, options=()):
 
 
 def measuring_freeze_expires(world):
-    """The caller that froze the agent to measure its tree is gone: the agent goes on by itself. For another reason it does not."""
+    """An agent that a client froze to measure its tree resumes by itself when that client is gone. After a freeze for another reason it does not."""
     hold = world.start("/bin/sh", "-c", TICKS)
     look = hold.visit()
     assert soon(lambda: ticking(look))
@@ -495,7 +496,7 @@ def measuring_freeze_expires(world):
 
 
 def older_hold_is_frozen(world):
-    """The daemon's client with a hold of this version and with one of version 1, which knows one freeze without a reason."""
+    """The daemon's client freezes a hold of this version, and one of version 1, which knows one freeze without a reason."""
     words = ["freeze=2=0", "freeze=8=0", "thaw=2", "freeze=1=60000", "thaw=8"]
     for program, expected in ((world.hold, ["0 0 2", "0 0 10", "0 0 8", "0 0 9", "0 0 1"]),
                               (world.version_1, ["0 0 2", "0 0 2", "0 0 2", "refused 0 2", "0 0 0"])):
@@ -514,7 +515,7 @@ def older_hold_is_frozen(world):
 
 
 def freezes_by_cgroup(world):
-    """The same where the starter gave it a cgroup; the folder of the cgroup goes with the hold."""
+    """The same with a cgroup that the starter gave to the hold; the folder of the cgroup is removed with the hold."""
     tops = [place for place in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(place + "/cgroup.procs")]
     if not tops or not os.access(tops[0], os.W_OK):
         return "no cgroup of version 2 that may be written"
@@ -526,7 +527,7 @@ def freezes_by_cgroup(world):
 
 
 def orphan_stands_still(world):
-    """P10: nobody with a fence spoke for so long: it stands still, and goes on with the next hello. A look is no renewal."""
+    """P10: the hold freezes the agent when no client with a fence has spoken for so long, and thaws it with the next hello. A look is no renewal."""
     hold = world.start("/bin/sh", "-c", TICKS, options=["--orphan-after", "1"])
     visit = hold.visit(1)
     for _ in range(8):
@@ -542,7 +543,7 @@ def orphan_stands_still(world):
 
 
 def leaves_when_nobody_comes(world):
-    """All has ended and nobody calls: it goes, and what it had to say is in its folder. A caller keeps it."""
+    """After everything has ended and no client connects, the hold exits and leaves its results in its folder. A connected client keeps it alive."""
     hold = world.start("/bin/sh", "-c", "cat >/dev/null; echo done", options=["--ended-after", "1"])
     visit = hold.visit(1, 0)
     assert visit.write(name_of(1), b"x\n") == WRITTEN and visit.ask(CLOSE)[0] == DONE
@@ -560,8 +561,8 @@ def leaves_when_nobody_comes(world):
 
 
 def orphan_is_renewed(world):
-    """P10: with --orphan-at only a renewal keeps it moving: no other word does, a hello does not thaw it, and neither does a renewal whose
-    time has passed. A hold that starts too late stands still from the beginning."""
+    """P10: with --orphan-at only a renewal keeps the agent running: no other message does, and neither a hello nor an expired renewal thaws it.
+    A hold that starts too late freezes the agent from the beginning."""
     def boot_ms():
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000000
     hold = world.start("/bin/sh", "-c", TICKS, options=["--orphan-at", str(boot_ms() + 1500)])
@@ -589,7 +590,7 @@ def orphan_is_renewed(world):
     look.collect()
 
 
-# ---- what it costs ----
+# ---- resource use ----
 
 def status_number(pid, name):
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -599,7 +600,7 @@ def status_number(pid, name):
 
 
 def idle_costs_nothing(world):
-    """Under 2 MiB, also after much went through it; no wake-up in 5 seconds."""
+    """An idle hold uses under 2 MiB, also after much data went through it, and does not wake up in 5 seconds."""
     hold = world.start(world.agent, "pour", str(20 << 20), str(world.place / "heard"))
     visit = hold.visit(1, 0)
     while len(visit.data) < 20 << 20:
@@ -621,7 +622,7 @@ def idle_costs_nothing(world):
 
 
 def hundred_are_cheap(world):
-    """A hundred held processes that say a line each second: under 5 % of a core."""
+    """A hundred held processes that write a line each second use under 5 % of a core."""
     if world.sanitized and not world.full:
         return "a figure of a plain build"
     holds = [world.start("/bin/sh", "-c", "while read x; do echo heard; done") for _ in range(100)]
@@ -647,10 +648,10 @@ def hundred_are_cheap(world):
         visit.collect()
 
 
-# ---- a pid that is used again ----
+# ---- reused pids ----
 
 def reused_pid_is_spared(world):
-    """A process with the pid of one of ours that is gone is nobody's business."""
+    """The hold does not touch a process that has the pid of an ended process of the hold."""
     if os.geteuid() != 0:
         return "not root: pids cannot be chosen"
     inside = [sys.executable, __file__, world.hold, world.agent, world.kills, world.recall, world.seams,
@@ -663,7 +664,7 @@ def reused_pid_is_spared(world):
 
 
 def pid_take(pid):
-    """A process with this very pid, or None: somebody has it."""
+    """Starts a process with exactly this pid; None: the pid is in use."""
     try:
         Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
     except OSError:
@@ -677,13 +678,13 @@ def pid_take(pid):
 
 
 def untouched(decoy):
-    """Neither ended nor stopped."""
+    """The decoy was neither ended nor stopped."""
     return decoy.poll() is None and stat_of(decoy.pid)[0] not in "TtZX"
 
 
 def decoys_inside(world):
-    """In a pid namespace of its own: children of the agent die, decoys of ours take their pids, while the hold stops, freezes and
-    signals. No decoy may ever be touched."""
+    """Runs in its own pid namespace: children of the agent die, decoys of the test take their pids, while the hold stops, freezes and
+    signals. The hold may never touch a decoy."""
     rounds, met = 60 if world.full else 8, 0
     for turn in range(rounds):
         file = world.place / f"short{turn}"
@@ -719,7 +720,7 @@ def decoys_inside(world):
             decoy.kill()
             decoy.wait()
         met += len(set(decoys) & {int(word) for word in file.read_text().split()})
-    # The agent itself: its pid comes again while the hold still keeps its status (what it left has a group of its own).
+    # The agent itself: a decoy takes its pid while the hold still keeps its status (the process that it left has its own group).
     hold = world.start("/bin/sh", "-c", "setsid sleep 1000 & sleep 0.2; exit 0")
     visit = hold.visit(1)
     visit.flags(EXITED)
@@ -738,9 +739,9 @@ def decoys_inside(world):
 
 
 def walk_meets_another(world, seam):
-    """In the middle of the walk, at the worst moment: the child that was just listed, or pinned, is gone, and another has its pid."""
+    """In the middle of the walk over the processes, the child that was just listed, or pinned, ends, and another process gets its pid."""
     file, armed = world.place / f"{seam}.child", world.place / f"{seam}.armed"
-    armed.write_text(f"stop {seam} 2\n")  # the first is the agent itself
+    armed.write_text(f"stop {seam} 2\n")  # the first one is the agent itself
     hold = world.start(world.agent, "nurse", str(file), program=world.seams,
                        environment={**os.environ, "OVERSEER_SEAM_FILE": str(armed)})
     child = brood_pids(file, 1)["child"]
@@ -768,7 +769,7 @@ def status_last_pid():
 # ---- kills ----
 
 def killed_at_any_byte(world):
-    """Readers are killed at random bytes while the agent writes: every byte is seen once and in order, every word is said once."""
+    """Readers are killed at random bytes while the agent writes: every byte is seen once and in order, every word is sent once."""
     kills, size = ("10000", "100000000") if world.full else ("200", "5000000")
     for seed in ("1", "2"):
         run = subprocess.run([world.kills, world.hold, world.agent, str(world.place / f"killed{seed}"), kills, size, seed],
@@ -777,10 +778,10 @@ def killed_at_any_byte(world):
         assert run.returncode == 0, run.stderr
 
 
-# ---- all of them ----
+# ---- all tests ----
 
-LONG = ("told_to_leave", "idle_costs_nothing", "hundred_are_cheap")  # seconds of waiting: not in every check
-STORIES = {  # which requirement rows each proves
+LONG = ("told_to_leave", "idle_costs_nothing", "hundred_are_cheap")  # they wait for seconds: not in every check
+STORIES = {  # the requirement rows that each test proves
     begins_once: "", begins_with_an_error: "", fence_is_kept: "", strangers_stay_out: "", output_is_held_back: "", disk_is_full: "",
     errors_keep_the_newest: "", leaves_with_what_was_said: "", writes_once: "ASSIGN-14.b", memory_is_bounded: "", terminal: "", stop_ends_all: "",
     only_when_told: "", dies_with_its_hold: "", told_to_leave: "", freezes: "", freezes_for_reasons: "",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a hold spoken to? docs/hold.md once more, written from its text, so that the two check one another."""
+"""The protocol of a hold, implemented a second time from the text of docs/hold.md, so that the two check each other."""
 import os
 import socket
 import struct
@@ -17,7 +17,7 @@ FIELDS = "flags pid agent_pid exit trouble queued started agent_started fence be
 
 
 class Hold:
-    """One that was started, or that stands in a folder."""
+    """A hold that the test started, or that runs in a folder."""
 
     def __init__(self, program, folder, *argv, options=(), environment=None, starts=True):
         self.folder = str(folder)
@@ -36,7 +36,7 @@ class Hold:
 
 
 class Visit:
-    """One connection. What comes unasked is kept: data, the newest status, the end."""
+    """One connection. It keeps what arrives unasked: data, the newest status, the end."""
 
     def __init__(self, folder, fence=None, attach=None, timeout=60, version=2):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -61,7 +61,7 @@ class Visit:
         self.socket.sendall(struct.pack("<IB", 1 + len(body), kind) + body)
 
     def take(self):
-        """The next frame; None: the other side is gone."""
+        """The next frame; None: the other side has closed the connection."""
         while len(self.buffer) < 4 or len(self.buffer) < 4 + struct.unpack_from("<I", self.buffer)[0]:
             got = self.socket.recv(1 << 16)
             if not got:
@@ -122,7 +122,7 @@ class Visit:
 
     def look(self):
         self.send(LOOK)
-        self.wrote(bytes(16))  # answered behind it: whatever status came unasked is older
+        self.wrote(bytes(16))  # the hold answers it after the look: a status that came unasked is older
         return self.status
 
     def freeze(self, reason, expires_ms=0):
@@ -132,19 +132,19 @@ class Visit:
         return self.ask(THAW_FOR, struct.pack("<I", reason))
 
     def renew(self, boot_ms):
-        """Nothing is answered."""
+        """Has no answer."""
         self.send(RENEW, struct.pack("<Q", boot_ms))
 
     def stop(self, grace_ms):
         return self.ask(STOP, struct.pack("<I", grace_ms))
 
     def flags(self, wanted):
-        """Waits until the status says so."""
+        """Waits until the status has these flags."""
         self.look()
         self.until(lambda: self.status["flags"] & wanted == wanted)
 
     def collect(self):
-        """Reads to the end, and lets the hold go. Returns the exit status."""
+        """Reads to the end and collects the exit status, which ends the hold. Returns the exit status."""
         self.look()
         if not self.status["flags"] & ENDED:
             self.until(lambda: self.status["flags"] & ENDED)

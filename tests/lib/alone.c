@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the core alone make of a month? */
+/* Runs the core alone for a simulated month. */
 #include "lib/alone.h"
 
 #include "sys/crash_guard.h"
@@ -109,7 +109,7 @@ static void seat_keep(struct seat *seat, const struct decision *decision) {
         live_pack(&live, &decision->live, room);
         free(seat->room);
         seat->room = room;
-    } else { /* rows that did not change stand there already: by way of a copy */
+    } else { /* unchanged rows are already in seat->room: pack through a copy */
         char *copy = malloc(size + 1);
         must(copy != NULL);
         struct live through = {0};
@@ -170,7 +170,7 @@ static void records_digest(struct alone *alone) {
 
 static void decision_check(struct alone *alone, struct seat *seat);
 
-/* What it wants done: at most once is claimed first. */
+/* Queues the decided effects. At-most-once effects are claimed first. */
 static void effects_take(struct alone *alone) {
     const struct decision *did = &alone->did;
     for (uint32_t i = 0; i < did->effect_count; i++) {
@@ -231,7 +231,7 @@ static struct signal signal_by(struct alone *alone, enum signal_kind kind, struc
                            .actor = by == WHO_HUMAN ? STR("ada") : STR("overseer")};
 }
 
-/* ---- what was promised ---- */
+/* ---- checking the guarantees ---- */
 
 static void actions_count(struct alone *alone, uint32_t kind) {
     int64_t minute = alone->now / MINUTES(1);
@@ -248,17 +248,18 @@ static void actions_count(struct alone *alone, uint32_t kind) {
         alone->counts.most_actions = alone->actions;
 }
 
-/* Messages to people of one goal, by the hour that its policy counts in. */
+/* Checks the messages to people about one goal, per hour as its policy counts. */
 static void says_count(struct alone *alone, struct seat *seat) {
     if (alone->policy.messages_per_hour && seat->goal.notices > alone->policy.messages_per_hour)
         violated(alone, "a goal says %u things in an hour", seat->goal.notices);
 }
 
-/* Somebody knows that it does not work, or something is being done about it. */
+/* The supervisor knows that it does not work, or an action on it is in progress. */
 static bool assignment_is_supervised(const struct assignment *assignment) {
     bool works =
         assignment->status == ASSIGNMENT_ACTIVE || assignment->status == ASSIGNMENT_DISPATCHED;
-    return !works || assignment->effect || assignment->question || assignment->waiting;
+    return !works || assignment->delivery.effect || assignment->wait.question ||
+           assignment->wait.on;
 }
 
 static void assignments_check(struct alone *alone, struct seat *seat) {
@@ -268,24 +269,25 @@ static void assignments_check(struct alone *alone, struct seat *seat) {
         if (assignment_is_supervised(assignment))
             cast_help(alone->cast, seat->goal.id, assignment->n, alone->now);
         const struct question *question =
-            assignment->question ? questions_find(&seat->live.questions, assignment->question - 1)
-                                 : NULL;
+            assignment->wait.question
+                ? questions_find(&seat->live.questions, assignment->wait.question - 1)
+                : NULL;
         int64_t since =
             assignment->updated_at > seat->resumed ? assignment->updated_at : seat->resumed;
-        bool is_looked_at =
-            assignment->answered && (assignment->effect || seat->goal.status != GOAL_ACTIVE ||
-                                     alone->now - since <= 2 * alone->policy.tick_every);
-        if (assignment->status == ASSIGNMENT_BLOCKED && assignment->waiting != WAITS_FOR_QUOTA &&
-            assignment->waiting != WAITS_FOR_BACKOFF && assignment->waiting != WAITS_FOR_PERMIT &&
+        bool is_looked_at = assignment->wait.answered &&
+                            (assignment->delivery.effect || seat->goal.status != GOAL_ACTIVE ||
+                             alone->now - since <= 2 * alone->policy.tick_every);
+        if (assignment->status == ASSIGNMENT_BLOCKED && assignment->wait.on != WAITS_FOR_QUOTA &&
+            assignment->wait.on != WAITS_FOR_BACKOFF && assignment->wait.on != WAITS_FOR_PERMIT &&
             !is_looked_at && (!question || question->state == QUESTION_OVER))
             violated(alone, "A_%u on %s is blocked, waits for %s, and nobody is asked",
-                     assignment->n, node->id, name_of(&WAITING_NAMES, assignment->waiting));
+                     assignment->n, node->id, name_of(&WAITING_NAMES, assignment->wait.on));
         if (node->attempts > alone->policy.max_attempts)
             violated(alone, "%s was sent something %u times", node->id, node->attempts);
     }
 }
 
-/* Promise 3: what a person checks is done when it really is. */
+/* Promise 3: where a person or checks verify the work, it is recorded as done only if it really is done. */
 static void done_check(struct alone *alone, struct seat *seat) {
     const struct decision *did = &alone->did;
     for (uint32_t i = 0; i < did->record_count; i++) {
@@ -303,7 +305,7 @@ static void done_check(struct alone *alone, struct seat *seat) {
     }
 }
 
-/* What was granted fits: spent and reserved together are never above what there is. */
+/* After a grant, spent and reserved together never exceed the budget. */
 static void budgets_check(struct alone *alone, const struct seat *seat) {
     bool granted = false;
     for (uint32_t i = 0; i < alone->did.record_count; i++)
@@ -339,7 +341,7 @@ static void decision_check(struct alone *alone, struct seat *seat) {
         violated(alone, "%s", alone->cast->violation);
 }
 
-/* How it stands with a goal, in words. */
+/* The state of a goal as text. */
 static const char *seat_text(struct alone *alone, const struct seat *seat) {
     struct str text = arena_format(&alone->talk, "%u percent, due in %.0f s,", seat->goal.percent,
                                    (double)(seat->due - alone->now) / 1e6);
@@ -347,7 +349,7 @@ static const char *seat_text(struct alone *alone, const struct seat *seat) {
         const struct assignment *assignment = &seat->live.assignments.at[i];
         text = arena_format(&alone->talk, "%.*s A_%u %s waits for %s", STR_ARG(text), assignment->n,
                             ASSIGNMENT_STATUS[assignment->status].name,
-                            name_of(&WAITING_NAMES, assignment->waiting));
+                            name_of(&WAITING_NAMES, assignment->wait.on));
     }
     for (uint32_t i = 0; i < seat->live.plan.count; i++)
         text = arena_format(&alone->talk, "%.*s %s %s", STR_ARG(text), seat->live.plan.nodes[i].id,
@@ -355,7 +357,8 @@ static const char *seat_text(struct alone *alone, const struct seat *seat) {
     return arena_cstr(&alone->talk, text);
 }
 
-/* Nobody is ill without help for longer than the policy says; nobody is helped for ever. */
+/* No run stays ill without help for longer than the policy allows, and none is ill for two days without a question to a
+ * person. */
 static void runs_check(struct alone *alone) {
     for (uint32_t i = 0; i < alone->cast->run_count; i++) {
         const struct player *run = &alone->cast->runs[i];
@@ -391,13 +394,13 @@ static void goals_check(struct alone *alone) {
     }
 }
 
-/* ---- the person ---- */
+/* ---- the simulated person ---- */
 
 static bool question_is_for_person(const struct question *question) {
     return question->of == OF_PERSON && question->state == QUESTION_OPEN;
 }
 
-/* Every new question gets its answer one day; most of them today. */
+/* The person answers every new question eventually, most of them the same day. */
 static void person_reads(struct alone *alone, struct seat *seat) {
     for (uint32_t i = 0; i < seat->live.questions.count; i++) {
         const struct question *question = &seat->live.questions.at[i];
@@ -412,7 +415,7 @@ static void person_reads(struct alone *alone, struct seat *seat) {
     }
 }
 
-/* Is it done, says somebody: the person goes and sees. */
+/* When asked whether work is done, the person looks at the truth and answers accordingly. */
 static uint32_t option_for(struct alone *alone, const struct seat *seat,
                            const struct question *question) {
     if (strncmp(question->cause, "done.", 5) == 0)
@@ -429,7 +432,7 @@ static void person_answers(struct alone *alone, struct seat *seat, struct signal
     if (!question || !question_is_for_person(question))
         return;
     signal->at = alone->now;
-    if (question->kind == QUESTION_ALERT) { /* there is nothing to answer */
+    if (question->kind == QUESTION_ALERT) { /* an alert has no answer */
         signal->kind = SIGNAL_QUESTION_MOVE;
         signal->to = QUESTION_SEEN;
     } else
@@ -442,7 +445,7 @@ static void person_answers(struct alone *alone, struct seat *seat, struct signal
                  ERRORS[alone->did.error].code, STR_ARG(alone->did.why));
 }
 
-/* ---- goals come and go ---- */
+/* ---- creating and replacing goals ---- */
 
 static struct str plan_make(struct alone *alone) {
     static const struct str CRITERION = {"it works", 8};
@@ -457,14 +460,14 @@ static struct str plan_make(struct alone *alone) {
                               .parent = STR("P1"),
                               .tier = TIER_TASK,
                               .text = {.name = STR("a piece of it"), .criteria = {&CRITERION, 1}}};
-        if (i > 6) /* the last ones wait for one of those before */
+        if (i > 6) /* the last tasks depend on an earlier one */
             rows[i].depends_on = (struct texts){&after[i - 1], 1};
     }
     struct plan_text text = {{rows, TASKS + 1}};
     return shape_encode(&PLAN_TEXT, &text, &alone->talk);
 }
 
-/* Pain 20: once a goal is over nothing of it runs any more. */
+/* Once a goal is over, none of its runs may be left behind. */
 static void orphans_check(struct alone *alone, const struct seat *seat) {
     for (uint32_t i = 0; i < alone->cast->run_count; i++) {
         const struct player *run = &alone->cast->runs[i];
@@ -495,7 +498,7 @@ static void goal_begin(struct alone *alone, struct seat *seat) {
     alone->counts.goals++;
 }
 
-/* A goal that is over makes room for another one, once its own things are settled. */
+/* A finished goal is replaced by a new one once its effects and assignments are settled. */
 static void goal_renew(struct alone *alone, struct seat *seat) {
     if (goal_is_open(&seat->goal) || seat->goal.open_count > 0 ||
         seat->live.assignments.count > 0 || alone->now + 4 * DAY > alone->until)
@@ -505,7 +508,7 @@ static void goal_renew(struct alone *alone, struct seat *seat) {
     goal_begin(alone, seat);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void signal_deliver(struct alone *alone, struct signal *signal) {
     struct seat *seat = seat_of(alone, signal->goal);
@@ -513,7 +516,7 @@ static void signal_deliver(struct alone *alone, struct signal *signal) {
     if (!seat && admission)
         seat = &alone->seats[0];
     if (!seat)
-        return; /* a ghost of a goal that is over */
+        return; /* a late signal for a goal that is over */
     alone->counts.signals++;
     if (signal->kind == SIGNAL_QUESTION_ANSWER)
         person_answers(alone, seat, signal);
@@ -576,7 +579,8 @@ static void act(struct alone *alone, struct item *item) {
     item_free(item);
 }
 
-/* Whoever had claimed it is gone; what is repeated is met again. */
+/* After a restart the process that claimed an at-most-once effect is gone, so the effect is reported as lost.
+ * Repeatable effects survive. */
 static bool item_survives(struct alone *alone, struct item *item) {
     if (item->life == alone->life)
         return true;
@@ -635,11 +639,12 @@ static void due_run(struct alone *alone, struct seat *seat) {
     if (decide(alone, seat, &due) == VERDICT_CHANGE && seat->due <= alone->now &&
         seat->due == before)
         seat->due = alone->now + SECONDS(1);
-    if (seat->due <= alone->now) /* a sweep has its pace, whatever a goal wants */
+    if (seat->due <=
+        alone->now) /* a sweep has a minimum interval, whatever due time a goal asks for */
         seat->due = alone->now + SECONDS(5);
 }
 
-/* People go on answering while the machine sleeps; it hears of it afterwards. */
+/* People keep answering while the machine sleeps; it receives the answers afterwards. */
 static void sleep_for(struct alone *alone, int64_t span) {
     struct item *items = alone->heap;
     uint32_t count = alone->heap_count;
@@ -661,7 +666,7 @@ static void sleep_for(struct alone *alone, int64_t span) {
     free(items);
 }
 
-/* A person stops and goes on, or does not want it any more. */
+/* A person pauses a goal and resumes it later, or cancels it. */
 static void change_mind(struct alone *alone) {
     struct seat *seat = &alone->seats[1 + dice_pick(&alone->dice, alone->goal_count)];
     if (seat->goal.status != GOAL_ACTIVE)
@@ -678,7 +683,7 @@ static void change_mind(struct alone *alone) {
     signal_push(alone, alone->now + MINUTES(5 + dice_pick(&alone->dice, 600)), &resume);
 }
 
-/* The daemon ends and starts again; or the machine sleeps; or the clock leaps. */
+/* The daemon restarts, or the machine sleeps and the clock leaps. */
 static void disturb(struct alone *alone) {
     alone->since = alone->now;
     if (dice_chance(&alone->dice, 500)) {
@@ -741,13 +746,14 @@ void alone_finish(struct alone *alone) {
         alone->counts.cancelled += seat->goal.status == GOAL_CANCELLED;
         alone->counts.left += goal_is_open(&seat->goal);
     }
-    if (alone->cast->counts.vain * 50 > alone->cast->counts.nudges + 200) /* over all: watchful.c */
+    if (alone->cast->counts.vain * 50 >
+        alone->cast->counts.nudges + 200) /* the limit over all runs: watchful.c */
         violated(alone, "%llu of %llu nudges went to somebody who was well",
                  (unsigned long long)alone->cast->counts.vain,
                  (unsigned long long)alone->cast->counts.nudges);
 }
 
-/* ---- the beginning ---- */
+/* ---- setup ---- */
 
 static void policy_make(struct alone *alone, uint64_t seed) {
     static const char *const IDS[] = {"auto-1", "auto-2", "auto-3", "auto-4"};

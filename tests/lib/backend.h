@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where are requests carried out, one statement at a time if it can be had? A pretend network lies between:
- * a session can go on although nobody waits for it any more. */
+/* Executes store requests, one statement at a time where the backend allows it. A simulated network lies in between: a
+ * session can continue although its host no longer waits for it. */
 #pragma once
 
 #include "lib/dump.h"
@@ -13,28 +13,28 @@ struct session {
     struct store_request *request; /* a copy: it may outlive its ledger */
     struct store_answer answer;
     uint32_t host;
-    uint32_t place; /* the next statement */
+    uint32_t place; /* index of the next statement */
     bool done;
-    bool ghost; /* nobody waits for its answer */
+    bool ghost; /* its host no longer waits for the answer */
     bool stuck; /* the rest of its statements never arrived: only the server can end it */
-    void *own;  /* the backend's */
+    void *own;  /* owned by the backend */
 };
 
 struct backend {
     const char *name;
-    /* One atom. Blocked: nothing happened, somebody else holds a lock. */
+    /* Executes one atom. Blocked: nothing happened, another session holds a lock. */
     enum session_state (*advance)(struct backend *, struct session *);
     void (*abort)(struct backend *, struct session *);  /* the server rolls it back */
-    void (*host_died)(struct backend *, uint32_t host); /* its process is gone */
+    void (*host_died)(struct backend *, uint32_t host); /* the host's process is gone */
     void (*dump)(struct backend *, struct dump *, struct arena *);
-    /* Somebody else changes a goal: one version and one record more, in a transaction of its own. False: the row
-     * is locked, nothing was done. */
+    /* Simulates a manual change of a goal: adds one version and one record in a separate transaction. False: the row is
+     * locked, nothing was done. */
     bool (*meddle)(struct backend *, const struct dump_goal *goal, const struct record *record);
-    /* A copy of everything, and going back to it: nobody may be connected then, and it is a new era. */
-    void (*back_up)(struct backend *); /* NULL: cannot */
+    /* Copies everything, and restores that copy. No host may be connected during a restore, and it begins a new era. */
+    void (*back_up)(struct backend *); /* NULL: not supported */
     void (*restore)(struct backend *);
-    /* P13: the store is that of so many commits ago, as if an asynchronous standby had been promoted; hosts are not told. False: it does not
-     * reach that far. The model only. */
+    /* P13: resets the store to its state so many commits ago, as if an asynchronous standby had been promoted; hosts
+     * are not notified. False: the history does not reach that far. Model only. */
     void (*keep_past)(struct backend *);
     bool (*go_back)(struct backend *, uint32_t commits);
     void (*free)(struct backend *);
@@ -45,19 +45,19 @@ struct backend *model_backend(void);
 struct backend *sqlite_backend(uint64_t seed);     /* three handles on a disk in memory */
 struct backend *postgres_backend(const char *uri); /* empties the tables first */
 struct pg_conn;
-void postgres_empty(struct pg_conn *server); /* everything goes but the store's own row */
+void postgres_empty(struct pg_conn *server); /* deletes everything except the store's own row */
 
 struct backend *sqlite_file_backend(const char *path);
 
-/* Real engines only: a connection for whoever needs no pretend network. */
+/* Real engines only: a connection for callers that need no simulated network. */
 struct store *real_backend_store(struct backend *);
 
-/* Just these goals, their records only behind the given seq; or of each goal only its row and what lists show,
- * and what is not about one goal. */
+/* Dumps only these goals, with only their records after the given seq; or (real_dump_rest) only the row and list
+ * entries of each goal, and the tables that do not belong to one goal. */
 void real_dump_some(struct backend *, const struct record_mark *marks, uint32_t count,
                     struct dump *dump, struct arena *arena);
 void real_dump_rest(struct backend *, struct dump *dump, struct arena *arena);
 
-/* SQLite only: its disk, for faults; and a power cut, which ends every connection. */
+/* SQLite only: its disk, for fault injection; and a power cut, which ends every connection. */
 struct memdisk *sqlite_backend_disk(struct backend *);
 void sqlite_backend_power_cut(struct backend *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who plays the agents? */
+/* Simulates the agents. */
 #include "lib/cast.h"
 
 #include "base/planted.h"
@@ -50,7 +50,7 @@ void cast_free(struct cast *cast) {
     free(cast);
 }
 
-/* ---- who is who ---- */
+/* ---- looking up runs ---- */
 
 struct player *cast_run(const struct cast *cast, struct id goal, uint32_t n) {
     for (uint32_t i = cast->run_count; i-- > 0;)
@@ -96,7 +96,7 @@ static struct work *work_of(const struct cast *cast, struct id goal, const char 
     return NULL;
 }
 
-/* What one run did is there for the next one. */
+/* Work done by one run is available to the next run. */
 static void work_keep(struct cast *cast, const struct player *run) {
     struct work *work = work_of(cast, run->goal, run->node);
     if (!work) {
@@ -137,7 +137,7 @@ static struct pretend_world world_of(const struct cast *cast, const struct playe
                                   .fault = cast->fault};
 }
 
-/* ---- the truth, and who is to blame ---- */
+/* ---- the truth, and violations of it ---- */
 
 static void run_note(struct cast *cast, struct player *run, int64_t now) {
     bool ill = !run->stopped && !pretend_is_well(&run->agent, now);
@@ -178,12 +178,12 @@ void cast_judge(struct cast *cast, int64_t now) {
         }
 }
 
-/* Nobody takes the place of somebody who is well. */
+/* A healthy agent must not be replaced. */
 static void replace_judge(struct cast *cast, const struct player *run, int64_t now) {
     for (uint32_t i = 0; i + 1 < cast->run_count; i++) {
         const struct player *other = &cast->runs[i];
         if (other->stopped || other->agent.state == PRETEND_GONE ||
-            (cast->hosts_matter && other->host != run->host) || /* cast_judge() */
+            (cast->hosts_matter && other->host != run->host) || /* cast_judge() checks those */
             !id_equal(other->goal, run->goal) || strcmp(other->node, run->node) != 0)
             continue;
         if (pretend_is_well(&other->agent, now) && !other->agent.says_done)
@@ -241,7 +241,7 @@ static void name_take(char *to, size_t size, struct str from) {
         memcpy(to, cut.at, cut.len);
 }
 
-/* RECOVER-10: a dispatch keeps its id when it is sent again. */
+/* RECOVER-10: a dispatch keeps its id when it is resent. */
 static uint32_t dispatch_of(const struct effect *effect) {
     return effect->dispatch ? effect->dispatch : effect->n + 1;
 }
@@ -288,7 +288,7 @@ static enum delivery spawn(struct cast *cast, const struct effect *effect, uint3
     return fault == FAULT_NONE ? receipt : DELIVERY_TIMEOUT;
 }
 
-/* The run that an effect means, as far as that host has it. */
+/* The run that an effect addresses; NULL if this host does not have it. */
 static struct player *run_meant(struct cast *cast, const struct effect *effect, uint32_t host) {
     struct player *run = cast_run(cast, effect->goal, effect->run);
     return run && cast->hosts_matter && run->host != host ? NULL : run;
@@ -341,7 +341,7 @@ static void stop(struct cast *cast, const struct effect *effect, uint32_t host, 
     run_note(cast, run, now);
 }
 
-/* A channel takes a message to a person, or does not. */
+/* A channel accepts a message to a person, or rejects it. */
 static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
                     struct arena *arena) {
     struct notice notice = {0};
@@ -358,7 +358,7 @@ static uint32_t say(struct cast *cast, const struct effect *effect, int64_t now,
     return cast->heard;
 }
 
-/* The checks know the truth. Now and then they cannot be run. */
+/* The checks know the truth. Sometimes they cannot be run. */
 static uint32_t check(struct cast *cast, const struct effect *effect, uint32_t host) {
     char node[LIMIT_NODE_ID + 1] = "";
     const struct player *run = cast_newest(cast, effect->goal, effect->assignment);
@@ -376,7 +376,7 @@ static uint32_t check(struct cast *cast, const struct effect *effect, uint32_t h
 
 /* ---- the target branch ---- */
 
-enum { PUSHES = 30 }; /* of a thousand checks and landings, those during which a person pushes */
+enum { PUSHES = 30 }; /* per thousand checks and landings: those during which a person pushes */
 
 void cast_push(struct cast *cast) {
     cast->tip = ++cast->commits;
@@ -403,7 +403,7 @@ static uint32_t commit_read(struct str text) {
     return number;
 }
 
-/* Built on the tip: a candidate of its own each time. */
+/* Builds a candidate on the tip; each call makes a new one. */
 static void candidate_say(struct cast *cast, struct signal *ended, uint32_t host,
                           struct arena *arena) {
     uint32_t commit = ++cast->commits, onto = cast->tip;
@@ -430,7 +430,7 @@ static struct cast_verdict *verdict_find(struct cast *cast, uint32_t commit, uin
     return NULL;
 }
 
-/* The target takes it. */
+/* Moves the target branch to the candidate. */
 static void target_move(struct cast *cast, struct cast_verdict *verdict) {
     for (uint32_t i = 0; cast->lands_once && i < cast->verdict_count; i++)
         if (cast->verdicts[i].landed && id_equal(cast->verdicts[i].goal, verdict->goal))
@@ -443,7 +443,8 @@ static void target_move(struct cast *cast, struct cast_verdict *verdict) {
     verdict->landed = true;
 }
 
-/* DESIGN 6: what lands was checked, on the tip that it lands on. A host that does not have the candidate looks at the target. */
+/* DESIGN 6: a candidate lands only on the tip on which it was checked. A host that does not have the candidate only
+ * looks at the target. */
 static uint32_t push(struct cast *cast, const struct effect *effect, uint32_t host) {
     uint32_t commit = commit_read(effect->commit), onto = commit_read(effect->onto);
     struct cast_verdict *verdict = verdict_find(cast, commit, onto);
@@ -452,7 +453,7 @@ static uint32_t push(struct cast *cast, const struct effect *effect, uint32_t ho
         return LANDED_NOT;
     }
     if (verdict->landed)
-        return LANDED_YES; /* its outcome was lost in a crash */
+        return LANDED_YES; /* already landed; its outcome was lost in a crash */
     if (cast->tip != onto && !planted(LAND_WITHOUT_SWAP))
         return LANDED_MOVED;
     if (cast->hosts_matter && host != verdict->host)
@@ -501,9 +502,9 @@ struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_
     return ended;
 }
 
-/* ---- what comes by itself ---- */
+/* ---- spontaneous events ---- */
 
-/* PROGRESS-09: one that works says how far it is, every few minutes of a stretch. */
+/* PROGRESS-09: a working agent reports its progress every few minutes of a stretch. */
 static int64_t report_next(const struct cast *cast, const struct player *run) {
     static const int64_t EVERY = SECONDS(430);
     const struct pretend *agent = &run->agent;
@@ -656,7 +657,7 @@ uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST
     return count;
 }
 
-/* ---- watching ---- */
+/* ---- observing ---- */
 
 struct str cast_see(struct cast *cast, struct id goal, const struct assignments *assignments,
                     uint32_t host, int64_t since, int64_t now, struct arena *arena) {
@@ -715,7 +716,7 @@ void cast_help(struct cast *cast, struct id goal, uint32_t assignment, int64_t n
         run->helped = true;
 }
 
-/* TICK-11: the limit of what can be seen of it. */
+/* TICK-11: the limit that applies to the visible state of the run. */
 int64_t cast_limit(const struct cast *cast, const struct player *run, int64_t since) {
     const struct policy *policy = cast->policy;
     const struct pretend *agent = &run->agent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who plays the agents? Pretend runs that effects start, speak to, look at and stop; what they show comes back as signals.
- * The cast knows the truth, so it judges what is done to them: nobody who is well may be harmed, nothing is done twice, and
- * nobody who is not stays without help for longer than the policy says. */
+/* Simulates the agents: pretend runs that effects start, address, look at and stop; what they show comes back as
+ * signals. The cast knows the truth, so it judges the effects: no healthy run may be harmed, nothing may be done twice,
+ * and no ill run may stay without help for longer than the policy allows. */
 #pragma once
 
 #include "drivers/pretend.h"
@@ -14,27 +14,28 @@ enum { CAST_SIGNALS = 4, CAST_ACCOUNTS = 8 };
 /* One run of one agent. */
 struct player {
     struct id goal;
-    uint32_t n;          /* ordinal + 1 of the dispatch that started it: its name */
+    uint32_t n;          /* ordinal + 1 of the dispatch that started it; identifies the run */
     uint32_t assignment; /* n of the assignment */
     uint32_t host;
-    /* P10: its hold freezes it so long after renewed_until; it is renewed only where it is known to be at hand */
+    /* P10: its hold freezes it orphan_after later than renewed_until; renewed only by a host that is known to have it */
     int64_t renewed_until;
-    uint64_t settled; /* the life and join of its host under which it was last known to be */
+    uint64_t settled; /* life and join of its host under which the host last confirmed it */
     char node[LIMIT_NODE_ID + 1], account[LIMIT_AGENT + 1], name[LIMIT_AGENT + 1];
     struct pretend agent;
-    int64_t reported_at;         /* when it last said how far it is */
-    uint32_t shown;              /* things that it has shown: the next one's name */
-    bool stopped;                /* by the supervisor */
-    int64_t ill_since;           /* the truth; 0: it is well */
-    bool helped;                 /* something was done about that, or somebody was told */
-    bool blind;                  /* nobody can see it */
-    bool unsampled;              /* nobody sees it in passing; whoever goes to see, does */
-    int64_t unasked, checked_at; /* ill while nobody was asked, so long; as of then */
-    uint32_t heard[WORDSES];     /* sent to it, by what was asked for */
-    struct effect first, last;   /* what it was told: hashes only */
+    int64_t reported_at; /* when it last reported its progress */
+    uint32_t shown;      /* number of things it has shown: names the next one */
+    bool stopped;        /* stopped by the supervisor */
+    int64_t ill_since;   /* the truth; 0: it is well */
+    bool helped;         /* an action was taken, or a person was notified */
+    bool blind;          /* cannot be observed at all */
+    bool unsampled;      /* not visible in samples, but visible to an explicit look */
+    int64_t unasked,
+        checked_at; /* how long it was ill without a question to a person; time of that count */
+    uint32_t heard[WORDSES];   /* messages sent to it, by wording */
+    struct effect first, last; /* first and last message to it: hashes only */
 };
 
-struct work { /* of a node that is done already: whoever comes next finds it */
+struct work { /* finished work of a node: the next run finds it */
     struct id goal;
     char node[LIMIT_NODE_ID + 1];
     uint32_t stretches, worked;
@@ -57,28 +58,29 @@ struct cast_counts {
 struct cast {
     struct dice dice;
     const struct policy *policy;
-    uint32_t weights[PRETENDS]; /* how often each kind plays */
-    uint32_t faults;            /* of a thousand deliveries */
-    uint32_t blind;             /* of a thousand looks, those that see nothing */
-    enum pretend_kind next;     /* the kind of the next run that starts, when told */
+    uint32_t weights[PRETENDS]; /* how often each kind is used */
+    uint32_t faults;            /* per thousand deliveries */
+    uint32_t blind;             /* looks per thousand that see nothing */
+    enum pretend_kind next;     /* kind of the next run, if set */
     bool shows_next;
-    enum pretend_fault fault; /* how the next delivery goes wrong */
-    uint32_t checked, landed; /* what checks and landings say from now on, from 1; 0: the truth */
-    uint32_t landed_next;     /* the same for the next landing only */
-    bool differs;             /* each candidate looks different to a person; otherwise some do */
-    bool at_once;     /* the turn of the next run that begins has ended well before the receipt */
+    enum pretend_fault fault; /* fault of the next delivery */
+    uint32_t checked,
+        landed;           /* fixed result of checks and landings from now on, + 1; 0: the truth */
+    uint32_t landed_next; /* the same for the next landing only */
+    bool differs;         /* each candidate looks different to a person; otherwise only some do */
+    bool at_once;     /* the turn of the next run ends successfully before the receipt arrives */
     uint32_t commits; /* made so far, by agents and people: names the next one */
-    uint32_t tip;     /* of the target branch; a candidate has to be built on it */
+    uint32_t tip;     /* tip of the target branch; a candidate has to be built on it */
     struct cast_verdict { /* a candidate that passed */
         uint32_t commit, onto;
         bool landed;
-        uint32_t host; /* P10: in whose clone it is */
+        uint32_t host; /* P10: the host whose clone has it */
         struct id goal;
     } * verdicts;
-    bool lands_once; /* each goal has one task, which is never given again once it has landed */
+    bool lands_once; /* each goal has one task, which is never assigned again once it has landed */
     bool pushes_when_asked; /* people push only where cast_push() is called */
     uint32_t verdict_count, verdict_cap;
-    uint32_t heard; /* enum hearing: what becomes of messages to people */
+    uint32_t heard; /* enum hearing: outcome of messages to people */
     struct note *notes;
     uint32_t note_count, note_cap;
     struct player *runs;
@@ -89,18 +91,18 @@ struct cast {
         char name[LIMIT_AGENT + 1];
         int64_t until;
     } accounts[CAST_ACCOUNTS];
-    /* Is this node still to be worked on? Asked before somebody is stopped; NULL: always. */
+    /* Is this node still to be worked on? Called before a run is stopped; NULL: always. */
     bool (*wanted)(void *with, struct id goal, const char *node);
     void *with;
     struct cast_counts counts;
-    bool reports; /* those who work say now and then how far they are */
+    bool reports; /* working agents report their progress from time to time */
     bool
-        hosts_matter; /* P10: a run can be reached from its own host only, and is frozen without it */
-    uint32_t alive;   /* runs that were there when the next event was last looked for */
+        hosts_matter; /* P10: a run can be reached only from its own host, and is frozen without it */
+    uint32_t alive;   /* runs that existed when the next event was last determined */
     char violation[256]; /* empty: none */
 };
 
-/* The newest run of an agent by this name; NULL: there is none. `back`: so many before it. */
+/* The newest run of the agent with this name, or the run `back` places before it; NULL: there is none. */
 struct player *cast_named(const struct cast *cast, const char *name, uint32_t back);
 
 void cast_counts_add(struct cast_counts *to, const struct cast_counts *from);
@@ -108,52 +110,54 @@ void cast_counts_add(struct cast_counts *to, const struct cast_counts *from);
 struct cast *cast_create(uint64_t seed, const struct policy *policy);
 void cast_free(struct cast *cast);
 
-/* By seed: in one of four, agents that work report their progress. */
+/* Decides by seed: in one simulation of four, working agents report their progress. */
 bool cast_reports(uint64_t seed);
 
 struct player *cast_run(const struct cast *cast, struct id goal,
                         uint32_t n); /* NULL: there is none */
 struct player *cast_newest(const struct cast *cast, struct id goal,
-                           uint32_t assignment); /* of an assignment */
+                           uint32_t assignment); /* newest run of an assignment */
 
-/* Carry one out; what came of it, as the signal that says so. Not for commands and tells. */
+/* Carries out one effect and returns the signal with its outcome. Not for commands and tells. */
 struct signal cast_carry(struct cast *cast, const struct effect *effect, uint32_t host, int64_t now,
                          struct arena *arena);
 
-/* A person pushes to the target. */
+/* A person pushes to the target branch. */
 void cast_push(struct cast *cast);
 
-/* What happens by itself, as signals. */
+/* Spontaneous events, as signals. */
 int64_t cast_next(struct cast *cast);
 uint32_t cast_happens(struct cast *cast, int64_t now, struct signal signals[CAST_SIGNALS],
                       struct arena *arena);
 
-/* A run shows or says something now, because somebody wants it so. */
+/* A run shows or says something now, because the caller wants it to. */
 struct signal cast_shows(struct cast *cast, struct player *run, struct pretend_event event,
                          int64_t now, struct arena *arena);
 struct signal cast_says(struct cast *cast, struct player *run, enum pretend_reply reply,
                         int64_t now, struct arena *arena);
 
-/* What a host sees of a goal's agents, for its due time: an encoded SIGHTINGS. */
+/* What a host observes of a goal's agents at the goal's due time: encoded OBSERVATIONS. */
 struct str cast_see(struct cast *cast, struct id goal, const struct assignments *assignments,
                     uint32_t host, int64_t since, int64_t now, struct arena *arena);
 
-/* P10: does its hold keep it from running? */
+/* P10: does its hold prevent it from running? */
 bool cast_is_frozen(const struct cast *cast, const struct player *run, int64_t now);
-/* Its host gives it up: what its ledger is told. */
+/* Its host abandons the run: the signal to its ledger. */
 struct signal cast_strand(struct cast *cast, struct player *run, int64_t now, struct arena *arena);
-/* Two runs of one node on two hosts, neither ended nor frozen: told as a violation. */
+/* Reports a violation if two runs of one node, on two hosts, are neither ended nor frozen. */
 void cast_judge(struct cast *cast, int64_t now);
 
 void cast_host_dies(struct cast *cast, uint32_t host, int64_t now);
-void cast_sleep(struct cast *cast, int64_t from, int64_t until); /* everybody's machine does */
-void cast_forget(struct cast *cast, struct id goal); /* it is over, and nobody comes back to it */
+void cast_sleep(struct cast *cast, int64_t from,
+                int64_t until); /* the machines of all hosts sleep */
+void cast_forget(struct cast *cast,
+                 struct id goal); /* the goal is over; no signal refers to it any more */
 
-/* Was the work of a node really done? */
+/* Is the work of a node really done? */
 bool cast_is_done(const struct cast *cast, struct id goal, const char *node);
 
-/* Something was done about this charge, or it may wait: its trouble is known. */
+/* An action was taken for this assignment, or it may wait: its problem is known. */
 void cast_help(struct cast *cast, struct id goal, uint32_t assignment, int64_t now);
 
-/* Until when has something to be done about an ill run, watched since then? TIME_NEVER: nothing. */
+/* The time by which an ill run, observed since `since`, must get help. TIME_NEVER: it needs none. */
 int64_t cast_limit(const struct cast *cast, const struct player *run, int64_t since);

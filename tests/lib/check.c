@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the store contradict itself? Looked at from outside: nothing here asks the code that wrote it. */
+/* Checks that the store does not contradict itself. It looks from outside: nothing here calls the code that wrote the
+ * store. */
 #include "lib/check.h"
 
 static bool hash_is_set(const struct hash *hash) {
@@ -11,7 +12,7 @@ static bool hash_is_set(const struct hash *hash) {
 
 /* ---- the chain ---- */
 
-/* Records are 1, 2, 3 …, each sealed behind the one before. */
+/* Records are numbered 1, 2, 3 …, and each seal continues the one before. */
 static const char *chain_next(struct replay *replay, const struct record *record) {
     struct record sealed = *record;
     if (record->seq != replay->seq + 1)
@@ -56,8 +57,8 @@ static struct dump_life *life_of(struct replay *replay, uint32_t n) {
     return life;
 }
 
-/* A command of which nobody knows stays open, for a person. What was said to an agent is over for the effect then, and
- * its assignment goes on. */
+/* A command with an unknown outcome stays open, for a person. A message to an agent ends as an effect in that case, and
+ * its assignment continues. */
 static uint32_t life_lost(const struct dump_life *life) {
     return life->kind == EFFECT_SPAWN || life->kind == EFFECT_SEND ? life->unconfirmed : 0;
 }
@@ -65,7 +66,7 @@ static uint32_t life_lost(const struct dump_life *life) {
 static bool life_in_order(const struct dump_life *life) {
     bool begun = life->claimed + life->restored > life->returned;
     uint32_t lost = life_lost(life);
-    if (EFFECTS[life->kind].promise == PROMISE_REPEAT) /* without a claim */
+    if (EFFECTS[life->kind].promise == PROMISE_REPEAT) /* needs no claim */
         return life->decided == 1 && life->claimed == 0 && life->ended + life->withdrawn <= 1;
     return life->decided == 1 && life->claimed <= 1 + life->returned &&
            life->returned <= life->claimed && life->ended + life->withdrawn + lost <= 1 &&
@@ -73,8 +74,8 @@ static bool life_in_order(const struct dump_life *life) {
            (!begun || life->withdrawn == 0);
 }
 
-/* Decided, claimed at most once, ended at most once; or withdrawn, which nobody has claimed. GOAL-11: none is
- * claimed while its goal is paused. */
+/* An effect is decided, claimed at most once and ended at most once; or it is withdrawn without having been claimed.
+ * GOAL-11: no effect is claimed while its goal is paused. */
 static const char *effect_next(struct replay *replay, const struct record *record,
                                const struct evidence *evidence) {
     struct dump_life *life = life_of(replay, evidence->effect - 1);
@@ -116,7 +117,7 @@ static struct replay_node *node_of(struct replay *replay, struct str id) {
     return node;
 }
 
-/* EVENT-04: every move of a node is a record, and it begins where the one before ended. */
+/* EVENT-04: every transition of a node is a record, and it starts in the status in which the previous one ended. */
 static const char *work_next(struct replay *replay, const struct record *record,
                              const struct evidence *evidence) {
     enum node_status to = (enum node_status)(record->type - RECORD_WORK_TODO);
@@ -135,7 +136,7 @@ static const char *work_next(struct replay *replay, const struct record *record,
 
 /* ---- the goal itself ---- */
 
-/* Where a goal stands after a record; GOAL_STATUSES: where it was. */
+/* The status of a goal after a record; GOAL_STATUSES: unchanged. */
 static enum goal_status status_after(enum record_type type) {
     switch (type) {
     case RECORD_GOAL_CREATED:
@@ -163,7 +164,7 @@ static const char *status_next(struct replay *replay, const struct record *recor
     return NULL;
 }
 
-/* PLAN-17: 1, 2, 3 … without a gap. */
+/* PLAN-17: versions are 1, 2, 3 … without a gap. */
 static const char *plan_next(struct replay *replay, const struct record *record,
                              const struct evidence *evidence) {
     bool first = record->type == RECORD_PLAN_CREATED;
@@ -196,7 +197,7 @@ const char *replay_record(struct replay *replay, const struct record *record) {
     return broken;
 }
 
-/* ---- what is stored against what was recorded ---- */
+/* ---- stored state against records ---- */
 
 static const char *effects_against(const struct replay *replay, const struct goal *goal) {
     uint32_t open = 0;
@@ -277,7 +278,7 @@ static void texts_know(struct replay *replay, const struct dump_text *texts, uin
     replay->text_count = count;
 }
 
-/* Both lists are in the order of hashes. None that was there is gone. */
+/* Both lists are ordered by hash. No text that existed before may be missing. */
 static const char *texts_differ(struct replay *replay, const struct dump_text *texts,
                                 uint32_t count) {
     uint32_t known = 0;
@@ -301,9 +302,9 @@ static const char *live_texts_broken(const struct dump *dump, struct id goal,
     const char *broken = NULL;
     for (uint32_t i = 0; i < live->assignments.count && !broken; i++) {
         const struct assignment *assignment = &live->assignments.at[i];
-        broken = text_missing(dump, goal, &assignment->handoff_hash, &HANDOFF, arena);
+        broken = text_missing(dump, goal, &assignment->delivery.handoff, &HANDOFF, arena);
         if (!broken)
-            broken = text_missing(dump, goal, &assignment->outgoing, NULL, arena);
+            broken = text_missing(dump, goal, &assignment->outgoing.text, NULL, arena);
     }
     for (uint32_t i = 0; i < live->questions.count && !broken; i++) {
         broken = text_missing(dump, goal, &live->questions.at[i].text, &QUESTION_TEXT, arena);
@@ -338,10 +339,10 @@ static const char *texts_broken(const struct dump *dump, const struct goal *goal
     return broken;
 }
 
-/* ---- what lists show ---- */
+/* ---- list views ---- */
 
-/* From a take-over until its new owner has decided about it, a goal with an effect in doubt shows what it
- * did before: whoever takes over changes rows, not decisions. */
+/* From a take-over until the new owner has decided about it, a goal with an effect in doubt shows its earlier display
+ * state: the host that takes over changes rows, it makes no decisions. */
 static bool display_state_may_lag(const struct goal *goal) {
     return goal->need == NEED_NOTHING && goal_has_effect(goal, EFFECT_UNCONFIRMED);
 }
@@ -401,7 +402,7 @@ static const char *parts_broken(const struct dump *dump, struct id goal, struct 
 
 /* ---- one goal ---- */
 
-/* One that was set aside may be anything: its chain and what lists show of it still hold. */
+/* A quarantined goal may hold anything; only its chain and its list entries must still be correct. */
 const char *goal_check(const struct dump *dump, const struct dump_goal *row, struct replay *replay,
                        struct arena *arena) {
     struct goal goal;
@@ -453,9 +454,9 @@ static const char *goal_whole_check(const struct dump *dump, const struct dump_g
     return broken ? broken : goal_check(dump, row, &replay, arena);
 }
 
-/* ---- what is not about one goal ---- */
+/* ---- tables that do not belong to one goal ---- */
 
-/* The count of a face is the sum over hosts: it must be what counting would say. */
+/* The count of a display state is the sum over hosts; it must equal the number of goals with that state. */
 static const char *tally_broken(const struct dump *dump, struct arena *arena) {
     int64_t counted[DISPLAY_STATES] = {0}, kept[DISPLAY_STATES] = {0};
     for (uint32_t i = 0; i < dump->view_count; i++)
@@ -471,7 +472,7 @@ static const char *tally_broken(const struct dump *dump, struct arena *arena) {
     return NULL;
 }
 
-/* Rows that begin with the id of a goal which is not there. */
+/* Finds rows whose goal id belongs to no existing goal. */
 static const char *orphans_broken(const struct dump *dump, struct arena *arena) {
     for (uint32_t t = 0; t < DUMP_TABLE_COUNT; t++) {
         const struct dump_table *table = &DUMP_TABLES[t];
@@ -489,7 +490,7 @@ static const char *orphans_broken(const struct dump *dump, struct arena *arena) 
     return NULL;
 }
 
-/* What is written must be understood by everybody who writes. */
+/* Every host that writes must understand the level of what is written. */
 static const char *mark_broken(const struct dump *dump) {
     if (dump->mark_count != 1)
         return "the store has not one row about itself";

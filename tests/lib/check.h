@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the records of a goal say, one after the other? EVENT-04: from them alone follows every state that
- * is stored: of the goal, of its nodes, of its effects, and the version of its plan. */
+/* Replays the records of a goal one after the other. EVENT-04: they alone determine every stored state: that of the
+ * goal, its nodes and its effects, and the version of its plan. */
 #pragma once
 
 #include "lib/dump.h"
@@ -12,34 +12,33 @@ struct replay_node {
 
 struct replay {
     struct id goal;
-    struct arena *arena; /* where it grows; lives as long as the replay */
+    struct arena *arena; /* used for growth; lives as long as the replay */
     uint64_t seq;
     struct hash head;
     enum goal_status status;
     uint64_t plan_version;
-    bool aside;              /* it was set aside: what the goal is since then nobody decided */
-    struct dump_life *lives; /* of effects that were decided, in that order */
+    bool aside;              /* quarantined: since then no decision explains the goal's state */
+    struct dump_life *lives; /* decided effects, in that order */
     uint32_t life_count, life_cap;
-    struct replay_node *nodes; /* that ever moved */
+    struct replay_node *nodes; /* nodes that ever moved */
     uint32_t node_count, node_cap;
-    struct hash
-        *texts; /* that were read and are what their hash says, in order: they never change */
+    struct hash *texts; /* texts that were read and match their hash, in order: they never change */
     uint32_t text_count, text_cap;
 };
 
-/* The next record. Returns what is wrong with it, in words from the arena, or NULL. */
+/* Applies the next record. Returns what is wrong with it, as text from the arena, or NULL. */
 const char *replay_record(struct replay *replay, const struct record *record);
 
-/* Records that were dropped: the chain goes on behind them. */
+/* Skips dropped records: the chain continues after them. */
 const char *replay_milestone(struct replay *replay, const struct dump_milestone *milestone);
 
-/* What the goal is must be what its records say. */
+/* Compares the goal with what its records say. */
 const char *replay_against(const struct replay *replay, const struct goal *goal,
                            const struct plan *plan);
 
-/* Everything about one goal but its records: seals, promises, texts, view, tags. */
+/* Checks everything about one goal except its records: seals, invariants, texts, view, tags. */
 const char *goal_check(const struct dump *dump, const struct dump_goal *row, struct replay *replay,
                        struct arena *arena);
 
-/* Everything that is not about one goal: tallies, and the store's own row. */
+/* Checks everything that does not belong to one goal: tallies, and the store's own row. */
 const char *rest_check(const struct dump *dump, struct arena *arena);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory has a daemon got in use? Preloaded into it, this counts bytes that were allocated and not freed, into the file that
- * OVERSEER_MEMORY_IN_USE names. SQLite's own are not counted: its page caches grow with the store up to a limit of their own.
+/* Measures the memory in use by a daemon. Preloaded into it, this counts allocated and not yet freed bytes, in the file
+ * that OVERSEER_MEMORY_IN_USE names. SQLite's allocations are not counted: its page caches grow with the store up to a
+ * limit of their own.
  *
- * It can also leak what OVERSEER_LEAK names, so that tests/e2e/churn.py can be seen to notice: every eighth socket stays open (`files`), folders of
- * runs stay (`folders`), every fourth piece of memory of 2,000 bytes or more is kept (`memory`). Other programs are left alone. */
+ * It can also leak what OVERSEER_LEAK names, to prove that tests/e2e/churn.py notices: every eighth socket stays open
+ * (`files`), folders of runs stay (`folders`), every fourth allocation of 2,000 bytes or more is kept (`memory`). Other
+ * programs are not affected. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@
 
 enum { LARGE = 2000, SOCKET_EACH = 8, MEMORY_EACH = 4 };
 
-/* glibc's own, which need no look-up */
+/* glibc's own functions, which need no look-up */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *at, size_t size);

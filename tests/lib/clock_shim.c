@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps the clocks of one process: preloaded, it adds what stands in a shared file to CLOCK_REALTIME and, for a suspend, to
- * both CLOCK_REALTIME and CLOCK_BOOTTIME. OVERSEER_CLOCK_SHIM names the file: two 64-bit numbers, microseconds. */
+/* Steps the clocks of one process: preloaded, it adds the values in a shared file to CLOCK_REALTIME and, for a suspend,
+ * to both CLOCK_REALTIME and CLOCK_BOOTTIME. OVERSEER_CLOCK_SHIM names the file: two 64-bit numbers, microseconds. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>

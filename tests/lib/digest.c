@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are two states of a fleet the same, as far as anything that can still happen goes? */
+/* Computes a digest of a fleet: equal for two states that no later event can tell apart. */
 #include "ledger/ledger_state.h"
 #include "lib/fleet.h"
 
@@ -122,7 +122,7 @@ static uint64_t mix_answer(uint64_t d, const struct store_answer *answer,
     return d;
 }
 
-/* Sessions in no particular order: their digests are added up. */
+/* Sessions have no particular order, so their digests are added. */
 static uint64_t mix_sessions(uint64_t d, const struct fleet *fleet) {
     uint64_t sum = 0;
     for (const struct session *s = fleet->sessions; s; s = s->next) {
@@ -164,7 +164,7 @@ static uint64_t mix_text(uint64_t d, struct str text) {
     return d;
 }
 
-/* The target branch, and what may still be pushed to it. */
+/* The target branch, and the candidates that may still be pushed to it. */
 static uint64_t mix_target(uint64_t d, const struct cast *cast) {
     for (uint32_t i = 0; i < cast->verdict_count; i++)
         d = mix(d, cast->verdicts[i].landed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a store hold, all of it? */
+/* Dumps the whole content of a store. */
 #include "lib/dump.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ uint32_t *dump_count(const struct dump_table *table, const struct dump *dump) {
     return (uint32_t *)(void *)((char *)(uintptr_t)dump + table->count);
 }
 
-/* ---- order and difference, column by column ---- */
+/* ---- order and comparison, column by column ---- */
 
 static int bytes_compare(struct str a, struct str b) {
     size_t less = a.len < b.len ? a.len : b.len;
@@ -285,13 +285,13 @@ static struct evidence evidence_at(const struct dump *dump, uint32_t record) {
     return dump->evidence ? dump->evidence[record] : evidence_of(&dump->records[record].record);
 }
 
-/* A plan is created or updated by the same kind of signal. */
+/* The same kind of signal creates or updates a plan. */
 static enum record_type kind_of(enum record_type type) {
     return type == RECORD_PLAN_UPDATED ? RECORD_PLAN_CREATED : type;
 }
 
-/* A step can write many records; the first that is not about an effect says what it did. So often it was
- * done. */
+/* A step can write many records; the first one that is not about an effect identifies the operation. Counts how often
+ * that one occurs. */
 uint32_t dump_applied(const struct dump *dump, struct id goal, struct id source) {
     uint32_t count = 0, from, to = DUMP_RANGE(dump->records, dump->record_count, goal, &from);
     enum record_type first = RECORD_NONE;
@@ -349,7 +349,7 @@ struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n) 
     return life;
 }
 
-/* Parts of one goal are in order of kind and n. */
+/* The parts of one goal are ordered by kind and n. */
 static bool rows_take(const struct dump *dump, struct id goal, enum part_kind kind,
                       struct arena *arena, struct live_rows *rows) {
     uint32_t from, to = DUMP_RANGE(dump->parts, dump->part_count, goal, &from);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a store hold, all of it? Read from outside of the code under test.
+/* Dumps the whole content of a store, read independently of the code under test.
  *
- * Each list of the dump is one table of the store, declared once as a row of DUMP_TABLES: from its columns
- * follow the query of the real engines, the order, and what is compared. */
+ * Each list of the dump is one table of the store, declared once as a row of DUMP_TABLES: its columns determine the
+ * query for the real engines, the order, and the comparison. */
 #pragma once
 
 #include "store/rows.h"
@@ -19,10 +19,10 @@ struct dump_goal {
 
 struct dump_record {
     struct id goal;
-    struct record record; /* its body_hash only where the body was dropped */
+    struct record record; /* body_hash is set only if the body was dropped */
 };
 
-struct dump_milestone { /* what stands where records were dropped */
+struct dump_milestone { /* replaces dropped records */
     struct id goal;
     uint64_t from_seq, to_seq, n;
     int64_t at;
@@ -81,8 +81,8 @@ struct dump_tally {
     int64_t n;
 };
 
-struct dump { /* each list in the order of its key; those with a goal in the order of goals */
-    struct store_mark *marks; /* the one row of the store's own table */
+struct dump {                 /* each list ordered by its key; lists with a goal ordered by goal */
+    struct store_mark *marks; /* the single row of the store's own table */
     struct dump_host *hosts;
     struct dump_goal *goals;
     struct goal_view *views;
@@ -96,7 +96,7 @@ struct dump { /* each list in the order of its key; those with a goal in the ord
     struct dump_aside *asides;
     struct dump_inbox *inbox;
     struct dump_tally *tallies;
-    const struct evidence *evidence; /* of each record, once it was read; NULL: not yet */
+    const struct evidence *evidence; /* of each record, once decoded; NULL: not yet */
     uint32_t mark_count, host_count, goal_count, view_count, tag_count, part_count, text_count,
         effect_count, record_count, milestone_count, seen_count, aside_count, inbox_count,
         tally_count;
@@ -107,18 +107,18 @@ struct dump { /* each list in the order of its key; those with a goal in the ord
 enum column_type { COLUMN_INT, COLUMN_U32, COLUMN_BOOL, COLUMN_ID, COLUMN_HASH, COLUMN_BYTES };
 
 struct dump_column {
-    const char *name; /* in SQL: a column, or what is made of one */
+    const char *name; /* in SQL: a column, or an expression */
     enum column_type type;
     size_t offset;
-    bool own; /* each store makes up its own: not compared */
+    bool own; /* each store generates its own value: not compared */
 };
 
 struct dump_table {
-    const char *name;   /* in SQL; NULL: one for each kind of part */
-    size_t rows, count; /* where they are in struct dump */
+    const char *name;   /* in SQL; NULL: one table per kind of part */
+    size_t rows, count; /* offsets in struct dump */
     size_t size;        /* of one row */
     const struct dump_column *columns;
-    uint32_t column_count, keys; /* the first ones are the key */
+    uint32_t column_count, keys; /* the first `keys` columns are the key */
 };
 
 enum dump_list {
@@ -146,12 +146,12 @@ uint32_t *dump_count(const struct dump_table *table, const struct dump *dump);
 /* The first column in which two rows differ, or NULL. */
 const struct dump_column *rows_differ(const struct dump_table *table, const void *a, const void *b);
 
-/* Bring every list into its order. Whoever fills a dump calls it last. */
+/* Sorts every list. The code that fills a dump calls it last. */
 void dump_sort(struct dump *dump);
 
-/* The lists are copied, what their rows point to is shared. */
+/* Copies the lists; what their rows point to is shared. */
 void dump_copy(struct dump *to, const struct dump *from, struct arena *arena);
-void dump_copy_bytes(struct dump *dump, struct arena *arena); /* now it shares nothing any more */
+void dump_copy_bytes(struct dump *dump, struct arena *arena); /* afterwards it shares nothing */
 
 /* ---- looking things up ---- */
 
@@ -167,36 +167,36 @@ uint32_t dump_range(const void *rows, uint32_t count, size_t size, struct id goa
 
 struct evidence evidence_of(const struct record *record);
 
-/* Read the evidence of every record at once, for whoever looks at it often. */
+/* Decodes the evidence of every record at once, for callers that read it often. */
 void dump_read(struct dump *dump, struct arena *arena);
 
-/* How many signals with this source were applied to a goal? However many records each of them wrote. */
+/* How many signals with this source were applied to a goal, however many records each of them wrote? */
 uint32_t dump_applied(const struct dump *dump, struct id goal, struct id source);
 
-/* Does a record say that the owner refused what had been kept for it? */
+/* Does a record say that the owner refused the forwarded signal? */
 bool dump_refused(const struct dump *dump, struct id goal, struct id source);
 
-/* Of an effect, by its records. */
+/* The life of an effect according to its records. */
 struct dump_life {
     uint32_t n;
     uint32_t decided, claimed, ended, unconfirmed, withdrawn, returned;
-    uint32_t restored; /* doubted because the store was put back: it may have been claimed since */
-    uint32_t kind;     /* as its first record says */
+    uint32_t restored; /* in doubt because the store was restored: it may have been claimed since */
+    uint32_t kind;     /* according to its first record */
 };
-uint32_t effect_kind_of(struct str rule); /* that decided it */
+uint32_t effect_kind_of(struct str rule); /* `rule`: the rule that decided it */
 struct dump_life dump_life(const struct dump *dump, struct id goal, uint32_t n);
 
-/* A whole goal with its rows, from the store's. False: a seal or an encoding does not hold. */
+/* Builds a whole goal with its rows from the store's rows. False: a seal or an encoding is invalid. */
 bool dump_live(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
                struct goal *ret_goal, struct live *ret_live);
 
-/* The same of the plan alone. */
+/* The same, with the plan only. */
 bool dump_whole(const struct dump *dump, const struct dump_goal *row, struct arena *arena,
                 struct goal *ret_goal, struct plan *ret_plan);
 
-/* ---- judging: check.c ---- */
+/* ---- checking: check.c ---- */
 
-/* The first thing in the store that contradicts itself, in words from the arena, or NULL: chains, sequence
- * numbers, effects, statuses and plan versions against records, texts against their hashes, views, tags and
- * tallies against goals, goals and plans against their own promises. */
+/* The first contradiction in the store, as text from the arena, or NULL. It checks chains, sequence numbers, effects,
+ * statuses and plan versions against records, texts against their hashes, views, tags and tallies against goals, and
+ * goals and plans against their own invariants. */
 const char *world_check(const struct dump *dump, struct arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can happen to a fleet, one atom at a time? */
+/* Executes everything that can happen to a fleet, one atom at a time. */
 #include "lib/fleet.h"
 
 #include "base/planted.h"
@@ -31,7 +31,7 @@ static const char *const ATOM_NAMES[ATOM_KINDS] = {
     [ATOM_BACK] = "(THE STORE GOES BACK)",
 };
 
-/* ---- telling ---- */
+/* ---- tracing ---- */
 
 static void tell(struct fleet *fleet, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -90,7 +90,7 @@ static bool verb_writes(enum store_verb verb) {
 
 /* ---- hosts ---- */
 
-/* Agents live by the boot clock. What is seen of them is said in the wall clock as it is now. */
+/* Agents use the boot clock. Observations of them use the current wall clock. */
 static int64_t fleet_wall(const struct fleet *fleet) {
     return fleet->clock + fleet->stepped;
 }
@@ -108,7 +108,7 @@ void fleet_step(struct fleet *fleet, int64_t by) {
         fleet->hosts[i].since = fleet->clock;
 }
 
-/* What its agents show at a goal's due time. */
+/* Observations of its agents at a goal's due time. */
 static struct str host_sees(void *with, struct id goal, const struct assignments *assignments,
                             struct instant now, struct arena *arena) {
     const struct fleet_host *host = with;
@@ -170,7 +170,7 @@ static void acts_free(struct act *act) {
     }
 }
 
-/* Its process is gone: what it had sent may go on, what it held in its hands is gone. */
+/* The host's process is gone: requests that it had sent may continue, everything that it held in memory is lost. */
 static void host_stop(struct fleet *fleet, struct fleet_host *host) {
     ledger_free(host->ledger);
     host->ledger = NULL;
@@ -192,7 +192,7 @@ static void host_stop(struct fleet *fleet, struct fleet_host *host) {
 }
 
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick) {
-    must(redaction_init(NULL, 0)); /* before anything goes back to an earlier state */
+    must(redaction_init(NULL, 0)); /* before any snapshot is restored */
     struct fleet *fleet = calloc(1, sizeof *fleet);
     must(fleet != NULL && hosts <= FLEET_HOSTS);
     fleet->backend = backend;
@@ -240,7 +240,7 @@ void fleet_free(struct fleet *fleet) {
     free(fleet);
 }
 
-/* Is anybody still to work on this? As the store has it. */
+/* Is this node still to be worked on, according to the store? */
 static bool node_is_wanted(void *with, struct id goal, const char *node) {
     struct fleet *fleet = with;
     struct arena arena = {0};
@@ -260,7 +260,7 @@ void fleet_agents(struct fleet *fleet, uint64_t seed) {
     fleet->cast = cast_create(seed, &fleet->policy);
     fleet->cast->wanted = node_is_wanted;
     fleet->cast->with = fleet;
-    fleet_policy(fleet, fleet->policy); /* whoever runs has to see them */
+    fleet_policy(fleet, fleet->policy); /* hosts that are already up must see the agents */
 }
 
 void fleet_sleep(struct fleet *fleet, int64_t span) {
@@ -275,7 +275,7 @@ static struct instant host_now(struct fleet *fleet, struct fleet_host *host) {
     return (struct instant){fleet_wall(fleet), fleet->clock, ++host->pulse, fleet->stepped};
 }
 
-/* ---- what was promised ---- */
+/* ---- acknowledgements ---- */
 
 uint32_t fleet_ask(struct fleet *fleet, struct asked asked) {
     must(fleet->asked_count < FLEET_ASKED);
@@ -313,19 +313,20 @@ static void ask(struct fleet *fleet, struct fleet_host *host, struct asked *aske
         input_free(input);
 }
 
-/* Somebody asked for what they may not have: nothing of it is stored. */
+/* The request was not permitted or not valid: nothing of it is stored. */
 static bool error_refuses(enum error error) {
     return error == ERROR_INVALID || error == ERROR_INVALID_PLAN || error == ERROR_UNAUTHORIZED ||
            error == ERROR_NOT_FOUND || error == ERROR_CONFLICT;
 }
 
-/* An agent that may plan may not go past the table: whether it does depends on where the node is then. */
+/* An agent that may plan may not go past the transition table; whether the request does so depends on the node's status
+ * at that time. */
 static bool asks_past_table(const struct signal *signal) {
     return signal->kind == SIGNAL_WORK_MOVE &&
            (signal->override || signal->to == NODE_CANCELLED || signal->to == NODE_DONE);
 }
 
-/* What is wrong in itself is never accepted; who may not ask is told so, and nobody else is. */
+/* An invalid request is never accepted. An unauthorized caller gets ERROR_UNAUTHORIZED, and no other caller gets it. */
 static void answer_judge(struct fleet *fleet, const struct asked *asked,
                          const struct input *input) {
     const struct op *op = asked->op;
@@ -344,7 +345,7 @@ static void answer_judge(struct fleet *fleet, const struct asked *asked,
                  ERRORS[op->expect].code, input->why);
 }
 
-/* What was not taken is offered again; what was refused is over. */
+/* A signal that was not taken is offered again; a refused one is finished. */
 static void report_answered(struct fleet *fleet, struct report *report, const struct input *input) {
     bool over = input->error == ERROR_NONE || input->error == ERROR_QUARANTINED ||
                 input->error == ERROR_LIMITED || error_refuses(input->error);
@@ -415,7 +416,7 @@ static bool effect_is_ready(const struct dump *dump, struct id goal, uint32_t n)
     return false;
 }
 
-/* P8: whoever acts must have a committed claim behind it, and nobody acts twice. */
+/* P8: every act has a committed claim behind it, and no effect is acted on twice. */
 static void act_judge(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
     struct arena arena = {0};
     struct dump dump;
@@ -455,7 +456,7 @@ static uint64_t join_of(const struct fleet_host *host, const struct ledger_lease
 
 enum whose { WHOSE_OURS, WHOSE_OTHERS, WHOSE_ENDED };
 
-/* As the store has it: what a daemon asks after each join (run_lease.c). */
+/* According to the store: what a daemon asks after each join (run_lease.c). */
 static enum whose run_whose(struct fleet *fleet, uint32_t host, const struct player *run) {
     struct arena arena = {0};
     struct goal whole = {0};
@@ -499,7 +500,7 @@ static void host_renews(struct fleet *fleet, struct fleet_host *host) {
     }
 }
 
-/* The deadline of a hold is known before the hold is started, however long that takes. */
+/* The deadline of a hold is determined before the hold is started, however long the start takes. */
 static void run_started(struct fleet *fleet, const struct fleet_host *host) {
     struct player *run = &fleet->cast->runs[fleet->cast->run_count - 1];
     run->settled = join_of(host, &host->checked_under);
@@ -510,7 +511,7 @@ static void run_started(struct fleet *fleet, const struct fleet_host *host) {
 
 static void host_turn(struct fleet *fleet, struct fleet_host *host) {
     if (host->session &&
-        host->session->done) { /* bring the answer home; the rows of a commit are the ledger's */
+        host->session->done) { /* take over the answer; the rows of a commit belong to the ledger */
         arena_free(&host->answer_arena);
         host->answer = host->session->answer;
         host->answered = true;
@@ -561,7 +562,7 @@ static void executor_check(struct fleet *fleet, struct fleet_host *host) {
     free(act);
 }
 
-/* Whoever acts at most once must have a committed claim behind it. */
+/* An act of an at-most-once effect must have a committed claim behind it. */
 static void claim_judge(struct fleet *fleet, struct fleet_host *host, const struct act *act) {
     struct arena arena = {0};
     struct dump dump;
@@ -607,7 +608,7 @@ static const struct dump_goal *lane_row(struct fleet *fleet) {
     return dump_goal(&fleet->view, workspace_id(&fleet->policy, 0));
 }
 
-/* Only a host that has lost the goal lands without the slot. */
+/* Only a host that has lost the goal may land without holding the slot. */
 static void turn_judge(struct fleet *fleet, const struct fleet_host *host, struct id goal) {
     struct arena arena = {0};
     struct goal whole = {0};
@@ -671,7 +672,7 @@ bool fleet_check_lane(struct fleet *fleet) {
     return fleet->violation[0] == 0;
 }
 
-/* What each new run says. */
+/* Makes the newest run report that it is done. */
 static void done_tell(struct fleet *fleet) {
     struct player *run = &fleet->cast->runs[fleet->cast->run_count - 1];
     struct signal done = cast_says(fleet->cast, run, REPLY_DONE, fleet->clock, &fleet->cast_arena);
@@ -750,7 +751,7 @@ static bool sense_waits(const struct fleet *fleet, const struct fleet_host *host
     return fleet->cast && cast_next(fleet->cast) <= fleet->clock;
 }
 
-/* The order of what one agent shows is kept: what is not acknowledged holds back what came after it. */
+/* Keeps the order of what one agent shows: an unacknowledged signal holds back the later ones. */
 static void sense(struct fleet *fleet, struct fleet_host *host) {
     struct signal signals[CAST_SIGNALS];
     arena_reset(&fleet->cast_arena);
@@ -786,7 +787,7 @@ static void outcome_offer(struct fleet *fleet, struct fleet_host *host) {
     must(input && ledger_offer(host->ledger, input));
 }
 
-/* The host hears nothing more. What the server has of it goes on, or is done already. */
+/* The host receives no further answer. What has reached the server continues, or is already done. */
 static void host_loses(struct fleet *fleet, struct fleet_host *host) {
     enum store_verb verb = host->session->request->verb;
     host->session->ghost = true;
@@ -810,7 +811,9 @@ static void session_rollback(struct fleet *fleet, struct session *session) {
     fleet->backend->abort(fleet->backend, session);
     for (uint32_t i = 0; i < fleet->host_count; i++)
         if (fleet->hosts[i].session == session) {
-            host_loses(fleet, &fleet->hosts[i]); /* which frees it: it is done, and nobody waits */
+            host_loses(
+                fleet,
+                &fleet->hosts[i]); /* frees the session: it is done, and no host waits for it */
             return;
         }
     session_free(fleet, session);
@@ -826,7 +829,7 @@ static void session_advance(struct fleet *fleet, struct session *session) {
     session_drop_done(fleet, session);
 }
 
-/* A repair by hand, say: legitimate, in a transaction of its own, and unknown to the goal's owner. */
+/* A manual repair, for example: legitimate, in its own transaction, and unknown to the goal's owner. */
 static void meddle(struct fleet *fleet, uint32_t which) {
     struct arena arena = {0};
     struct dump dump;
@@ -846,11 +849,12 @@ static void meddle(struct fleet *fleet, uint32_t which) {
     arena_free(&arena);
 }
 
-/* What its state folder had not brought to the disk is gone: here all notes, but not what is known of its row. */
+/* Data of its state folder that was not yet synced to disk is lost: here all notes, but not what is known of its host
+ * row. */
 void fleet_machine_off(struct fleet *fleet, uint32_t index) {
     struct fleet_host *host = &fleet->hosts[index];
     struct act_head head = *act_log_head(host->state), other = {0};
-    act_log_confirm(host->state, &other); /* of another store */
+    act_log_confirm(host->state, &other); /* as if for another store */
     act_log_confirm(host->state, &head);
     host->boot++;
 }
@@ -859,7 +863,8 @@ void fleet_may_go_back(struct fleet *fleet) {
     fleet->backend->keep_past(fleet->backend);
 }
 
-/* P13: an asynchronous standby was promoted. What was acknowledged since may be lost: that is excused, doing something twice is not. */
+/* P13: an asynchronous standby was promoted. Losing acknowledged writes since then is excused; doing something twice is
+ * not. */
 static void store_goes_back(struct fleet *fleet, uint32_t commits) {
     for (uint32_t i = 0; i < fleet->host_count; i++)
         if (fleet->hosts[i].session && !fleet->hosts[i].session->done) {
@@ -992,7 +997,7 @@ uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]) {
     return count;
 }
 
-/* ---- the store is put back ---- */
+/* ---- the store is restored ---- */
 
 void fleet_look(struct fleet *fleet) {
     arena_reset(&fleet->view_arena);
@@ -1017,7 +1022,7 @@ void fleet_back_up(struct fleet *fleet) {
     tell(fleet, "      the store is backed up");
 }
 
-/* What was promised since then is gone, and nobody asks for it again. */
+/* Acknowledged requests since the backup are lost, and no client asks for them again. */
 void fleet_restore(struct fleet *fleet) {
     for (uint32_t i = 0; i < fleet->host_count; i++)
         if (fleet->hosts[i].up) {
@@ -1050,17 +1055,17 @@ struct knowledge fleet_known(struct fleet *fleet, struct id goal, struct arena *
     return known;
 }
 
-/* ---- judging ---- */
+/* ---- checking ---- */
 
-/* Accepted means that it decided something, except where there was nothing to decide. */
+/* An accepted request must have left a record, except where there was nothing to decide. */
 static bool asked_left_a_record(const struct fleet *fleet, const struct asked *asked) {
     if (!asked->acknowledged)
         return false;
     bool idle = asked->op && asked->op->may_idle;
-    return !idle || (asked->applied && fleet->restores == 0); /* a new era is a change by itself */
+    return !idle || (asked->applied && fleet->restores == 0); /* a new era is itself a change */
 }
 
-/* PLAN-25: whoever applies a plan has seen the version before it. */
+/* PLAN-25: the caller that applies a plan has seen the version before it. */
 static void check_version(struct fleet *fleet, const struct dump *dump, const struct asked *asked) {
     uint32_t from, to = DUMP_RANGE(dump->records, dump->record_count, asked->goal, &from);
     if (!asked->op || asked->kind != SIGNAL_PLAN_APPLY)
@@ -1087,7 +1092,7 @@ static void check_asked(struct fleet *fleet, const struct dump *dump, const stru
             violated(fleet, "a %s is there again that the store was put back behind", what);
         return;
     }
-    /* what was forwarded is decided by the owner, later: a refusal is on the record then */
+    /* the owner decides a forwarded signal later: a refusal is then a record */
     bool refused = asked->forwarded && dump_refused(dump, asked->goal, asked->source);
     if (fleet->backs == 0 && asked_left_a_record(fleet, asked) && applied == 0 && !refused &&
         !inbox_has(dump, asked->source))
@@ -1096,8 +1101,8 @@ static void check_asked(struct fleet *fleet, const struct dump *dump, const stru
         violated(fleet, "a %s that was refused left something behind", what);
 }
 
-/* An effect may look undone when it was carried out before the store went back, or when the store lost its claim in between: its
- * host notices at its next commit. check_effects_quiet() sees to it that no effect stays ready. */
+/* An effect may look undone when it was carried out before the store went back, or when the store lost its claim in
+ * between: its host notices at its next commit. check_effects_quiet() makes sure that no effect stays ready. */
 static void check_acted(struct fleet *fleet, const struct dump *dump) {
     for (uint32_t i = 0; i < fleet->acted_count; i++) {
         const struct acted *acted = &fleet->acted[i];
@@ -1109,7 +1114,8 @@ static void check_acted(struct fleet *fleet, const struct dump *dump) {
     }
 }
 
-/* P10: a report counts only for the run whose start was claimed last. Where a goal has one assignment, and is not sent anything again. */
+/* P10: a report counts only for the run whose start was claimed last. Valid where a goal has one assignment and nothing
+ * is resent. */
 static void reports_judge(struct fleet *fleet, struct id goal) {
     uint32_t run = 0;
     for (uint32_t i = 0; i < fleet->view.record_count; i++) {
@@ -1143,7 +1149,7 @@ bool fleet_check(struct fleet *fleet) {
     return fleet->violation[0] == 0;
 }
 
-/* GOAL-11: a paused goal begins nothing. */
+/* GOAL-11: a paused goal starts nothing. */
 static bool effect_may_wait(const struct dump *dump, const struct dump_effect *effect) {
     const struct goal_view *view = dump_view(dump, effect->goal);
     return effect->slot.state == EFFECT_READY && view && view->status == GOAL_PAUSED;
@@ -1169,8 +1175,8 @@ static void check_effects_quiet(struct fleet *fleet, const struct dump *dump) {
     }
 }
 
-/* When nothing moves any more: no request unanswered by a living host, no inbox row left, no effect waiting,
- * every doubt asked about, every goal in living hands. */
+/* When nothing moves any more: no request is left unanswered by a live host, no inbox row is left, no effect waits,
+ * every doubt was put to a person, and every goal belongs to a live host. */
 static void check_quiet(struct fleet *fleet) {
     const struct dump *dump = &fleet->view;
     if (dump->inbox_count > 0)
@@ -1217,7 +1223,7 @@ static bool fleet_is_busy(const struct fleet *fleet) {
     return false;
 }
 
-/* Everybody runs in turn; time passes only when nobody can move. Quiet is: a few leases without a commit. */
+/* All hosts run in turn; time passes only when none can move. Quiet means: a few leases without a commit. */
 bool fleet_heal(struct fleet *fleet) {
     uint64_t commits = 0;
     int quiet = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can happen to a fleet, one atom at a time? Several real ledgers in one thread, a backend, pretend
- * hands and clients, and a truth that remembers what was promised to whom. Whoever picks the atoms (the
+/* Executes everything that can happen to a fleet, one atom at a time: several real ledgers in one thread, a backend, a
+ * simulated executor and clients, and a memory of what was acknowledged to whom. The code that picks the atoms (the
  * explorer all of them, the simulator by seed, a story by hand) decides what happens. */
 #pragma once
 
@@ -13,90 +13,89 @@
 enum { FLEET_HOSTS = 3, FLEET_ATOMS = 256, FLEET_ASKED = 256, FLEET_ACTED = 128 };
 
 enum atom_kind {
-    ATOM_TURN,      /* a host takes its answer and says what it wants next */
+    ATOM_TURN,      /* a host takes its answer and makes its next request */
     ATOM_STATEMENT, /* the server runs one statement of a session */
-    ATOM_CHECK,     /* hands ask whether they may act */
-    ATOM_ACT,       /* hands act */
-    ATOM_OUTCOME,   /* what came of it reaches the ledger */
-    ATOM_SENSE,     /* something that an agent shows or a person says reaches a ledger */
-    ATOM_ASK,       /* a client asks for a goal, or reports */
-    ATOM_MEDDLE,    /* somebody else changes a goal in the store */
+    ATOM_CHECK,     /* the executor asks whether it may act */
+    ATOM_ACT,       /* the executor acts */
+    ATOM_OUTCOME,   /* the outcome reaches the ledger */
+    ATOM_SENSE,     /* a signal from an agent or a person reaches a ledger */
+    ATOM_ASK,       /* a client creates a goal, or reports */
+    ATOM_MEDDLE,    /* a manual change of a goal in the store */
     ATOM_TIME,      /* a little time passes */
-    ATOM_LOSE,      /* a host loses its connection; the server goes on with what it has */
-    ATOM_FAIL,      /* a request fails before it begins */
-    ATOM_ROLLBACK,  /* the server ends a session: rolled back */
-    ATOM_STUCK,     /* only a part of a session's statements arrived */
-    ATOM_CRASH,     /* a host dies */
+    ATOM_LOSE,     /* a host loses its connection; the server continues with what it has received */
+    ATOM_FAIL,     /* a request fails before it begins */
+    ATOM_ROLLBACK, /* the server ends a session and rolls it back */
+    ATOM_STUCK,    /* only part of a session's statements arrived */
+    ATOM_CRASH,    /* a host dies */
     ATOM_RESTART,
     ATOM_PUSH, /* a person pushes to the target branch */
-    ATOM_BACK, /* P13: the store is that of some commits ago, and everybody loses their connection */
+    ATOM_BACK, /* P13: the store goes back some commits, and all hosts lose their connection */
     ATOM_KINDS
 };
 
 struct atom {
     enum atom_kind kind;
     uint32_t host;           /* index */
-    struct session *session; /* statement, rollback */
-    uint32_t arg;            /* ask: what; meddle: with which goal */
+    struct session *session; /* for statement and rollback */
+    uint32_t arg;            /* ask: index of the request; meddle: index of the goal */
 };
 
-struct asked { /* what a client asked for, and what it was told */
+struct asked { /* a client's request, and the answer to it */
     enum signal_kind kind;
     struct id goal, source;
     bool with_command, keyed;
     bool answered, acknowledged;
     enum error error; /* of the last answer */
     bool forwarded;
-    bool applied;        /* whoever answered says that it changed something */
-    bool kept;           /* it stood in the store when that was backed up */
-    bool gone;           /* the store was put back behind it */
+    bool applied;        /* the answer says that it changed something */
+    bool kept;           /* it was in the store when that was backed up */
+    bool gone;           /* the store was restored to a state before it */
     const char *text;    /* title or report; NULL: any */
-    uint32_t sent;       /* how often */
-    uint32_t refused;    /* so many answers */
-    const struct op *op; /* all of it; NULL: what stands above says it */
+    uint32_t sent;       /* number of times sent */
+    uint32_t refused;    /* number of refusals among the answers */
+    const struct op *op; /* the whole operation; NULL: the fields above describe it */
 };
 
-struct acted { /* what was really done outside */
+struct acted { /* what was really carried out */
     struct id goal;
     uint32_t n, times;
     uint32_t host;
-    int64_t exit;      /* what came of it */
-    uint32_t restores; /* of the store, before it was done */
+    int64_t exit;      /* its outcome */
+    uint32_t restores; /* restores of the store before it was done */
     bool reported;
     bool
-        claim_lost; /* P13: the store had lost its claim before it was done, and its host had not noticed yet */
+        claim_lost; /* P13: the store had lost the claim before the act, and its host had not noticed yet */
 };
 
-/* What an agent showed, or what came of something done to one: a signal on its way to a ledger. */
+/* A signal on its way to a ledger: what an agent showed, or the outcome of an effect on an agent. */
 struct report {
     struct report *next;
-    uint32_t host;        /* offered there; 0: not yet */
-    bool looked;          /* its body is a SIGHTING */
+    uint32_t host;        /* host it was offered to; 0: none yet */
+    bool looked;          /* its body is an OBSERVATION */
     uint32_t from;        /* P10: only this host has it; 0: any */
-    struct signal signal; /* its texts follow in the same block */
+    struct signal signal; /* its texts follow in the same allocation */
 };
 
 struct fleet_host {
     uint32_t id;
     bool up;
-    uint32_t lives; /* how often it was started */
+    uint32_t lives; /* number of starts */
     struct ledger *ledger;
-    struct session *session;            /* the answer it waits for */
+    struct session *session;            /* the request whose answer it waits for */
     const struct store_request *wanted; /* the ledger's own copy of that request */
-    bool answered;                      /* `answer` is to be taken */
+    bool answered;                      /* `answer` has not been taken yet */
     struct store_answer answer;
     struct arena answer_arena;
-    struct act *acts;    /* in its hands, not yet looked at */
-    struct act *checked; /* may be done now */
+    struct act *acts;    /* with the executor, not yet checked */
+    struct act *checked; /* may be carried out now */
     struct acted *outcomes[FLEET_ACTED];
     uint32_t outcome_count;
-    struct report *report; /* outcomes of what was done to agents; gone with its process */
-    int64_t since;         /* it watches its agents without a gap */
-    struct ledger_lease
-        checked_under; /* P10: its lease when the oldest of `checked` was looked at */
+    struct report *report;             /* outcomes of effects on agents; lost with its process */
+    int64_t since;                     /* it observes its agents without a gap since then */
+    struct ledger_lease checked_under; /* P10: its lease when the oldest of `checked` was checked */
     struct fleet *fleet;
     uint64_t pulse;
-    bool frozen;           /* the simulator does not let it run */
+    bool frozen;           /* the simulator does not run it */
     struct act_log *state; /* P13, P14: its state folder */
     uint64_t boot;         /* of its machine */
 };
@@ -105,9 +104,9 @@ struct fleet {
     struct backend *backend;
     struct fleet_host hosts[FLEET_HOSTS];
     uint32_t host_count;
-    struct session *sessions; /* all that are not done, and those whose answer is awaited */
-    int64_t clock;            /* everybody's boot clock; the wall clock is ahead of it by */
-    int64_t stepped;          /* the sum of its steps */
+    struct session *sessions; /* all unfinished sessions, and those whose answer is awaited */
+    int64_t clock;            /* boot clock of all hosts; the wall clock is ahead of it by */
+    int64_t stepped;          /* the sum of the clock steps */
     int64_t tick;
     int64_t lease;
     struct asked asked[FLEET_ASKED];
@@ -115,80 +114,80 @@ struct fleet {
     struct acted acted[FLEET_ACTED];
     uint32_t acted_count;
     char violation[512]; /* empty: none */
-    int64_t next_exit;   /* with which status commands end */
-    bool may_quarantine; /* a goal that is set aside is no violation */
+    int64_t next_exit;   /* exit status of the next commands */
+    bool may_quarantine; /* a quarantined goal is no violation */
     bool
-        one_lane; /* both hosts land in one repository, and each run says at once that it is done */
-    bool one_assignment; /* of each goal: its records say which run a report belongs to */
+        one_lane; /* both hosts land in one repository, and each run reports at once that it is done */
+    bool one_assignment; /* per goal: its records say which run a report belongs to */
     struct policy policy;
-    uint32_t restores; /* how often the store was put back */
-    struct dump view;  /* what the store held when it was last looked at */
+    uint32_t restores; /* number of restores of the store */
+    struct dump view;  /* content of the store when it was last read */
     struct arena view_arena;
-    FILE *story; /* every atom in words, when wanted */
+    FILE *story; /* every atom as text, if requested */
     uint64_t steps;
     uint32_t crashes, faults, meddled;
-    uint32_t backs; /* P13: how often the store has gone back */
+    uint32_t backs; /* P13: number of times the store has gone back */
 
-    struct cast *cast;     /* who plays the agents; NULL: there are none */
-    struct report *senses; /* shown, and not yet acknowledged by a ledger */
+    struct cast *cast;     /* simulates the agents; NULL: there are none */
+    struct report *senses; /* signals that no ledger has acknowledged yet */
     struct arena cast_arena;
-    uint64_t carried; /* effects on agents and messages to people that were carried out */
-    uint32_t
-        careful; /* every so many of them the store is asked whether they were claimed; 0: never */
+    uint64_t carried; /* number of effects on agents and messages to people that were carried out */
+    uint32_t careful; /* the store is asked for the claim of every n-th of them; 0: never */
 };
 
 struct fleet *fleet_create(struct backend *backend, uint32_t hosts, int64_t lease, int64_t tick);
 void fleet_free(struct fleet *fleet);
 
-/* For hosts that start from now on, and those that stand. */
+/* Applies to running hosts and to hosts that start later. */
 void fleet_policy(struct fleet *fleet, struct policy policy);
 
-/* Agents work from now on: pretend ones, by seed. */
+/* From now on pretend agents work, by seed. */
 void fleet_agents(struct fleet *fleet, uint64_t seed);
 
-/* Something is to reach a ledger, sooner or later, once. */
+/* Queues a signal that will reach a ledger once, at some later time. */
 void fleet_tell(struct fleet *fleet, const struct signal *signal);
 
-/* P10: each run lives on its own host, whose lease keeps it from being frozen. Before any agent is started. */
+/* P10: each run lives on its own host, whose lease keeps it from being frozen. Call it before any agent is started. */
 void fleet_hosts_matter(struct fleet *fleet);
 
-/* P13: hosts keep what they have acted on, and the store may go back. */
-void fleet_machine_off(struct fleet *fleet, uint32_t index); /* after its process ended */
+/* P13: hosts remember what they have acted on, and the store may go back. */
+void fleet_machine_off(struct fleet *fleet, uint32_t index); /* call after its process has ended */
 void fleet_may_go_back(struct fleet *fleet);
 
-/* The machines sleep: nothing happens to anybody until then. */
+/* The machines sleep for that span: nothing happens meanwhile. */
 void fleet_sleep(struct fleet *fleet, int64_t span);
 
-/* The wall clock of all hosts steps; agents and the boot clock do not notice. */
+/* The wall clock of all hosts steps; agents and the boot clock are not affected. */
 void fleet_step(struct fleet *fleet, int64_t by);
 
-/* What can happen now, faults and all. */
+/* All atoms that can happen now, including faults. */
 uint32_t fleet_atoms(struct fleet *fleet, struct atom atoms[FLEET_ATOMS]);
 void fleet_do(struct fleet *fleet, const struct atom *atom);
 
-/* A new thing to ask for; atoms of kind ATOM_ASK with this index deliver it, again and again. */
+/* Adds a request; atoms of kind ATOM_ASK with this index deliver it, any number of times. */
 uint32_t fleet_ask(struct fleet *fleet, struct asked asked);
 
 /* What a client can know of a goal, from fleet->view. */
 struct knowledge fleet_known(struct fleet *fleet, struct id goal, struct arena *arena);
 
-/* Look at the store: fleet->view. */
+/* Reads the store into fleet->view. */
 void fleet_look(struct fleet *fleet);
 
-/* The store is backed up; later everybody stops and it is put back. Nobody starts again by itself. */
+/* Backs up the store; later stops all hosts and restores it. Hosts do not restart by themselves. */
 void fleet_back_up(struct fleet *fleet);
 void fleet_restore(struct fleet *fleet);
 
-/* Does the store contradict itself, or what was promised? Fills in fleet->violation. */
+/* Does the store contradict itself, or an acknowledgement? Sets fleet->violation. */
 bool fleet_check(struct fleet *fleet);
 
-/* Where everything has come to rest: each goal has landed, or a person is asked; nothing waits in the lane. Fills in fleet->violation. */
+/* Call it when everything is at rest. Checks that each goal has landed or a person is asked, and that nothing waits in
+ * the lane. Sets fleet->violation. */
 bool fleet_check_lane(struct fleet *fleet);
 
-/* No more faults: let everything run until nothing moves. Then everything promised must be so. */
+/* Runs without further faults until nothing moves. Then every guarantee must hold. */
 bool fleet_heal(struct fleet *fleet);
 
-/* Everything that can make a difference later, as one number; times only relative to now. */
+/* Everything that can affect later behaviour, as one number; times only relative to now. */
 uint64_t fleet_digest(struct fleet *fleet);
 
 struct ledger_config fleet_config(const struct fleet *fleet, uint32_t index);

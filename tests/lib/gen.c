@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What might anybody ask for? */
+/* Generates random operations. */
 #include "lib/gen.h"
 
-/* ---- chance ---- */
+/* ---- randomness ---- */
 
 uint64_t dice_next(struct dice *dice) {
     uint64_t z = (dice->state += 0x9E3779B97F4A7C15u);
@@ -50,7 +50,7 @@ static struct str definition_of(struct gen *gen, struct arena *arena) {
     return shape_encode(&GOAL_TEXT, &text, arena);
 }
 
-/* The same tag may come twice, as it does from people. */
+/* The same tag may occur twice, as in input from people. */
 static struct str tags_of(struct gen *gen, struct arena *arena) {
     static const char *const TAGS_KNOWN[] = {"web", "api", "docs", "urgent", "später", "ci"};
     uint32_t count = 1 + dice_pick(&gen->dice, 4);
@@ -71,7 +71,7 @@ struct draft {
     uint32_t count, cap, made;
 };
 
-/* Some have something to leave: which, their id says. */
+/* Some nodes have artifacts: the last character of the id decides which. */
 static struct rows artifacts_of(struct str id) {
     static const struct str KEYS[] = {STR("id"), STR("name")};
     static const struct artifact ARTIFACTS[] = {{.path = STR("made")},
@@ -104,7 +104,7 @@ static struct plan_row *row_add(struct draft *draft, struct str id, struct str p
     return row;
 }
 
-/* An id that nothing in the goal ever had. */
+/* An id that no node of the goal ever had. */
 static struct str id_new(struct draft *draft, enum tier tier) {
     return arena_format(draft->arena, "%c_%u_%u", "PTS"[tier], draft -> known -> goal.nodes_made,
                         draft->made++);
@@ -133,7 +133,7 @@ static void below_new(struct draft *draft, struct str parent, enum tier tier) {
     }
 }
 
-/* It or something above it is cancelled: nothing joins there. */
+/* The node or one above it is cancelled: nothing may be added there. */
 static bool is_stopped(const struct plan *plan, const struct node *node) {
     for (; node; node = plan_parent(plan, node))
         if (node->status == NODE_CANCELLED)
@@ -141,12 +141,12 @@ static bool is_stopped(const struct plan *plan, const struct node *node) {
     return false;
 }
 
-/* Open below something that is cancelled: an override brought it there. No plan may name it. */
+/* Open below a cancelled node: an override brought it there. No plan may name it. */
 static bool is_stranded(const struct plan *plan, const struct node *node) {
     return !node->retired && !node_is_over(node) && is_stopped(plan, plan_parent(plan, node));
 }
 
-/* A node of the old plan with what is below it; some are left out, something may join. */
+/* Adds the nodes of the old plan below a node, recursively; leaves some out, and may add a new one. */
 static void below_old(struct draft *draft, const struct node *above, enum tier tier) {
     const struct plan *plan = &draft->known->plan;
     struct str parent = above ? node_id(above) : (struct str){0};
@@ -188,7 +188,7 @@ static bool is_above(const struct draft *draft, const struct plan_row *row, stru
     return false;
 }
 
-/* Only on what stands before it and not above it: so there can be no circle. */
+/* A node depends only on earlier nodes that are not above it, so there can be no cycle. */
 static void links_make(struct draft *draft) {
     for (uint32_t i = 1; i < draft->count; i++) {
         struct plan_row *row = &draft->rows[i];
@@ -226,7 +226,7 @@ struct str gen_plan(struct gen *gen, const struct knowledge *known, struct arena
     return draft_encode(&draft);
 }
 
-/* ---- plans that are wrong: PLAN-24, one way each ---- */
+/* ---- invalid plans: PLAN-24, one function per violation ---- */
 
 static void wrong_twice(struct draft *draft) {
     row_add(draft, draft->rows[0].id, (struct str){0}, TIER_PHASE);
@@ -245,7 +245,7 @@ static void wrong_dangling(struct draft *draft) {
 static void wrong_itself(struct draft *draft) {
     draft->rows[0].depends_on = (struct texts){&draft->rows[0].id, 1};
 }
-/* Two phases wait for each other: neither can ever begin. */
+/* Two phases wait for each other: neither can ever start. */
 static void wrong_circle(struct draft *draft) {
     draft->count = 0;
     struct plan_row *one = row_add(draft, id_new(draft, TIER_PHASE), (struct str){0}, TIER_PHASE);
@@ -253,7 +253,7 @@ static void wrong_circle(struct draft *draft) {
     one->depends_on = (struct texts){&two->id, 1};
     two->depends_on = (struct texts){&one->id, 1};
 }
-/* A phase waits for what is inside of it. */
+/* A phase depends on a node inside it. */
 static void wrong_inside(struct draft *draft) {
     draft->count = 0;
     struct plan_row *one = row_add(draft, id_new(draft, TIER_PHASE), (struct str){0}, TIER_PHASE);
@@ -279,7 +279,7 @@ static void wrong_many(struct draft *draft) {
     while (children_of(draft, (struct str){0}) <= LIMIT_PLANNED_PHASES)
         row_add(draft, id_new(draft, TIER_PHASE), (struct str){0}, TIER_PHASE);
 }
-/* An id of a node that left the plan; where there is none, its letters are wrong. */
+/* Uses the id of a node that left the plan; if there is none, an id with illegal characters. */
 static void wrong_retired(struct draft *draft) {
     const struct plan *plan = &draft->known->plan;
     struct str id = STR("-?-");
@@ -303,7 +303,7 @@ static struct str plan_wrong(struct gen *gen, const struct knowledge *known, str
     return draft_encode(&draft);
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 static void asks_as(struct op *op, struct gen *gen, enum who who) {
     op->signal.by = who;
@@ -314,7 +314,7 @@ static void asks_as(struct op *op, struct gen *gen, enum who who) {
         op->signal.actor = gen->plan_agent;
 }
 
-/* Mostly those who may. */
+/* Picks a caller, mostly an authorized one. */
 static void asks_as_any(struct op *op, struct gen *gen) {
     uint32_t dice = dice_pick(&gen->dice, 100);
     asks_as(op, gen, dice < 8 ? WHO_AGENT : dice < 54 ? WHO_HUMAN : WHO_OVERSEER);
@@ -329,7 +329,7 @@ static bool is_open(const struct knowledge *known) {
     return known->goal.status == GOAL_ACTIVE || known->goal.status == GOAL_PAUSED;
 }
 
-/* ---- one operation each: what is asked, and what has to be answered ---- */
+/* ---- one operation each: the request, and the expected answer ---- */
 
 typedef void operation(struct op *op, struct gen *gen, const struct knowledge *known,
                        struct arena *arena);
@@ -404,7 +404,7 @@ static void op_apply(struct op *op, struct gen *gen, const struct knowledge *kno
     bool wrong = dice_chance(&gen->dice, 200), stale = dice_chance(&gen->dice, 100);
     asks_as_any(op, gen);
     if (wrong)
-        asks_as(op, gen, WHO_OVERSEER); /* whose limits are the narrow ones */
+        asks_as(op, gen, WHO_OVERSEER); /* which has the narrower limits */
     signal->body = wrong ? plan_wrong(gen, known, arena) : gen_plan(gen, known, arena);
     signal->expected = known->goal.plan_version + (stale ? 1 + dice_pick(&gen->dice, 3) : 0);
     signal->why = dice_chance(&gen->dice, 300) ? REASON_GUARD_VIOLATION : REASON_NONE;
@@ -452,7 +452,7 @@ static const struct node *node_any(struct gen *gen, const struct plan *plan) {
     return plan->count ? &plan->nodes[dice_pick(&gen->dice, plan->count)] : NULL;
 }
 
-/* PLAN-28: below a phase or a task that is not cancelled; or what cannot be. */
+/* PLAN-28: a node may be added below a phase or a task that is not cancelled; otherwise the error. */
 static enum error add_expect(const struct gen *gen, const struct knowledge *known,
                              const struct signal *signal, const struct node *above, bool taken,
                              bool orphan) {
@@ -493,7 +493,7 @@ static void op_add(struct op *op, struct gen *gen, const struct knowledge *known
     op->wrong = !may_plan(gen, signal) || orphan;
 }
 
-/* PLAN-08, PLAN-09, PLAN-14, PLAN-15, PLAN-35: what may become of a node. */
+/* PLAN-08, PLAN-09, PLAN-14, PLAN-15, PLAN-35: the permitted transitions of a node. */
 static enum error table_expect(const struct knowledge *known, const struct signal *signal,
                                const struct node *node) {
     enum node_status to = (enum node_status)signal->to;
@@ -507,7 +507,8 @@ static enum error table_expect(const struct knowledge *known, const struct signa
         if (signal->reason.len == 0)
             return ERROR_INVALID;
         bool final =
-            node->status == NODE_CANCELLED || /* or what is above it is, for what is open */
+            node->status ==
+                NODE_CANCELLED || /* or, for an open status, a node above it is cancelled */
             (to < NODE_DONE && is_stopped(&known->plan, plan_parent(&known->plan, node)));
         return final ? ERROR_CONFLICT : ERROR_NONE;
     }
@@ -537,7 +538,7 @@ static enum error node_expect(const struct gen *gen, const struct knowledge *kno
     return table_expect(known, signal, node);
 }
 
-/* Mostly a leaf, and mostly where the table lets it go. */
+/* Mostly the next status that the table permits. */
 static enum node_status step_of(struct gen *gen, const struct node *node) {
     static const enum node_status NEXT[NODE_STATUSES] = {
         NODE_QUEUED, NODE_IN_PROGRESS, NODE_DONE, NODE_QUEUED, NODE_IN_PROGRESS, NODE_QUEUED};
@@ -605,7 +606,7 @@ static void op_release(struct op *op, struct gen *gen, const struct knowledge *k
     op->may_idle = true;
 }
 
-/* A run of an agent, new or in part anew. */
+/* Adds a run of an agent, or changes an existing one. */
 static void op_part(struct op *op, struct gen *gen, const struct knowledge *known,
                     struct arena *arena) {
     uint32_t made = known->goal.parts_made, patched = made ? dice_pick(&gen->dice, made + 1) : 0;
@@ -670,7 +671,7 @@ struct op gen_op(struct gen *gen, const struct knowledge *known, struct arena *a
     size_t i = 0;
     for (; at >= MIX[i].weight; i++)
         at -= MIX[i].weight;
-    bool early = known->plan.count == 0 && /* there is no work yet */
+    bool early = known->plan.count == 0 && /* the plan has no nodes yet */
                  (MIX[i].kind == SIGNAL_WORK_MOVE || MIX[i].kind == SIGNAL_WORK_FOLLOW);
     if (early && dice_chance(&gen->dice, 900))
         return gen_op_of(gen, SIGNAL_PLAN_APPLY, known, arena);

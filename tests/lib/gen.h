@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What might anybody ask for? Operations at random, made from what is known of a goal: right ones, and wrong
- * ones with the error that they must be refused with. One seed always asks for the same things. */
+/* Generates random operations from what is known of a goal: valid ones, and invalid ones with the error that must
+ * refuse them. One seed always generates the same operations. */
 #pragma once
 
 #include "model/error.h"
 #include "model/part.h"
 #include "model/signal.h"
 
-/* ---- chance ---- */
+/* ---- randomness ---- */
 
 struct dice {
     uint64_t state;
@@ -20,7 +20,7 @@ struct id dice_id(struct dice *dice);
 
 /* ---- operations ---- */
 
-/* What is known of the goal that is asked about. */
+/* What is known of the goal that an operation is about. */
 struct knowledge {
     bool exists;
     struct goal goal;
@@ -30,29 +30,29 @@ struct knowledge {
 
 struct gen {
     struct dice dice;
-    uint32_t max_nodes;    /* of a plan that is made up */
-    bool approve_plans;    /* as the policy has it */
+    uint32_t max_nodes;    /* in a generated plan */
+    bool approve_plans;    /* as set in the policy */
     struct str plan_agent; /* an agent that may plan; empty: none */
 };
 
 struct op {
     struct signal signal;
     enum error
-        expect;    /* what has to be answered, if the goal is as it was known; to whom may not ask,
-                        * the same is answered whatever the goal is, if there is one */
-    bool wrong;    /* it is refused whatever the goal is */
-    bool may_idle; /* accepted, it may have nothing to decide: then it writes nothing */
+        expect; /* expected answer, if the goal is still as it was known; an unauthorized caller gets the same answer
+                    * whatever the state of the goal, if the goal exists */
+    bool wrong; /* refused whatever the state of the goal */
+    bool may_idle; /* when accepted, it may have nothing to decide: then it writes nothing */
 };
 
-/* A new goal, with a definition, tags and a priority now and then. */
+/* A new goal, sometimes with a definition, tags and a priority. */
 struct op gen_create(struct gen *gen, struct arena *arena);
 
-/* Something about a goal. Texts come from the arena. */
+/* A random operation on a goal. Texts are allocated from the arena. */
 struct op gen_op(struct gen *gen, const struct knowledge *known, struct arena *arena);
 
-/* One kind of it. SIGNAL_GOAL_UPDATE to SIGNAL_PART_PUT, or SIGNAL_GOAL_REPORT. */
+/* An operation of one kind: SIGNAL_GOAL_UPDATE to SIGNAL_PART_PUT, or SIGNAL_GOAL_REPORT. */
 struct op gen_op_of(struct gen *gen, enum signal_kind kind, const struct knowledge *known,
                     struct arena *arena);
 
-/* The first plan of a goal, for those who only need one. */
+/* The first plan of a goal, for callers that need only one. */
 struct str gen_plan(struct gen *gen, const struct knowledge *known, struct arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a disk in memory behave towards SQLite, up to the moment of a power cut? */
+/* Implements an in-memory disk for SQLite, including its behaviour at a power cut. */
 #include "lib/memvfs.h"
 
 #include <assert.h>
@@ -20,16 +20,14 @@ struct bytes {
     size_t size, capacity;
 };
 
-/* What was done to a file since its last sync. The bytes written follow each other in `payload`. */
+/* A change to a file since its last sync. The written bytes are concatenated in `payload`. */
 struct change {
-    bool truncates; /* to the size in `offset` */
+    bool truncates; /* truncates to the size in `offset` */
     size_t offset, size;
 };
 
-/*
- * The wal-index. Each handle maps it at an address of its own, because SQLite still writes there
- * when it closes a connection that was killed in a transaction; handle_die() makes it a copy.
- */
+/* The wal-index. Each handle maps it at its own address, because SQLite still writes there when it closes a connection
+ * that was killed in a transaction; handle_die() replaces the mapping with a copy. */
 struct shared_memory {
     int descriptor; /* valid while there are users */
     int users;
@@ -39,14 +37,14 @@ struct shared_memory {
 struct handle;
 
 struct memfile {
-    struct memfile *next; /* newer files stand before older ones */
+    struct memfile *next; /* newer files come before older ones */
     struct memdisk *disk;
     char *name;   /* NULL for a temporary file */
-    bool linked;  /* the name leads here now */
-    bool durable; /* the name leads here after a power cut, if nothing else is kept */
+    bool linked;  /* the name refers to this file now */
+    bool durable; /* the name refers to this file after a power cut, if nothing unsynced is kept */
     struct bytes now, synced;
     struct bytes payload;
-    struct change *changes; /* replayed over `synced` they give `now` */
+    struct change *changes; /* applied to `synced` they give `now` */
     size_t change_count, change_capacity;
     struct handle *handles;
     struct shared_memory shared;
@@ -56,7 +54,8 @@ struct handle {
     sqlite3_file base; /* must be first */
     struct memfile *file;
     struct handle *next;
-    const char *names[3]; /* of a main database: where its own, journal's and wal's name stand */
+    const char *names
+        [3]; /* of a main database: pointers to the names of the database, the journal and the wal */
     int owner;
     bool dead;
     int lock;
@@ -71,13 +70,13 @@ struct memdisk {
     sqlite3_vfs vfs;
     char name[40];
     struct memfile *files;
-    struct memfile *copies; /* of the last back-up; no handle leads there */
+    struct memfile *copies; /* of the last backup; no handle refers to them */
     uint64_t random;
     int64_t clock;
     int owner;
     bool lies;
     uint64_t counts[FAULT_KINDS];
-    uint64_t due[FAULT_KINDS]; /* the count at which the fault strikes; 0 is never */
+    uint64_t due[FAULT_KINDS]; /* the count at which the fault happens; 0: never */
 };
 
 /* memory */
@@ -112,7 +111,7 @@ static void bytes_copy(struct bytes *to, const struct bytes *from) {
     bytes_write(to, 0, from->data, from->size);
 }
 
-/* chance and faults */
+/* randomness and faults */
 
 static uint64_t disk_random(struct memdisk *disk) {
     uint64_t z = disk->random += 0x9e3779b97f4a7c15u;
@@ -132,7 +131,7 @@ static bool disk_fault(struct memdisk *disk, enum memdisk_fault kind) {
     return true;
 }
 
-/* Counts an operation that changes the disk. After an error it may have happened all the same. */
+/* Counts an operation that changes the disk. Even after an error it may have taken effect. */
 static int disk_admit(struct memdisk *disk, int owner, enum memdisk_fault kind, int error) {
     int result = disk_fault(disk, kind) ? error : SQLITE_OK;
     if (disk_fault(disk, MEMDISK_DIE)) {
@@ -165,7 +164,7 @@ static void file_truncate(struct memfile *file, size_t size) {
     bytes_resize(&file->now, size);
 }
 
-/* How much of a write falls into its first sector? */
+/* The part of a write that falls into its first sector. */
 static size_t sector_share(size_t offset, size_t size) {
     size_t room = SECTOR_SIZE - offset % SECTOR_SIZE;
     return size < room ? size : room;
@@ -267,7 +266,7 @@ static void file_free(struct memfile *file) {
     free(file);
 }
 
-/* Frees what neither a name nor a handle leads to. */
+/* Frees files that neither a name nor a handle refers to. */
 static void disk_sweep(struct memdisk *disk) {
     struct memfile **link = &disk->files;
     while (*link) {
@@ -287,7 +286,7 @@ static void directory_sync(struct memdisk *disk) {
     disk_sweep(disk);
 }
 
-/* Like SQLite's own VFS for Unix: the first sync of a new file syncs its directory too. */
+/* Like SQLite's own Unix VFS: the first sync of a new file also syncs its directory. */
 static void file_sync(struct memfile *file) {
     if (file->disk->lies)
         return;
@@ -296,7 +295,7 @@ static void file_sync(struct memfile *file) {
         directory_sync(file->disk);
 }
 
-/* Did a newer file survive the cut under the same name? */
+/* Did a newer file with the same name survive the power cut? */
 static bool file_replaced(const struct memfile *file) {
     for (struct memfile *newer = file->disk->files; newer != file; newer = newer->next)
         if (newer->linked && strcmp(newer->name, file->name) == 0)
@@ -313,7 +312,7 @@ static void directory_cut(struct memdisk *disk) {
     }
 }
 
-/* handles: life and death */
+/* handles: opening, closing and dying */
 
 static struct handle *handle_of(sqlite3_file *base) {
     return (struct handle *)base;
@@ -329,7 +328,7 @@ static void handle_leave(struct handle *handle) {
         close(shared->descriptor);
 }
 
-/* Puts a copy in the place of shared memory, at the same address. */
+/* Replaces shared memory with a copy at the same address. */
 static void region_detach(void *region, size_t size) {
     void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED)
@@ -351,7 +350,7 @@ static void handle_die(struct handle *handle) {
 }
 
 static int handle_shm_unmap(sqlite3_file *base, int delete) {
-    (void)delete; /* it lasts no longer than its users in any case */
+    (void)delete; /* the memory never outlives its users */
     struct handle *handle = handle_of(base);
     for (int i = 0; i < handle->region_count; i++)
         if (handle->regions[i])
@@ -435,7 +434,7 @@ static int handle_sync(sqlite3_file *base, int flags) {
     if (!handle->file->name)
         return SQLITE_OK;
     int result = disk_admit(disk, handle->owner, MEMDISK_SYNC, SQLITE_IOERR_FSYNC);
-    /* who dies in a sync does not learn whether it was done */
+    /* a process that dies in a sync does not know whether it took effect */
     if (result == SQLITE_OK || (handle->dead && disk_coin(disk)))
         file_sync(handle->file);
     return result;
@@ -485,7 +484,7 @@ static int handle_lock(sqlite3_file *base, int lock) {
     if (lock > SQLITE_LOCK_SHARED && rival >= SQLITE_LOCK_RESERVED)
         return SQLITE_BUSY;
     if (lock == SQLITE_LOCK_EXCLUSIVE && rival >= SQLITE_LOCK_SHARED) {
-        handle->lock = SQLITE_LOCK_PENDING; /* so that no new reader comes */
+        handle->lock = SQLITE_LOCK_PENDING; /* keeps new readers out */
         return SQLITE_BUSY;
     }
     handle->lock = lock;
@@ -623,10 +622,8 @@ static bool handle_named(const struct handle *handle, const char *name) {
     return name && (names[0] == name || names[1] == name || names[2] == name);
 }
 
-/*
- * Which connection asks? SQLite passes the very pointers that belong to the connection's main
- * database, also when it opens the journal or the wal much later.
- */
+/* Finds the connection that makes this call. SQLite passes the very pointers that belong to the connection's main
+ * database, also when it opens the journal or the wal much later. */
 static struct handle *disk_asker(struct memdisk *disk, const char *name) {
     for (struct memfile *file = disk->files; file; file = file->next)
         for (struct handle *handle = file->handles; handle; handle = handle->next)
@@ -707,7 +704,7 @@ static int disk_access(sqlite3_vfs *vfs, const char *name, int flags, int *answe
     struct memdisk *disk = vfs->pAppData;
     struct handle *asker = disk_asker(disk, name);
     struct memfile *file = file_find(disk, name);
-    /* SQLite's own VFS for Unix takes an empty file for none, too */
+    /* SQLite's own Unix VFS also treats an empty file as missing */
     *answer = file && (flags != SQLITE_ACCESS_EXISTS || file->now.size > 0);
     return asker && asker->dead ? SQLITE_IOERR : SQLITE_OK;
 }
@@ -761,7 +758,7 @@ static const sqlite3_vfs FILE_SYSTEM = {
     .xCurrentTimeInt64 = disk_time_exact,
 };
 
-/* what a test calls */
+/* the interface for tests */
 
 struct memdisk *memdisk_create(uint64_t seed) {
     struct memdisk *disk = memory_resize(NULL, sizeof *disk);

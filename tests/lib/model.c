@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would PostgreSQL do with our statements under READ COMMITTED? A small model: rows in arrays, row
- * locks held to the end of the transaction, changes applied at its commit. Each statement sees what is
- * committed when it runs, plus what its own transaction did. test_model_postgres checks it against a real
- * server. */
+/* Models what PostgreSQL does with our statements under READ COMMITTED: rows in arrays, row locks held to the end of
+ * the transaction, changes applied at its commit. Each statement sees what is committed when it runs, plus the changes
+ * of its own transaction. test_model_postgres checks it against a real server. */
 #include "lib/backend.h"
 
 #include "base/planted.h"
@@ -11,32 +10,33 @@
 
 enum { MODEL_PAST = 3, MAX_HOSTS = 8, MAX_LOCKS = 256, MAX_ADOPTED = 64 };
 
-/* Who waits for whom? A key that is inserted and not committed is locked too. */
+/* What a session can wait for. An inserted and not yet committed key is locked too. */
 enum lock_kind { LOCK_HOST, LOCK_GOAL, LOCK_NEW_GOAL, LOCK_INBOX };
 
 struct lock {
     enum lock_kind kind;
     struct id key;
     struct session *by;
-    bool updated; /* the row, not only locked: an insert waits for that, not for a lock */
+    bool
+        updated; /* the row was updated, not only locked: an insert waits for an update, not for a lock */
 };
 
 struct model {
     struct backend backend;
-    struct arena arena;    /* of the rows; what they point to is never edited, so copies share it */
-    struct dump now, then; /* then: as it was when it was backed up */
+    struct arena arena; /* of the rows; what they point to is never modified, so copies share it */
+    struct dump now, then; /* then: state at the backup */
     uint32_t caps[DUMP_TABLE_COUNT];
     struct lock locks[MAX_LOCKS];
     uint32_t lock_count;
     bool backed_up;
-    bool keeps; /* what stood before each commit */
+    bool keeps; /* keeps the state before each commit */
     struct dump past[MODEL_PAST];
     uint32_t past_count;
 };
 
-/* What a transaction has done and not committed. */
+/* Uncommitted changes of a transaction. */
 struct pending {
-    bool batched; /* commit: the host row is ours */
+    bool batched; /* commit: the host row is locked by us */
     struct id adopted[MAX_ADOPTED];
     uint32_t adopted_count;
 };
@@ -335,13 +335,13 @@ static int by_source(const void *a, const void *b) {
     return id_compare(((const struct inbox_row *)a)->source, ((const struct inbox_row *)b)->source);
 }
 
-/* What was forwarded to a host that is gone is anybody's. */
+/* Any host may take what was forwarded to a host that is gone. */
 static bool inbox_is_for(struct model *model, const struct dump_inbox *row, uint32_t host) {
     const struct dump_host *to = host_find(model, row->to_host);
     return row->to_host == host || (to && to->row.state == HOST_GONE);
 }
 
-/* Everybody who is not gone speaks more than is written now. */
+/* Every host that is not gone supports a higher level than the current one. */
 static bool level_may_rise(struct model *model, uint32_t host) {
     const struct dump_host *self = host_find(model, host);
     uint32_t level = model->now.marks->level;
@@ -449,7 +449,7 @@ static bool record_stands(struct model *model, const struct record_mark *mark) {
     return false;
 }
 
-/* P5: goals, then what hangs on them, each in a statement of its own. */
+/* P5: goals first, then their parts, each in its own statement. */
 static enum session_state load(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct store_answer *answer = &session->answer;
@@ -502,7 +502,8 @@ static bool commit_fits(const struct dump_goal *goal, const struct store_request
     return commit->expected == 0 ? !goal : goal && goal_matches(goal, request, commit);
 }
 
-/* First find out whether anything has to be waited for, then lock, so that a blocked statement did nothing. */
+/* Determines first whether any lock has to be waited for, and locks afterwards, so that a blocked statement has done
+ * nothing. */
 static bool commit_would_wait(struct model *model, const struct session *session) {
     const struct store_request *request = session->request;
     for (uint32_t i = 0; i < request->commit_count; i++) {
@@ -625,7 +626,7 @@ static void texts_apply(struct model *model, const struct goal_commit *commit) {
     }
 }
 
-/* ---- what lists show ---- */
+/* ---- list views ---- */
 
 static void tally_add(struct model *model, uint32_t host, enum display_state display_state,
                       int64_t n) {
@@ -668,7 +669,7 @@ static void tags_apply(struct model *model, const struct goal_commit *commit,
     }
 }
 
-/* The tally follows the face that the row had, whatever the sender thinks that it was. */
+/* The tally is based on the display state that the row had, whatever the sender believes it was. */
 static void view_apply(struct model *model, const struct goal_commit *commit, uint32_t host) {
     struct goal_view view = view_of(commit);
     struct goal_view *row = view_find(model, view.id);
@@ -676,7 +677,7 @@ static void view_apply(struct model *model, const struct goal_commit *commit, ui
                  : row              ? row->title
                                     : view.title;
     if (view.display_state == DISPLAY_DONE && view.ended_at == 0)
-        view.ended_at = view.updated_at; /* a trigger, for builds that do not write it */
+        view.ended_at = view.updated_at; /* done by a trigger, for builds that do not write it */
     if (!row || row->display_state != view.display_state) {
         if (row)
             tally_add(model, host, row->display_state, -1);
@@ -725,7 +726,7 @@ static void goal_apply(struct model *model, const struct goal_commit *commit, ui
     children_apply(model, commit, host);
 }
 
-/* P13: the store as it was before each of its last commits. */
+/* P13: the store as it was before each of its latest commits. */
 static void history_keep(struct model *model) {
     if (!model->keeps)
         return;
@@ -825,7 +826,7 @@ static bool is_adopted(const struct pending *pending, struct id goal) {
     return id_is_in(pending->adopted, pending->adopted_count, goal);
 }
 
-/* Rows for the victim whose goal is now ours, by this transaction or before. */
+/* Inbox rows for the victim whose goal is now ours, through this transaction or an earlier one. */
 static bool inbox_moves(struct model *model, struct session *session,
                         const struct dump_inbox *row) {
     const struct store_request *request = session->request;
@@ -882,7 +883,7 @@ static enum session_state adopt(struct model *model, struct session *session) {
     return STATEMENTS[session->place](model, session);
 }
 
-/* ---- forwarding: the goal rows are read FOR SHARE, so that they do not change hands meanwhile ---- */
+/* ---- forwarding: the goal rows are read FOR SHARE, so that their owner does not change meanwhile ---- */
 
 static bool inbox_is_full(const struct model *model, uint32_t host) {
     uint32_t count = 0;
@@ -916,7 +917,8 @@ static enum session_state forward(struct model *model, struct session *session) 
         }
         row->to_host = goal->owner;
     }
-    qsort(taken, session->answer.inbox_count, sizeof *taken, by_source); /* as the statement does */
+    qsort(taken, session->answer.inbox_count, sizeof *taken,
+          by_source); /* the statement does the same */
     return SESSION_DONE;
 }
 
@@ -948,7 +950,7 @@ static void order_apply(struct model *model, struct dump_host *host,
     }
 }
 
-/* The store's own row is locked for the whole of it, so it is as good as one statement. */
+/* The store's own row stays locked throughout, so this is equivalent to one statement. */
 static enum session_state order(struct model *model, struct session *session) {
     const struct store_request *request = session->request;
     struct store_answer *answer = &session->answer;
@@ -1055,7 +1057,7 @@ static bool meddle(struct backend *backend, const struct dump_goal *row,
     return true;
 }
 
-/* ---- going back ---- */
+/* ---- restoring earlier states ---- */
 
 static void back_up(struct backend *backend) {
     struct model *model = (struct model *)backend;
@@ -1063,7 +1065,7 @@ static void back_up(struct backend *backend) {
     model->backed_up = true;
 }
 
-/* Nobody is connected. */
+/* No host is connected. */
 static void restore(struct backend *backend) {
     struct model *model = (struct model *)backend;
     must(model->backed_up && model->lock_count == 0);
@@ -1078,7 +1080,7 @@ static void keep_past(struct backend *backend) {
     ((struct model *)backend)->keeps = true;
 }
 
-/* No session is open, and hosts are not told. */
+/* No session is open, and hosts are not notified. */
 static bool go_back(struct backend *backend, uint32_t commits) {
     struct model *model = (struct model *)backend;
     must(model->lock_count == 0);

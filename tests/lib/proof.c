@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requirement rows did a test that passed prove? */
+/* Records which requirement rows a passed test proves. */
 #include "lib/proof.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do real engines serve a pretend fleet? SQLite on a disk in memory, PostgreSQL on its socket; a session is
- * one atom: the whole transaction. Each host has a connection of its own, ghosts have another. */
+/* Lets real engines serve a simulated fleet: SQLite on an in-memory disk, PostgreSQL through its socket. A session is
+ * one atom: the whole transaction. Each host has its own connection, ghosts share another one. */
 #include "lib/backend.h"
 #include "lib/memvfs.h"
 
@@ -20,7 +20,7 @@ struct real {
     struct memdisk *disk;           /* SQLite in memory */
     sqlite3 *check;
     PGconn *server; /* NULL: SQLite */
-    char *uri;      /* of the server, or the path of a file */
+    char *uri;      /* URI of the server, or path of a file */
     uint64_t meddled;
 };
 
@@ -87,7 +87,7 @@ struct memdisk *sqlite_backend_disk(struct backend *backend) {
     return ((struct real *)backend)->disk;
 }
 
-/* ---- looking from outside ---- */
+/* ---- reading from outside ---- */
 
 static void check_open(struct real *real) {
     if (real->check)
@@ -98,7 +98,7 @@ static void check_open(struct real *real) {
                          real->disk ? memdisk_vfs(real->disk) : NULL) == SQLITE_OK);
 }
 
-/* ---- dumping: rows of either engine as one shape ---- */
+/* ---- dumping: rows of either engine in one form ---- */
 
 struct row {
     sqlite3_stmt *statement;
@@ -169,7 +169,7 @@ static void row_take(struct filling *to, const struct row *row) {
         column_take(row, &table->columns[i], (int)i, at, to->arena);
 }
 
-/* The tables of parts have the same columns: together they are one list. */
+/* The tables of parts have the same columns: together they form one list. */
 static void from_add(char *sql, size_t size, const struct dump_table *table) {
     size_t at = strlen(sql);
     if (table->name) {
@@ -194,7 +194,7 @@ static void query_make(char *sql, size_t size, const struct dump_table *table) {
     from_add(sql, size, table);
 }
 
-/* Only these goals, and of records only those behind the ones that are known already. */
+/* Selects these goals, and of their records only those after the ones that are already known. */
 struct choice {
     const struct record_mark *marks;
     uint32_t count;
@@ -226,7 +226,7 @@ static void sqlite_take(struct real *real, const char *sql, const struct choice 
     sqlite3_finalize(statement);
 }
 
-/* {…,…}: ids as text, and the numbers beside them. */
+/* {…,…}: ids as text, and the parallel array of numbers. */
 static void arrays_make(const struct choice *choice, struct arena *arena, const char *values[2]) {
     struct writer ids = {.arena = arena}, seqs = {.arena = arena};
     for (uint32_t i = 0; i < choice->count; i++) {
@@ -321,7 +321,7 @@ void real_dump_rest(struct backend *backend, struct dump *dump, struct arena *ar
     dump_sort(dump);
 }
 
-/* The same two statements in either dialect. */
+/* The same two statements work in both dialects. */
 #define MEDDLE_GOAL "UPDATE goal SET version = version + 1, seq = $1, head = $2 WHERE goal_id = $3"
 #define MEDDLE_RECORD \
     "INSERT INTO record (day, tx, n, goal_id, seq, at, type, core, policy, hash, body)" \
@@ -387,7 +387,7 @@ static bool meddle(struct backend *backend, const struct dump_goal *goal,
     return true;
 }
 
-/* ---- going back ---- */
+/* ---- backup and restore ---- */
 
 static void handles_close(struct real *real) {
     for (int i = 0; i < HANDLES; i++) {
@@ -409,7 +409,7 @@ static void restore(struct backend *backend) {
     check_open(real);
     must(sqlite3_exec(real->check, "UPDATE store SET era = era + 1", NULL, NULL, NULL) ==
          SQLITE_OK);
-    memdisk_back_up(real->disk); /* going back once more is another era again */
+    memdisk_back_up(real->disk); /* another restore must give yet another era */
 }
 
 /* ---- opening ---- */
@@ -471,7 +471,7 @@ struct backend *postgres_backend(const char *uri) {
     real->uri = strdup(uri);
     real->server = PQconnectdb(uri);
     must(PQstatus(real->server) == CONNECTION_OK);
-    struct store_answer answer = {0}; /* makes the tables */
+    struct store_answer answer = {0}; /* creates the tables */
     struct arena arena = {0};
     store_perform(handle_of(real, 0), &(struct store_request){.verb = STORE_POLL, .self.host = 1},
                   &answer, &arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where does a running test stop a daemon, or let it fail? At seams that it arms while the daemon runs, in
+/* Stops a daemon under test, or makes it fail, at seams that the test arms while the daemon runs, in
  * a file that OVERSEER_SEAM_FILE names. One line for each:
  *
  *     stop inside-transaction 3     SIGSTOP at the 3rd hit from now
@@ -7,8 +7,8 @@
  *     slow commit 200               every commit from now on begins 200 milliseconds late
  *     always git-follow 1           from the 1st hit on, each time
  *
- * Each line comes true once, but for slow and always ones. A file that was replaced, by rename, is read again: that arms anew, and
- * forgets what was armed before. */
+ * Each line takes effect once, except slow and always. A file that was replaced, by rename, is read again: that arms its lines
+ * and forgets everything armed before. */
 #include "base/seam.h"
 
 #include <pthread.h>
@@ -22,18 +22,18 @@
 enum { MAX_ARMED = 8, NAME_SIZE = 64 };
 
 struct armed {
-    bool stops; /* otherwise it fails, */
-    bool slows; /* or every hit waits for `hits_left` milliseconds */
+    bool stops; /* otherwise it fails */
+    bool slows; /* every hit waits for `hits_left` milliseconds */
     bool always;
     char name[NAME_SIZE];
-    long hits_left; /* 0: has come true */
+    long hits_left; /* 0: has taken effect */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct armed armed[MAX_ARMED];
     int count;
-    struct stat file; /* as it was when it was read */
+    struct stat file; /* state of the file when it was last read */
 } seams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool file_is_same(const struct stat *now) {
@@ -80,7 +80,7 @@ static struct armed *armed_find(const char *name) {
     return NULL;
 }
 
-/* Not under the lock when it stops: the others are stopped as well, but they do go on again. */
+/* It stops without holding the lock: the other threads are stopped as well, but they continue after SIGCONT. */
 bool seam(const char *name) {
     pthread_mutex_lock(&seams.lock);
     file_read();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does one go back to an earlier state of a whole world? */
+/* Restores an earlier state of the whole program under test. */
 #include "lib/snapshot.h"
 
 #include "base/must.h"
@@ -19,12 +19,12 @@ void __wrap_free(void *memory);
 
 enum { REGION = 64 << 20, CLASSES = 26 };
 
-struct block { /* before each piece of memory */
+struct block { /* header of each allocation */
     size_t class;
     struct block *next; /* while it is free */
 };
 
-/* The allocator's own state lies at the start of the region, and goes back with it. */
+/* The allocator's own state is at the start of the region, and is restored with it. */
 struct region {
     size_t used;
     struct block *free[CLASSES];
@@ -44,7 +44,7 @@ static size_t class_of(size_t size) {
     return class;
 }
 
-static bool is_outside; /* what is made now stays as it is when the world goes back */
+static bool is_outside; /* allocations made now are not affected by a restore */
 
 void snapshot_leave_out(bool leave_out) {
     is_outside = leave_out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does one go back to an earlier state of a whole world? All memory of the code under test comes from one
- * region (the linker wraps malloc for it), so a copy of that region is the state. */
+/* Restores an earlier state of the whole program under test. All memory of the code under test comes from one region
+ * (the linker wraps malloc for it), so a copy of that region is the state. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,9 +14,9 @@ struct snapshot {
 void snapshot_take(struct snapshot *snapshot);
 void snapshot_restore(const struct snapshot *snapshot);
 
-/* What is allocated from here on is made once and never changes: it need not go back. */
+/* Allocations from here on are initialised once and never change: they need not be restored. */
 void snapshot_leave_out(bool leave_out);
 
-/* Memory outside of the region, for what must survive going back. */
+/* Memory outside the region, for data that must survive a restore. */
 void *outside_calloc(size_t count, size_t size);
 void outside_free(void *memory);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a step store all that it changes? From outside of it: every row is encoded before and after, and compared with what
+/* Checks that a step stores everything that it changes. It checks from outside: every row is encoded before and after, and compared with what
  * the decision stores. step() is wrapped by the linker (-Wl,--wrap=step), so that stories, simulators and unit tests all
  * run through here.
  *
- *   - no step changes the rows that it is handed;
- *   - nothing, refused: nothing is stored, and the rows are as they were;
- *   - change, sample: the rows before, with what is stored put in, are the rows after, byte by byte. */
+ *   - no step changes the rows that it is given;
+ *   - nothing, refused: nothing is stored, and the rows are unchanged;
+ *   - change, sample: the rows before, with the stored rows put in, are the rows after, byte by byte. */
 #include "core/step.h"
 
 struct decision __real_step(const struct world *world, const struct signal *signal,
@@ -28,14 +28,14 @@ static struct str row_bytes(const struct live *live, enum part_kind kind, uint32
 
 static const struct part_change *stored(const struct decision *decision, enum part_kind kind,
                                         uint32_t n) {
-    const struct part_change *found = NULL; /* the last one counts */
+    const struct part_change *found = NULL; /* the last one wins */
     for (uint32_t i = 0; i < decision->part_count; i++)
         if (decision->parts[i].kind == kind && decision->parts[i].n == n)
             found = &decision->parts[i];
     return found;
 }
 
-/* Rows are in order of n. -1: there is none. */
+/* Rows are ordered by n. -1: there is none. */
 static int place_of(const struct live *live, enum part_kind kind, uint32_t n) {
     uint32_t from = 0, to = live_rows_of(live, kind)->count;
     while (from < to) {
@@ -49,7 +49,7 @@ static int place_of(const struct live *live, enum part_kind kind, uint32_t n) {
     return found ? (int)from : -1;
 }
 
-/* Encoded, or the same bytes: most rows are. */
+/* Compares the raw bytes first, because most rows are identical; otherwise the encoded rows. */
 static void same_row(const struct live *before, uint32_t a, const struct live *after, uint32_t b,
                      enum part_kind kind, struct arena *arena) {
     size_t size = PART[kind].shape->size;

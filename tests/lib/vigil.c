@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a whole fleet watch over its agents? */
+/* Simulates a whole fleet that supervises its agents. */
 #include "lib/vigil.h"
 
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void plan_ask(struct vigil *vigil, uint32_t n) {
                                 .body = shape_encode(&PLAN_TEXT, &text, &vigil->arena)});
 }
 
-/* ---- the person ---- */
+/* ---- the simulated person ---- */
 
 static bool is_answered(const struct vigil *vigil, struct id source) {
     for (uint32_t i = 0; i < vigil->answered_count; i++)
@@ -90,7 +90,7 @@ static void question_answer(struct vigil *vigil, struct id goal, const struct qu
         is_answered(vigil, source) || vigil->answered_count == count_of(vigil->answered))
         return;
     vigil->answered[vigil->answered_count++] = source;
-    bool alert = question->kind == QUESTION_ALERT; /* there is nothing to answer */
+    bool alert = question->kind == QUESTION_ALERT; /* an alert has no answer */
     uint32_t option = alert ? QUESTION_SEEN : option_for(vigil, goal, question);
     fleet_tell(vigil->fleet,
                &(struct signal){.kind = alert ? SIGNAL_QUESTION_MOVE : SIGNAL_QUESTION_ANSWER,
@@ -112,7 +112,8 @@ static const struct assignment *assignment_of(const struct live *live,
     return assignment && assignment->run == player->n ? assignment : NULL;
 }
 
-/* How long has it been ill altogether without anybody being asked? How long a person takes to answer is not ours. */
+/* Counts how long the agent has been ill in total without a question to a person. The time that a person takes to
+ * answer is not counted. */
 static void unasked_count(struct player *player, bool asked, int64_t now) {
     int64_t since = player->ill_since > player->checked_at ? player->ill_since : player->checked_at;
     if (player->ill_since == 0 || player->ill_since > player->checked_at)
@@ -122,7 +123,7 @@ static void unasked_count(struct player *player, bool asked, int64_t now) {
     player->checked_at = now;
 }
 
-/* Nobody stays ill for hours while everybody runs and nobody is asked. */
+/* No agent may stay ill for hours while its goal has no question to a person. */
 static void players_check(struct vigil *vigil, struct id goal, const struct live *live) {
     struct cast *cast = vigil->fleet->cast;
     for (uint32_t i = 0; i < cast->run_count; i++) {
@@ -143,7 +144,7 @@ static void players_check(struct vigil *vigil, struct id goal, const struct live
                      live->plan.nodes[i].attempts);
 }
 
-/* The person comes by, reads everything, and answers some of it. */
+/* The person reads everything and answers some of it. */
 static void person_comes(struct vigil *vigil, uint32_t per_mille) {
     struct arena arena = {0};
     struct dump *dump = &vigil->fleet->view;
@@ -161,7 +162,7 @@ static void person_comes(struct vigil *vigil, uint32_t per_mille) {
     arena_free(&arena);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static const uint32_t WEIGHTS[ATOM_KINDS] = {
     [ATOM_TURN] = 1000,   [ATOM_STATEMENT] = 1000, [ATOM_CHECK] = 600, [ATOM_ACT] = 600,
@@ -179,7 +180,7 @@ static uint32_t weight_of(const struct vigil *vigil, const struct atom *atom) {
     return WEIGHTS[atom->kind];
 }
 
-/* False: nobody can move until some time has passed. */
+/* False: no host can move until some time has passed. */
 static bool atom_do(struct vigil *vigil) {
     struct atom atoms[FLEET_ATOMS];
     uint32_t count = fleet_atoms(vigil->fleet, atoms), total = 0, going = 0;
@@ -201,7 +202,7 @@ static bool atom_do(struct vigil *vigil) {
     return true;
 }
 
-/* On to the next moment at which anybody wants anything. */
+/* Advances the clock to the next time at which a host or an agent has something to do. */
 static void time_pass(struct vigil *vigil) {
     struct fleet *fleet = vigil->fleet;
     int64_t next = cast_next(fleet->cast);
@@ -234,9 +235,9 @@ static void run_until(struct vigil *vigil, int64_t until) {
     }
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 
-/* The first node that is not over: what it waits for. */
+/* The first unfinished node, for which the goal waits. */
 static const struct node *node_left(const struct plan *plan) {
     for (uint32_t i = 0; i < plan->count; i++)
         if (!plan->nodes[i].retired && !plan_has_children(plan, &plan->nodes[i]) &&
@@ -315,7 +316,7 @@ uint64_t vigil_digest(struct vigil *vigil) {
     return digest;
 }
 
-/* ---- the beginning ---- */
+/* ---- setup ---- */
 
 struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agents, uint32_t days) {
     struct vigil *vigil = calloc(1, sizeof *vigil);

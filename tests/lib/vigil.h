@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a whole fleet watch over its agents when everything goes wrong at random? Real ledgers and a store; pretend agents, a
- * person who answers, crashes, lost connections, sleeping machines. Days pass in the time that they need, not in ticks. */
+/* Simulates a whole fleet that supervises its agents while everything goes wrong at random. It uses real ledgers and a
+ * store; the agents are simulated, as are a person who answers, crashes, lost connections and sleeping machines. Time
+ * advances from event to event, not in ticks. */
 #pragma once
 
 #include "lib/fleet.h"
@@ -17,9 +18,9 @@ struct vigil {
     int64_t until;
     struct id goals[16];
     uint32_t goal_count;
-    uint64_t swarm;     /* which faults this one knows */
+    uint64_t swarm;     /* set of faults that this simulation uses */
     bool calm;          /* no more faults */
-    uint64_t questions; /* seen so far: names the answers */
+    uint64_t questions; /* seen so far: used to name the answers */
     struct id answered[512];
     uint32_t answered_count;
     struct vigil_counts counts;
@@ -28,8 +29,8 @@ struct vigil {
 struct vigil *vigil_create(struct backend *backend, uint64_t seed, uint32_t agents, uint32_t days);
 void vigil_free(struct vigil *vigil);
 
-/* From the beginning to the end; what is broken then stands in fleet->violation. */
+/* Runs from beginning to end; any violation is in fleet->violation. */
 void vigil_run(struct vigil *vigil);
 
-/* Over all records, in order. */
+/* Covers all records, in order. */
 uint64_t vigil_digest(struct vigil *vigil);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does tools/trace tell what is shown whole, what in part, and what does not exist?"""
+"""tools/trace reports which requirements are proven completely, which in part, and which ids do not exist."""
 import subprocess
 import sys
 import tempfile
@@ -22,7 +22,7 @@ def proven(lines):
 
 
 def main():
-    whole = [("TICK-07", "t")]  # its column has three parts
+    whole = [("TICK-07", "t")]  # this requirement has three clauses
     parts = [(f"TICK-07.{clause}", "t") for clause in "abc"]
 
     code, lines = trace(whole, "TICK", "--weak")
@@ -36,14 +36,14 @@ def main():
     assert code == 0 and proven(lines) == 0, lines
     assert [line.split()[0] for line in lines if "TICK-07" in line] == ["TICK-07.c"], lines
 
-    code, lines = trace([("TICK-10", "t")], "TICK", "--weak")  # one part: the row is the clause
+    code, lines = trace([("TICK-10", "t")], "TICK", "--weak")  # a requirement with one clause: its own id proves it
     assert code == 0 and proven(lines) == 1 and not any("TICK-10" in line for line in lines), lines
 
     for name in ("TICK-07.d", "TICK-99", "TICK-10.b"):
         code, lines = trace([(name, "t")])
         assert code == 1 and any(line.startswith(f"wrong: {name} ") for line in lines), lines
 
-    one = [("STORE-10", "t [sqlite]")]  # of the store: on both engines
+    one = [("STORE-10", "t [sqlite]")]  # a store requirement needs a proof on both engines
     assert proven(trace(one, "STORE")[1]) == 0
     assert proven(trace(one + [("STORE-10", "t [postgres]")], "STORE")[1]) == 1
     print("ok     trace: whole, in part, unknown, both engines")

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do a million goals look like? Titles of three to nine words, few tags, most of them over. */
+/* Generates a million goals: titles of three to nine words, few tags, most of the goals finished. */
 #include "query/query.h"
 
 #include <stdio.h>
 
-static const int64_t BEGAN = 1700000000000000; /* the oldest; then one every 90 seconds or so */
+static const int64_t BEGAN =
+    1700000000000000; /* creation of the oldest; then about one every 90 seconds */
 static const int64_t APART = 90000000;
 
 /* ---- words ---- */
@@ -92,7 +93,7 @@ static void status_set(struct goal *goal, uint64_t *random) {
     goal->priority = (enum priority)(bench_random(random) % PRIORITIES);
 }
 
-/* ---- those that ended last ---- */
+/* ---- the goals that ended last ---- */
 
 int64_t crowd_ended_since(const struct crowd *crowd) {
     return BEGAN + (crowd->count + 1) * APART;
@@ -102,7 +103,7 @@ uint32_t crowd_ended_count(const struct crowd *crowd) {
     return crowd->count < QUERY_ENDED ? crowd->count : QUERY_ENDED;
 }
 
-/* One in so many of all ages; 7919 is prime, so each has another second. */
+/* Picks every step-th goal, so that all ages occur; 7919 is prime, so each gets a different second. */
 static void ended_late(const struct crowd *crowd, uint32_t i, struct goal *goal) {
     uint32_t count = crowd_ended_count(crowd), step = crowd->count / count;
     if (i % step != 0 || i / step >= count)

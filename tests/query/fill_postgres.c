@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do a million goals get into PostgreSQL? By COPY in binary, a few thousand at a time, and the indexes
- * are made afterwards, by their own definitions. */
+/* Loads a million goals into PostgreSQL: by binary COPY, a few thousand at a time. The indexes are created afterwards,
+ * from their own definitions. */
 #include "query/query.h"
 
 #include <libpq-fe.h>
@@ -22,7 +22,7 @@ static const char *const COPIES[TABLES] = {
 
 struct filling {
     PGconn *connection;
-    struct arena arena; /* of the rows that wait */
+    struct arena arena; /* of the rows not yet sent */
     struct writer rows[TABLES];
     int64_t tally[DISPLAY_STATES];
 };

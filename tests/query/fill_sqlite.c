@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do a million goals get into a SQLite file? By the driver's own statements, without its syncs. */
+/* Loads a million goals into a SQLite file, with the driver's own statements, without its syncs. */
 #include "query/query.h"
 #include "store/sqlite/sqlite_state.h"
 

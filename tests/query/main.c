@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long does it take to find something? query STORE [--goals N] [--queries N] [--filled]
+/* Measures query times. query STORE [--goals N] [--queries N] [--filled]
  *
- * Fills an empty store, unless --filled says that it was. Ends with 1 when a p99 is past the limit. */
+ * Fills an empty store, unless --filled says that it is already filled. Exits with 1 when a p99 exceeds the limit. */
 #include "query/query.h"
 
 #include <getopt.h>
@@ -16,7 +16,7 @@ static struct store *open_store(const char *where) {
     return store;
 }
 
-/* The driver makes its tables; PostgreSQL's when it is first asked for something. */
+/* The driver creates its tables; for PostgreSQL at the first request. */
 static void fill(const struct crowd *crowd, const char *where) {
     struct arena arena = {0};
     struct store_answer answer;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long does it take to find something among a million goals? */
+/* Measures query times among a million goals. */
 #pragma once
 
 #include "bench/bench.h"
 #include "store/rows.h"
 
-/* ---- the goals: each is made from its number alone, the same on every engine ---- */
+/* ---- the goals: each is generated from its number alone, identically on every engine ---- */
 
 enum {
     QUERY_WORDS = 5000, /* in titles, by Zipf */
-    QUERY_TAGS = 200,   /* the same */
+    QUERY_TAGS = 200,   /* likewise */
     QUERY_TITLE_WORDS = 9,
     QUERY_GOAL_TAGS = 4,
-    QUERY_NODES = 12, /* in a plan, which one goal in ten has */
+    QUERY_NODES = 12, /* in a plan; one goal in ten has one */
     QUERY_TEXTS = QUERY_NODES + 1,
     QUERY_ENDED =
-        500, /* ended after the newest was created, in another order than they were created */
+        500, /* ended after the newest was created, in a different order from their creation */
 };
 
 struct crowd { /* the first of `count` goals is the oldest */
     uint32_t count;
-    double words[QUERY_WORDS], tags[QUERY_TAGS]; /* sums of frequencies */
+    double words[QUERY_WORDS], tags[QUERY_TAGS]; /* cumulative frequencies */
 };
 
 struct member {
@@ -36,7 +36,7 @@ struct member {
     uint32_t text_count;
 };
 
-/* When the first of QUERY_ENDED ended: everything else ended before. */
+/* When the first of QUERY_ENDED ended: all other goals ended earlier. */
 int64_t crowd_ended_since(const struct crowd *crowd);
 uint32_t crowd_ended_count(const struct crowd *crowd);
 
@@ -45,25 +45,25 @@ void crowd_word(uint32_t rank, char word[24]); /* 0 is the most frequent */
 void crowd_tag(uint32_t rank, char tag[24]);
 uint32_t crowd_rank(const double *sums, uint32_t count, uint64_t *random);
 
-/* Everything that is stored of one goal; what it points to is in the arena. */
+/* Everything that is stored of one goal; what it points to is allocated from the arena. */
 void crowd_member(const struct crowd *crowd, uint32_t i, struct member *ret, struct arena *arena);
 
-/* Write them into a store whose tables are there, as fast as the engine takes them. */
+/* Writes the goals into a store whose tables exist, as fast as the engine accepts them. */
 void fill_sqlite(const struct crowd *crowd, const char *path);
 void fill_postgres(const struct crowd *crowd, const char *uri);
 
-/* ---- the questions ---- */
+/* ---- the queries ---- */
 
 struct asking {
     const struct crowd *crowd;
     const char *engine;
     struct store *store;
-    struct arena arena; /* of one question */
+    struct arena arena; /* of one query */
     struct store_request request;
     struct store_answer answer;
     uint64_t random;
     uint32_t queries;
-    bool missed; /* a figure is past the limit */
+    bool missed; /* a measurement exceeds the limit */
 };
 
 void questions_run(struct asking *asking);

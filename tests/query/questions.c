@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do people ask about a million goals, and how long do they wait? */
+/* Runs the queries that people make over a million goals, and measures them. */
 #include "query/query.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 enum { PAGE = 50, LIMIT_MS = 50 };
 
-/* ---- the questions ---- */
+/* ---- the queries ---- */
 
-typedef void prepare(struct asking *asking); /* sets verb and what it asks */
+typedef void prepare(struct asking *asking); /* sets the verb and its arguments */
 
 static uint32_t below(struct asking *asking, uint32_t bound) {
     return (uint32_t)(bench_random(&asking->random) % bound);
@@ -94,7 +94,7 @@ static void ask_common_deep(struct asking *asking) {
     asking->request.filter.search = word_of(asking, crowd_word, below(asking, 10));
 }
 
-/* The first two words of some title: something is always found. */
+/* Searches for the first two words of some title, so that there is always a result. */
 static void ask_two(struct asking *asking) {
     struct member member;
     crowd_member(asking->crowd, below(asking, asking->crowd->count), &member, &asking->arena);
@@ -126,7 +126,7 @@ static void ask_show(struct asking *asking) {
     asking->request.limit = LIMIT_SHOWN_RECORDS;
 }
 
-/* All are counted, and the newest shown. */
+/* All are counted, and the newest are shown. */
 static void ask_ended(struct asking *asking) {
     list(asking)->ended_since = crowd_ended_since(asking->crowd);
 }
@@ -208,7 +208,7 @@ static const struct query_row {
     {"find-node", ask_find, NULL},
 };
 
-/* ---- how long ---- */
+/* ---- measuring ---- */
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -223,7 +223,7 @@ static int64_t found(const struct store_answer *answer) {
     return sum;
 }
 
-/* Milliseconds of one. */
+/* Runs one query. Returns milliseconds. */
 static double ask(struct asking *asking, const struct query_row *question, int64_t *ret_found) {
     arena_reset(&asking->arena);
     question->prepare(asking);
@@ -258,7 +258,7 @@ static bool question_measure(struct asking *asking, const struct query_row *ques
     return p99 <= LIMIT_MS;
 }
 
-/* A neighbour's work on the same machine looks like ours: what is past the limit is measured again, at most twice. */
+/* Other load on the same machine looks like ours: a query that exceeds the limit is measured again, at most twice. */
 static void question_run(struct asking *asking, const struct query_row *question) {
     for (int i = 0; i < 3; i++)
         if (question_measure(asking, question))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long does `status` take among many goals? status.py STORE GOALS [CALLS], on a store that query has filled.
+"""Measures `status` with many goals. status.py STORE GOALS [CALLS], on a store that query has filled.
 
-The real daemon is asked through its socket what ended since the newest goal was created: 500 goals of all ages. All must be
-counted, the newest shown in order, and the p99 must be within 50 ms. A figure past that is measured again, at most twice."""
+The test asks the real daemon through its socket which goals ended since the newest goal was created: 500 goals of all ages. The answer must
+count all of them and show the newest in order, and the p99 must be within 50 ms. The test measures a higher figure again, at most twice."""
 import sys
 import time
 from datetime import datetime, timezone

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does SQLite go about each of our statements? A change of a plan is a change that somebody has to
- * look at. No statistics are gathered in production, so a plan does not depend on what is stored. */
+/* Compares the query plans that SQLite chooses for our statements with the expected ones. A changed plan has to be
+ * reviewed by a person. No statistics are gathered in production, so a plan does not depend on what is stored. */
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/sqlite_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
 
-/* What must never be in a plan of a list: reading everything, or sorting what was read. */
+/* Plans of these lists must never read a whole table, nor sort what was read. */
 static const enum sql LISTS[] = {SQL_LIST_ALL,
                                  SQL_LIST_DISPLAY_STATE,
                                  SQL_LIST_TAG,

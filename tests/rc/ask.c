@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What might a ledger ask? Requests at random, made from what the tables hold or held some time ago: epochs,
- * batches, versions and beats are right, or were right once. */
+/* Generates random store requests like those of a ledger, from what the tables hold or held some time ago: epochs,
+ * batches, versions and beats are correct, or were correct once. */
 #include "rc/rc.h"
 
 #include <stdlib.h>
 
-/* ---- chance ---- */
+/* ---- randomness ---- */
 
 uint32_t ask_pick(struct asker *asker, uint32_t count) {
     return dice_pick(&asker->dice, count);
@@ -23,7 +23,7 @@ static int id_order(const void *a, const void *b) {
     return id_compare(*(const struct id *)a, *(const struct id *)b);
 }
 
-/* The number of goals that exist from the beginning is random too; the others can be made meanwhile. */
+/* The number of goals that exist from the beginning is random too; the others can be created meanwhile. */
 void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena) {
     *asker = (struct asker){.arena = arena,
                             .dice = {seed * 0xD1342543DE82EF95u},
@@ -38,7 +38,7 @@ void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena) {
                                arena_format(arena, "signal %u", i), false};
 }
 
-/* ---- what is known ---- */
+/* ---- views of the store ---- */
 
 static const struct dump *view_any(struct asker *asker) {
     static const struct dump EMPTY;
@@ -109,7 +109,7 @@ static void effects_change(struct asker *asker, struct goal_commit *commit, uint
                                                  commit->effects[i].body, asker->arena);
 }
 
-/* ---- what hangs on a goal beside that ---- */
+/* ---- the other rows of a goal ---- */
 
 static void part_add(struct asker *asker, struct goal_commit *commit, enum part_kind kind,
                      uint32_t n, bool gone) {
@@ -135,8 +135,8 @@ static void part_add(struct asker *asker, struct goal_commit *commit, enum part_
         .body = row_seal(ROW_PART + kind, commit->goal.id, n, body, asker->arena)};
 }
 
-/* Nodes change, join and, now and then, go; runs are put down again and again; a dispatch is written once; what is live
- * comes and goes. */
+/* Nodes are changed, added and sometimes deleted; runs are written repeatedly; a dispatch is written once; live rows
+ * come and go. */
 static void parts_change(struct asker *asker, struct goal_commit *commit) {
     struct goal *goal = &commit->goal;
     uint32_t fresh = goal->nodes_made < 6 ? ask_pick(asker, 3) : 0;
@@ -165,7 +165,7 @@ static void texts_add(struct asker *asker, struct goal_commit *commit) {
     }
 }
 
-/* What changes the list is marked as such; the same tag may come twice. */
+/* Changes that affect lists are marked as such; the same tag may occur twice. */
 static void view_change(struct asker *asker, struct goal_commit *commit) {
     static const char *const KNOWN[] = {"web", "api", "docs"};
     struct goal *goal = &commit->goal;
@@ -220,7 +220,7 @@ static void records_add(struct asker *asker, struct goal_commit *commit) {
     }
 }
 
-/* Everything that hangs on a goal follows from its row: when the version is right, the rest is. */
+/* All rows of a goal are derived from its goal row: if the version is right, the rest is. */
 static void commit_fill(struct asker *asker, struct goal_commit *commit, uint32_t host, bool lean) {
     struct goal *goal = &commit->goal;
     commit->expected = goal->version++;
@@ -270,7 +270,7 @@ static struct store_request *commit_begin(struct asker *asker, const struct dump
     return request;
 }
 
-/* From the beginning on, a host has the goals whose place fits; the last ones are left for later. */
+/* From the beginning a host has the goals whose index belongs to it; some goals are left for later. */
 struct store_request *ask_make(struct asker *asker, uint32_t host) {
     struct store_request *request = commit_begin(asker, &asker->views[asker->view_count - 1], host);
     for (uint32_t i = 0; i < MAX_GOALS; i++)
@@ -284,7 +284,7 @@ static bool commit_wants(struct asker *asker, const struct dump_goal *row, uint3
     return ask_chance(asker, !row ? 20 : row->owner == host ? 60 : 8);
 }
 
-/* A batch number is given to one batch only, so that a second one is the first sent again (P7). */
+/* A batch number is used for one batch only, so a second batch with that number is the first one resent (P7). */
 static struct store_request *batch_again(struct asker *asker, const struct store_request *request) {
     for (uint32_t i = 0; i < asker->batch_count && !asker->loose_batches; i++) {
         struct store_request *before = asker->batches[i];
@@ -295,7 +295,7 @@ static struct store_request *batch_again(struct asker *asker, const struct store
     return NULL;
 }
 
-/* The host row and the goals are not from the same time: a batch can be right where a version is not. */
+/* The host row and the goals come from different times: a batch number can be right where a version is not. */
 static struct store_request *ask_commit(struct asker *asker, uint32_t host) {
     struct store_request *request = commit_begin(asker, view_any(asker), host);
     struct store_request *before = batch_again(asker, request);
@@ -318,7 +318,7 @@ static struct store_request *ask_commit(struct asker *asker, uint32_t host) {
     return request;
 }
 
-/* ---- the others ---- */
+/* ---- the other requests ---- */
 
 struct store_request *ask_join(struct asker *asker, uint32_t host) {
     asker->instances[host][1] = asker->instances[host][0];
@@ -330,8 +330,8 @@ struct store_request *ask_join(struct asker *asker, uint32_t host) {
     return request;
 }
 
-/* Only to goals that exist, as a ledger does, or to a single one that may not. PostgreSQL leaves out a goal
- * that is made while the statement waits for another; the model, which looks anew, does not. */
+/* Forwards only to goals that exist, as a ledger does, or to a single one that may not exist. PostgreSQL skips a goal
+ * that is created while the statement waits for another one; the model, which looks again, does not. */
 struct store_request *ask_forward(struct asker *asker) {
     const struct dump *view = view_any(asker);
     struct store_request *request =

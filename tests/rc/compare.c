@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did the model and PostgreSQL answer the same, and are their tables the same? Rows are compared column by
- * column, tables as DUMP_TABLES has them, answers as the rows below. */
+/* Compares the answers and the tables of the model and PostgreSQL. Rows are compared column by column: tables according
+ * to DUMP_TABLES, answers according to the tables below. */
 #include "rc/rc.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static const char *lists_differ(const char *name, const struct dump_table *table
     return NULL;
 }
 
-/* What is encoded is compared by its encoding. */
+/* Encodable rows are compared by their encoding. */
 static bool shapes_differ(const struct shape *shape, const void *a, const void *b,
                           struct arena *arena) {
     return !str_equal(shape_encode(shape, a, arena), shape_encode(shape, b, arena));
@@ -126,7 +126,7 @@ static int entry_order(const void *a, const void *b) {
     return order ? order : (x->slot.n > y->slot.n) - (x->slot.n < y->slot.n);
 }
 
-/* The order of effects in an answer means nothing. */
+/* The order of effects in an answer is not significant. */
 static void effects_sort(const struct store_answer *answer) {
     if (answer->effect_count > 1)
         qsort(answer->effects, answer->effect_count, sizeof *answer->effects, entry_order);

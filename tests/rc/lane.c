@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the real driver stepped? Each lane performs its requests in a thread of its own. At the seam before
- * each statement it flushes what it has sent so far and waits until it may go on. What the server has
- * finished is read off the socket without taking it away; who waits for a lock, off pg_locks. */
+/* Steps the real driver. Each lane performs its requests in its own thread. At the seam before each statement it
+ * flushes what it has sent so far and waits for permission to continue. Completed statements are read from the socket
+ * by peeking; lock waits are read from pg_locks. */
 #include "rc/rc.h"
 
 #include "base/seam.h"
@@ -73,7 +73,7 @@ static void *lane_run(void *at) {
 
 /* ---- for the scheduler ---- */
 
-/* Here the scheduler decides how long anybody waits, however slow the machine is. */
+/* Here the scheduler decides how long a session waits, however slow the machine is. */
 static void timeout_set(struct pg_store *store) {
     must(PQexitPipelineMode(store->connection));
     must(pg_execute(store, "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
@@ -88,7 +88,7 @@ void lane_open(struct lane *lane, const char *uri) {
     pthread_cond_init(&lane->moved, NULL);
     lane->store = store_open(str_of(uri), error, sizeof error);
     must(lane->store != NULL);
-    /* connects, and makes the day's partitions: later that would wait for the others */
+    /* connects, and creates the day's partitions: doing it later would wait for the other lanes */
     store_perform(lane->store,
                   &(struct store_request){.verb = STORE_POLL, .self.host = 1, .at = RC_AT},
                   &lane->answer, &lane->arena);
@@ -147,9 +147,9 @@ void lane_idle(struct lane *lane) {
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* ---- what the server has done ---- */
+/* ---- completed statements of the server ---- */
 
-/* Messages: a type, a length that counts itself, the rest. One C for each statement, or one E and no more. */
+/* A message is a type, a length that includes itself, and the rest. One C for each statement, or a single E. */
 static int completions(struct lane *lane) {
     static char bytes[1 << 20];
     ssize_t got = recv(lane->socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
@@ -188,7 +188,8 @@ static bool pid_waits(const PGresult *pids, int pid) {
     return false;
 }
 
-/* All that had not finished before one look at the lock table wait there: then nobody runs, and nothing moves. */
+/* True if every lane that was unfinished before one look at the lock table waits there: then no session runs, and
+ * nothing moves. */
 static bool settled(PGconn *monitor, struct lane *lanes, uint32_t count) {
     bool unfinished = false, rest = true;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the parts of test_model_postgres share? */
+/* Declarations shared by the parts of test_model_postgres. */
 #pragma once
 
 #include "lib/backend.h"
@@ -27,7 +27,7 @@ struct lane {
     int reached;         /* statements that were about to be sent */
     bool sent;           /* all of them, and the sync */
     bool done;           /* answered */
-    bool loose, closing; /* nothing is held back any more; the thread is to end */
+    bool loose, closing; /* nothing is held back any more; the thread has to end */
     int socket, pid;
     bool blocked;  /* when last settled: it waits for a lock */
     bool deadlock; /* the server chose it as a victim */
@@ -40,10 +40,10 @@ void lane_send(struct lane *lane); /* the next statement */
 void lane_drain(struct lane *lane);
 void lane_idle(struct lane *lane); /* its answer has been taken */
 
-/* Wait until every lane either has finished what was sent or waits for a lock. False: it never came to rest. */
+/* Waits until every lane has finished what was sent, or waits for a lock. False: the lanes never came to rest. */
 bool lanes_settle(PGconn *monitor, struct lane *lanes, uint32_t count);
 
-/* ---- ask.c: requests that a ledger might make, of today or of some time ago ---- */
+/* ---- ask.c: requests that a ledger might make, current or outdated ---- */
 
 struct asker {
     struct arena *arena;
@@ -51,12 +51,12 @@ struct asker {
     uint32_t hosts;
     struct id goals[MAX_GOALS]; /* in key order */
     struct inbox_row sources[MAX_SOURCES];
-    uint64_t instances[MAX_HOSTS + 1][2]; /* of the newest join and of the one before */
-    struct dump views[MAX_VIEWS];         /* what the tables held, oldest first */
+    uint64_t instances[MAX_HOSTS + 1][2]; /* of the newest join and the one before it */
+    struct dump views[MAX_VIEWS];         /* past contents of the tables, oldest first */
     uint32_t view_count;
-    struct store_request *batches[MAX_VIEWS]; /* commits asked for */
+    struct store_request *batches[MAX_VIEWS]; /* commits requested so far */
     uint32_t batch_count;
-    bool loose_batches; /* different ones may have the same number */
+    bool loose_batches; /* different batches may have the same number */
     uint64_t number;    /* of requests: makes their records differ */
 };
 
@@ -65,15 +65,15 @@ bool ask_chance(struct asker *asker, uint32_t percent);
 void ask_begin(struct asker *asker, uint64_t seed, struct arena *arena);
 struct store_request *ask_join(struct asker *asker, uint32_t host);
 struct store_request *ask_make(struct asker *asker,
-                               uint32_t host); /* all goals that come to this host */
+                               uint32_t host); /* all goals assigned to this host */
 struct store_request *ask_forward(struct asker *asker);
 struct store_request *ask_take(struct asker *asker, uint32_t host);
 struct store_request *ask_anything(struct asker *asker);
 struct store_request *ask_mail(struct asker *asker, uint32_t host);
 struct store_request *ask_owned(struct asker *asker, uint32_t host);
-struct store_request *ask_everything(struct asker *asker); /* load all there is */
+struct store_request *ask_everything(struct asker *asker); /* loads everything */
 
-/* ---- compare.c: NULL, or what differs, in words from the arena ---- */
+/* ---- compare.c: NULL, or the difference as text from the arena ---- */
 
 const char *answers_differ(const struct store_request *mine, const struct store_answer *model,
                            const struct store_request *theirs, const struct store_answer *real,

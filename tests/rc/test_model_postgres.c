@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the model of tests/lib/model.c do what PostgreSQL does? Sessions with random requests run in both, with
- * the same interleaving of statements. Compared are: who waits for a lock, every answer, and the tables.
+/* Checks that the model of tests/lib/model.c behaves like PostgreSQL. Sessions with random requests run in both, with
+ * the same interleaving of statements. It compares lock waits, every answer, and the tables.
  *
  *     test_model_postgres [--seed N] [--runs N] [--story] [--loose-batches]
  *
- * Of several who wait for one row PostgreSQL wakes whom it likes first: the order in which they run is the kernel's
- * choice, and on a busy machine it is another one now and then. So a scenario that differs is made again, from the same
- * seed, up to three times: it counts if it differs each time, and is called unsteady if not. More than one unsteady in a
- * hundred is no chance, and fails.
+ * When several sessions wait for one row, PostgreSQL wakes them in any order: the kernel chooses the order in which they run,
+ * and on a busy machine it sometimes varies. So a scenario that differs is repeated with the same seed,
+ * up to three times: it counts if it differs each time, and is called unsteady if not. More than one unsteady scenario in a
+ * hundred is not chance, and fails.
  *
- * Not compared, because the model leaves it out on purpose: deadlocks (a scenario ends where the server finds
+ * Not compared, because the model omits it on purpose: deadlocks (a scenario ends where the server finds
  * one), time-outs (none is reached here), and the tx of a record. */
 #include "rc/rc.h"
 
@@ -22,17 +22,17 @@
 
 enum { MAX_ASKED = 48, MAX_LOG = 1024, MAX_SCRIPT = 16, SHOWN = 5, TRIES = 4 };
 
-/* ---- the map: which statements of the driver are which atoms of the model ---- */
+/* ---- the map from driver statements to model atoms ---- */
 
 struct statement {
     const char *name;
-    uint32_t atoms; /* of the model, once it has been sent */
-    bool together;  /* nobody gets in between it and the next one */
+    uint32_t atoms; /* of the model, to execute once it has been sent */
+    bool together;  /* no other session runs between it and the next one */
 };
 
-/* BEGIN does nothing by itself. What the model reads in one atom is read by the driver in several statements
- * with nobody in between. ADOPT_GONE has no atom of its own: the model does it at the commit, and others may
- * come between the two here. */
+/* BEGIN does nothing by itself. What the model reads in one atom, the driver reads in several statements with no other
+ * session in between. ADOPT_GONE has no atom of its own: the model does it at the commit, and other sessions may run
+ * between the two here. */
 static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
     [STORE_JOIN] = {{"BEGIN", 0, true},
                     {"JOIN_SEEN", 0, true},
@@ -55,17 +55,17 @@ static const struct statement MAP[STORE_VERBS][MAX_SCRIPT] = {
 };
 
 struct asked {
-    const struct store_request *request; /* as it was made */
+    const struct store_request *request; /* as generated */
     struct store_request *sent;          /* the driver's copy */
     struct statement script[MAX_SCRIPT];
     int count, next;
     bool waited;  /* for a lock, in PostgreSQL */
-    int blocker;  /* whom it waited for first */
-    bool excused; /* waits only there, and may */
-    bool again;   /* a batch that was sent before */
+    int blocker;  /* the session it waited for first */
+    bool excused; /* waits only in PostgreSQL, and may */
+    bool again;   /* a resent batch */
 };
 
-/* Load sends only what is wanted: the goals are one atom, all the rest is the other. */
+/* Load sends only the statements that are needed: the goals are one atom, all the rest is the other. */
 static void script_load(struct asked *asked) {
     const struct store_request *request = asked->request;
     if (request->id_count > 0) {
@@ -83,8 +83,8 @@ static void script_load(struct asked *asked) {
     asked->script[asked->count - 1].together = false;
 }
 
-/* What a commit says about views, tags, parts and texts follows only where there is something to say. The model
- * applies it all at the end. */
+/* The statements of a commit for views, tags, parts and texts are sent only where there are such changes. The model
+ * applies all of them at the end. */
 static void script_commit(struct asked *asked) {
     const struct store_request *request = asked->request;
     bool views = false, tags = false, texts = false, parts[PARTS] = {false};
@@ -125,13 +125,13 @@ static void script_make(struct asked *asked) {
         asked->count++;
 }
 
-/* ---- the model's world, which can be made again from its log ---- */
+/* ---- the model's world, which can be rebuilt from its log ---- */
 
 struct world {
     struct backend *backend;
     struct session sessions[MAX_ASKED];
     enum session_state states[MAX_ASKED];
-    uint32_t pending[MAX_ASKED]; /* atoms: what was sent and could not be done yet */
+    uint32_t pending[MAX_ASKED]; /* atoms that were sent and could not be executed yet */
 };
 
 struct entry {
@@ -144,7 +144,7 @@ struct rc {
     struct asker asker;
     struct lane lanes[MAX_LANES];
     uint32_t lane_count;
-    int at[MAX_LANES]; /* what each lane has been asked, or -1 */
+    int at[MAX_LANES]; /* index of each lane's current request, or -1 */
     struct asked asked[MAX_ASKED];
     uint32_t asked_count;
     struct world *world;
@@ -155,7 +155,7 @@ struct rc {
     FILE *story;
     char *story_text;
     size_t story_size;
-    bool over; /* there was a difference or a deadlock: this scenario is of no use any more */
+    bool over; /* there was a difference or a deadlock: this scenario cannot continue */
     bool differs;
     uint64_t seed, statements, blocked, excused, deadlocks, differences, unsteady;
 };
@@ -244,7 +244,7 @@ static const char *lanes_differ(struct rc *rc) {
     return what;
 }
 
-/* ---- who waits ---- */
+/* ---- lock waits ---- */
 
 static bool pid_has_waited(const struct rc *rc, int pid) {
     for (uint32_t i = 0; i < rc->lane_count; i++)
@@ -253,9 +253,9 @@ static bool pid_has_waited(const struct rc *rc, int pid) {
     return false;
 }
 
-/* PostgreSQL has locks that the model does not: those a statement got before it had to wait for another, and
- * those it waited for in vain, because the row had changed meanwhile. With them fewer interleavings are
- * possible, not others. So whoever waits only in PostgreSQL must wait for somebody who has waited. */
+/* PostgreSQL holds locks that the model does not: those that a statement got before it had to wait for another one, and
+ * those that it waited for in vain because the row had changed meanwhile. They only reduce the possible interleavings,
+ * they add none. So a session that waits only in PostgreSQL must wait for a session that has itself waited. */
 static int blocker_of(const struct rc *rc, uint32_t lane) {
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT unnest(pg_blocking_pids(%d))", rc->lanes[lane].pid);
@@ -268,15 +268,15 @@ static int blocker_of(const struct rc *rc, uint32_t lane) {
     return first;
 }
 
-/* The same goes for who has got one lock and now waits for the next: which rows it wants it knows from before
- * it first waited, the model looks anew. */
+/* The same holds for a session that got one lock and now waits for the next: it determined the rows that it wants
+ * before it first waited, whereas the model looks again. */
 static bool wait_is_excused(const struct rc *rc, uint32_t lane) {
     const struct asked *asked = &rc->asked[rc->at[lane]];
     int blocker = blocker_of(rc, lane);
     return pid_has_waited(rc, blocker) || (asked->blocker && asked->blocker != blocker);
 }
 
-/* Whoever waits in PostgreSQL would wait in the model too. */
+/* A session that waits in PostgreSQL must wait in the model too. */
 static void waits_check(struct rc *rc) {
     for (uint32_t i = 0; i < rc->lane_count && !rc->over; i++) {
         if (rc->at[i] < 0 || !rc->lanes[i].blocked)
@@ -300,7 +300,7 @@ static void waits_check(struct rc *rc) {
 
 /* ---- one step in both worlds ---- */
 
-/* Lanes that waited and do not any more, in one of their orders. */
+/* Lanes that waited and no longer do, in one of their possible orders. */
 struct woken {
     uint32_t asked[MAX_LANES];
     uint32_t count;
@@ -329,8 +329,8 @@ static struct woken woken_order(struct woken from, uint32_t number) {
     return to;
 }
 
-/* Whom a lock goes to when several wait is PostgreSQL's affair, and a race. Some order must explain what it did;
- * when more than one woke up, the tables have to agree as well. */
+/* PostgreSQL decides which of several waiting sessions gets a lock, and that is a race. Some order must explain the
+ * result; when more than one session woke up, the tables have to agree as well. */
 static void explain(struct rc *rc, struct entry entry) {
     struct woken woken = woken_find(rc, entry.asked);
     uint32_t base = rc->log_count;
@@ -369,7 +369,7 @@ static bool deadlocked(struct rc *rc) {
     return rc->over;
 }
 
-/* The view outlives the world it was taken from. */
+/* The view outlives the world that it was taken from. */
 static void view_keep(struct rc *rc) {
     if (rc->asker.view_count == MAX_VIEWS)
         return;
@@ -394,8 +394,8 @@ static bool settle(struct rc *rc) {
     return false;
 }
 
-/* Who had to wait in the middle of statements that belong together, and does not any more, goes on with them
- * before anybody else does anything. What follows has no atom. */
+/* A lane that had to wait in the middle of statements that belong together, and no longer waits, finishes them before
+ * any other lane does anything. The remaining statements have no atom. */
 static bool woken_go_on(struct rc *rc) {
     for (uint32_t i = 0; i < rc->lane_count; i++) {
         struct asked *asked = rc->at[i] >= 0 ? &rc->asked[rc->at[i]] : NULL;
@@ -436,7 +436,7 @@ static void step(struct rc *rc, uint32_t lane) {
         answers_take(rc);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void goal_tell(struct rc *rc, struct id id) {
     for (uint32_t i = 0; i < MAX_GOALS; i++)
@@ -480,7 +480,7 @@ static void ask(struct rc *rc, uint32_t lane, const struct store_request *reques
     lane_ask(&rc->lanes[lane], asked->sent, asked->count);
 }
 
-/* From beginning to end, with nobody else about. */
+/* Runs a request from beginning to end, with no other session active. */
 static void serve(struct rc *rc, const struct store_request *request) {
     if (rc->over)
         return;
@@ -502,7 +502,7 @@ static void prologue(struct rc *rc) {
         serve(rc, ask_take(asker, 1));
 }
 
-/* A lane that can do something: idle and there is more to ask, or not waiting for a lock. */
+/* Picks a lane that can do something: idle with more requests left, or not waiting for a lock. */
 static int lane_pick(struct rc *rc, uint32_t left) {
     uint32_t able[MAX_LANES], count = 0;
     for (uint32_t i = 0; i < rc->lane_count; i++)
@@ -518,7 +518,7 @@ static bool lanes_busy(const struct rc *rc) {
     return false;
 }
 
-/* Everybody waits for somebody: the server finds out before long. */
+/* All lanes wait for each other: the server detects it soon. */
 static void wait_for_deadlock(struct rc *rc) {
     for (int i = 0; i < 300 && !rc->over; i++) {
         usleep(10000);
@@ -607,7 +607,7 @@ static void scenario_judge(struct rc *rc, bool story) {
 
 /* ---- the program ---- */
 
-/* A server of our own: nothing runs there but us, and what it wrote may be lost. */
+/* This is a private server: nothing else runs there, and its data may be lost. */
 static void open_all(struct rc *rc, const char *uri) {
     rc->server = postgres_backend(uri);
     rc->monitor = PQconnectdb(uri);

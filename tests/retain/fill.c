@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does a store come by ten million records in a minute or two? */
+/* Fills a store with ten million records within a minute or two. */
 #include "retain/retain.h"
 
 #include "store/rows.h"
@@ -11,7 +11,7 @@
 
 static const int64_t DAY_US = 86400 * (int64_t)1000000;
 
-/* ---- the past itself ---- */
+/* ---- generating the past ---- */
 
 struct made {
     struct id id;
@@ -19,7 +19,7 @@ struct made {
     struct hash head;
 };
 
-/* One in twelve is of a type that is kept, besides the first and the last. */
+/* One record in twelve is of a type that is kept, besides the first and the last. */
 static enum record_type type_at(uint64_t seq, uint64_t goal) {
     static const enum record_type OTHERS[] = {RECORD_GOAL_REPORTED,  RECORD_EFFECT_DECIDED,
                                               RECORD_EFFECT_CLAIMED, RECORD_EFFECT_ENDED,
@@ -58,7 +58,7 @@ static void goal_write(const struct made *made, int64_t at, const struct past_wr
     writer->goal(writer->with, &it);
 }
 
-/* A tenth of a day's work of one goal is one transaction. */
+/* A tenth of one day's work on a goal is one transaction. */
 static void record_write(struct made *made, struct past_row *row, int64_t at, uint64_t goal,
                          const struct past_writer *writer, struct arena *arena) {
     char text[96];
@@ -76,7 +76,7 @@ static void record_write(struct made *made, struct past_row *row, int64_t at, ui
     writer->record(writer->with, row);
 }
 
-/* Each goal lives for a few days, and works a little on each; its neighbours do so at the same time. */
+/* Each goal lives for a few days and has a little work on each of them; neighbouring goals overlap in time. */
 void past_walk(const struct past *past, const struct past_writer *writer) {
     uint64_t goals = past->records / RECORDS_EACH, a_day = RECORDS_EACH / DAYS_EACH;
     struct made *made = calloc(goals, sizeof *made);

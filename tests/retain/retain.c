@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long does the ledger wait while retention works through a long past?
+/* Measures how long the ledger waits while retention works through a long past.
  *
  *   retain WHERE RECORDS [BASELINE-SECONDS [BACKUP-FILE]]
  *
  * Fills the store, lets a writer commit as a ledger does, first alone, then beside a backup, then beside retention, and prints
- * how long its commits took. The machine's own syncs can be slow: the figure that is ours is how long retention held the store. */
+ * how long its commits took. The machine's own syncs can be slow: the figure that we control is how long retention held the store. */
 #include "retain/retain.h"
 
 #include "store/backup.h"
@@ -71,7 +71,7 @@ static struct store_answer ask(struct writer_of *w, struct store_request *reques
     return answer;
 }
 
-/* One more report for a goal. */
+/* Adds one more report to a goal. */
 static struct goal_commit commit_of(struct writer_of *w, struct goal *goal, bool new) {
     struct evidence evidence = {.rule = STR("report.said"), .text = STR("so far, so good")};
     struct record *record = arena_new(&w->arena, struct record, 1);
@@ -130,7 +130,7 @@ static void writer_begin(struct writer_of *w) {
                                     .fence = 1,
                                     .due_at = TIME_NEVER,
                                     .created_at = wall_us()};
-        w->goals[i].id.bytes[5] = 0; /* in order, whatever the clock does */
+        w->goals[i].id.bytes[5] = 0; /* keeps the ids in order, whatever the clock does */
     }
     for (uint32_t i = 0; i < LIVE_GOALS; i += BATCH)
         batch_commit(w, i, BATCH, true);
@@ -243,7 +243,7 @@ int main(int argc, char **argv) {
     bool sqlite = strncmp(argv[1], "sqlite:", 7) == 0;
     const char *engine = sqlite ? "sqlite" : "postgres";
     pthread_t writer, checkpoints;
-    writer_open(&w, argv[1]); /* makes the tables */
+    writer_open(&w, argv[1]); /* creates the tables */
     store_close(w.store);
     double begun = seconds_now();
     past_fill(&past);
@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
         retain_die(
             "retention",
             "a step held the store for longer than the limit, and than the machine's own noise");
-    if (sqlite || records < 1000000) /* by goal, over hundreds of partitions, takes hours */
+    if (sqlite || records < 1000000) /* checking by goal over hundreds of partitions takes hours */
         log_check(argv[1], past.records / RECORDS_EACH);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long does the ledger wait while retention works through a long past? */
+/* Measures how long the ledger waits while retention works through a long past. */
 #pragma once
 
 #include "store/store.h"
@@ -8,18 +8,18 @@ enum { RECORDS_EACH = 50, DAYS_EACH = 5 };
 
 struct past {
     const char *where;
-    uint64_t records;                /* to be made; RECORDS_EACH for each goal */
-    int32_t first_day, days, stride; /* so many days, each the stride-th */
+    uint64_t records;                /* to be generated; RECORDS_EACH for each goal */
+    int32_t first_day, days, stride; /* number of days; only every stride-th day is used */
 };
 
 _Noreturn void retain_die(const char *what, const char *why);
 double seconds_now(void);
 
-/* Fill a store that is there with closed goals and their records, in the order in which a fleet would have written
- * them, with whole chains. */
+/* Fills an existing store with closed goals and their records, in the order in which a fleet would have written them,
+ * with complete chains. */
 void past_fill(const struct past *past);
 
-/* What comes next in that order. */
+/* The next record in that order. */
 struct past_row {
     uint64_t tx;
     uint32_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does what an import made contradict itself? Judged from outside, as every other world of the tests is. */
+/* Checks that the result of an import does not contradict itself, from outside, like every other world of the tests. */
 #include "store/export_world.h"
 
 #include "lib/backend.h"

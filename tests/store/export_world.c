@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do the tests of export and import come by a store in which a lot has happened? */
+/* Creates stores with a rich history for the tests of export and import. */
 #include "store/export_world.h"
 
 #include "store/rows.h"
@@ -30,7 +30,7 @@ void world_end(struct export_world *world) {
     arena_free(&world->arena);
 }
 
-/* Until it wants nothing more. */
+/* Runs the ledger until it has no further request. */
 static void settle(struct export_world *world) {
     struct store_answer answer, *last = NULL;
     const struct store_request *request;
@@ -44,7 +44,7 @@ static void settle(struct export_world *world) {
     arena_free(&arena);
 }
 
-/* Some are never heard of again: they stay running. */
+/* Some effects get no outcome: they stay running. */
 static void acts_take(struct export_world *world) {
     struct act *act;
     while ((act = ledger_take_act(world->ledger))) {
@@ -113,13 +113,13 @@ void world_live(struct export_world *world, uint32_t operations) {
     }
 }
 
-/* ---- live rows and a desk, with every field that they have ---- */
+/* ---- live rows and an admission, with all of their fields ---- */
 
 static void field_fill(struct dice *dice, const struct field *field, void *row) {
     static const char *const NAMES[] = {"", "auto-1", "größer", "agent:auto-1:main", "\"x\" 東京"};
     void *at = (char *)row + field->offset;
     switch (field->type) {
-    case FIELD_TIME: *(int64_t *)at = (int64_t)(dice_next(dice) >> 13); break; /* until 2041 */
+    case FIELD_TIME: *(int64_t *)at = (int64_t)(dice_next(dice) >> 13); break; /* up to 2041 */
     case FIELD_INT:
     case FIELD_UINT:
         *(int64_t *)at = (int64_t)(dice_next(dice) >> (2 + dice_pick(dice, 60)));
@@ -136,7 +136,7 @@ static void field_fill(struct dice *dice, const struct field *field, void *row) 
         for (uint32_t i = 0; i < field->most; i++)
             ((uint32_t *)at)[i] = 1 + dice_pick(dice, 9);
         break;
-    default: break; /* texts stand apart, under hashes that the test chooses */
+    default: break; /* texts are stored separately, under hashes that the test chooses */
     }
 }
 
@@ -176,10 +176,10 @@ static void assignment_add(struct furnishing *f, const struct node *node, uint32
     row_fill(&f->world->gen.dice, PART_ASSIGNMENT, n, &assignment);
     assignment.node = node->n;
     assignment.status = ASSIGNMENT_STALLED;
-    assignment.question = 0;
+    assignment.wait.question = 0;
     snprintf(assignment.agent, sizeof assignment.agent, "auto-1");
-    assignment.handoff_hash = text_add(f, shape_encode(&HANDOFF, &handoff, &f->world->arena));
-    assignment.outgoing = text_add(f, STR("it said so"));
+    assignment.delivery.handoff = text_add(f, shape_encode(&HANDOFF, &handoff, &f->world->arena));
+    assignment.outgoing.text = text_add(f, STR("it said so"));
     part_add(f, PART_ASSIGNMENT, n, &assignment);
 }
 
@@ -218,7 +218,7 @@ static void admission_rows(struct furnishing *f) {
     text_add(f, STR("of a desk"));
 }
 
-/* The next version of the goal, with one record, as a ledger would commit it. */
+/* Commits the next version of the goal, with one record, as a ledger would. */
 static void furnish(struct furnishing *f, struct store_self *self, uint64_t batch) {
     struct goal *goal = &f->commit.goal;
     struct arena *arena = &f->world->arena;

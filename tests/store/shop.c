@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do the tests of the store write goals, without a ledger? */
+/* Writes goals for the tests of the store, without a ledger. */
 #include "store/shop.h"
 
 void shop_ask(struct shop *shop, enum store_verb verb) {

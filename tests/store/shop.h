@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How do the tests of the store write goals, without a ledger? */
+/* Writes goals for the tests of the store, without a ledger. */
 #pragma once
 
 #include "store/rows.h"
@@ -7,18 +7,19 @@
 
 enum { SHOP_HOST = 1 };
 
-/* One host at a store. */
+/* One host connected to a store. */
 struct shop {
     struct store *store;
-    struct arena arena; /* of what is asked now */
+    struct arena arena; /* of the current request */
     struct store_request request;
     struct store_answer answer;
     uint64_t batch;
 };
 
-void shop_open(struct shop *shop, const char *where); /* and join */
+void shop_open(struct shop *shop, const char *where); /* also joins */
 void shop_close(struct shop *shop);
-void shop_ask(struct shop *shop, enum store_verb verb); /* with shop->request; it must be done */
+void shop_ask(struct shop *shop,
+              enum store_verb verb); /* performs shop->request; it must succeed */
 
 /* A goal as the test knows it. */
 struct ware {
@@ -28,10 +29,10 @@ struct ware {
     uint32_t tag_count;
 };
 
-/* What would be said of it anew. Changed by the test, then committed. */
+/* The commit that writes the goal as it is. The test modifies it, then commits it. */
 struct goal_commit ware_commit(const struct ware *ware, struct arena *arena);
 void shop_commit(struct shop *shop, struct goal_commit *commits,
                  uint32_t count); /* all must be ok */
 
-/* The next record of the goal, which moves on by it. */
+/* Makes the next record of the goal and advances the goal by it. */
 struct record *ware_record(struct ware *ware, enum record_type type, struct arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the PostgreSQL driver keep what it is given, and nothing of what it may not? Runs inside
+/* Tests that the PostgreSQL driver stores what it is given, and nothing that it must not store. Runs inside
  * tests/lib/with-postgres; each test begins with an empty database. */
 #include "store/postgres/postgres_state.h"
 #include "unit/unit.h"
@@ -78,7 +78,7 @@ static struct id goal_id(uint32_t i) {
     return id_make(1760000000000 + i, (const uint8_t *)"0123456789");
 }
 
-/* A goal that is new, with one record, a title and tags. */
+/* A new goal with one record, a title and tags. */
 static struct goal_commit goal_made(struct world *w, uint32_t i, const char *title,
                                     const struct tags *tags) {
     struct goal_commit commit = {.goal = {.id = goal_id(i),
@@ -131,7 +131,7 @@ static struct str node_body(struct world *w, struct id goal, uint32_t n, const c
                     &w->arena);
 }
 
-/* A goal with everything that hangs on one: nodes, a run, a text, an effect, tags. */
+/* A goal with all kinds of rows: nodes, a run, a text, an effect, tags. */
 static const struct str TWO_TAGS[] = {{"api", 3}, {"slow", 4}};
 static const struct tags TAGGED = {.tags = {TWO_TAGS, 2}};
 
@@ -213,7 +213,7 @@ static void a_conflict_leaves_nothing(void **state) {
     struct goal_commit commits[2] = {goal_rich(w, 1), goal_rich(w, 2)};
     assert_true(commit_all(w, commits, 1).held);
     long before = number(w, EVERYTHING);
-    commits[0].goal.status = GOAL_COMPLETED; /* made a second time, with another face */
+    commits[0].goal.status = GOAL_COMPLETED; /* created a second time, with another display state */
     commit_all(w, commits, 1);
     assert_false(commits[0].ok);
     assert_int_equal(number(w, EVERYTHING), before);
@@ -221,7 +221,7 @@ static void a_conflict_leaves_nothing(void **state) {
     assert_int_equal(number(w, "SELECT face FROM goal_view"), DISPLAY_QUEUED);
     commits[0] = goal_rich(w, 1);
     move_on(&commits[0]);
-    commits[0].expected = 17; /* somebody else was there */
+    commits[0].expected = 17; /* another writer changed it */
     commits[0].goal.priority = PRIORITY_URGENT;
     commit_all(w, commits, 2);
     assert_false(commits[0].ok);
@@ -230,7 +230,7 @@ static void a_conflict_leaves_nothing(void **state) {
     assert_int_equal(number(w, "SELECT sum(n) FROM tally WHERE face = 0"), 2);
 }
 
-/* P6: the number of a batch counts once, also under the same epoch. */
+/* P6: a batch number is accepted once, also under the same epoch. */
 static void a_batch_counts_once(void **state) {
     struct world *w = *state;
     struct goal_commit commits[2] = {goal_rich(w, 1), goal_rich(w, 2)};
@@ -301,7 +301,7 @@ static void parts_come_and_go(void **state) {
     assert_string_equal(answer.loaded[0].plan.nodes[0].id, "S9");
 }
 
-/* Bytes that are not what was written are noticed before anything is done because of them. */
+/* Altered bytes are noticed before anything acts on them. */
 static void damage_is_noticed(void **state) {
     struct world *w = *state;
     static const char *const HURT[] = {"UPDATE effect SET body = set_byte(body, 1, 0)",
@@ -367,7 +367,7 @@ static void list_fill(struct world *w) {
     commit_all(w, commits, 40);
 }
 
-/* Every page of a filter, in pages of 7; the ordinals of the goals, joined. */
+/* Reads every page of a filter, in pages of 7, and compares the goals with the expected ones. */
 static void list_check(struct world *w, struct list_filter filter, bool (*fits)(uint32_t i)) {
     uint32_t expected = 40, pages = 0;
     for (bool more = true; more; pages++) {
@@ -444,7 +444,7 @@ static void lists_are_filtered(void **state) {
                    .tag = STR("api"), .by_display_state = true, .display_state = DISPLAY_QUEUED},
                fits_tagged_queued);
     list_check(w, (struct list_filter){.tag = STR("api"), .by_status = true, .status = GOAL_PAUSED},
-               fits_tagged_paused); /* paused, and set aside */
+               fits_tagged_paused); /* paused, and quarantined */
     list_check(w, (struct list_filter){.tag = STR("api"), .by_status = true, .status = GOAL_ACTIVE},
                fits_tagged_active);
     list_check(w,
@@ -464,7 +464,7 @@ static void lists_are_filtered(void **state) {
     list_check(w, (struct list_filter){.search = STR("' & !(")}, fits_none);
 }
 
-/* Words that only old goals have are found behind the newest ones. */
+/* Words that occur only in old goals are found behind the newest ones. */
 static void search_goes_far(void **state) {
     struct world *w = *state;
     list_fill(w);
@@ -499,7 +499,7 @@ static uint32_t poll_level(struct world *w, uint32_t host) {
     return answer.mark.level;
 }
 
-/* STORE-18: the level rises when the last host speaks it; from then on nobody joins who does not. */
+/* STORE-18: the level rises when the last host supports it; from then on no host can join that does not. */
 static void levels_rise_together(void **state) {
     struct world *w = *state;
     uint32_t now = SCHEMA_LEVEL, next = now + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a store come back from its document as it was, whatever happened in it and whichever engine keeps it?
- * On SQLite alone, and inside tests/lib/with-postgres from one engine to the other and back.
+/* Tests that a store survives export and import unchanged, whatever happened in it and whichever engine keeps it: on
+ * SQLite alone, and inside tests/lib/with-postgres from one engine to the other and back.
  *
  * test_export [--worlds N] */
 #include "base/time.h"
@@ -36,8 +36,8 @@ static void sql_run(const char *sql) {
     PQfinish(connection);
 }
 
-/* The first time without any tables, later without any rows: that is quicker. What is tried here does not depend
- * on what the disk does. */
+/* Drops all tables the first time and only deletes rows later, which is faster. The tests here do not depend on the
+ * disk. */
 static void server_empty(void) {
     static bool made;
     char error[256];
@@ -54,7 +54,7 @@ static void server_empty(void) {
     PQfinish(connection);
 }
 
-/* A name for an empty store: on the server there is one at a time. */
+/* The address of an empty store; on the server there is only one at a time. */
 static const char *fresh(const char *name, bool postgres) {
     static char where[4][128], file[160];
     static unsigned turn;
@@ -148,7 +148,7 @@ struct row_sum {
     uint64_t count;
 };
 
-/* What an import makes anew: where a record stands in the log, who counted which goals, and the number of
+/* Columns that an import regenerates: the place of a record in the log, the hosts' tallies, and the number of
  * transactions. */
 static bool is_made(enum store_table table, const char *column) {
     return (table == TABLE_RECORD && (strcmp(column, "tx") == 0 || strcmp(column, "n") == 0)) ||
@@ -202,7 +202,7 @@ static void sums_equal(struct row_sum a[STORE_TABLES], struct row_sum b[STORE_TA
     }
 }
 
-/* How many goals have which face, however the hosts share them. */
+/* Compares the number of goals per display state, however the hosts share them. */
 static void tallies_equal(const char *a, const char *b) {
     int64_t counts[2][DISPLAY_STATES];
     for (int i = 0; i < 2; i++) {
@@ -241,7 +241,7 @@ static void chains_hold(const char *where, uint64_t records) {
 
 static uint32_t furnished; /* worlds with assignments, questions and messages */
 
-/* A desk is in no collection that people read as goals, and all of it is there. */
+/* An admission is in no collection that people read as goals, and it is exported completely. */
 static void admission_is_apart(const struct document *document, const struct row_sum *sums) {
     json_t *json = json_loadb(document->at, document->len, 0, NULL);
     json_t *ours = json_object_get(json, "overseer"), *goals = json_object_get(json, "goals");
@@ -257,7 +257,7 @@ static void admission_is_apart(const struct document *document, const struct row
     json_decref(json);
 }
 
-/* One store after the other: from SQLite to the other engine and back. */
+/* Moves a store from SQLite to the other engine and back. */
 static void world_travels(uint64_t seed, bool postgres) {
     struct export_world world;
     struct export_report first = {0}, second = {0}, third = {0};
@@ -311,7 +311,7 @@ static void test_worlds(void **state) {
                   server() ? ", from one engine to the other" : "");
 }
 
-/* ---- what a newer build wrote ---- */
+/* ---- bytes written by a newer build ---- */
 
 static void sqlite_run(const char *where, const char *sql) {
     sqlite3 *db;
@@ -322,7 +322,7 @@ static void sqlite_run(const char *where, const char *sql) {
     sqlite3_close(db);
 }
 
-/* Bytes that this build does not understand come back as they were. */
+/* Bytes that this build does not understand survive unchanged. */
 static void test_unknown_bytes(void **state) {
     (void)state;
     struct export_world world;
@@ -418,7 +418,7 @@ static void snapshot_holds(const char *where) {
     struct store *store = store_open(str_of(where), error, sizeof error);
     struct walk *walk = walk_open(store, error, sizeof error);
     check(walk, "%s", error);
-    world_live(&world, 30); /* while the walk goes on */
+    world_live(&world, 30); /* while the walk is open */
     struct document during = {0}, after;
     FILE *to = open_memstream(&during.at, &during.len);
     check(export_write(walk, to, &report, error, sizeof error), "%s", error);
@@ -441,7 +441,7 @@ static void test_snapshot(void **state) {
         snapshot_holds(fresh("", true));
 }
 
-/* ---- an import is a restore, or a move ---- */
+/* ---- an import is either a restore or a move ---- */
 
 static void effects_after(int flags, uint64_t expected_acts) {
     struct export_world world;
@@ -449,7 +449,7 @@ static void effects_after(int flags, uint64_t expected_acts) {
     struct import_report back;
     const char *home = fresh("home", false), *copy;
     world_begin(&world, home, 11);
-    ledger_hold_acts(world.ledger, true); /* decided, and not yet claimed */
+    ledger_hold_acts(world.ledger, true); /* decided, but not yet claimed */
     struct signal create = {.kind = SIGNAL_GOAL_CREATE,
                             .goal = dice_id(&world.gen.dice),
                             .source = dice_id(&world.gen.dice),
@@ -482,11 +482,11 @@ static void effects_after(int flags, uint64_t expected_acts) {
 
 static void test_effects(void **state) {
     (void)state;
-    effects_after(0, 0);    /* a restore: nobody knows whether it was done since */
+    effects_after(0, 0);    /* a restore: it is unknown whether it was done since */
     effects_after(MOVE, 1); /* a move: it is done here, once */
 }
 
-/* A fleet's store on one host: goals of a host that stayed behind are worked on here. */
+/* Imports a fleet's store on one host: goals of a host that stayed behind are worked on here. */
 static void test_adopt(void **state) {
     (void)state;
     struct export_world world;
@@ -532,7 +532,7 @@ static void test_adopt(void **state) {
     free(two.at);
 }
 
-/* ---- stores that are not for it ---- */
+/* ---- stores that an import refuses ---- */
 
 static void test_only_empty(void **state) {
     (void)state;
@@ -621,7 +621,7 @@ static char *file_read(const char *name) {
     return text;
 }
 
-/* An instance id is made anew whenever a store is brought up to date. */
+/* A store gets a new instance id whenever it is migrated. */
 static void instance_hide(struct document *document) {
     char *at = strstr(document->at, "\"instance\":\"");
     check(at, "there is no instance");
@@ -641,7 +641,7 @@ static void test_fixture(void **state) {
     free(document.at);
 }
 
-/* An export of tables 4 does not know when a goal ended: the time of its last change stands for that. */
+/* An export of tables version 4 does not contain when a goal ended: the time of its last change is used instead. */
 static void test_without_ends(void **state) {
     (void)state;
     struct import_report report;
@@ -667,7 +667,8 @@ static void test_without_ends(void **state) {
 
 /* ---- plain documents ---- */
 
-/* What a reader of the seed's shape sees: without hashes, numbers and the log, which other tests look at. */
+/* Reduces a document to what a reader of the seed's format sees: without hashes, numbers and the log, which other tests
+ * check. */
 static void seed_only(json_t *json) {
     size_t index;
     const char *name;
@@ -712,7 +713,7 @@ static void plain_case(const char *name, int flags, const char *golden) {
     free(text);
 }
 
-/* EVENT-02: what each has, what it is about where it is about something, and no more than a little of the rest. */
+/* EVENT-02: each event has the common fields and, where it is about something, its subject; the rest is short. */
 static void events_have_shape(const json_t *events) {
     size_t i, nodes = 0;
     json_t *event;
@@ -734,7 +735,7 @@ static void events_have_shape(const json_t *events) {
                  "EVENT-02");
 }
 
-/* STORE-03: the root of the seed, and ids that say what they name. */
+/* STORE-03: the root has the seed's shape, and the prefix of an id says what it names. */
 static void root_has_shape(void) {
     static const char *const COLLECTIONS[][2] = {{"goals", "goal_"},
                                                  {"assignments", "A_"},
@@ -779,7 +780,7 @@ static void test_tasks(void **state) {
     plain_case("golden/export-tasks.md", TASKS, "export-tasks.out");
 }
 
-/* STORE-14: what comes from outside loses its secrets on the way in. */
+/* STORE-14: imported text is redacted on the way in. */
 static void test_secrets(void **state) {
     (void)state;
     struct import_report report;
@@ -903,7 +904,7 @@ static void test_broken(void **state) {
     print_message("import: %zu broken documents refused\n", count_of(BROKEN));
 }
 
-/* A byte of a whole document is another one: it comes back refused, or it makes a store that is whole. */
+/* With one byte of a valid document changed, the import is refused or makes a consistent store. */
 static void test_altered(void **state) {
     (void)state;
     struct export_world world;
@@ -936,7 +937,7 @@ static void test_altered(void **state) {
     free(whole.at);
 }
 
-/* ---- forgetting ---- */
+/* ---- deleting goals ---- */
 
 static bool file_has(const char *path, const char *words) {
     FILE *file = fopen(path, "r");
@@ -1030,7 +1031,7 @@ static void test_forget(void **state) {
 
 /* ---- the documentation ---- */
 
-/* The tables of docs/export.md come from the tables of fields; OVERSEER_GOLDEN=write brings them up to date. */
+/* The tables of docs/export.md are generated from the tables of fields; OVERSEER_GOLDEN=write updates them. */
 static void test_described(void **state) {
     (void)state;
     static const char FROM[] = "<!-- tables -->\n", TO[] = "<!-- /tables -->";

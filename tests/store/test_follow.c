@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the log read in the order of commits, with nothing missed and nothing twice, whoever writes meanwhile? And which
- * goals have an id that begins like this? On each engine that is there. */
+/* Tests that the log is read in commit order, with nothing missed and nothing twice, while other hosts write; and that
+ * goals are found by an id prefix. On each available engine. */
 #include "store/shop.h"
 
 #include "store/retain.h"
@@ -53,7 +53,7 @@ static const char *place_new(const char *where) {
     return where;
 }
 
-/* ---- a log, and what the test itself says about it ---- */
+/* ---- a log, and the test's own account of it ---- */
 
 struct entry {
     struct id goal;
@@ -73,7 +73,7 @@ struct world {
 static const enum record_type TYPES[] = {RECORD_GOAL_REPORTED, RECORD_WORK_DONE,
                                          RECORD_PLAN_UPDATED, RECORD_GOAL_UPDATED};
 
-/* One commit of some goals, in key order, some records each. Clocks jump between days. */
+/* One commit of some goals, in key order, with some records each. Clocks jump between days. */
 static void turn(struct world *world, int64_t at) {
     struct goal_commit commits[GOALS];
     uint32_t count = 0;
@@ -102,7 +102,7 @@ static void turn(struct world *world, int64_t at) {
     arena_reset(&world->shop.arena);
 }
 
-/* Each of them is over from now on. */
+/* Cancels all goals. */
 static void goals_end(struct world *world, int64_t at) {
     for (uint32_t i = 0; i < GOALS; i++) {
         world->wares[i].goal.status = GOAL_CANCELLED;
@@ -153,7 +153,8 @@ static bool fits(const struct world *world, const struct entry *entry) {
            (request->id_count == 0 || id_equal(entry->goal, request->ids[0]));
 }
 
-/* From a place behind `next` entries to the end: exactly what fits, in order. Gives the last place. */
+/* Reads from the cursor after `next` entries to the end and checks that it gets exactly the matching entries, in order.
+ * Returns the last cursor. */
 static struct cursor read_on(struct world *world, struct cursor from, uint32_t next,
                              uint32_t limit) {
     struct shop *shop = &world->shop;
@@ -180,7 +181,7 @@ static struct cursor read_on(struct world *world, struct cursor from, uint32_t n
     return from;
 }
 
-/* EVENT-01: one log, in one order; clocks that go back change nothing about it. */
+/* EVENT-01: one log, in one order; clocks that go backwards do not affect it. */
 static void the_log_is_in_order(void **state) {
     (void)state;
     static const uint32_t LIMITS[] = {1, 7, 100, LIMIT_EVENTS_PAGE, LIMIT_EVENTS_PAGE + 1};
@@ -205,7 +206,7 @@ static void the_log_is_in_order(void **state) {
     proof_passed("store", "the log is in order", "EVENT-01");
 }
 
-/* A place is that of a record: whoever comes back with it gets the next one first. */
+/* A cursor names a record: a reader that resumes from it gets the next record first. */
 static void anybody_can_come_back(void **state) {
     (void)state;
     for (int e = 0; e < engine_count; e++) {
@@ -232,7 +233,8 @@ static void filters_leave_out(void **state) {
         struct cursor end = read_on(world, start, 0, 20);
         request->types = types;
         struct cursor of_types = read_on(world, start, 0, 20);
-        assert_true(of_types.tx == end.tx && of_types.n == end.n); /* it moves on all the same */
+        assert_true(of_types.tx == end.tx &&
+                    of_types.n == end.n); /* the cursor advances all the same */
         request->since = BEGAN + 2 * DAY + 500000;
         read_on(world, start, 0, 20);
         request->types = NULL;
@@ -263,7 +265,7 @@ static void now_is_the_end(void **state) {
     }
 }
 
-/* ---- what cannot be had any more ---- */
+/* ---- positions that no longer exist ---- */
 
 static void retain_all(const char *where, int64_t now) {
     char error[512] = "";
@@ -278,7 +280,7 @@ static void retain_all(const char *where, int64_t now) {
     retain_close(retain);
 }
 
-/* A restore or retention took it; the one who asks is told, and where the log is now. */
+/* A restore or retention removed it; the answer says so, and gives the current position of the log. */
 static void what_is_gone_is_said(void **state) {
     (void)state;
     for (int e = 0; e < engine_count; e++) {
@@ -293,7 +295,7 @@ static void what_is_gone_is_said(void **state) {
         page(shop, other, 3);
         assert_true(shop->answer.gone && shop->answer.log_count == 0);
         assert_int_equal(shop->answer.reached.era, early.era);
-        goals_end(world, BEGAN + 50 * DAY); /* the records of open goals stay */
+        goals_end(world, BEGAN + 50 * DAY); /* the records of open goals are kept */
         turn(world, BEGAN + 100 * DAY);
         retain_all(engines[e], BEGAN + 100 * DAY);
         page(shop, early, 3);
@@ -313,7 +315,7 @@ static void what_is_gone_is_said(void **state) {
     }
 }
 
-/* ---- while others write ---- */
+/* ---- while other hosts write ---- */
 
 struct writer_thread {
     pthread_t thread;
@@ -354,7 +356,7 @@ struct tail { /* what a follower has seen */
     struct cursor at, last;
 };
 
-/* Of each goal the very next one, and places that only grow. */
+/* For each goal the records follow without a gap, and positions only grow. */
 static void tail_take(struct tail *tail, const struct logged *row) {
     uint32_t g = 0;
     while (g < tail->goal_count && !id_equal(tail->goals[g].goal, row->goal))
@@ -415,7 +417,7 @@ static void nothing_is_missed_meanwhile(void **state) {
     }
 }
 
-/* A transaction that has its number and is not committed: nobody is shown anything behind it. */
+/* While a transaction has its number and is not committed, no reader sees anything after it. */
 static void nothing_overtakes(void **state) {
     (void)state;
     const char *where = getenv("OVERSEER_TEST_PG");
@@ -450,7 +452,7 @@ static void nothing_overtakes(void **state) {
     world_free(world);
 }
 
-/* ---- ids that begin like this ---- */
+/* ---- id prefixes ---- */
 
 static void ids_are_found_by_their_beginning(void **state) {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a store keep what an aggregate has row by row: open assignments, questions, messages, and the desk of a host? Is
- * its history given page by page, and is what was sent to agents never changed? On each engine that is there. */
+/* Tests that a store keeps the rows of an aggregate: open assignments, questions, messages, and the admission of a
+ * host; that history is returned page by page; and that dispatches are never changed. On each available engine. */
 #include "store/shop.h"
 
 #include "store/sqlite/sqlite_mend.h"
@@ -63,7 +63,7 @@ static struct ware ware_new(uint8_t first) {
     return ware;
 }
 
-/* Its next commit, with one record. */
+/* Makes its next commit, with one record. */
 static struct goal_commit ware_next(struct ware *ware, struct arena *arena) {
     struct record *record =
         ware_record(ware, ware->goal.version ? RECORD_GOAL_UPDATED : RECORD_GOAL_CREATED, arena);
@@ -117,9 +117,9 @@ static void rows_write(struct shop *shop, struct ware *ware) {
                                     .node = 1,
                                     .status = ASSIGNMENT_STALLED,
                                     .agent = "auto-1",
-                                    .handoff_hash = texts[0].hash,
-                                    .outgoing = texts[1].hash,
-                                    .tokens = UINT64_MAX};
+                                    .delivery.handoff = texts[0].hash,
+                                    .outgoing.text = texts[1].hash,
+                                    .usage.tokens = UINT64_MAX};
     struct question question = {.n = 4,
                                 .cause = "idle.T1",
                                 .text = texts[2].hash,
@@ -148,7 +148,7 @@ static void rows_check(const struct live *live) {
     check(live->assignments.at[0].n == 3 && live->assignments.at[1].n == 6, "not in order");
     check(live->assignments.at[0].status == ASSIGNMENT_STALLED &&
               strcmp(live->assignments.at[0].agent, "auto-1") == 0 &&
-              live->assignments.at[0].tokens == UINT64_MAX,
+              live->assignments.at[0].usage.tokens == UINT64_MAX,
           "a charge is another");
     check(strcmp(live->questions.at[0].cause, "idle.T1") == 0 && live->questions.at[0].times == 2,
           "a question is another");
@@ -197,7 +197,7 @@ static void live_rows_come_back(void **state) {
     }
 }
 
-/* ---- desks ---- */
+/* ---- admissions ---- */
 
 static void admission_write(struct shop *shop, struct ware *admission) {
     struct permit permit = {.n = 1, .assignment = 3, .turn = 1, .state = PERMIT_GRANTED};
@@ -229,7 +229,7 @@ static void lists_have_one(struct shop *shop, struct id only) {
     check(shop->answer.found_count == 1 && id_equal(shop->answer.found[0], only), "found by name");
 }
 
-/* A desk is examined as any other row is. */
+/* An admission is examined like any other row. */
 static void examined(const char *where, enum examine_verdict verdict) {
     static struct examination it;
     struct examine_options options = {.host = SHOP_HOST};
@@ -245,7 +245,7 @@ static void tampered(const char *where, const char *sql, enum examine_verdict ve
     examined(where, verdict);
 }
 
-/* PostgreSQL looks only at goals with open effects when it starts. */
+/* At start PostgreSQL examines only goals with open effects. */
 static void admission_tampered(const char *where) {
     tampered(where, "UPDATE permit SET n = n + 1", EXAMINE_DAMAGED);
     tampered(where, "UPDATE permit SET n = n - 1", EXAMINE_SOUND);
@@ -281,7 +281,7 @@ static void a_admission_is_nobodys_goal(void **state) {
     }
 }
 
-/* ---- what is left of a damaged store ---- */
+/* ---- salvaging a damaged store ---- */
 
 static struct effect_change effect_of(const struct ware *ware, uint32_t n, enum effect_kind kind,
                                       struct arena *arena) {
@@ -303,7 +303,7 @@ static struct record decided(struct ware *ware, uint32_t n, struct str rule, str
     return record;
 }
 
-/* A command, which is never repeated, and something that may be. */
+/* A command, which is never repeated, and an effect that may be repeated. */
 static void effects_write(struct shop *shop, struct ware *ware) {
     struct effect_change effects[] = {effect_of(ware, 0, EFFECT_COMMAND, &shop->arena),
                                       effect_of(ware, 1, EFFECT_TELL, &shop->arena)};
@@ -362,7 +362,7 @@ static void what_is_rebuilt_is_the_same(void **state) {
 
 /* ---- history ---- */
 
-/* Every third signal is kept apart. */
+/* Every third signal is stored separately, as a text. */
 static void record_write(struct shop *shop, struct ware *ware, uint32_t i) {
     char words[32];
     snprintf(words, sizeof words, "a long signal %u", i);
@@ -506,7 +506,7 @@ static void found(struct shop *shop, struct str name, bool instruction, uint32_t
           shop->answer.found_count);
 }
 
-/* SQLite gathers no statistics, but what is stored is there as it would be. PostgreSQL: test_plans_postgres.c. */
+/* SQLite gathers no statistics, but the stored data is realistic. PostgreSQL: test_plans_postgres.c. */
 static void plan_uses(struct store *store, enum sql sql, const char *index) {
     struct sqlite_store *lite = (struct sqlite_store *)store;
     char text[SQL_TEXT], explain[SQL_TEXT + 32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does an older SQLite store become a new one, whole or not at all? Is what is not ours left alone? */
+/* Tests that an older SQLite store is migrated completely or not at all, and that foreign files are left alone. */
 #include "lib/memvfs.h"
 #include "store/shop.h"
 #include "store/sqlite/sqlite.h"
@@ -49,7 +49,7 @@ static void raw_run(sqlite3 *db, const char *sql) {
     check(code == SQLITE_OK, "%.80s: %s", sql, sqlite3_errmsg(db));
 }
 
-/* A store of an older version as the daemon of that version left it. */
+/* A store of an older version, as the daemon of that version left it. */
 static void fixture_of(uint32_t version, const char *vfs, const char *more) {
     const char *tests = getenv("OVERSEER_TESTS");
     char name[256];
@@ -68,14 +68,14 @@ static void fixture_make(const char *vfs, const char *more) {
     fixture_of(1, vfs, more);
 }
 
-/* Changes to a closed store. */
+/* Changes a closed store. */
 static void raw_change(const char *sql) {
     sqlite3 *db = raw_open(NULL);
     raw_run(db, sql);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* ---- everything in it, in words ---- */
+/* ---- the whole content as text ---- */
 
 struct dump {
     char *at;
@@ -95,7 +95,7 @@ static void column_print(FILE *out, sqlite3_stmt *row, const char *table, int i,
     }
 }
 
-/* Goal and n of a row say what its seals have to be. */
+/* The goal and n of a row determine its seals. */
 static void row_print(FILE *out, sqlite3_stmt *row, const char *table) {
     struct id goal = {0};
     uint32_t n = 0;
@@ -128,14 +128,14 @@ static void table_print(FILE *out, sqlite3 *db, const char *table) {
     sqlite3_finalize(rows);
 }
 
-/* The index over words is shown by what it finds. */
+/* The word index is shown by its search results. */
 static void search_print(FILE *out, sqlite3 *db, const char *word) {
     char sql[160];
     sqlite3_stmt *rows;
     snprintf(sql, sizeof sql, "SELECT title FROM goal_fts WHERE goal_fts MATCH '%s' ORDER BY rowid",
              word);
     if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) != SQLITE_OK)
-        return; /* version 1 had none */
+        return; /* version 1 had no word index */
     fprintf(out, "search %s\n", word);
     while (sqlite3_step(rows) == SQLITE_ROW)
         fprintf(out, "  %s\n", sqlite3_column_text(rows, 0));
@@ -209,7 +209,7 @@ static void open_must(void) {
     store_close(store);
 }
 
-/* Refused, with these words, and not a byte is another. */
+/* Opening is refused with these words, and the file is unchanged. */
 static void open_refused(const char *words) {
     char where[96], error[512] = "";
     snprintf(where, sizeof where, "sqlite:%s", path);
@@ -282,7 +282,7 @@ static void upgraded_equals_new(void **state) {
     }
 }
 
-/* Nothing but the new columns, the new tables and the version is another. */
+/* Only the new columns, the new tables and the version differ. */
 static void version_becomes_6(uint32_t version, const char *by_hand, const char *words) {
     static const char TABLES[] =
         "CREATE TABLE charge (goal_id, n, name, body); CREATE TABLE question (goal_id, n, name, body);"
@@ -320,7 +320,8 @@ static void version_3_becomes_6(void **state) {
     proof_passed("store", "version_3_becomes_6 [sqlite]", "STORE-04 STORE-18");
 }
 
-/* What was done before has the time of its last change as its end, and is found by it; so is what an older build writes. */
+/* A goal that was done before gets the time of its last change as its end, and is found by it; so does a row that an
+ * older build writes. */
 static void version_4_becomes_6(void **state) {
     (void)state;
     struct shop shop;
@@ -350,8 +351,8 @@ static void version_4_becomes_6(void **state) {
     proof_passed("store", "version_4_becomes_6 [sqlite]", "STORE-04 STORE-18");
 }
 
-/* What needed a person before has the time of its last change; what an older build writes has the time of that, and a goal that
- * is changed while it waits keeps its place. */
+/* A goal that needed a person before gets the time of its last change; a row that an older build writes gets the time
+ * of that write, and a goal that is changed while it waits keeps its place. */
 static void version_5_becomes_6(void **state) {
     (void)state;
     struct shop shop;
@@ -382,7 +383,7 @@ static void version_5_becomes_6(void **state) {
     proof_passed("store", "version_5_becomes_6 [sqlite]", "STORE-04 STORE-18");
 }
 
-/* ASSIGN-12: what an older build put down is history as well. */
+/* ASSIGN-12: dispatches that an older build wrote are append-only as well. */
 static void dispatches_stay(void **state) {
     (void)state;
     static const char *const FORBIDDEN[] = {"UPDATE dispatch SET body = x'00'",
@@ -430,7 +431,7 @@ static void newer_is_refused(void **state) {
     proof_passed("store", "newer_is_refused [sqlite]", "STORE-04 STORE-18");
 }
 
-static void unauthenticated_is_refused(void **state) {
+static void unknown_store_is_refused(void **state) {
     (void)state;
     file_remove();
     raw_change("CREATE TABLE letters (body TEXT); INSERT INTO letters VALUES ('dear')");
@@ -438,7 +439,7 @@ static void unauthenticated_is_refused(void **state) {
     file_remove();
 }
 
-/* What cannot be decoded is kept as it is, and shown as something for a person. */
+/* A row that cannot be decoded is kept as it is, and listed as needing a person. */
 static void undecodable_is_kept(void **state) {
     (void)state;
     file_remove();
@@ -482,7 +483,7 @@ static void in_the_way(void **state) {
 
 struct trial {
     enum memdisk_fault kind;
-    bool cut; /* the power goes afterwards */
+    bool cut; /* the power is cut afterwards */
     struct dump old, new;
 };
 
@@ -494,7 +495,7 @@ static bool disk_open(struct memdisk *disk) {
     return store != NULL;
 }
 
-/* The nth write fails: afterwards it is as it was, or as it has to be. False: there is no nth. */
+/* The nth write fails: afterwards the store is unchanged, or completely migrated. False: there is no nth write. */
 static bool trial_run(const struct trial *trial, uint64_t nth) {
     struct memdisk *disk = memdisk_create(nth);
     fixture_make(memdisk_vfs(disk), "");
@@ -538,7 +539,7 @@ static void failure_leaves_it_whole(void **state) {
         trials[i].new = new;
         uint64_t nth = 1;
         while (trial_run(&trials[i], nth))
-            nth += 1 + nth / 8; /* each of the first ones, then a sample */
+            nth += 1 + nth / 8; /* every one at first, then a sample */
         check(nth > 1, "no fault of kind %d was reached", trials[i].kind);
     }
     free(old.at);
@@ -558,7 +559,7 @@ int main(void) {
         cmocka_unit_test(goals_of_version_1_are_whole),
         cmocka_unit_test(upgraded_equals_new),
         cmocka_unit_test(newer_is_refused),
-        cmocka_unit_test(unauthenticated_is_refused),
+        cmocka_unit_test(unknown_store_is_refused),
         cmocka_unit_test(undecodable_is_kept),
         cmocka_unit_test(in_the_way),
         cmocka_unit_test(failure_leaves_it_whole),

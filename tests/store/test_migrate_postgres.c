@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a PostgreSQL store of the first version become one of today, whole or not at all? STORE-04, STORE-18.
- * Runs inside tests/lib/with-postgres. The fixture is a dump of a store that the first version wrote. */
+/* Tests that a PostgreSQL store of the first version is migrated completely or not at all. STORE-04, STORE-18. Runs
+ * inside tests/lib/with-postgres. The fixture is a dump of a store that the first version wrote. */
 #include "store/postgres/postgres_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
@@ -23,7 +23,7 @@ static void sql(const char *text) {
     PQfinish(connection);
 }
 
-/* What a shell command prints; the caller frees it. */
+/* Returns the output of a shell command; the caller frees it. */
 static char *output_of(const char *format, ...) {
     char command[2048];
     va_list rest;
@@ -43,7 +43,7 @@ static char *output_of(const char *format, ...) {
     return text;
 }
 
-/* The dump, without comments and without the key that pg_dump draws anew each time. */
+/* The dump, without comments and without the key that pg_dump generates anew each time. */
 static char *dump(const char *options) {
     return output_of("%s/pg_dump %s '%s' | grep -v -e '^--' -e '^\\\\' -e '^$'", getenv("PGBIN"),
                      options, where());
@@ -64,7 +64,7 @@ static void fixture_load(void) {
     fixture_of(1);
 }
 
-/* Days differ, and are made in passing. */
+/* The partitions of days vary, and are created on demand. */
 static void days_drop(void) {
     sql("DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent ="
         " 'record'::regclass AND inhrelid::regclass::text ~ '^record_[0-9]+$' LOOP"
@@ -79,7 +79,7 @@ static struct store *opened(void) {
     return store;
 }
 
-/* ---- a store in words ---- */
+/* ---- a store as text ---- */
 
 struct words {
     FILE *to;
@@ -101,7 +101,7 @@ static void rows_print(struct words *words, PGconn *connection, const char *tabl
     PQclear(result);
 }
 
-/* A goal as the ledger would see it. */
+/* Prints a goal as the ledger would see it. */
 static void goal_print(struct words *words, struct id id) {
     struct store_answer answer;
     struct store_request request = {
@@ -219,7 +219,7 @@ static void upgraded_and_new_tables_are_the_same(void **state) {
     free(fresh);
 }
 
-/* Nothing but the version is another; the new tables are empty. */
+/* Only the version differs; the new tables are empty. */
 static void version_3_keeps_what_it_has(void **state) {
     (void)state;
     fixture_of(3);
@@ -246,7 +246,7 @@ static void sql_refused(const char *text, const char *words) {
     PQfinish(connection);
 }
 
-/* ASSIGN-12: what an older build put down is history as well. */
+/* ASSIGN-12: dispatches that an older build wrote are append-only as well. */
 static void dispatches_stay(void **state) {
     (void)state;
     fixture_of(3);
@@ -264,13 +264,13 @@ static void dispatches_stay(void **state) {
     proof_passed("store", "dispatches_stay [postgres]", "ASSIGN-12");
 }
 
-/* The last statement fails: nothing of what went before it stays. */
+/* The last statement fails: nothing of the earlier ones remains. */
 static void a_migration_that_fails_changes_nothing(void **state) {
     (void)state;
     fixture_load();
     sql("CREATE TABLE tally (something int)");
     char *before = dump("--inserts");
-    struct store *store = opened(); /* it is there, only it does not answer */
+    struct store *store = opened(); /* opening succeeds, but requests fail */
     struct store_answer answer;
     struct arena arena = {0};
     struct store_request request = {.verb = STORE_TALLY, .at = 1794713195606036};
@@ -279,7 +279,7 @@ static void a_migration_that_fails_changes_nothing(void **state) {
     assert_non_null(strstr(answer.error.at, "could not be brought up to date"));
     char *after = dump("--inserts");
     assert_string_equal(before, after);
-    sql("DROP TABLE tally"); /* and once the cause is gone, it goes on by itself */
+    sql("DROP TABLE tally"); /* once the cause is gone, the next request succeeds */
     store_perform(store, &request, &answer, &arena);
     assert_int_equal(answer.outcome, STORE_DONE);
     assert_int_equal(answer.tally[DISPLAY_QUEUED] + answer.tally[DISPLAY_WORKING], 3);
@@ -315,7 +315,7 @@ static void a_newer_store_is_refused(void **state) {
     store_close(opened());
 }
 
-/* ---- several at once ---- */
+/* ---- several hosts at once ---- */
 
 enum { AT_ONCE = 8 };
 
@@ -363,7 +363,7 @@ static void of_several_daemons_one_migrates(void **state) {
     }
 }
 
-/* What the first version would write now could not be read: it is cut off. */
+/* The current build could not read what the first version would write now: its sessions are terminated. */
 static void sessions_of_the_first_version_end(void **state) {
     (void)state;
     char uri[1024];

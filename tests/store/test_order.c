@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is an operator's order kept once, in one chain, whoever gives it and however often? On SQLite, and on PostgreSQL where
- * OVERSEER_TEST_PG names one. */
+/* Tests that an operator's order is stored once, in one chain, whichever host gives it and however often. On SQLite,
+ * and on PostgreSQL where OVERSEER_TEST_PG names one. */
 #include "store/store.h"
 #include "unit/unit.h"
 
@@ -17,7 +17,7 @@ struct host {
     struct arena arena;
     uint64_t epoch;
     struct store_answer answer;
-    uint32_t given; /* orders that were answered */
+    uint32_t given; /* number of orders that were answered */
     pthread_t thread;
 };
 
@@ -58,7 +58,7 @@ static struct store_order order_make(enum order kind, const char *text, struct a
                                 .why = str_of(text)};
 }
 
-/* The number of the newest record of the store's own chain. */
+/* Returns the seq of the newest record of the store's own chain. */
 static uint64_t give(struct host *host, enum order kind, const char *text) {
     struct arena arena = {0};
     struct store_order order = order_make(kind, text, &arena);
@@ -74,7 +74,7 @@ static bool is_stopped(struct host *host) {
     return host->answer.mark.stopped;
 }
 
-/* The chain of SYSTEM_GOAL from its beginning: whole, or not. */
+/* Verifies the chain of SYSTEM_GOAL from its beginning. */
 static uint64_t chain_check(struct host *host) {
     struct hash head = {0};
     uint64_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does PostgreSQL go about each of our statements? A change of a plan is a change that somebody has to
- * look at. Runs inside tests/lib/with-postgres, on tables that are large enough for plans not to be those of
- * small ones, and with the settings of our sessions. */
+/* Compares the query plans that PostgreSQL chooses for our statements with the expected ones. A changed plan has to be
+ * reviewed by a person. Runs inside tests/lib/with-postgres, on tables large enough that their plans are not those of
+ * small tables, and with the settings of our sessions. */
 #include "store/postgres/postgres_state.h"
 #include "store/words.h"
 #include "unit/unit.h"
@@ -36,7 +36,7 @@ static const char FILL[] =
     "INSERT INTO host SELECT i, 1, 1, 1, 0, 0, '', '', 2 FROM generate_series(1, 3) i;"
     "INSERT INTO tally SELECT i, f, 1 FROM generate_series(1, 3) i, generate_series(0, 6) f";
 
-/* A store of our own, filled, and a session with the driver's settings. */
+/* A private store, filled, and a session with the driver's settings. */
 static PGconn *world_make(struct store **ret_store) {
     char error[512];
     const char *uri = getenv("OVERSEER_TEST_PG");
@@ -51,15 +51,15 @@ static PGconn *world_make(struct store **ret_store) {
     return connection;
 }
 
-static const char *type_of(char agent_message) {
-    return agent_message == 'u'   ? "uuid"
-           : agent_message == 't' ? "text"
-           : agent_message == 'a' ? "int8[]"
-           : agent_message == 'v' ? "uuid[]"
-                                  : "int8";
+static const char *type_of(char letter) {
+    return letter == 'u'   ? "uuid"
+           : letter == 't' ? "text"
+           : letter == 'a' ? "int8[]"
+           : letter == 'v' ? "uuid[]"
+                           : "int8";
 }
 
-/* PREPARE with the types that are declared; the rest are arrays, which the casts tell. */
+/* PREPARE with the declared types; the other parameters are arrays, whose casts give the type. */
 static int prepare(PGconn *connection, enum pg_sql sql, struct arena *arena) {
     const struct pg_statement *statement = &PG_STATEMENTS[sql];
     enum part_kind part = sql < PG_OF_PART ? 0 : (enum part_kind)((sql - PG_OF_PART) % PARTS);
@@ -128,7 +128,7 @@ static void plans_are_known(void **state) {
     store_close(store);
 }
 
-/* Nothing reads a whole table that grows. */
+/* No statement reads the whole of a table that grows. */
 static void no_statement_reads_everything(void **state) {
     (void)state;
     static const char *const GROWING[] = {"goal", "goal_view",    "goal_tag",
@@ -156,7 +156,7 @@ static void no_statement_reads_everything(void **state) {
     store_close(store);
 }
 
-/* ASSIGN-15: with 100,000 of them. */
+/* ASSIGN-15: with 100,000 dispatches. */
 static void dispatches_are_found_by_index(void **state) {
     (void)state;
     static const struct {

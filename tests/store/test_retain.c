@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does retention let go of what it should, of nothing else, and is every chain still whole? On each engine. */
+/* Tests that retention deletes what it should and nothing else, and that every chain is still valid. On each engine. */
 #include "store/shop.h"
 
 #include "store/dump.h"
@@ -17,13 +17,13 @@ static const int32_t FIRST_DAY = 20000; /* 2024-10-04 */
 static const char *engines[2];
 static int engine_count;
 
-/* ---- a place for it ---- */
+/* ---- the store under test ---- */
 
 static bool is_sqlite(const char *where) {
     return strncmp(where, "sqlite:", 7) == 0;
 }
 
-/* What somebody else than Overseer says to the database. True: it was done. */
+/* Executes a statement that does not come from Overseer. True: it succeeded. */
 static bool tamper(const char *where, const char *sql) {
     if (is_sqlite(where)) {
         sqlite3 *db = NULL;
@@ -41,7 +41,7 @@ static bool tamper(const char *where, const char *sql) {
     return done;
 }
 
-/* Partitions of days before this one. */
+/* The number of partitions for days before this one. */
 static int64_t days_before(const char *where, int32_t day) {
     char sql[256];
     snprintf(
@@ -78,13 +78,13 @@ static const char *place_new(const char *where) {
 
 struct past {
     struct ware ware;
-    bool closed; /* or a desk, which is treated as such */
+    bool closed; /* or an admission, which is treated as closed */
     struct part_change part;
     struct record records[MOST_RECORDS];
     struct str bodies[MOST_RECORDS];
     struct hash named, unnamed,
-        dropped;      /* texts: by the goal or its question, by nobody, by the body of a report */
-    struct id source; /* remembered since the first day */
+        dropped; /* texts: referenced by the goal or its question; not referenced; referenced by the body of a report */
+    struct id source; /* seen since the first day */
 };
 
 struct world {
@@ -112,7 +112,7 @@ static struct text_row text_make(struct chance *chance, struct arena *arena) {
     return (struct text_row){.hash = sha256(body), .body = body};
 }
 
-/* The third record is a report whose text stands apart. Clocks go back now and then. */
+/* The third record is a report whose text is stored separately. Clocks sometimes go backwards. */
 static void records_make(struct world *world, struct past *past, struct chance *chance) {
     struct goal *goal = &past->ware.goal;
     uint32_t count = 4 + chance_below(chance, MOST_RECORDS - 4);
@@ -134,7 +134,7 @@ static void records_make(struct world *world, struct past *past, struct chance *
     }
 }
 
-/* A desk is open, in no list, and asks a person. */
+/* An admission is open, in no list, and has a question to a person. */
 static void admission_make(struct world *world, struct past *past, struct goal_commit *commit) {
     struct goal *goal = &past->ware.goal;
     struct question question = {.text = past->named};
@@ -193,7 +193,7 @@ static int by_hash(const void *a, const void *b) {
     return memcmp(a, b, sizeof(struct hash));
 }
 
-/* Days have partitions of their own where there are any. */
+/* Creates the partitions of days on engines that have them. */
 static void days_make(struct shop *shop) {
     for (int32_t day = FIRST_DAY; day < FIRST_DAY + 40; day += 2) {
         struct store_request request = {
@@ -230,13 +230,13 @@ static struct past *past_of(struct world *world, struct id goal) {
     return NULL;
 }
 
-/* ---- what is left ---- */
+/* ---- what remains ---- */
 
 struct left {
     struct world *world;
     uint64_t rows[GOALS], stood_in[GOALS];
-    uint64_t counts[RECORD_TYPES]; /* of milestones */
-    uint64_t last_to[GOALS];       /* of the milestone before; they come in order */
+    uint64_t counts[RECORD_TYPES]; /* covered by milestones */
+    uint64_t last_to[GOALS];       /* to_seq of the previous milestone; they come in order */
     bool named[GOALS], unnamed[GOALS], dropped[GOALS], seen[GOALS];
     uint64_t bodies;
     int32_t records_before, bodies_before;
@@ -354,7 +354,7 @@ static struct left world_look(struct world *world, int32_t records_before, int32
     return left;
 }
 
-/* ---- stories ---- */
+/* ---- scenarios ---- */
 
 static struct retain_report retain_all(struct world *world, const struct retain_rules *rules,
                                        int64_t now) {
@@ -370,7 +370,7 @@ static struct retain_report retain_all(struct world *world, const struct retain_
     return report;
 }
 
-/* Day after day, over a year: everything in its time, and a second look finds nothing more to do. */
+/* Day after day, over a year: everything is deleted at its time, and a second pass finds nothing more to do. */
 static void the_past_becomes_shorter(void **state) {
     (void)state;
     static struct world world;
@@ -399,7 +399,7 @@ static void the_past_becomes_shorter(void **state) {
                      "EVENT-06.a EVENT-06.b");
 }
 
-/* H9: a pass as of next year drops a part, not everything; what belongs to open goals stays. */
+/* H9: a pass with a clock one year ahead drops a part, not everything; records of open goals stay. */
 static void a_pass_is_capped(void **state) {
     (void)state;
     static struct world world;
@@ -432,7 +432,7 @@ static void days_go_whole(void **state) {
     for (int e = 0; e < engine_count; e++) {
         if (is_sqlite(engines[e]))
             continue;
-        all_closed = true; /* a record of an open goal keeps its day */
+        all_closed = true; /* a record of an open goal keeps its day's partition */
         world_make(&world, engines[e], 5);
         all_closed = false;
         int32_t over = time_day(world.last) + 110;
@@ -446,7 +446,7 @@ static void days_go_whole(void **state) {
     }
 }
 
-/* EVENT-01: the log is open for retention, and shut for everybody else before, between and after. */
+/* EVENT-01: retention may change the log; all others are refused before, between and after its passes. */
 static void nobody_else_may(void **state) {
     (void)state;
     static struct world world;
@@ -464,7 +464,7 @@ static void nobody_else_may(void **state) {
     proof_passed("store", "nobody_else_may", "EVENT-01");
 }
 
-/* A retention that is cut off anywhere leaves a whole store behind, and the next one finishes. */
+/* A retention that is interrupted anywhere leaves a consistent store, and the next one finishes. */
 static void it_may_be_cut_off(void **state) {
     (void)state;
     static struct world world;

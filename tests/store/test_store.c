@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a store list, find, count and show what was written into it? On each engine that is there. */
+/* Tests that a store lists, finds, counts and shows what was written into it. On each available engine. */
 #include "store/shop.h"
 
 #include <sqlite3.h>
 #include <unistd.h>
 
-/* ---- many goals, and what the test itself says about them ---- */
+/* ---- many goals, and the test's own account of them ---- */
 
 enum { GOALS = 400, PAGE = 7 };
 static const char *const WORDS[] = {"parser", "café",  "Straße", "build",
@@ -17,12 +17,12 @@ struct wares {
     struct ware of[GOALS];
 };
 
-/* In no order of creation, and several at the same moment. */
+/* Not in order of creation, and several at the same time. */
 static int64_t ended_at(enum goal_status status, struct chance *chance) {
     return status >= GOAL_COMPLETED ? BEGAN + 1 + chance_below(chance, 50) : 0;
 }
 
-/* Many share a microsecond, more a millisecond, and ids are not in order of age. */
+/* Many goals share a microsecond, more share a millisecond, and ids are not ordered by age. */
 static void ware_make(struct ware *ware, struct chance *chance) {
     struct goal *goal = &ware->goal;
     *ware = (struct ware){.goal = {.owner = SHOP_HOST, .fence = 1, .version = 1}};
@@ -73,7 +73,7 @@ static void wares_write(struct shop *shop, struct wares *wares, struct chance *c
         shop_commit(shop, commits + i, 100);
 }
 
-/* Half of them go on: another status, another title, other tags, or nothing that lists show. */
+/* Changes half of the goals: the status, the title, the tags, or nothing that lists show. */
 static void wares_move(struct shop *shop, struct wares *wares, struct chance *chance) {
     for (uint32_t i = 0; i < GOALS; i++) {
         struct ware *ware = &wares->of[i], before = *ware;
@@ -99,7 +99,7 @@ static void wares_move(struct shop *shop, struct wares *wares, struct chance *ch
             commit.title = str_of(ware->title);
         if (what == 2)
             commit.tags = tags_of(ware, &shop->arena);
-        if (what == 3) /* not in the view: it must not be seen there */
+        if (what == 3) /* not part of the view: lists must not show it */
             ware->goal.updated_at = before.goal.updated_at;
         shop_commit(shop, &commit, 1);
     }
@@ -114,14 +114,14 @@ static bool ware_has_tag(const struct ware *ware, struct str tag) {
     return tag.len == 0;
 }
 
-/* Words in small letters and without accents, as they were put together above. */
+/* The words are lower case and without accents, as composed above. */
 static bool ware_has_word(const struct ware *ware, const char *word) {
     return strstr(ware->title, word);
 }
 
 struct searched {
     const char *search;
-    const char *all[3]; /* what a title has to contain then */
+    const char *all[3]; /* words that a matching title contains */
 };
 static const struct searched SEARCHES[] = {
     {"", {NULL}},
@@ -176,7 +176,7 @@ static void view_check(const struct goal_view *view, const struct ware *ware) {
     check(str_equal(view->title, str_of(ware->title)), "title %.*s", STR_ARG(view->title));
 }
 
-/* Page by page it is exactly what fits, in order, and `more` says the truth. */
+/* Checks page by page that the list is exactly what matches, in order, and that `more` is correct. */
 static uint32_t list_check(struct shop *shop, const struct wares *wares, struct list_filter filter,
                            const struct searched *searched) {
     const struct ware *fitting[GOALS];
@@ -219,7 +219,7 @@ static uint64_t lists_check(struct shop *shop, const struct wares *wares) {
     return found;
 }
 
-/* ---- what ended since ---- */
+/* ---- recently ended goals ---- */
 
 static int newest_end_first(const void *a, const void *b) {
     const struct goal *left = &(*(const struct ware *const *)a)->goal,
@@ -229,7 +229,7 @@ static int newest_end_first(const void *a, const void *b) {
     return id_compare(right->id, left->id);
 }
 
-/* All are counted, and the newest ends are shown, in order. */
+/* All are counted, and the latest ends are shown, in order. */
 static uint32_t ended_check(struct shop *shop, const struct wares *wares, int64_t since) {
     const struct ware *ended[GOALS];
     uint32_t count = 0;
@@ -260,7 +260,7 @@ static void ends_check(struct shop *shop, const struct wares *wares) {
     check(found > GOALS, "hardly anything ended");
 }
 
-/* All that need a person are counted, and each is shown once. */
+/* All goals that need a person are counted, and each is shown once. */
 static void asking_check(struct shop *shop, const struct wares *wares) {
     uint32_t count = 0, found = 0;
     shop->request.filter = (struct list_filter){.asking = true};
@@ -290,7 +290,7 @@ static void tally_check(struct shop *shop, const struct wares *wares) {
               (long long)shop->answer.tally[display_state], (long long)expected[display_state]);
 }
 
-/* ---- where ---- */
+/* ---- engines ---- */
 
 static const char *engines[2];
 static size_t engine_count;
@@ -470,7 +470,7 @@ static bool shown_alike(const struct goal_shown *left, const struct goal_shown *
     return same;
 }
 
-/* Five of some age, and one that is not there. */
+/* Writes goals with some history; the test asks for one more that does not exist. */
 static void some_write(struct shop *shop, struct ware *wares, uint32_t count) {
     struct arena *arena = &shop->arena;
     for (uint32_t i = 0; i < count; i++) {
@@ -537,7 +537,7 @@ static void several_are_shown_as_one_is(void **state) {
     }
 }
 
-/* ---- SQLite from outside ---- */
+/* ---- SQLite changed from outside ---- */
 
 static void tamper(const char *engine, const char *sql, int expected) {
     sqlite3 *db;
@@ -608,7 +608,7 @@ static void records_stay(void **state) {
     proof_passed("store", "records_stay [sqlite]", "EVENT-01");
 }
 
-/* ---- what the store says of itself ---- */
+/* ---- the store's own row ---- */
 
 static void level_follows(void **state) {
     (void)state;
@@ -639,7 +639,7 @@ static void level_follows(void **state) {
     shop_close(&shop);
 }
 
-/* STORE-18: tables that a newer build has given columns of its own are written and read as before. */
+/* STORE-18: tables to which a newer build has added columns are written and read as before. */
 static void columns_of_tomorrow(void **state) {
     (void)state;
     static const char *const TABLES[] = {"store",  "host", "goal",  "effect",     "inbox",

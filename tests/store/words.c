@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a store hold, in words? */
+/* Prints the content of a store as text. */
 #include "store/words.h"
 
 #include "store/rows.h"

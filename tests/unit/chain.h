@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a record follow the one before it? Hashed from its columns alone, by another way than record.c. */
+/* Checks that a record continues the one before it. The hash is computed from its columns alone, independently of
+ * record.c. */
 #pragma once
 
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How does one goal go on, signal by signal? Each step is looked at from outside: the goal and the plan stay whole,
- * the chain of records continues, and who keeps nothing but records and changed rows arrives at the same plan. */
+/* Runs one goal signal by signal. Each step is checked from outside: the goal and the plan stay consistent, the chain
+ * of records continues, and an observer that keeps nothing but records and changed rows arrives at the same plan. */
 #pragma once
 
 #include "steps.h"
@@ -20,17 +20,17 @@ struct play {
     struct decision did;
     struct signal given;
 
-    /* what a bystander knows, from records and rows alone */
+    /* what an observer knows from records and rows alone */
     struct node rows[LIMIT_NODES];
     enum node_status recorded_status[LIMIT_NODES];
     enum goal_status recorded_goal;
     uint64_t recorded_version;
     uint32_t written[RECORD_TYPES];
     uint32_t moves;
-    uint32_t sample; /* how often a signal is passed on as well; 0: always */
+    uint32_t sample; /* every sample-th signal is also forwarded; 0: all */
 };
 
-/* ---- the bystander ---- */
+/* ---- the observer ---- */
 
 static inline void bystander_reads_rows(struct play *p) {
     for (uint32_t i = 0; i < p->did.part_count; i++) {
@@ -53,7 +53,7 @@ static inline enum node_status status_named(struct str name) {
     return (enum node_status)value;
 }
 
-/* EVENT-04: a move is told by what was left and what was reached. */
+/* EVENT-04: the record of a transition names the old and the new status. */
 static inline void bystander_reads_move(struct play *p, const struct record *record,
                                         const struct evidence *evidence) {
     struct plan rows = {p->rows, p->goal.nodes_made};
@@ -83,7 +83,7 @@ static inline void bystander_reads_goal(struct play *p, enum record_type type) {
     }
 }
 
-/* PLAN-17, PLAN-19: versions without a gap, and no plan record that lacks anything. */
+/* PLAN-17, PLAN-19: versions have no gap, and plan records are complete. */
 static inline void bystander_reads_plan(struct play *p, const struct record *record,
                                         const struct evidence *evidence) {
     bool created = record->type == RECORD_PLAN_CREATED,
@@ -150,7 +150,7 @@ static inline void play_keep(struct play *p) {
     bystander_reads(p);
 }
 
-/* A signal that another host passes on decides the same. */
+/* A signal that another host forwards leads to the same decision. */
 static inline void forwarded_decides_the_same(struct play *p, const struct stepping *first) {
     struct signal again;
     struct stepping second = *first;
@@ -163,7 +163,7 @@ static inline void forwarded_decides_the_same(struct play *p, const struct stepp
           "%s decides otherwise when it is passed on", SIGNALS[first->signal->kind].name);
 }
 
-/* What comes of it: the error of a refusal, or none. */
+/* Performs one step. Returns the error of a refusal, or none. */
 static inline enum error play(struct play *p, struct signal signal) {
     arena_reset(&p->arena);
     p->now += 1000000;
@@ -230,7 +230,7 @@ static inline enum error play_override(struct play *p, const char *node, enum no
                                    .reason = STR("I know better")});
 }
 
-/* From queued to done, as the work goes. */
+/* Takes a node from queued to done. */
 static inline void play_finish(struct play *p, const char *node) {
     assert_int_equal(play_work(p, node, NODE_IN_PROGRESS), ERROR_NONE);
     assert_int_equal(play_work(p, node, NODE_DONE), ERROR_NONE);
@@ -317,7 +317,7 @@ static inline enum error play_add(struct play *p, const char *line, struct plan_
     return error;
 }
 
-/* ---- what one expects ---- */
+/* ---- expectations ---- */
 
 static inline const struct node *node_of(const struct play *p, const char *id) {
     const struct node *node = plan_find(&p->plan, str_of(id));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the tests of the core share? One guarded step, decisions in words, and what holds of every decision. */
+/* Helpers shared by the tests of the core: one guarded step, decisions as text, and checks that hold for every
+ * decision. */
 #pragma once
 
 #include "chain.h"
@@ -8,7 +9,7 @@
 
 #define T0 1794701782000000 /* times in the tables are microseconds after it */
 
-/* ---- one step, which may break a promise ---- */
+/* ---- one step, which may break an invariant ---- */
 
 struct stepping {
     struct world world;
@@ -28,7 +29,7 @@ static inline enum crash_guard_result step_guarded(struct stepping *s) {
     return crash_guard_run(step_call, s, &s->report);
 }
 
-/* ---- decisions in words ---- */
+/* ---- decisions as text ---- */
 
 static inline void text_is(const char *name, const char *text, const char *expected) {
     check(strcmp(text, expected) == 0, "%s:\n  %s\n  %s was expected", name, text, expected);
@@ -54,7 +55,7 @@ static inline const char *records_text(const struct decision *decision, struct a
     return text;
 }
 
-/* ---- what holds of every decision ---- */
+/* ---- checks for every decision ---- */
 
 static inline void records_follow(const char *name, const struct goal *before,
                                   const struct signal *signal, const struct policy *policy,
@@ -100,7 +101,7 @@ static inline bool slot_same(const struct effect_slot *a, const struct effect_sl
            a->run_host == b->run_host && a->until == b->until;
 }
 
-/* The hot part is compared as it is stored, so that no field of it is forgotten here. */
+/* The hot part is compared in its stored form, so that no field can be forgotten here. */
 static inline bool goal_same(const struct goal *a, const struct goal *b) {
     struct arena arena = {0};
     bool same = id_equal(a->id, b->id) && a->owner == b->owner && a->fence == b->fence &&
@@ -114,7 +115,7 @@ static inline bool goal_same(const struct goal *a, const struct goal *b) {
     return same;
 }
 
-/* A refusal has nothing in it; a decision that changes nothing has the goal as it was. */
+/* A refusal is empty; a decision that changes nothing contains the unchanged goal. */
 static inline void nothing_is_changed(const char *name, const struct goal *before,
                                       const struct decision *decision) {
     static const struct goal EMPTY;
@@ -126,7 +127,7 @@ static inline void nothing_is_changed(const char *name, const struct goal *befor
           name);
 }
 
-/* ---- all of a decision in bytes: what pointers point to, and no padding ---- */
+/* ---- a whole decision as bytes: with everything that its pointers refer to, and without padding ---- */
 
 static inline void slot_write(struct writer *writer, const struct effect_slot *slot) {
     write_varint(writer, slot->n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* P14: when do the notes of an earlier process say that something was not begun? */
+/* P14: tests when the notes of an earlier process prove that an act was not begun. */
 #include "unit.h"
 
 #include "ledger/act_log.h"
@@ -34,7 +34,7 @@ static void confirm(struct act_log *log) {
     act_log_confirm(log, &(struct act_head){.instance = id_of(1), .epoch = EPOCH, .batch = BATCH});
 }
 
-/* A process that has looked at everything of before, and ends. */
+/* The log of a process that has settled everything of earlier processes, and ended. */
 static struct act_log *left(void) {
     struct act_log *log = act_log_make(ROWS);
     assert_non_null(log);
@@ -55,11 +55,12 @@ static void notes_count_for_the_next_process(void **state) {
     assert_true(whole(log));
     assert_true(had(log, 5));
     assert_false(had(log, 6));
-    assert_true(
-        act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH + 1)); /* its answer was not heard */
+    assert_true(act_log_is_whole(log, id_of(1), EPOCH + 1,
+                                 BATCH + 1)); /* the answer to the last batch was lost */
     assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH + 2));
     assert_false(act_log_is_whole(log, id_of(1), EPOCH + 1, BATCH - 1));
-    assert_false(act_log_is_whole(log, id_of(1), EPOCH + 2, BATCH)); /* another process was there */
+    assert_false(
+        act_log_is_whole(log, id_of(1), EPOCH + 2, BATCH)); /* another process ran in between */
     assert_false(act_log_is_whole(log, id_of(1), EPOCH, BATCH));
     assert_false(act_log_is_whole(log, id_of(2), EPOCH + 1, BATCH)); /* another store */
     assert_true(act_log_begin(log, BOOT + 1));
@@ -69,7 +70,8 @@ static void notes_count_for_the_next_process(void **state) {
     act_log_free(log);
 }
 
-/* A process that could not rely on its notes, and ends before it has looked at everything of before, leaves none to rely on. */
+/* A process that could not rely on its notes, and ends before it has settled everything of earlier processes, leaves no
+ * notes to rely on. */
 static void doubt_lasts_until_it_is_settled(void **state) {
     (void)state;
     struct act_log *log = left();
@@ -86,7 +88,7 @@ static void doubt_lasts_until_it_is_settled(void **state) {
     act_log_free(log);
 }
 
-/* Before everything of earlier processes was looked at, a note may be missing. */
+/* Until everything of earlier processes is settled, a note may be missing. */
 static void nothing_counts_before_it_is_settled(void **state) {
     (void)state;
     struct act_log *log = act_log_make(ROWS);
@@ -104,21 +106,21 @@ static void a_note_that_is_needed_is_not_lost_silently(void **state) {
     assert_true(whole(log));
     confirm(log);
     act_log_settle(log);
-    for (uint8_t i = 0; i < ROWS; i++) { /* those of before were looked at */
+    for (uint8_t i = 0; i < ROWS; i++) { /* the earlier rows are settled */
         assert_true(note(log, (uint8_t)(50 + i)));
         act_log_end(log, id_of((uint8_t)(50 + i)), 0);
     }
-    assert_true(note(log, 70)); /* in place of one that has ended */
+    assert_true(note(log, 70)); /* replaces a row that has ended */
     assert_true(act_log_head(log)->whole);
     for (uint8_t i = 0; i < ROWS; i++)
         assert_true(note(log, (uint8_t)(80 + i)));
-    assert_false(act_log_head(log)->whole); /* 70 runs still, and its row is gone */
+    assert_false(act_log_head(log)->whole); /* 70 is still running, and its row is gone */
     act_log_settle(log);
     assert_false(whole(log));
     act_log_free(log);
 }
 
-/* Those of before are known until the end of the process, however much is noted since. */
+/* Rows of the earlier process stay known until this process ends, however much is noted since. */
 static void rows_of_before_stay_known(void **state) {
     (void)state;
     struct act_log *log = left();
@@ -136,14 +138,15 @@ static void a_command_is_noted_once(void **state) {
     struct act_row again = command_of(5, 9), send = {.goal = id_of(5), .n = 4, .kind = EFFECT_SEND};
     assert_true(note(log, 5));
     assert_false(note(log, 5));
-    assert_false(act_log_note(log, &again, true)); /* the goal has one, whatever its number */
+    assert_false(
+        act_log_note(log, &again, true)); /* the goal already has one, whatever its number */
     assert_true(act_log_note(log, &send, true));
     assert_false(act_log_note(log, &send, true));
     assert_true(act_log_note(log, &send, false));
     act_log_free(log);
 }
 
-/* From the file, as after a SIGKILL. */
+/* Reads the notes from the file, as after a SIGKILL. */
 static void notes_are_left(bool syncs) {
     char folder[] = "/tmp/overseer-acts-XXXXXX", path[64], error[256];
     assert_non_null(mkdtemp(folder));
@@ -162,11 +165,13 @@ static void notes_are_left(bool syncs) {
     assert_non_null(next);
     assert_true(act_log_is_whole(next, id_of(1), EPOCH + 1, BATCH));
     assert_true(had(next, 5));
-    assert_int_equal(had(next, 6), !syncs); /* noted and not begun: known where these are two */
+    assert_int_equal(
+        had(next, 6),
+        !syncs); /* noted and not begun: distinguished only where these are two writes */
     assert_int_equal(note(next, 6), syncs);
     act_log_free(next);
-    next =
-        act_log_open(folder, syncs, BOOT + 1, error, sizeof error); /* what was begun may be lost */
+    next = act_log_open(folder, syncs, BOOT + 1, error,
+                        sizeof error); /* after a reboot, a note of what was begun may be lost */
     assert_true(had(next, 5) && had(next, 6));
     act_log_free(log);
     act_log_free(next);

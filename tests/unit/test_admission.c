@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a desk keep to every cap and budget, answer each ask once, and let nobody starve? G-14, G-15. */
+/* Tests that an admission keeps to every cap and budget, answers each request once, and lets no request starve. G-14,
+ * G-15. */
 #include "play.h"
 
 #include "core/plan/graph.h"
@@ -14,7 +15,7 @@ enum {
     GRANTS = 4096
 };
 
-/* ---- a desk, step by step ---- */
+/* ---- an admission, step by step ---- */
 
 struct answer {
     struct id goal;
@@ -81,7 +82,7 @@ static void place_keep(struct place *p) {
         p->written[p->did.records[i].type]++;
 }
 
-/* What is stored row by row is the same as what is in memory. */
+/* The stored rows must equal the rows in memory. */
 static void rows_are_stored(struct place *p) {
     for (uint32_t i = 0; i < p->did.part_count; i++) {
         const struct part_change *part = &p->did.parts[i];
@@ -191,7 +192,7 @@ static enum verdict due(struct place *p) {
     return tell(p, (struct signal){.kind = SIGNAL_GOAL_DUE});
 }
 
-/* All its messages have arrived. */
+/* Delivers all its messages. */
 static void messages_end(struct place *p) {
     while (p->goal.open_count > 0) {
         struct effect_slot slot = p->goal.open[0];
@@ -278,7 +279,7 @@ static void test_the_first_who_asks_opens_it(void **state) {
     assert_true(admission.due == TIME_NEVER);
 }
 
-/* Each cap by itself: two are let in, the third waits until one of them is over. */
+/* Each cap alone: two requests are granted, the third waits until one of them is over. */
 static void test_each_cap_holds(void **state) {
     (void)state;
     static const struct {
@@ -318,7 +319,7 @@ static void test_each_cap_holds(void **state) {
     place_begin(NULL);
 }
 
-/* docs/decisions/0006: the score, a point for each minute, then the goal's id. */
+/* docs/decisions/0006: the order is by score plus one point per minute, then by goal id. */
 static void test_the_best_is_next(void **state) {
     (void)state;
     admission.policy.most_at_once = 1;
@@ -348,7 +349,7 @@ static void test_an_ask_is_answered_once(void **state) {
     struct permit_request one = wanted(0, 0, "ada");
     ask(&admission, one);
     granted(0, 0);
-    ask(&admission, one); /* repeated: the same answer, and nothing is taken twice */
+    ask(&admission, one); /* repeated: the same answer, and nothing is reserved twice */
     granted(0, 0);
     assert_int_equal(admission.live.permits.count, 1);
     admission.policy.most_at_once = 1;
@@ -392,11 +393,11 @@ static void test_a_budget_is_a_hard_stop(void **state) {
     ask(&admission, a);
     ask(&admission, b);
     granted(0, 1);
-    ask(&admission, c); /* 8 of 10 are reserved: it may be that they come back */
+    ask(&admission, c); /* 8 of 10 are reserved: they may be released later */
     waits(0, 2);
     settle(&admission, a, 1000000, 0, true);
     granted(0, 2);
-    settle(&admission, b, 7000000, 0, true); /* more than was reserved: charged all the same */
+    settle(&admission, b, 7000000, 0, true); /* more than was reserved: charged nevertheless */
     assert_int_equal(admission.live.budgets.at[0].spent, 8000000);
     assert_int_equal(admission.live.budgets.at[0].reserved, 4000000);
     ask(&admission, wanted(1, 0, "ada"));
@@ -404,7 +405,7 @@ static void test_a_budget_is_a_hard_stop(void **state) {
     assert_int_equal(admission.written[RECORD_BUDGET_USED_UP], 1);
     ask(&admission, wanted(1, 1, "ada"));
     denied(1, 1, "the budget day has 10.00 in 1d", midnight);
-    assert_int_equal(admission.written[RECORD_BUDGET_USED_UP], 1); /* people hear of it once */
+    assert_int_equal(admission.written[RECORD_BUDGET_USED_UP], 1); /* people are notified once */
     admission.now = midnight;
     ask(&admission, wanted(1, 2, "ada"));
     granted(1, 2);
@@ -412,7 +413,7 @@ static void test_a_budget_is_a_hard_stop(void **state) {
     assert_int_equal(admission.live.budgets.at[0].reserved, 8000000);
 }
 
-/* What others have reserved may not come back before midnight; then there is room all the same. */
+/* Amounts that others have reserved may not be released before midnight; then there is room nevertheless. */
 static void test_a_new_window_lets_it_in(void **state) {
     (void)state;
     int64_t midnight = T0 - T0 % MINUTES(1440) + MINUTES(1440);
@@ -432,7 +433,7 @@ static void test_a_new_window_lets_it_in(void **state) {
     granted(0, 1);
 }
 
-/* Messages may overtake each other: what was given back before it was asked for is gone. */
+/* Messages may arrive out of order: a permit that is returned before it was requested is gone. */
 static void test_what_comes_late_is_put_right(void **state) {
     (void)state;
     struct permit_request a = wanted(0, 0, "ada"), later = a;
@@ -441,17 +442,17 @@ static void test_what_comes_late_is_put_right(void **state) {
     ask(&admission, a);
     settle(&admission, later, 0, 0, true);
     assert_int_equal(admission.live.permits.count, 0);
-    ask(&admission, later); /* it runs, as far as anybody knows */
+    ask(&admission, later); /* as far as is known, it runs */
     granted(0, 0);
     assert_int_equal(admission.live.permits.count, 1);
     settle(&admission, a, 3, 0,
-           true); /* an older one: what it cost is charged, and nothing is freed */
+           true); /* an older turn: its cost is charged, and nothing is released */
     assert_int_equal(admission.live.permits.count, 1);
     settle(&admission, later, 0, 0, true);
     assert_int_equal(admission.live.permits.count, 0);
 }
 
-/* One that has used up what was reserved for it is told to stop when there is no more. */
+/* A run that has used up its reservation is stopped when the budget has nothing left. */
 static void test_a_run_that_burns_money_is_stopped(void **state) {
     (void)state;
     budget("fleet", UNIT_MONEY, 10000000, 0);
@@ -465,7 +466,7 @@ static void test_a_run_that_burns_money_is_stopped(void **state) {
     settle(&admission, a, 2000000, 0, false);
     denied(0, 0, "the budget fleet has 10.00 in all", 0);
     settle(&admission, a, 2000000, 0, false);
-    assert_null(answered(0, 0)); /* once */
+    assert_null(answered(0, 0)); /* denied only once */
     assert_int_equal(admission.live.budgets.at[0].spent, 13000000);
 }
 
@@ -499,12 +500,13 @@ static void test_an_account_waits_until_its_reset(void **state) {
     ask(&admission, a);
     limited(&admission, "acme", T0 + MINUTES(90));
     a.turn += 10;
-    ask(&admission, a); /* it goes on when the account is open */
+    ask(&admission, a); /* granted when the account is open again */
     ask(&admission, wanted(1, 0, "bob"));
     waits(1, 0);
     assert_true(admission.due == T0 + MINUTES(90));
     admission.now = T0 + MINUTES(5);
-    assert_int_equal(limited(&admission, "acme", 0), VERDICT_NOTHING); /* others hear of it too */
+    assert_int_equal(limited(&admission, "acme", 0),
+                     VERDICT_NOTHING); /* a repeated report changes nothing */
     assert_int_equal(limited(&admission, "nobody's", 0), VERDICT_REFUSE);
     admission.now = T0 + MINUTES(90);
     due(&admission);
@@ -514,7 +516,7 @@ static void test_an_account_waits_until_its_reset(void **state) {
     assert_int_equal(admission.written[RECORD_ACCOUNT_OPEN], 1);
 }
 
-/* Pain 9: a reset time is not invented; one agent tries, then the others follow. */
+/* A reset time is not invented: one agent tries, then the others follow. */
 static void test_a_guess_is_tried_by_one(void **state) {
     (void)state;
     admission.policy.quota_guess = MINUTES(10);
@@ -529,7 +531,7 @@ static void test_a_guess_is_tried_by_one(void **state) {
     due(&admission);
     granted(0, 0);
     waits(1, 0);
-    limited(&admission, "acme", 0); /* it was too early */
+    limited(&admission, "acme", 0); /* the try was too early */
     a.turn += 10;
     ask(&admission, a);
     assert_true(admission.due == admission.now + MINUTES(20));
@@ -552,15 +554,15 @@ static void test_one_who_only_seems_to_try_is_followed(void **state) {
     admission.now = admission.due;
     due(&admission);
     granted(0, 0);
-    settle(&admission, a, 0, 0, true); /* it is gone, and nobody knows anything */
+    settle(&admission, a, 0, 0, true); /* it ended without any information about the account */
     granted(1, 0);
     waits(2, 0);
-    admission.now = admission.due; /* no complaint for a while */
+    admission.now = admission.due; /* no limit was reported for a while */
     due(&admission);
     granted(2, 0);
 }
 
-/* ---- bounds on ourselves ---- */
+/* ---- limits on the supervisor itself ---- */
 
 static void test_the_pace_holds_in_any_minute(void **state) {
     (void)state;
@@ -603,7 +605,8 @@ static void disruptive_ask(uint32_t count) {
     }
 }
 
-/* Twenty run, thirty percent may be struck in a minute: the seventh makes it ask a person. */
+/* Twenty runs are active and thirty percent may be disrupted in a minute: the seventh request makes the admission ask a
+ * person. */
 static void test_a_blast_suspends_it(void **state) {
     (void)state;
     disruptive_ask(9);
@@ -630,7 +633,7 @@ static void test_a_person_may_want_them_left_alone(void **state) {
     tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN, .to = 1});
     denied(0, 6, "a person wants this agent left alone", 0);
     denied(0, 7, "a person wants this agent left alone", 0);
-    assert_int_equal(admission.live.permits.count, 20); /* they work on */
+    assert_int_equal(admission.live.permits.count, 20); /* they keep running */
     admission.now += MINUTES(2);
     struct permit_request later = wanted(0, 6, "ada");
     later.kind = PERMIT_DISRUPTIVE;
@@ -647,7 +650,7 @@ static void test_only_a_person_releases_it(void **state) {
     assert_true(admission.goal.pace.suspended);
 }
 
-/* Five in a minute are always allowed, however few run. */
+/* Five disruptive actions in a minute are always allowed, however few runs there are. */
 static void test_a_few_are_always_allowed(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 6; i++)
@@ -665,13 +668,13 @@ static void test_a_few_are_always_allowed(void **state) {
     assert_true(admission.goal.pace.suspended);
 }
 
-/* ---- a goal and its desk ---- */
+/* ---- a goal and its admission ---- */
 
 static struct place *place_of(struct id id) {
     return id_equal(id, admission.id) ? &admission : &other;
 }
 
-/* What one tells the other arrives, until nobody has anything to say. The number of messages. */
+/* Delivers messages between the two until neither sends another one. Returns the number of messages. */
 static uint32_t messages_pass(struct place *from) {
     uint32_t passed = 0;
     for (uint32_t i = 0; i < from->did.effect_count; i++) {
@@ -682,7 +685,7 @@ static uint32_t messages_pass(struct place *from) {
             continue;
         check(effect_decode(EFFECT_TELL, change.body, &effect), "a message");
         check(signal_decode(effect.body, &signal) && signal.keyed, "a signal");
-        struct decision did = from->did; /* `from` goes on below */
+        struct decision did = from->did; /* `from` takes further steps below */
         struct arena arena = from->arena;
         from->arena = (struct arena){0};
         struct place *to = place_of(effect.to);
@@ -715,7 +718,7 @@ static uint32_t effects_of(const struct place *p, enum effect_kind kind) {
     return count;
 }
 
-/* Reserve before dispatch, settle after. */
+/* The goal reserves before a dispatch, and settles after it. */
 static void test_a_goal_asks_and_pays(void **state) {
     (void)state;
     admission.agents[0].most = 1;
@@ -726,15 +729,15 @@ static void test_a_goal_asks_and_pays(void **state) {
     tell(&other, (struct signal){
                      .kind = SIGNAL_GOAL_CREATE, .by = WHO_HUMAN, .title = STR("t"), .host = HOST});
     plan_is_made("P1 T1/P1 T2/P1");
-    assert_int_equal(effects_of(&other, EFFECT_SPAWN), 0); /* not before it may */
+    assert_int_equal(effects_of(&other, EFFECT_SPAWN), 0); /* not before it has a permit */
     messages_pass(&other);
     assert_int_equal(effects_of(&other, EFFECT_SPAWN), 1);
     assert_int_equal(other.live.assignments.count, 2);
     assert_int_equal(admission.live.permits.count, 2);
     assert_int_equal(admission.live.budgets.at[0].reserved, 1000000);
     assert_int_equal(other.goal.starts, 1);
-    other.live.assignments.at[0].cost = 700000; /* as it was measured */
-    other.live.assignments.at[1].cost = 0;
+    other.live.assignments.at[0].usage.cost = 700000; /* as measured */
+    other.live.assignments.at[1].usage.cost = 0;
     tell(&other, (struct signal){.kind = SIGNAL_GOAL_MOVE,
                                  .by = WHO_HUMAN,
                                  .to = GOAL_CANCELLED,
@@ -749,7 +752,7 @@ static void test_a_goal_asks_and_pays(void **state) {
     arena_free(&other.arena);
 }
 
-/* What a sample says of a run; whether it was told to the desk. */
+/* Applies a sample of a run. Returns whether the admission was notified. */
 static bool measured(struct assignment *assignment, uint64_t cost, uint64_t tokens) {
     static struct arena arena;
     struct live live = {.assignments = {assignment, 1}};
@@ -771,36 +774,36 @@ static bool measured(struct assignment *assignment, uint64_t cost, uint64_t toke
     return decision.effect_count == 1;
 }
 
-/* A run begins at nothing, an assignment has several; little is told only when it is over. */
+/* A run starts at zero, and an assignment has several runs; small amounts are reported only when the run is over. */
 static void test_every_run_counts(void **state) {
     (void)state;
-    struct assignment assignment = {.agent = "ada", .admission = HOST, .turn = 1};
+    struct assignment assignment = {.agent = "ada", .permit.host = HOST, .permit.turn = 1};
     budget("fleet", UNIT_MONEY, 1000, 0);
-    assert_false(measured(&assignment, 9, 0)); /* less than a hundredth */
-    assert_int_equal(assignment.cost, 0);
+    assert_false(measured(&assignment, 9, 0)); /* less than one percent */
+    assert_int_equal(assignment.usage.cost, 0);
     assert_true(measured(&assignment, 25, 0));
-    assert_int_equal(assignment.settled_cost, 25);
-    assignment.run_cost = assignment.run_tokens = 0; /* a new run */
+    assert_int_equal(assignment.usage.settled_cost, 25);
+    assignment.usage.run_cost = assignment.usage.run_tokens = 0; /* a new run */
     assert_true(measured(&assignment, 20, 0));
-    assert_int_equal(assignment.cost, 45);
-    assert_int_equal(assignment.settled_cost, 45);
+    assert_int_equal(assignment.usage.cost, 45);
+    assert_int_equal(assignment.usage.settled_cost, 45);
     assert_false(measured(&assignment, 20, 0)); /* nothing new */
-    admission.agents[0].price = 2000000;        /* two for a token: nobody says what a run cost */
-    struct assignment priced = {.agent = "ada", .admission = HOST, .turn = 1};
+    admission.agents[0].price = 2000000;        /* 2 per token: the cost of a run is not reported */
+    struct assignment priced = {.agent = "ada", .permit.host = HOST, .permit.turn = 1};
     assert_true(measured(&priced, 0, 30));
-    assert_int_equal(priced.settled_cost, 60);
+    assert_int_equal(priced.usage.settled_cost, 60);
 }
 
-/* ---- everything at random, counted by somebody else ---- */
+/* ---- random operations, checked by independent accounting ---- */
 
 struct work {
     bool asked, runs;
     struct permit_request wanted;
-    uint32_t answers; /* to the newest ask */
+    uint32_t answers; /* to the newest request */
     uint64_t reserved, tokens, settled, settled_tokens;
 };
 
-struct counted { /* one budget for one of those that it counts */
+struct counted { /* one budget for one of its keys */
     uint32_t budget;
     char key[LIMIT_SCOPE + 1];
     int64_t since;
@@ -811,7 +814,7 @@ static struct world_of_works {
     struct work works[WORKS];
     struct counted uses[USES];
     uint32_t use_count, turns;
-    int64_t grants[GRANTS]; /* when, of the newest */
+    int64_t grants[GRANTS]; /* times of the newest grants */
     uint32_t grant_count;
     uint64_t goal_cost[GOALS], goal_tokens[GOALS], goal_starts[GOALS];
     struct chance chance;
@@ -823,7 +826,7 @@ static const struct policy_agent *agent_of(const struct work *work) {
     return policy_agent(&admission.policy, str_of(work->wanted.agent));
 }
 
-/* What this budget calls the agent; false: it does not count it. */
+/* The key under which this budget counts the agent; false: it does not count it. */
 static bool key_of(const struct policy_budget *of, const struct work *work,
                    char key[LIMIT_SCOPE + 1]) {
     const struct policy_agent *agent = agent_of(work);
@@ -897,7 +900,7 @@ static void spend(const struct work *work, uint64_t cost, uint64_t tokens, uint6
 
 enum room { ROOM, NOT_NOW, NEVER };
 
-/* Would there be room for it, as somebody else counts? */
+/* Is there room for it, by the independent accounting? */
 static enum room budget_room(const struct work *work) {
     enum room room = ROOM;
     char key[LIMIT_SCOPE + 1];
@@ -930,7 +933,7 @@ static uint32_t running_in(uint64_t repository) {
     return count;
 }
 
-/* How far it is above the tightest cap; 0: it fits exactly. `more`: with one more. */
+/* Do all caps hold, with `more` additional runs? */
 static bool caps_hold(const struct work *work, uint32_t more) {
     const struct policy *policy = &admission.policy;
     const struct {
@@ -954,7 +957,7 @@ static uint64_t rank_of(const struct work *work) {
     return work->wanted.score + (uint64_t)((admission.now - work->wanted.asked_at) / MINUTES(1));
 }
 
-/* 0006: nobody with the same agent, and in no repository, was passed over. */
+/* 0006: no waiting request with the same agent and no repository was passed over. */
 static void nobody_was_passed_over(const struct work *chosen) {
     for (uint32_t i = 0; i < WORKS; i++) {
         const struct work *other = &all.works[i];
@@ -997,7 +1000,7 @@ static void answer_count(const struct answer *answer) {
     uint32_t goal = answer->goal.bytes[0] - 1u;
     struct work *work = &all.works[goal * ASSIGNMENTS + answer->assignment];
     if (!answer->granted && work->runs && answer->kind == PERMIT_BEGIN)
-        return; /* its money is used up: it is stopped later, or works on */
+        return; /* its budget is used up: it is stopped later, or continues */
     check(answer->turn == work->wanted.turn && answer->kind == work->wanted.kind,
           "to what was asked");
     check(work->asked && work->answers == 0, "answered twice");
@@ -1029,7 +1032,7 @@ static void row_is_right(const struct budget *row) {
     }
 }
 
-/* What the desk has in its rows is what happened. */
+/* The rows of the admission match what happened. */
 static void sums_are_right(void) {
     uint32_t runs = 0, asks = 0, rows_run = 0, rows_ask = 0;
     for (uint32_t i = 0; i < WORKS; i++) {
@@ -1046,7 +1049,7 @@ static void sums_are_right(void) {
         row_is_right(&admission.live.budgets.at[i]);
 }
 
-/* Whoever could be let in is, at once; whoever can never be, knows. */
+/* A request that can be granted is granted at once; one that never can be is denied. */
 static void nobody_waits_in_vain(void) {
     bool free_pace = admission.policy.actions_per_minute == 0;
     if (admission.goal.pace.suspended ||
@@ -1062,7 +1065,7 @@ static void nobody_waits_in_vain(void) {
     }
 }
 
-/* After each step, whoever sent it. */
+/* Called after each step, whichever signal caused it. */
 static void step_is_right(enum verdict verdict) {
     if (verdict != VERDICT_CHANGE)
         return;
@@ -1074,7 +1077,7 @@ static void step_is_right(enum verdict verdict) {
         nobody_waits_in_vain();
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void work_asks(struct work *work, enum permit_kind kind) {
     static const char *const AGENTS[] = {"ada", "bob", "cid"};
@@ -1094,7 +1097,7 @@ static void work_asks(struct work *work, enum permit_kind kind) {
     work->answers = 0;
     if (kind == PERMIT_BEGIN)
         work->runs = false;
-    else if (!work->runs) { /* it came to life by itself: it counts, and has nothing reserved */
+    else if (!work->runs) { /* it started by itself: it counts, and has nothing reserved */
         work->runs = true;
         work->reserved = work->tokens = work->settled = work->settled_tokens = 0;
     }
@@ -1186,7 +1189,7 @@ static void anything_happens(void) {
             tell(&admission, (struct signal){.kind = SIGNAL_ADMISSION_RELEASE, .by = WHO_HUMAN}));
 }
 
-/* Nobody asks any more: in the end everybody has an answer. */
+/* Without new requests, every request is answered in the end. */
 static void everybody_is_answered(void) {
     for (uint32_t round = 0; round < 400; round++) {
         bool asked = false;

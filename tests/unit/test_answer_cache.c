@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are answers kept only while they are true, and within their bounds? */
+/* Tests that answers are cached only while they are valid, and within the limits of the cache. */
 #include "engine/answer_cache.h"
 #include "ops/all.h"
 #include "unit/unit.h"
@@ -36,7 +36,7 @@ static void a_write_drops_what_is_kept(void **state) {
     check(!found(2, ""), "of all goals");
 }
 
-/* Read before the commit, answered after it. */
+/* The read began before the commit and finished after it. */
 static void a_read_that_was_overtaken_is_not_kept(void **state) {
     (void)state;
     uint64_t mark = answer_cache_mark(goal_of(3));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a file held to exactly what a contract says of it, and is what is wrong said so that it can be mended? On real files. */
+/* Tests that a file is checked against exactly what a contract says of it, and that the reason for a failure tells how
+ * to repair it. On real files. */
 #include "unit/unit.h"
 
 #include "lib/proof.h"
-#include "runs/artifact.h"
+#include "runs/artifact/artifact.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,7 +39,7 @@ static void file_set(const char *name, struct str text) {
 
 static const int64_t LONG = 60000000;
 
-/* Twice: VERIFY-23, the same each time. */
+/* Checked twice: VERIFY-23, the result is the same each time. */
 static void says(struct artifact artifact, const char *reason) {
     struct arena arena = {0};
     for (int i = 0; i < 2; i++) {
@@ -139,7 +140,7 @@ static void test_it_is_json(void **state) {
         json_says(NO[i].text, (struct artifact){0}, reason);
     }
     file_set("a", STR("{"));
-    says((struct artifact){PATH("a")}, ""); /* nobody asked */
+    says((struct artifact){PATH("a")}, ""); /* JSON was not required */
     proof_passed("unit", "artifact JSON", "VERIFY-06");
 }
 
@@ -204,7 +205,7 @@ static void test_time_is_bounded(void **state) {
     arena_free(&arena);
 }
 
-/* Whatever was stored: nothing outside of the folder is opened. */
+/* Whatever path was stored: nothing outside the folder is opened. */
 static void test_paths_stay_inside(void **state) {
     (void)state;
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does base keep what its headers say: memory, text, ids, hashes, bytes, maps, due times, time? */
+/* Tests that base does what its headers say: memory, text, ids, hashes, bytes, maps, due times, time. */
 #include "unit.h"
 
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "base/recent.h"
 #include "base/time.h"
 
-/* A malloc that has not enough says so, under the address sanitizer too. */
+/* A malloc without enough memory returns NULL, under the address sanitizer too. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "allocator_may_return_null=1";
@@ -63,7 +63,7 @@ static void test_arena_memory_is_aligned_for_every_type(void **state) {
     arena_free(&arena);
 }
 
-/* An alignment that is accepted is honoured; refusing it as a broken promise is as good. */
+/* An accepted alignment is honoured; refusing it as a broken invariant is equally correct. */
 static void test_arena_honours_large_alignments_or_refuses(void **state) {
     (void)state;
     for (size_t align = 32; align <= 4096; align *= 2) {
@@ -236,7 +236,7 @@ static void test_text_is_well_formed_utf8_without_nul(void **state) {
     assert_true(str_is_text((struct str){0}));
 }
 
-/* One character exactly, found another way: put its bits together, then look whether they were due. */
+/* Independent check for exactly one UTF-8 character: assembles its bits, then checks their range. */
 static bool is_one_character(const unsigned char *s, size_t len) {
     static const uint32_t LEAST[] = {0, 1, 0x80, 0x800, 0x10000};
     static const unsigned LEAD[] = {0, 0x00, 0xC0, 0xE0, 0xF0},
@@ -401,7 +401,7 @@ static const struct hash_case {
      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 };
 
-/* Of so many letters a: where the padding takes a second block, and where it does not. */
+/* Inputs of that many letters a: lengths at which the padding needs a second block, and at which it does not. */
 static const struct length_case {
     size_t length;
     const char *hash;
@@ -427,12 +427,12 @@ static void test_sha256_is_that_of_fips_180(void **state) {
     for (size_t i = 0; i < count_of(HASHES); i++)
         hash_is(sha256(str_of(HASHES[i].text)), HASHES[i].hash);
     hash_is(sha256((struct str){0}), HASHES[0].hash);
-    char *agent_messages = malloc(1000000);
-    assert_non_null(agent_messages);
-    memset(agent_messages, 'a', 1000000);
+    char *letters = malloc(1000000);
+    assert_non_null(letters);
+    memset(letters, 'a', 1000000);
     for (size_t i = 0; i < count_of(LENGTHS); i++)
-        hash_is(sha256((struct str){agent_messages, LENGTHS[i].length}), LENGTHS[i].hash);
-    free(agent_messages);
+        hash_is(sha256((struct str){letters, LENGTHS[i].length}), LENGTHS[i].hash);
+    free(letters);
 }
 
 static void test_sha256_is_the_same_in_pieces(void **state) {
@@ -518,7 +518,7 @@ static void test_varints_refuse_every_other_form(void **state) {
         "80808080808080808002",     /* bit 64 alone */
         "ffffffffffffffffff7f",     /* 70 bits */
         "8080808080808080808001",   /* eleven bytes */
-        "ffffffffffffffffff8100",   /* goes on after the tenth */
+        "ffffffffffffffffff8100",   /* continues after the tenth */
         "8080808080808080808000",   /* zero in eleven */
         "808080808080808080808001", /* twelve bytes */
     };
@@ -617,7 +617,7 @@ static void test_zigzag_keeps_small_numbers_small(void **state) {
 
 enum { OPERATIONS = 100000, KEYS = 3000, DUE_KEYS = 400 };
 
-/* Every third key wants one of the last places of the table, so that runs grow long and wrap around. */
+/* Every third key hashes to one of the last slots of the table, so that probe sequences grow long and wrap around. */
 static void keys_fill(struct id *keys, size_t count, struct chance *chance) {
     for (size_t i = 0; i < count; i++)
         do
@@ -625,7 +625,7 @@ static void keys_fill(struct id *keys, size_t count, struct chance *chance) {
         while (i % 3 == 0 && (id_hash(keys[i]) & 0xFF) < 0xFC);
 }
 
-/* How many of 100 live: the table fills, thins out, and fills again. */
+/* How many of 100 keys are present: the table fills, empties, and fills again. */
 static uint32_t share_now(int operation) {
     static const uint32_t SHARE[] = {80, 20, 95, 5, 60, 0, 90, 50, 10, 70};
     return SHARE[operation / (OPERATIONS / (int)count_of(SHARE))];
@@ -723,7 +723,7 @@ static void due_pop_one(struct due_case *c, int64_t now) {
 static void due_operate(struct due_case *c, struct chance *chance, int operation) {
     uint32_t k = chance_below(chance, DUE_KEYS), what = chance_below(chance, 100);
     if (what < share_now(operation)) {
-        int64_t at = (int64_t)chance_below(chance, 500) - 250; /* many are equal */
+        int64_t at = (int64_t)chance_below(chance, 500) - 250; /* many times are equal */
         assert_true(due_set(&c->due, c->keys[k], at));
         c->at[k] = at;
     } else if (what % 3 == 0) {
@@ -818,7 +818,7 @@ static void test_times_agree_with_the_c_library(void **state) {
     }
 }
 
-/* Such times are in no calendar; what is written stays inside its bounds all the same. */
+/* No calendar contains such times; the output stays within its buffer nevertheless. */
 static void test_the_ends_of_time_are_written_without_harm(void **state) {
     (void)state;
     char text[TIME_TEXT + 2];
@@ -849,7 +849,7 @@ static void after_back(void *with) {
     *(int64_t *)with = time_after(5, -3);
 }
 
-/* at + span is 2; refusing a span that goes back, as a broken promise, is as good. */
+/* at + span is 2; refusing a negative span as a broken invariant is equally correct. */
 static void test_time_after_goes_back_or_refuses(void **state) {
     (void)state;
     int64_t at = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a freeze kept where nothing more can be written, and is what a folder takes counted right? */
+/* Tests that a freeze is recorded even when nothing more can be written, and that the size of a folder is counted
+ * correctly. */
 #include "unit.h"
 
 #include "runs/brake_file.h"
@@ -40,7 +41,7 @@ static off_t size_of_file(const char *path) {
     return about.st_blocks * 512;
 }
 
-/* What was noted is there after a restart, and noting it takes no new block of the disk. */
+/* A noted freeze is there after a restart, and noting it needs no new disk block. */
 static void a_freeze_is_kept(void **state) {
     (void)state;
     struct brake_file file, again;
@@ -65,7 +66,7 @@ static void a_freeze_is_kept(void **state) {
     brake_file_close(&file);
 }
 
-/* Half a block, or any bit of it turned: empty, and never another run's. */
+/* Half a block, or one with any bit flipped, is read as empty, and never as another run's. */
 static void a_torn_note_is_none(void **state) {
     (void)state;
     struct brake_file file;
@@ -96,7 +97,7 @@ static void file_make(const char *name, size_t size) {
     close(fd);
 }
 
-/* Links lead nowhere; a walk that may look at no more says that it was cut. */
+/* Links are not followed; a walk that reaches its limit of entries says that it was cut. */
 static void a_folder_is_counted(void **state) {
     (void)state;
     char path[128], link[128];
@@ -117,7 +118,7 @@ static void a_folder_is_counted(void **state) {
     assert_int_equal(space_of("/there is no such folder", &walk), 0);
 }
 
-/* What is given up is really free, and is made again. */
+/* A released reserve is really free, and can be made again. */
 static void the_reserve(void **state) {
     (void)state;
     struct ballast ballast;
@@ -131,7 +132,7 @@ static void the_reserve(void **state) {
     assert_true(ballast_release(&ballast) && !ballast_release(&ballast));
     assert_int_equal(access(ballast.path, F_OK), -1);
     assert_true(ballast_make(&ballast));
-    ballast_open(&ballast, folder, 64ull << 20); /* of the daemon before */
+    ballast_open(&ballast, folder, 64ull << 20); /* left by the previous daemon */
     assert_true(ballast.there && ballast_release(&ballast));
     ballast_open(&ballast, folder, 0);
     assert_false(ballast_make(&ballast));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is every operation carried out as it should be, without any door (API-10)? Calls with a pretend store, ledger, spool and
- * clock; addresses; tokens. */
+/* Tests every operation without any interface (API-10): calls with a simulated store, ledger, spool and clock;
+ * addresses; tokens. */
 #include "unit.h"
 
 #include "engine/answer_locally.h"
@@ -20,11 +20,11 @@
 static const struct caller PERSON = {.role = ROLE_HUMAN, .actor = "human:1000"};
 static const char GOAL[] = "goal_01JC7Q4T9ZJ5X0M2K8W3R6VYHN";
 
-/* ---- what stands around a call ---- */
+/* ---- the environment of a call ---- */
 
 static struct {
     int64_t now;
-    struct lookup *asked; /* the last question */
+    struct lookup *asked; /* the last lookup */
     struct input *queued; /* the last signal */
     bool queue_full, spool_wanted;
     void (*spooled)(void *with, bool safe);
@@ -110,7 +110,7 @@ static void answered(void *with) {
     world.answered++;
 }
 
-/* ---- asking ---- */
+/* ---- calling ---- */
 
 struct asking {
     struct call *call;
@@ -182,7 +182,7 @@ static void writes(void **state) {
     assert_string_equal(json_string_value(json_object_get(result, "goalId")), GOAL);
     assert_int_equal(json_integer_value(json_object_get(result, "seq")), 7);
     json_decref(result);
-    two = report("k"); /* G-45: the same key is the same happening */
+    two = report("k"); /* G-45: the same key is the same event */
     assert_true(id_equal(first.source, world.queued->signal.source));
     world.queued->error = ERROR_CONFLICT;
     snprintf(world.queued->why, sizeof world.queued->why, "It is closed");
@@ -199,7 +199,7 @@ static void writes(void **state) {
     done(&three);
 }
 
-/* Done comes once, whoever is first; and not at all to whoever has gone. */
+/* A call is completed once, by the first of time-out and answer; and not at all if its caller has gone. */
 static void timeout(void **state) {
     (void)state;
     struct asking one = report("a");
@@ -225,7 +225,7 @@ static void spools(void **state) {
     (void)state;
     world.spool_wanted = true;
     calls_sweep(&context);
-    struct asking soon = report("soon"); /* it may be back in a moment */
+    struct asking soon = report("soon"); /* the store may be back in a moment */
     assert_true(soon.later && world.queued);
     call_written(world.queued);
     done(&soon);
@@ -244,7 +244,8 @@ static void spools(void **state) {
     done(&two);
     world.spool_wanted = false;
     calls_sweep(&context);
-    struct asking three = report("c"); /* the store goes away while the ledger has it */
+    struct asking three =
+        report("c"); /* the store becomes unavailable while the ledger has the signal */
     struct input *late = world.queued;
     world.spool_wanted = true;
     world.now += SECONDS(3);
@@ -283,7 +284,8 @@ static void beginnings(void **state) {
     done(&two);
 }
 
-/* The name is found when nobody waits any more: nothing is asked on, and nobody is told twice. */
+/* The name is resolved when the call has already timed out: no further request is made, and the caller is not answered
+ * twice. */
 static void beginnings_too_late(void **state) {
     (void)state;
     struct id found = {{1}};
@@ -299,7 +301,7 @@ static void beginnings_too_late(void **state) {
     done(&one);
 }
 
-/* Nobody knows yet whose report it is, so it cannot be spooled either. */
+/* The goal of the report is not known yet, so the report cannot be spooled either. */
 static void beginnings_are_not_spooled(void **state) {
     (void)state;
     world.spooled = NULL;
@@ -318,7 +320,7 @@ static void beginnings_are_not_spooled(void **state) {
     calls_sweep(&context);
 }
 
-/* POLICY-03 … : the table says who may, and every door asks it. */
+/* POLICY-03 … : the table says who may call an operation, and every interface asks it. */
 static void roles(void **state) {
     (void)state;
     for (size_t i = 0; i < OP_COUNT; i++)
@@ -360,7 +362,7 @@ static struct id keyed_source(const struct caller *caller) {
     return keyed_signal(caller, "{\"text\": \"half\", \"key\": \"1\"}").source;
 }
 
-/* Two runs of one goal count their reports, each for itself. */
+/* Two runs of one goal number their reports independently. */
 static void keys_of_runs(void **state) {
     (void)state;
     struct caller one = {.role = ROLE_RUN, .actor = "actor:agent:coder-1", .run = "R_1"};
@@ -371,8 +373,8 @@ static void keys_of_runs(void **state) {
     assert_false(id_equal(keyed_source(&one), keyed_source(&other)));
 }
 
-/* The key names the request: its caller, operation and goal; the source is that of key and body. The source of before is the one
- * that older builds have stored. */
+/* The key identifies the request: its caller, operation and goal; the source is derived from key and body. The old
+ * source is the one that older builds have stored. */
 static void keys_and_bodies(void **state) {
     (void)state;
     struct caller ann = {.role = ROLE_HUMAN, .actor = "human:ann"};
@@ -436,7 +438,7 @@ static void addresses(void **state) {
     (void)state;
     static const struct {
         const char *text, *host;
-        int port; /* -1: it is no address */
+        int port; /* -1: not an address */
         bool loopback;
     } CASES[] = {
         {"127.0.0.1:7070", "127.0.0.1", 7070, true},
@@ -498,7 +500,7 @@ static void folder_forget(const char *folder) {
     rmdir(folder);
 }
 
-/* As many as there may be: each line is the first with another hash. */
+/* Fills the file up to the limit: each line is the first one with another hash. */
 static void tokens_fill(const char *path) {
     FILE *file = fopen(path, "r+");
     char line[1024];
@@ -555,7 +557,7 @@ static void tokens(void **state) {
     assert_true(token_opens(run, &caller) && caller.role == ROLE_RUN);
     assert_true(strcmp(caller.run, "R") == 0 && token_opens(brief, &caller));
     tokens_close(context.tokens);
-    context.tokens = tokens_open(folder, error, sizeof error); /* a new start */
+    context.tokens = tokens_open(folder, error, sizeof error); /* a restart */
     assert_true(tokens_count(context.tokens) == 2 && token_opens(run, &caller));
     snprintf(path, sizeof path, "%s/tokens", folder);
     struct stat seen;
@@ -568,7 +570,9 @@ static void tokens(void **state) {
     assert_true(!token_opens(run, &caller) && token_opens(next, &caller) &&
                 caller.role == ROLE_RUN);
     token_ask(token_revoke_answer, &OP_TOKEN_REVOKE, params, ERROR_NOT_FOUND);
-    chmod(folder, 0500); /* what cannot be written has not happened; root may write everywhere */
+    chmod(
+        folder,
+        0500); /* a change that cannot be written must not take effect; root may write everywhere */
     if (access(folder, W_OK) != 0) {
         snprintf(params, sizeof params, "{\"tokenId\": \"%s\"}",
                  json_string_value(json_object_get(next, "tokenId")));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are steps of the wall clock detected, while a daemon runs and while none does? With clocks, boots and files of the test's own. */
+/* Tests that steps of the wall clock are detected, while a daemon runs and while none does. Clocks, boots and files are
+ * the test's own. */
 #include "../../src/sys/clock_step.c"
 #include "sys/file_replace.h"
 
@@ -48,7 +49,7 @@ static void pass(int64_t span) {
     boot += span;
 }
 
-/* A second of a daemon's life at a time, so that the file is kept. */
+/* Lets the daemon live for the span, one minute at a time, so that the file is kept up to date. */
 static void live(int64_t span) {
     for (int64_t lived = 0; lived < span; lived += MINUTES(1)) {
         pass(MINUTES(1));
@@ -105,7 +106,7 @@ static void test_steps_while_it_runs(void **state) {
         assert_int_equal(clock_steady_to_wall(clock_steady()), wall);
     }
     assert_true(clock_leapt_within(MINUTES(1)));
-    for (int i = 0; i < 7200; i++) { /* slewing is none */
+    for (int i = 0; i < 7200; i++) { /* slewing is not a step */
         pass(SECONDS(1));
         wall += 500;
         assert_int_equal(clock_read().stepped, sum);
@@ -126,7 +127,7 @@ static void test_steps_while_none_runs(void **state) {
     assert_true(clock_id() == id && clock_is_in_doubt() && clock_leapt_within(MINUTES(1)));
     live(MINUTES(1));
     pass(MINUTES(5));
-    daemon_starts(); /* nothing happened: the sum stays */
+    daemon_starts(); /* no step: the sum is unchanged */
     assert_int_equal(clock_read().stepped, -YEAR);
 }
 
@@ -145,7 +146,7 @@ static void test_calm_is_kept(void **state) {
     assert_true(clock_calm_for() >= DAY);
     wall += SECONDS(2);
     clock_read();
-    assert_true(clock_calm_for() >= DAY); /* a step, and no leap */
+    assert_true(clock_calm_for() >= DAY); /* a step, but not a leap */
     wall += SECONDS(200);
     clock_read();
     assert_int_equal(clock_calm_for(), 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does each rule decide what it says, always the same, and leave every goal whole? */
+/* Tests that each rule decides what it says, deterministically, and leaves every goal consistent. */
 #include "steps.h"
 
 enum { HOST = 7, OTHER_HOST = 8, WITHIN = 1000, FENCE = 3 };
 
-/* ---- goals and decisions in words ---- */
+/* ---- goals and decisions as text ---- */
 
 static struct arena scratch;
 
@@ -20,8 +20,8 @@ static int scratch_free(void **state) {
     return 0;
 }
 
-/* Each letter is an open effect: r ready, R running, U unconfirmed. Ordinal 0 has ended before; the
- * others follow. The nth of them, if it runs, runs until 10 * n. */
+/* Each letter is an open effect: r ready, R running, U unconfirmed. Ordinal 0 has already ended; the others follow. The
+ * nth of them, if it runs, runs until 10 * n. */
 static struct goal goal_with(const char *open, enum goal_status status, enum need need) {
     struct goal goal = {.id = {{1, 2, 3}},
                         .owner = HOST,
@@ -100,7 +100,7 @@ static const struct row {
     struct signal signal;
     enum expect expect;
     enum error error;
-    const char *goal, *records, *effects; /* afterwards */
+    const char *goal, *records, *effects; /* expected afterwards */
     enum goal_status status;
     enum need need;
     bool seen, key_used;
@@ -310,7 +310,7 @@ static const struct row {
     {"a goal that is not whole", "R", {REPORT}, BREAKS, .status = GOAL_COMPLETED},
 };
 
-/* The case of a row: what the table leaves open is the same everywhere. */
+/* The inputs for a row; what the table leaves open is the same for all rows. */
 struct scene {
     struct goal goal;
     struct signal signal;
@@ -371,9 +371,9 @@ static void test_each_rule_decides_as_in_the_table(void **state) {
         row_holds(&ROWS[i]);
 }
 
-/* ---- what stands in a decision ---- */
+/* ---- the content of a decision ---- */
 
-/* The scene of a row by its name, stepped. */
+/* Sets up the row with this name and performs its step. */
 static struct decision *row_step(struct scene *scene, const char *name) {
     size_t i = 0;
     while (i < count_of(ROWS) && strcmp(ROWS[i].name, name) != 0)
@@ -479,7 +479,7 @@ static void test_a_report_is_kept_as_said(void **state) {
     assert_true(goal_same(&decision->goal, &expected));
 }
 
-/* A success does not complete a paused goal behind anybody's back. */
+/* A success does not silently complete a paused goal. */
 static void test_a_paused_goal_is_not_completed(void **state) {
     (void)state;
     static const struct row ROW = {"ended while paused", "R", {ENDED 1}, .status = GOAL_PAUSED};
@@ -584,7 +584,7 @@ static void test_a_goal_is_set_aside_with_its_reason(void **state) {
     expected.seq++;
     expected.head = decision.records[0].hash;
     expected.updated_at = T0 + 3;
-    expected.due_at = TIME_NEVER; /* it is not stepped, so it is not woken either */
+    expected.due_at = TIME_NEVER; /* it is not stepped, so it needs no due time either */
     assert_true(goal_same(&decision.goal, &expected));
     assert_int_equal(goal_display_state(&decision.goal), DISPLAY_NEEDS_YOU);
 }
@@ -602,13 +602,13 @@ static void test_a_broken_goal_can_be_set_aside(void **state) {
     assert_int_equal(evidence_of(&decision.records[0]).text.len, LIMIT_RECORD_BODY - 1024 - 1);
 }
 
-/* ---- the same again ---- */
+/* ---- determinism ---- */
 
-/* What a step could read by mistake is different each time: its stack, its arena. */
+/* Changes the memory that a step could read by mistake: its stack and its arena. */
 static __attribute__((noinline)) void leave_dirt(struct arena *arena, int with) {
     char stack[8192];
     memset(stack, with, sizeof stack);
-    __asm__ volatile("" : : "r"(stack) : "memory"); /* it is not optimised away */
+    __asm__ volatile("" : : "r"(stack) : "memory"); /* prevents optimising it away */
     memset(arena_take(arena, 8192, 1), with, 8192);
     arena_reset(arena);
 }
@@ -632,20 +632,21 @@ static void test_the_same_inputs_give_the_same_bytes_a_thousand_times(void **sta
                 first = arena_copy(&scratch, bytes);
             check(str_equal(bytes, first), "%s, round %d", ROWS[i].name, round);
         }
-        assert_memory_equal(&scene.goal, &before.goal, sizeof scene.goal); /* only looked at */
+        assert_memory_equal(&scene.goal, &before.goal,
+                            sizeof scene.goal); /* the inputs are only read */
         assert_memory_equal(&scene.signal, &before.signal, sizeof scene.signal);
     }
     arena_free(&arena);
 }
 
-/* ---- chance ---- */
+/* ---- random signals ---- */
 
 enum { SIGNALS_SENT = 200000, POPULATION = 64, HOSTS = 3 };
 
 struct being {
     bool exists;
     struct goal goal;
-    uint64_t made, ended; /* ordinals */
+    uint64_t made, ended; /* bit sets of ordinals */
 };
 
 struct life {
@@ -654,7 +655,8 @@ struct life {
     int64_t now;
     uint64_t names;
     struct policy policy;
-    uint32_t written[RECORD_TYPES], happened[RECORD_TYPES]; /* records; transitions */
+    uint32_t written[RECORD_TYPES],
+        happened[RECORD_TYPES]; /* number of records; number of transitions */
     uint32_t nothing, refused, broken;
 };
 
@@ -665,7 +667,7 @@ static const struct effect_slot *slot_in(const struct goal *goal, uint32_t n) {
     return NULL;
 }
 
-/* What happened to the effects, read off the goal before and after. */
+/* Derives what happened to the effects from the goal before and after. */
 static void effects_compare(const struct goal *before, const struct goal *after,
                             uint32_t *happened) {
     for (uint32_t i = 0; i < before->open_count; i++) {
@@ -697,10 +699,10 @@ static void goals_compare(const struct goal *before, const struct goal *after, u
     }
     bool doubted = after->need == NEED_UNCONFIRMED && before->need != NEED_UNCONFIRMED;
     if (doubted && !happened[RECORD_EFFECT_UNCONFIRMED] && !happened[RECORD_EFFECT_ENDED])
-        happened[RECORD_EFFECT_UNCONFIRMED]++; /* moved at the take-over, said now */
+        happened[RECORD_EFFECT_UNCONFIRMED]++; /* changed at the take-over, recorded now */
 }
 
-/* EVENT-04: as many records of each type as transitions that a bystander sees. */
+/* EVENT-04: there are as many records of each type as transitions that an observer sees. */
 static void transitions_have_records(struct life *life, const struct being *being,
                                      const struct decision *decision) {
     static const struct goal EMPTY;
@@ -716,7 +718,7 @@ static void transitions_have_records(struct life *life, const struct being *bein
     }
 }
 
-/* PROTOCOL: an ordinal names one effect for ever, and it ends at most once. */
+/* PROTOCOL: an ordinal names one effect for ever, and an effect ends at most once. */
 static void effects_are_new(struct being *being, const struct decision *decision) {
     for (uint32_t i = 0; i < decision->effect_count; i++) {
         const struct effect_change *change = &decision->effects[i];
@@ -736,7 +738,7 @@ static void effects_are_new(struct being *being, const struct decision *decision
     }
 }
 
-/* Goals with more than one effect come from no rule yet, so some are put into the world by hand. */
+/* No rule makes goals with more than one effect yet, so some are created by hand. */
 static void being_put(struct life *life, struct being *being) {
     *being = (struct being){.exists = true};
     static const char READY[] = "rrrrrrrr";
@@ -750,7 +752,7 @@ static void being_put(struct life *life, struct being *being) {
     being->ended = 1;
 }
 
-/* P4, as the store does it. */
+/* P4, as the store performs it. */
 static void being_take_over(struct life *life, struct being *being) {
     struct goal *goal = &being->goal;
     goal->owner = 1 + chance_below(&life->chance, HOSTS);
@@ -794,7 +796,7 @@ static struct signal signal_pick(struct life *life, const struct being *being) {
     return signal;
 }
 
-/* A step is broken only by an outcome without a claim; then the goal is set aside, and leaves us. */
+/* Only an outcome without a claim breaks a step; then the goal is quarantined and leaves the population. */
 static void being_breaks(struct life *life, struct being *being, const struct signal *signal,
                          struct arena *arena) {
     const struct effect_slot *slot = slot_in(&being->goal, signal->effect);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is damage found, and only damage? A store is filled by a real ledger, then one thing in it is changed. */
+/* Tests that damage is found, and only damage. A real ledger fills a store, then one thing in it is changed. */
 #include "unit.h"
 
 #include "ledger/ledger.h"
@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-/* ---- a store with something in it ---- */
+/* ---- a filled store ---- */
 
 enum { GOALS = 24 };
 
@@ -52,7 +52,7 @@ static void offer(struct ledger *ledger, struct world *world, struct signal sign
     assert_true(ledger_offer(ledger, input_make(&signal, NULL)));
 }
 
-/* Goals without a command, with one that has ended, that runs, and that is still ready. */
+/* Goals without a command, and with a command that has ended, is running, or is still ready. */
 static void fill(struct world *world, struct ledger *ledger, struct store *store) {
     for (uint32_t i = 0; i < GOALS; i++) {
         world->goals[i] = id_of(i + 1);
@@ -127,7 +127,7 @@ static void world_end(struct world *world) {
         assert_int_equal(system(command), 0);
 }
 
-/* PostgreSQL has it. */
+/* PostgreSQL has it built in. */
 static void sql_sha256(sqlite3_context *context, int count, sqlite3_value **values) {
     assert_int_equal(count, 1);
     struct hash hash =
@@ -135,7 +135,7 @@ static void sql_sha256(sqlite3_context *context, int count, sqlite3_value **valu
     sqlite3_result_blob(context, hash.bytes, sizeof hash.bytes, SQLITE_TRANSIENT);
 }
 
-/* Both engines understand it; @N is the id of a goal. */
+/* Executes a statement that both engines understand; @N is the id of a goal. */
 static void change(struct world *world, const char *form) {
     char sql[1024];
     size_t length = 0;
@@ -158,7 +158,7 @@ static void change(struct world *world, const char *form) {
         char *error = NULL;
         assert_int_equal(sqlite3_open(world->path, &db), SQLITE_OK);
         sqlite3_exec(db, "UPDATE store SET retaining = 1", NULL, NULL,
-                     NULL); /* else records stay */
+                     NULL); /* otherwise records cannot be changed */
         sqlite3_create_function(db, "sha256", 1, SQLITE_UTF8, NULL, sql_sha256, NULL, NULL);
         sqlite3_exec(db, sql, NULL, NULL, &error);
         check(!error, "%s: %s", sql, error);
@@ -182,13 +182,13 @@ static struct examination *examined(struct world *world) {
     return &it;
 }
 
-/* ---- what is found ---- */
+/* ---- findings ---- */
 
 static void a_whole_store_is_sound(void **state) {
     (void)state;
     struct world world;
     world_make(&world);
-    unlink(":memory:"); /* of an older build */
+    unlink(":memory:"); /* left by an older build */
     struct examination *it = examined(&world);
     check(it->verdict == EXAMINE_SOUND, "%s: %s", EXAMINE_NAMES[it->verdict], it->why);
     assert_true(it->effects >= 8);
@@ -197,10 +197,10 @@ static void a_whole_store_is_sound(void **state) {
     world_end(&world);
 }
 
-/* Goal 23 has a ready effect, 21 too; 2 a running one. */
+/* Goals 23 and 21 have a ready effect; goal 2 has a running one. */
 static const struct case_row {
     const char *change, *found;
-    bool sqlite_only; /* PostgreSQL: only goals with open effects are looked at */
+    bool sqlite_only; /* PostgreSQL: only goals with open effects are examined */
 } CASES[] = {
     {"UPDATE effect SET state = 0, run_host = 0 WHERE goal_id = @1", "claimed before", false},
     {"UPDATE effect SET state = 1, run_host = 1, until = 9223372036854775807 WHERE goal_id = @23",
@@ -325,7 +325,7 @@ static void a_whole_log_verifies(void **state) {
     assert_int_equal(heads.count, GOALS);
     assert_true(report.records > 2 * GOALS);
     verified(&world, &heads);
-    assert_int_equal(heads.met, GOALS); /* every end that was written down is still there */
+    assert_int_equal(heads.met, GOALS); /* every recorded head is still there */
     world_end(&world);
 }
 
@@ -348,7 +348,7 @@ static void an_altered_record_is_found(void **state) {
     }
 }
 
-/* The body may go, its hash stays; whole records may go, a milestone stays in their place. */
+/* A body may be dropped if its hash stays; whole records may be dropped if a milestone replaces them. */
 static void retention_keeps_the_chain(void **state) {
     (void)state;
     struct world world;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are places, types and times read as they are written, and is every record kind in words? */
-#include "ops/explain.h"
+/* Tests that cursors, types and times are read back as they were written, and that every record type has a text. */
 #include "ops/place.h"
+#include "ops/why/explain.h"
 #include "unit/unit.h"
 
-/* ---- places ---- */
+/* ---- cursors ---- */
 
 static void places_come_back(void **state) {
     (void)state;
@@ -109,7 +109,7 @@ static void times_are_read(void **state) {
         check(!since_parse(str_of(WRONG[i]), SECONDS(100000), &at), "%s", WRONG[i]);
 }
 
-/* ---- records in words ---- */
+/* ---- records as text ---- */
 
 static struct record record_of(enum record_type type, const struct evidence *evidence,
                                struct arena *arena) {
@@ -117,7 +117,7 @@ static struct record record_of(enum record_type type, const struct evidence *evi
         .type = type, .seq = 1, .body = shape_encode(&EVIDENCE, evidence, arena)};
 }
 
-/* EVENT-05: whatever was recorded can be said in a line; also what a newer build recorded. */
+/* EVENT-05: every record has a one-line text; also one that a newer build wrote. */
 static void every_record_is_told(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -159,7 +159,7 @@ static void every_record_is_told(void **state) {
     arena_free(&arena);
 }
 
-/* Promise 3: what an agent says is shown as said, whatever follows from it. */
+/* Promise 3: a statement of an agent is shown as reported, whatever follows from it. */
 static void what_agents_say_is_said(void **state) {
     (void)state;
     static const struct {
@@ -187,7 +187,7 @@ static void what_agents_say_is_said(void **state) {
     }
 }
 
-/* A goal waits for a person exactly when its face says so. */
+/* A goal waits for a person exactly when its display state says so. */
 static void whoever_waits_asks(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits < 1u << 6; bits++) {

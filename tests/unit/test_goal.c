@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do goals keep to their rules: who may pause, complete, cancel and archive them, and what is said about them? */
+/* Tests the rules of goals: who may pause, complete, cancel and archive them, and their definition. */
 #include "play.h"
 
 static struct play game;
@@ -36,8 +36,8 @@ static enum error ended(struct play *p, int64_t status) {
 
 /* ---- G-17: all 25 pairs ---- */
 
-/* What becomes of a wish: o done, n nothing to do, c conflict, u not allowed; a column for each status that is
- * wanted: active paused completed cancelled archived. */
+/* The result of a request: o done, n nothing to do, c conflict, u not allowed; a column for each requested status:
+ * active paused completed cancelled archived. */
 static const struct transition {
     const char *name;
     enum who by;
@@ -122,7 +122,7 @@ static void test_a_goal_keeps_its_end_and_its_record(void **state) {
     expect_records(p, "goal.resumed:goal.move");
 }
 
-/* ---- G-17: what happens to what is running ---- */
+/* ---- G-17: effects in progress ---- */
 
 static void test_a_paused_goal_claims_nothing(void **state) {
     (void)state;
@@ -137,7 +137,7 @@ static void test_a_paused_goal_claims_nothing(void **state) {
     assert_int_equal(p->goal.open[0].state, EFFECT_RUNNING);
 }
 
-/* A success is not forgotten because it came while somebody had to look. */
+/* A success is not forgotten because it came while the goal was paused or a person was asked. */
 static void test_a_success_counts_when_the_goal_goes_on(void **state) {
     (void)state;
     struct play *p = &game;
@@ -152,7 +152,7 @@ static void test_a_success_counts_when_the_goal_goes_on(void **state) {
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, "it came back"), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, NULL), ERROR_NONE);
-    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* the old success is not a new one */
+    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* the old success does not count again */
     play_begin(p);
     create_with_command(p);
     assert_int_equal(claim(p), ERROR_NONE);
@@ -179,7 +179,7 @@ static void test_cancelling_withdraws_what_nobody_claimed(void **state) {
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
     expect_records(p, "goal.cancelled:goal.move");
-    assert_int_equal(p->goal.open_count, 1); /* it goes on to its outcome */
+    assert_int_equal(p->goal.open_count, 1); /* the command continues until its outcome */
     assert_int_equal(play_goal(p, GOAL_ARCHIVED, WHO_HUMAN, NULL), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "something is still open: wait for it first");
     assert_int_equal(ended(p, 0), ERROR_NONE);
@@ -202,8 +202,7 @@ static void test_completing_by_hand_needs_everything_closed(void **state) {
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_OVERSEER, "good enough"), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "only a person completes a goal by hand");
     assert_int_equal(play_goal(p, GOAL_COMPLETED, WHO_HUMAN, "good enough"), ERROR_NONE);
-    assert_int_equal(goal_display_state(&p->goal),
-                     DISPLAY_DONE); /* all that was asked is answered */
+    assert_int_equal(goal_display_state(&p->goal), DISPLAY_DONE); /* every question is answered */
     assert_false(goal_needs_person(&p->goal));
 }
 
@@ -218,7 +217,7 @@ static void test_a_proposal_does_not_outlive_its_goal(void **state) {
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_DONE);
 }
 
-/* ---- a person has looked ---- */
+/* ---- release by a person ---- */
 
 static void test_a_release_says_what_was_found(void **state) {
     (void)state;
@@ -227,7 +226,7 @@ static void test_a_release_says_what_was_found(void **state) {
     create_with_command(p);
     assert_int_equal(claim(p), ERROR_NONE);
     assert_int_equal(play(p, release), ERROR_NONE);
-    assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* nothing was asked */
+    assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* no question was open */
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_EFFECT_LOST, .by = WHO_OVERSEER}),
                      ERROR_NONE);
     assert_int_equal(play(p, release), ERROR_INVALID);
@@ -239,16 +238,16 @@ static void test_a_release_says_what_was_found(void **state) {
     assert_int_equal(play(p, release), ERROR_NONE);
     expect_records(p, "effect.ended:goal.release goal.released:goal.release");
     assert_int_equal(p->goal.open_count, 0);
-    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* nobody said that it succeeded */
+    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* the release does not say that it succeeded */
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_QUEUED);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_ACTIVE, WHO_HUMAN, NULL), ERROR_NONE);
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
-    assert_int_equal(ended(p, 0), ERROR_NONE); /* too late to matter */
+    assert_int_equal(ended(p, 0), ERROR_NONE); /* too late: it changes nothing */
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
 }
 
-/* A goal with a plan goes on after a failed command, and is completed by its plan. */
+/* A goal with a plan continues after a failed command, and its plan completes it. */
 static void test_a_planned_goal_is_completed_by_its_plan(void **state) {
     (void)state;
     struct play *p = &game;
@@ -274,7 +273,7 @@ static void test_a_planned_goal_is_completed_by_its_plan(void **state) {
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
 }
 
-/* ---- GOAL-05 to GOAL-09: what is said about a goal ---- */
+/* ---- GOAL-05 to GOAL-09: the definition of a goal ---- */
 
 static const struct str LINES[] = {{"it is seen", 10}, {"and heard", 9}};
 static const struct risk_row RISKS_OF[] = {{{"rain", 4}, {"wet", 3}, {"a roof", 6}}};
@@ -348,7 +347,7 @@ static void test_a_risk_without_mitigation_is_refused(void **state) {
     proof_passed("unit", "a risk that lacks a part is refused", "GOAL-09.b");
 }
 
-/* Each text and list at its cap, and one past it. */
+/* Tests each text and list at its cap, and one past it. */
 static void test_a_definition_ends_at_its_caps(void **state) {
     (void)state;
     struct play *p = &game;
@@ -404,7 +403,7 @@ static void test_priorities_are_four(void **state) {
     assert_false(names_find(&PRIORITY_NAMES, STR("medium"), &value));
     struct signal wrong = {.kind = SIGNAL_GOAL_CREATE, .priority = PRIORITIES}, back;
     assert_false(signal_decode(signal_encode(&wrong, &p->arena), &back));
-    assert_int_equal(PRIORITY_NORMAL, 0); /* what nobody said */
+    assert_int_equal(PRIORITY_NORMAL, 0); /* the default */
     proof_passed("unit", "each priority, and one that there is not", "GOAL-04");
 }
 
@@ -441,7 +440,8 @@ static void test_tags_are_few_and_short(void **state) {
     arena_free(&arena);
 }
 
-/* GOAL-12: what is not given stays as it was; whoever changes the definition has seen the newest one. */
+/* GOAL-12: fields that are not given stay unchanged; a caller that changes the definition must have seen the newest
+ * one. */
 static void test_an_update_changes_what_it_names(void **state) {
     (void)state;
     struct play *p = &game;
@@ -476,7 +476,7 @@ static void test_an_update_changes_what_it_names(void **state) {
     arena_free(&arena);
 }
 
-/* ---- G-05: the store was put back ---- */
+/* ---- G-05: the store was restored ---- */
 
 static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     (void)state;
@@ -512,7 +512,7 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     expect_records(p, "effect.unconfirmed:store.restored");
     play_begin(p);
     create_with_command(p);
-    p->era = 3; /* put back three times since: each time ordinals may have been used */
+    p->era = 3; /* restored three times since: each time ordinals may have been used */
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_REPORT}), ERROR_NONE);
     assert_int_equal(p->goal.effects_made, 1 + 3 * LIMIT_ERA_GAP);
     p->era = 2;
@@ -520,7 +520,7 @@ static void test_after_a_restore_nothing_is_done_by_itself(void **state) {
     assert_int_equal(p->goal.effects_made, 1 + 4 * LIMIT_ERA_GAP);
 }
 
-/* A store that is put back twice from one backup skips eras, and with each the ordinals that were used in it. */
+/* A store that is restored twice from one backup skips eras, and with each era the ordinals that were used in it. */
 static void test_each_era_has_ordinals_of_its_own(void **state) {
     (void)state;
     struct play *p = &game;
@@ -531,7 +531,7 @@ static void test_each_era_has_ordinals_of_its_own(void **state) {
     assert_int_equal(p->goal.effects_made, made + 3 * LIMIT_ERA_GAP);
 }
 
-/* What only the restore changed does not count as a task that was finished now. */
+/* A change made only by the restore does not count as a task finished now. */
 static void test_a_restore_finishes_no_task_again(void **state) {
     (void)state;
     struct play *p = &game;
@@ -575,7 +575,7 @@ static void test_parts_are_put_down_whole(void **state) {
     assert_int_equal(p->did.parts[0].n, 1);
     run.status = STR("ended");
     assert_int_equal(put(p, PART_RUN, 1, shape_encode(&RUN_ROW, &run, &arena)),
-                     ERROR_NONE); /* the first one again */
+                     ERROR_NONE); /* replaces the first one */
     assert_int_equal(p->did.parts[0].n, 0);
     assert_int_equal(p->goal.parts_made, 2);
     arena_free(&arena);
@@ -595,8 +595,8 @@ static void test_parts_that_are_not_whole_are_refused(void **state) {
             LIMIT_INSTRUCTION + 1}};
     struct handoff gap = {.id = STR("C_1"), .commits = {&empty, 1}};
     assert_int_equal(put(p, PART_RUN, 0, shape_encode(&RUN_ROW, &nameless, &arena)), ERROR_INVALID);
-    assert_int_equal(put(p, PART_RUN, 1, good), ERROR_INVALID);  /* there is no first one */
-    assert_int_equal(put(p, PART_NODE, 0, good), ERROR_INVALID); /* plans change nodes */
+    assert_int_equal(put(p, PART_RUN, 1, good), ERROR_INVALID);  /* there is none yet */
+    assert_int_equal(put(p, PART_NODE, 0, good), ERROR_INVALID); /* only plans change nodes */
     assert_int_equal(put(p, PARTS, 0, good), ERROR_INVALID);
     assert_int_equal(put(p, PART_RUN, 0, STR("\x01\x03")), ERROR_INVALID);
     assert_int_equal(
@@ -619,7 +619,7 @@ static void test_parts_that_are_not_whole_are_refused(void **state) {
     arena_free(&arena);
 }
 
-/* ---- EVENT-02, EVENT-05, EVENT-08, PLAN-20: who, why and in which chain ---- */
+/* ---- EVENT-02, EVENT-05, EVENT-08, PLAN-20: actor, reason and trace ---- */
 
 static void test_records_say_who_and_pass_the_trace_on(void **state) {
     (void)state;

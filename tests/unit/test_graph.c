@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a plan say truly what holds it up and what comes next? */
+/* Tests the critical path, the bottlenecks and the recommendations of a plan. */
 #include "play.h"
 
 #include "core/plan/graph.h"
@@ -19,13 +19,12 @@ static int game_end(void **state) {
     return 0;
 }
 
-/* ---- a plan of which everything is known ----
+/* ---- a plan with known results ----
  *
  *   P1: A 60, B 120 after A, C 30 after A, D 60 after B and C      A B D: 240
  *   P2 after P1: E (unknown: 60), F 90                             E or F, after D
- *   P3: G 300, and H after G and E                                 G waits for nobody: 300
- *   the longest: A B D E H = 60 + 120 + 60 + 60 + 45 = 345; G H is 345 too, and comes later in the plan
- */
+ *   P3: G 300, and H after G and E                                 G waits for nothing: 300
+ *   the longest: A B D E H = 60 + 120 + 60 + 60 + 45 = 345; G H is 345 too, and comes later in the plan */
 static const char PLAN[] =
     "P1 A/P1=1h B/P1:A=2h C/P1:A=30m D/P1:B,C=60 P2:P1 E/P2 F/P2=90m P3 G/P3=5h H/P3:G,E=45m";
 
@@ -75,12 +74,13 @@ static void test_the_critical_path_is_found(void **state) {
     assert_int_equal(insights.leaves[NODE_TODO], 6);
     arena_free(&arena);
     play_finish(p, "A");
-    insights_are(p, 345, 705, "G H", "B=5 C=5 D=4 E=1 G=1", "B C G"); /* now the other one */
+    insights_are(p, 345, 705, "G H", "B=5 C=5 D=4 E=1 G=1",
+                 "B C G"); /* now the other path is the longest */
     assert_int_equal(play_work(p, "C", NODE_IN_PROGRESS), ERROR_NONE);
     assert_int_equal(play_work(p, "C", NODE_BLOCKED), ERROR_NONE);
     insights_are(p, 345, 705, "G H", "B=5 C=5 D=4 E=1 G=1", "B G");
     assert_int_equal(play_override(p, "P1", NODE_DONE),
-                     ERROR_NONE); /* what is below it is not work any more */
+                     ERROR_NONE); /* the nodes below it are no longer work */
     insights_are(p, 345, 495, "G H", "E=1 G=1", "E F G");
     assert_int_equal(play_work(p, "G", NODE_CANCELLED), ERROR_NONE);
     insights_are(p, 105, 195, "E H", "E=1", "E F");
@@ -101,7 +101,7 @@ static void test_an_empty_plan_has_no_path(void **state) {
     arena_free(&arena);
 }
 
-/* Tiers hold up as dependencies do: a task that waits for a phase waits for all that is in it. */
+/* Tiers act like dependencies: a task that waits for a phase waits for everything in it. */
 static void test_tiers_are_part_of_the_path(void **state) {
     (void)state;
     struct play *p = &game;
@@ -113,7 +113,7 @@ static void test_tiers_are_part_of_the_path(void **state) {
     insights_are(p, 90, 90, "S2 S3 T3", "S2=4 S3=2", "S2");
 }
 
-/* ---- what next? ---- */
+/* ---- recommendations ---- */
 
 static const char *picks_text(struct play *p, int64_t now, struct arena *arena) {
     struct graph_picks picks = graph_recommend(&p->plan, &p->goal, now, arena);
@@ -138,12 +138,14 @@ static void test_what_comes_next_is_ranked(void **state) {
     (void)state;
     struct play *p = &game;
     assert_int_equal(play_plan(p, PLAN), ERROR_NONE);
-    picks_are(p, 0, "A=370 G=110"); /* 200 for the path, 70 for seven that wait, 100 for normal */
+    picks_are(
+        p, 0,
+        "A=370 G=110"); /* 200 for the path, 70 for seven waiting nodes, 100 for normal priority */
     picks_are(p, 30, "A=400 G=140");
     play_finish(p, "A");
-    picks_are(p, 0, "G=310 B=150 C=150"); /* in the order of the plan where nothing else decides */
+    picks_are(p, 0, "G=310 B=150 C=150"); /* in plan order where nothing else decides */
     assert_int_equal(play_work(p, "G", NODE_IN_PROGRESS), ERROR_NONE);
-    picks_are(p, 0, "B=150 C=150"); /* somebody has it */
+    picks_are(p, 0, "B=150 C=150"); /* G is in progress */
     assert_int_equal(play(p, (struct signal){.kind = SIGNAL_GOAL_UPDATE,
                                              .by = WHO_HUMAN,
                                              .priority = PRIORITY_URGENT}),
@@ -155,7 +157,7 @@ static void test_what_comes_next_is_ranked(void **state) {
                  "PLAN-29");
 }
 
-/* G-15: whatever is ready comes first one day, even against a stream of the most urgent there can be. */
+/* G-15: every ready node becomes first eventually, even against a stream of the most urgent nodes possible. */
 static void test_nothing_starves(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -173,19 +175,19 @@ static void test_nothing_starves(void **state) {
     for (int64_t later = 0; later <= 1; later++) {
         int64_t now = T0 + ((int64_t)SCORE_MOST + later - 1) * 60000000;
         struct graph_pick waited = graph_recommend(&patient, &low, now, &arena).at[0];
-        young[0].queued_at = now; /* has just come */
+        young[0].queued_at = now; /* queued just now */
         struct graph_pick fresh = graph_recommend(&loud, &urgent, now, &arena).at[0];
         assert_int_equal(fresh.score, SCORE_MOST);
-        /* the old one is alone in its plan, so its own path speaks for it as well */
+        /* the old one is alone in its plan, so it also gets the score of the critical path */
         assert_true(waited.score - SCORE_CRITICAL + (later ? 0 : 1) >= SCORE_MOST);
         assert_true(waited.score > fresh.score);
     }
     arena_free(&arena);
 }
 
-/* ---- against another way to find it ---- */
+/* ---- against an independent computation ---- */
 
-/* The longest way, by trying the beginnings again and again until nothing moves. */
+/* Computes the longest path by updating start times repeatedly until nothing changes. */
 static uint64_t longest_slowly(const struct plan *plan) {
     static uint64_t begin[LIMIT_NODES], end[LIMIT_NODES];
     memset(begin, 0, sizeof begin);
@@ -218,7 +220,7 @@ static uint64_t longest_slowly(const struct plan *plan) {
     return longest;
 }
 
-/* A tree of n nodes at random, each waiting for some that came before it: no circles. */
+/* A random tree of n nodes, each depending on some earlier nodes: no cycles. */
 static void plan_fill(struct plan *plan, uint32_t count, struct chance *chance) {
     plan->count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -267,7 +269,7 @@ static void test_the_path_is_the_longest_there_is(void **state) {
     arena_free(&arena);
 }
 
-/* 1,024 nodes that wait for all they may: the work done is counted by the arena, and by finishing at all. */
+/* 1,024 nodes with as many dependencies as allowed: the work is bounded by the arena, and by finishing at all. */
 static void test_the_largest_plan_is_looked_at(void **state) {
     (void)state;
     static struct node nodes[LIMIT_NODES];

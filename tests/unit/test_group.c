@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what a control group is told and what it tells as the kernel wants it? On a folder that stands in for one, so that it is looked
- * at on every machine; tests/e2e/box.py does it with a real one, where there is one. */
+/* Tests that the files of a control group are written and read in the kernel's format. It uses a folder in place of a
+ * group, so that the test runs on every machine; tests/e2e/box.py uses a real group where there is one. */
 #include "unit/unit.h"
 
 #include "sandbox/group.h"
@@ -61,7 +61,7 @@ static void test_limits(void **state) {
     file_is("pids.max", "64");
 }
 
-/* A limit that cannot be set is no limit: then there is no group. */
+/* If a limit cannot be set, no group is made. */
 static void test_no_controller(void **state) {
     (void)state;
     file_set("cpu.max", "");
@@ -79,7 +79,7 @@ static void test_ran_out(void **state) {
     assert_true(group_ran_out(folder));
 }
 
-/* What is no control group is not taken for one. */
+/* A folder that is no control group is not accepted as one. */
 static void test_probe(void **state) {
     (void)state;
     struct group_place place;

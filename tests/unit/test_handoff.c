@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where is a handoff kept, and who may write one? CRYSTAL-01 to CRYSTAL-06. */
+/* Tests where a handoff is stored, and who may write one. CRYSTAL-01 to CRYSTAL-06. */
 #include "steps.h"
 
 #include "core/step.h"
@@ -34,7 +34,7 @@ static int at_begin(void **state) {
     return 0;
 }
 
-/* One task, with an agent at work on it. */
+/* Adds one task, with an agent working on it. */
 static void task_add(bool retired) {
     at.node =
         (struct node){.n = 0, .tier = TIER_TASK, .status = NODE_IN_PROGRESS, .retired = retired};
@@ -81,7 +81,8 @@ static void test_of_a_task(void **state) {
     (void)state;
     task_add(false);
     assert_int_equal(handed("T1", WHO_AGENT, 1, STR("")), ERROR_NONE);
-    check(at.did.live.assignments.count == 1 && at.did.live.assignments.at[0].newest_handoff > 0,
+    check(at.did.live.assignments.count == 1 &&
+              at.did.live.assignments.at[0].delivery.newest_handoff > 0,
           "it goes with the next instruction");
     assert_int_equal(handed("T1", WHO_AGENT, 5, STR("")), ERROR_UNAUTHORIZED);
     assert_int_equal(handed("T1", WHO_OVERSEER, 0, STR("")), ERROR_NONE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a landing lane grant one slot at a time, in the order of the asks, and answer each ask once? */
+/* Tests that a landing lane grants one slot at a time, in the order of the requests, and answers each request once. */
 #include "steps.h"
 
 #include "core/step.h"
@@ -85,7 +85,7 @@ static uint8_t holder(void) {
     return permit ? permit->goal.bytes[15] : 0;
 }
 
-/* The goal that the newest step told to go on; 0: none. */
+/* The goal that the newest step sends a message to; 0: none. */
 static uint8_t recorded(void) {
     for (uint32_t i = 0; i < lane.did.effect_count; i++) {
         const struct effect_change *change = &lane.did.effects[i];
@@ -165,7 +165,8 @@ static void test_what_is_no_ask_is_refused(void **state) {
 static void test_answers_wait_for_room(void **state) {
     (void)state;
     ask(1, 5);
-    for (uint8_t i = 2; i < 40; i++) /* nobody carries the answers: its effects fill up */
+    for (uint8_t i = 2; i < 40;
+         i++) /* the answers are not delivered: the lane's open effects fill up */
         if (ask(i, 10u + i) == VERDICT_CHANGE)
             give_back(holder(), holder() == 1 ? 5 : 10u + holder());
     uint32_t open = lane.goal.open_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a log file bounded, and is every line of it whole, whichever thread writes? */
+/* Tests that a log file is bounded, and that every line in it is complete, whichever thread writes. */
 #include "unit.h"
 
 #include "ledger/input.h"
@@ -26,7 +26,7 @@ static void *write_lines(void *with) {
     return NULL;
 }
 
-/* Numbers of each thread follow one another in the two files, and the newest is there. */
+/* The numbers of each thread increase across the two files, and the newest is there. */
 static void lines_check(const char *name, int next[THREADS]) {
     char line[512];
     FILE *file = fopen(name, "re");
@@ -56,7 +56,8 @@ static void a_file_is_bounded(void **state) {
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    /* Other threads write on while one moves it away: a part of more than a megabyte, not all of it. */
+    /* Other threads keep writing while one thread rotates the file: a file may exceed the limit, but holds only a part
+     * of the more than one megabyte written. */
     assert_in_range(size_of(path), 1, 8 * MOST);
     assert_in_range(size_of(before), MOST / 2, 8 * MOST);
     lines_check(before, next);
@@ -67,7 +68,7 @@ static void a_file_is_bounded(void **state) {
     assert_int_equal(newest, LINES - 1);
 }
 
-/* What the daemon before wrote counts. */
+/* The output of the previous daemon counts towards the limit. */
 static void a_file_that_is_there_counts(void **state) {
     (void)state;
     struct log_options options = {LOG_JSON, LEVEL_INFO, path, 0};
@@ -85,7 +86,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_is_bounded),
                                        cmocka_unit_test(a_file_that_is_there_counts)};
     if (!mkdtemp(folder) ||
-        !redaction_init(NULL, 0)) /* before there is a second thread, as in the daemon */
+        !redaction_init(NULL, 0)) /* before a second thread exists, as in the daemon */
         return 1;
     snprintf(path, sizeof path, "%s/log", folder);
     snprintf(before, sizeof before, "%s/log.1", folder);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is nothing that renews a login in the copy that a run gets, and everything that it needs to work? */
+/* Tests that the copy of a login for a run contains nothing that could renew it, and everything that the run needs to
+ * work. */
 #include "drivers/login.h"
 #include "unit.h"
 
-/* A file as the program writes it, and the copy; NULL: nothing is handed over. R stands for what must not be in a copy. */
+/* A file as the program writes it, and its copy; NULL: nothing is handed over. R marks what must not be in a copy. */
 static const struct {
     const char *file, *text, *copy;
 } ROWS[] = {

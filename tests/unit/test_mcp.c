@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is every message of the agents' door understood and answered as the protocol says, without any door (API-10)? */
+/* Tests that every message of the agents' interface is understood and answered as the protocol says, without any
+ * transport (API-10). */
 #include "unit.h"
 
 #include "http/mcp_message.h"
@@ -14,7 +15,7 @@ static const struct caller RUN_ONE = {
 static const struct caller RUN_TWO = {
     .role = ROLE_RUN, .actor = "actor:agent:coder-1", .run = "R_2"};
 
-/* One message, as it came and what came of it. */
+/* One message, and the result of handling it. */
 struct heard {
     json_t *message;
     struct mcp_turn turn;
@@ -40,7 +41,7 @@ static int code_of(const json_t *reply) {
     return (int)json_integer_value(json_object_get(json_object_get(reply, "error"), "code"));
 }
 
-/* ---- what a message may be ---- */
+/* ---- valid and invalid messages ---- */
 
 static const struct {
     const char *text;
@@ -76,7 +77,7 @@ static const struct {
     {"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}", MCP_NOTHING, 0, 0, true, NULL},
     {"{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":1,\"message\":\"\"}}", MCP_NOTHING, 0, 0,
      true, NULL},
-    /* newer clients ask this before anything else, with their own revision in the header */
+    /* newer clients send this first, with their own revision in the header */
     {"{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\",\"method\":\"server/discover\",\"params\":{\"_meta\":{}}}",
      MCP_REPLY, 200, MCP_NO_METHOD, false, "2026-07-28"},
     {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}", MCP_REPLY, 200, MCP_NO_METHOD,
@@ -212,6 +213,9 @@ static void tools_follow_from_the_table(void **state) {
         check(tool_find(str_of(name)) == OPS[i], "%s", name);
     }
     assert_ptr_equal(tool_find(str_of("report_progress")), op_find(str_of("agent.progress")));
+    assert_ptr_equal(op_find(str_of("admission.show")), op_find(str_of("desk.show")));
+    assert_ptr_equal(op_find(str_of("admission.release")), op_find(str_of("desk.release")));
+    assert_non_null(op_find(str_of("desk.show")));
     assert_null(tool_find(str_of("goal")));
     proof_passed("unit", "tools_follow_from_the_table", "REPORT-03 API-10 TEST-11");
 }
@@ -228,7 +232,7 @@ static void a_run_need_not_name_its_goal(void **state) {
     json_decref(others);
 }
 
-/* PROGRESS-01, REPORT-01: what agents say with the two tools that are made for that. */
+/* PROGRESS-01, REPORT-01: the parameters of the two tools with which agents report. */
 static void reports_are_declared(void **state) {
     (void)state;
     json_t *progress = schema_params(op_find(str_of("agent.progress")), ROLE_RUN),
@@ -249,7 +253,7 @@ static void reports_are_declared(void **state) {
     json_decref(complete);
 }
 
-/* ---- what came of a call ---- */
+/* ---- results of a call ---- */
 
 static void errors_are_the_same_on_every_interface(void **state) {
     (void)state;
@@ -281,7 +285,7 @@ static void errors_are_the_same_on_every_interface(void **state) {
     forget(&heard);
 }
 
-/* ---- want of memory ---- */
+/* ---- lack of memory ---- */
 
 static long left; /* allocations until one fails; below 0: none does */
 
@@ -289,7 +293,7 @@ static void *scarce(size_t size) {
     return left-- == 0 ? NULL : malloc(size);
 }
 
-/* What is missing a part is noticed: the door then says that there was no memory, and not half of an answer. */
+/* An incomplete answer is noticed: the interface then reports a lack of memory instead of half an answer. */
 static void answers_are_whole_or_missing(const char *text) {
     json_t *message = json_loads(text, 0, NULL);
     struct mcp_turn turn = {.message = message, .caller = &PERSON, .in_session = true};
@@ -359,7 +363,7 @@ static void a_session_belongs_to_who_opened_it(void **state) {
     sessions_free(sessions);
 }
 
-/* At the limit nobody has to go; past it, whoever was silent for longest. */
+/* At the limit no session is closed; past it, the session that was silent for longest is. */
 static void the_most_silent_session_makes_room(void **state) {
     (void)state;
     struct chance chance = {11};

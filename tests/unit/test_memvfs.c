@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the disk in memory keep what SQLite was promised, and lose what it may lose? */
+/* Tests that the in-memory disk keeps what SQLite relies on, and loses what it may lose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static sqlite3 *connection_open(struct memdisk *disk, int owner) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int result = sqlite3_open_v2("shared.db", &connection, flags, memdisk_vfs(disk));
     assert_int_equal(result, SQLITE_OK);
-    memdisk_owner(disk, -1); /* what it opens later must find its owner without help */
+    memdisk_owner(disk, -1); /* files that it opens later must find their owner without help */
     return connection;
 }
 
@@ -83,7 +83,7 @@ static bool connection_sound(sqlite3 *connection) {
     return number_query(connection, sql) == 1;
 }
 
-/* Inserts rows in transactions that spill into the wal before they are committed. */
+/* Inserts rows in a transaction that spills into the wal before it is committed. */
 static void transaction_begin(sqlite3 *connection, int first, int count) {
     connection_must(connection, "PRAGMA cache_size = 2; BEGIN IMMEDIATE");
     for (int i = 0; i < count; i++)
@@ -151,7 +151,7 @@ static void test_writers_exclude_each_other(void **state) {
     }
 }
 
-/* After the cut: how many rows are there in a sound database? -1 if it is not sound. */
+/* Cuts the power and returns the number of rows; -1: the database is damaged. */
 static int cut_count(struct memdisk *disk) {
     memdisk_power_cut(disk);
     sqlite3 *connection = connection_open(disk, 9);
@@ -160,7 +160,7 @@ static int cut_count(struct memdisk *disk) {
     return rows;
 }
 
-/* Commits rows, checkpointing on the way, then cuts the power; the answer is cut_count()'s. */
+/* Commits rows, checkpointing on the way, then cuts the power. Returns the result of cut_count(). */
 static int commit_and_cut(uint64_t seed, bool lies, int rows) {
     struct memdisk *disk = memdisk_create(seed);
     memdisk_lies(disk, lies);
@@ -228,7 +228,7 @@ static void test_kill_releases_locks(void **state) {
     memdisk_free(disk);
 }
 
-/* SQLite rolls the dead transaction back in what it takes for shared memory. */
+/* SQLite rolls back the dead transaction in memory that it takes for shared. */
 static void test_closing_the_dead_disturbs_nobody(void **state) {
     (void)state;
     struct memdisk *disk = memdisk_create(4);
@@ -248,7 +248,7 @@ static void test_closing_the_dead_disturbs_nobody(void **state) {
     memdisk_free(disk);
 }
 
-/* What a workload was told about its rows. */
+/* The results that a workload got for its rows. */
 struct ledger {
     bool acknowledged[ROWS];
     int errors;
@@ -277,10 +277,8 @@ static void disk_check(struct memdisk *disk, const struct ledger *ledger) {
     connection_close(connection);
 }
 
-/*
- * A connection that could not switch to WAL must be closed: asked again it answers "wal", although
- * the file stays with a rollback journal, whose deletion is not durable under synchronous = FULL.
- */
+/* A connection that could not switch to WAL must be closed: a second request returns "wal", although the file still
+ * uses a rollback journal, whose deletion is not durable under synchronous = FULL. */
 static sqlite3 *connection_begin_stubbornly(struct memdisk *disk, enum memdisk_fault kind,
                                             uint64_t nth, struct ledger *ledger) {
     sqlite3 *connection = connection_open(disk, 1);
@@ -292,7 +290,7 @@ static sqlite3 *connection_begin_stubbornly(struct memdisk *disk, enum memdisk_f
     return connection_begin(disk, 1);
 }
 
-/* Runs the workload with one fault, and says whether it struck. */
+/* Runs the workload with one fault. Returns whether the fault happened. */
 static bool fault_run(enum memdisk_fault kind, uint64_t nth, uint64_t seed) {
     struct memdisk *disk = memdisk_create(seed);
     struct ledger ledger = {.errors = 0};
@@ -345,7 +343,7 @@ static void test_each_read_fails(void **state) {
     }
 }
 
-/* A survivor goes on beside the dead one, and both are kept over a power cut. */
+/* A surviving connection continues after the death of the other, and the rows of both survive a power cut. */
 static void survivor_run(struct memdisk *disk, sqlite3 *survivor, const struct ledger *ledger) {
     connection_must(survivor, SETUP);
     ledger_check(ledger, survivor);
@@ -359,7 +357,7 @@ static void survivor_run(struct memdisk *disk, sqlite3 *survivor, const struct l
 
 enum aftermath { CUT_AT_ONCE, SURVIVOR_FROM_BEFORE, SURVIVOR_FROM_AFTER, AFTERMATHS };
 
-/* Dies at the nth operation, and says whether there were that many. */
+/* Dies at the nth operation. Returns whether there were that many. */
 static bool death_run(uint64_t nth, uint64_t seed, enum aftermath aftermath) {
     struct memdisk *disk = memdisk_create(seed);
     struct ledger ledger = {.errors = 0};
@@ -393,7 +391,7 @@ static void test_death_at_each_operation(void **state) {
         }
 }
 
-/* The power goes, and then the process that recovers dies at each of its operations. */
+/* The power is cut, and then the recovering process dies at each of its operations. */
 static void test_death_in_recovery(void **state) {
     (void)state;
     for (uint64_t nth = 1; nth < 60; nth++) {
@@ -413,7 +411,7 @@ static void test_death_in_recovery(void **state) {
     }
 }
 
-/* Nothing but chance decides; the same seed gives the same disk. */
+/* Only the seed decides: the same seed gives the same disk. */
 static void test_same_seed_same_outcome(void **state) {
     (void)state;
     int outcomes[2][20];
@@ -434,7 +432,7 @@ static void test_clock_is_handed_in(void **state) {
     memdisk_free(disk);
 }
 
-/* Sorting and VACUUM take temporary files; a kill in between must leave none behind. */
+/* Sorting and VACUUM use temporary files; a kill in between must leave none behind. */
 static void test_temporary_files(void **state) {
     (void)state;
     struct memdisk *disk = memdisk_create(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do the nouns keep their stored bytes, their tables and their promises? */
+/* Tests the stored bytes, the tables and the invariants of the model types. */
 #include "chain.h"
 
 #include "lib/proof.h"
@@ -53,7 +53,7 @@ static bool every_same(const struct every *a, const struct every *b) {
            str_equal(a->bytes, b->bytes) && a->unstored == b->unstored;
 }
 
-/* Encodes to these bytes, and these bytes decode to it. */
+/* It encodes to these bytes, and these bytes decode to it. */
 static void every_is(struct every every, const char *hex) {
     struct arena arena = {0};
     assert_string_equal(hex_of(shape_encode(&EVERY, &every, &arena)), hex);
@@ -106,15 +106,15 @@ static void test_fields_of_a_newer_build_are_skipped(void **state) {
     (void)state;
     static const char *const ROWS[] = {
         "030805",                       /* nothing unknown */
-        "031280010805",                 /* 9, a number, before */
-        "0308051207",                   /* and after */
-        "0313036162630805",             /* 9, a run */
-        "03130200000805",               /* a run of what would be no text */
-        "03feffffffffffffffff01010805", /* the largest number there is */
-        "03ffffffffffffffffff01000805", /* the same, with an empty run */
+        "031280010805",                 /* unknown field 9, a number, before the known one */
+        "0308051207",                   /* and after it */
+        "0313036162630805",             /* unknown field 9, a byte run */
+        "03130200000805",               /* a byte run that is not valid text */
+        "03feffffffffffffffff01010805", /* the largest field number */
+        "03ffffffffffffffffff01000805", /* the same, with an empty byte run */
         "fe0805",                       /* a newer version */
         "010805",                       /* an older one */
-        "0308070805",                   /* said twice: the last one counts */
+        "0308070805",                   /* given twice: the last one wins */
     };
     for (size_t i = 0; i < count_of(ROWS); i++) {
         struct every every = {0};
@@ -237,7 +237,7 @@ union thing {
     struct notice notice;
 };
 
-/* Of a shape, or of a signal: then `kind` is its own. */
+/* For a shape, or for a signal, which has its own kind. */
 struct coding {
     const struct shape *shape;
 };
@@ -335,7 +335,7 @@ static bool thing_decode(const struct coding *coding, struct str bytes, struct a
                          : signal_decode(bytes, &ret->signal);
 }
 
-/* ---- are two of them the same? By the table of fields, without encoding them ---- */
+/* ---- comparing two values by the table of fields, without encoding them ---- */
 
 static bool shape_same(const struct shape *shape, const void *a, const void *b);
 
@@ -466,13 +466,13 @@ static const struct plan_row PLAN_ROWS[] = {
               .scope_paths = {LINES, 1}}},
 };
 
-/* The last has every field. */
+/* The last one has every field. */
 static const struct check_made CHECKS_MADE[] = {
     {.type = CHECK_ARTIFACT, .target = {"made", 4}, .passed = 1},
     {.type = CHECK_COMMAND, .target = {"make check", 10}, .passed = 1, .reason = {"why", 3}}};
 static const struct artifact_claim CLAIMS[] = {{{"docs/a.md", 9}, {"how it works", 12}}};
 
-/* The last has every field. */
+/* The last one has every field. */
 static const struct artifact ARTIFACTS[] = {
     {.path = {"made", 4}},
     {.path = {"out/report.json", 15},
@@ -581,8 +581,9 @@ static const struct policy_channel POLICY_CHANNELS[] = {
     {.id = "desk"},
     {.id = "pager", .kind = CHANNEL_PAGERDUTY, .least = 3, .quiet = 1, .origins = "chat mail"}};
 
-/* One row for each label of a file. `full` and `minimal` were written by the first version; of those that begin with
- * `every` the last has all fields that there are now, and the others those that there once were; `before` is in an order that is read, and not written any more. */
+/* One row for each label of a file. The first version wrote `full` and `minimal`; of the labels that begin with
+ * `every`, the last has all current fields, and the others have the fields of an earlier version; `before` uses an
+ * order that is still read but no longer written. */
 #define SAMPLE_ROW \
     { \
         .assignment = 3, .updated_at = AT, .last_activity_at = AT + 1, .progress_at = AT + 2, \
@@ -1475,108 +1476,123 @@ static const struct golden {
             .account = "ours", \
             .run = 3, \
             .ended = 1, \
-            .handoff_hash = HASH_BYTES, \
-            .outgoing = HASH_BYTES, \
-            .instruction = HASH_BYTES, \
-            .words = WORDS_ANSWER, \
-            .dispatch = 4, \
-            .delivery = DELIVERY_TIMEOUT, \
-            .effect = 5, \
-            .first = RUNG_RESEND, \
-            .rung = RUNG_ASK, \
-            .retries = 6, \
-            .attempts = 7, \
-            .restarts = 8, \
-            .asked = 1, \
-            .restart_since = AT, \
+            .delivery.handoff = HASH_BYTES, \
+            .outgoing.text = HASH_BYTES, \
+            .delivery.instruction = HASH_BYTES, \
+            .delivery.words = WORDS_ANSWER, \
+            .delivery.dispatch = 4, \
+            .delivery.result = DELIVERY_TIMEOUT, \
+            .delivery.effect = 5, \
+            .recovery.first = RUNG_RESEND, \
+            .recovery.rung = RUNG_ASK, \
+            .recovery.retries = 6, \
+            .delivery.attempts = 7, \
+            .recovery.restarts = 8, \
+            .recovery.asked = 1, \
+            .recovery.restart_since = AT, \
             .created_at = AT + 1, \
             .updated_at = AT + 2, \
-            .last_dispatch_at = AT + 3, \
-            .last_activity_at = AT + 4, \
-            .expected_next_at = AT + 5, \
-            .idle_after = 900000000, \
-            .last_retry_at = AT + 6, \
-            .backoff_until = AT + 7, \
-            .waits_until = AT + 8, \
-            .waiting = WAITS_FOR_RETRY, \
-            .question = 9, \
-            .attached = 1, \
-            .fingerprint = UINT64_MAX, \
-            .context = 85, \
-            .tokens = 10, \
-            .cost = 11, \
-            .run_tokens = 12, \
-            .run_cost = 13, \
-            .admission = 14, \
-            .turn = 15, \
-            .newest_handoff = 16, \
-            .reason = "needs a key", \
-            .allowed = 1, \
-            .looked_at = AT + 9, \
-            .unseen = 17, \
-            .moves = 18, \
-            .handover = 1, \
-            .settled_cost = 19, \
-            .settled_tokens = 20, \
+            .delivery.last_at = AT + 3, \
+            .liveness.last_activity_at = AT + 4, \
+            .liveness.expected_next_at = AT + 5, \
+            .liveness.idle_after = 900000000, \
+            .recovery.last_retry_at = AT + 6, \
+            .recovery.backoff_until = AT + 7, \
+            .wait.until = AT + 8, \
+            .wait.on = WAITS_FOR_RETRY, \
+            .wait.question = 9, \
+            .liveness.attached = 1, \
+            .liveness.fingerprint = UINT64_MAX, \
+            .liveness.context = 85, \
+            .usage.tokens = 10, \
+            .usage.cost = 11, \
+            .usage.run_tokens = 12, \
+            .usage.run_cost = 13, \
+            .permit.host = 14, \
+            .permit.turn = 15, \
+            .delivery.newest_handoff = 16, \
+            .wait.reason = "needs a key", \
+            .recovery.allowed = 1, \
+            .liveness.looked_at = AT + 9, \
+            .liveness.unseen = 17, \
+            .recovery.moves = 18, \
+            .recovery.handover = 1, \
+            .usage.settled_cost = 19, \
+            .usage.settled_tokens = 20, \
             .parent = 21, \
-            .request_count = 3, \
-            .requests = {0, 1, 300}, \
+            .requests.count = 3, \
+            .requests.at = {0, 1, 300}, \
             __VA_ARGS__ \
         } \
     }
-    {"charge", "before", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.observed_since = 0)},
-    {"charge", "listened", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.observed_since = AT + 9)},
+    {"charge", "before", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.liveness.observed_since = 0)},
+    {"charge", "listened", &OF_ASSIGNMENT, ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9)},
     {"charge", "answered", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER)},
+     ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9, .wait.answered = 2,
+                       .outgoing.next = WORDS_HANDOVER)},
     {"charge", "every", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
-                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
-                       .sandbox = "bwrap+landlock", .scope = "enforced")},
+     ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9, .wait.answered = 2,
+                       .outgoing.next = WORDS_HANDOVER, .check.commit = "9fceb02d",
+                       .check.rounds = 2, .outgoing.message = HASH_BYTES,
+                       .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced")},
     {"charge", "every.2", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
-                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
-                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1)},
+     ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9, .wait.answered = 2,
+                       .outgoing.next = WORDS_HANDOVER, .check.commit = "9fceb02d",
+                       .check.rounds = 2, .outgoing.message = HASH_BYTES,
+                       .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced",
+                       .setup.start = HASH_BYTES, .setup.limits = "memory 512 MiB (cgroup)",
+                       .progress.phase = "reading", .progress.percent = 41, .progress.at = AT + 10,
+                       .progress.kept = 22, .progress.kept_at = AT + 11, .progress.completion = 1,
+                       .progress.confidence = 2, .progress.report = HASH_BYTES,
+                       .outgoing.permits = 1)},
     {"charge", "every.3", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
-                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
-                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
-                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1)},
+     ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9, .wait.answered = 2,
+                       .outgoing.next = WORDS_HANDOVER, .check.commit = "9fceb02d",
+                       .check.rounds = 2, .outgoing.message = HASH_BYTES,
+                       .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced",
+                       .setup.start = HASH_BYTES, .setup.limits = "memory 512 MiB (cgroup)",
+                       .progress.phase = "reading", .progress.percent = 41, .progress.at = AT + 10,
+                       .progress.kept = 22, .progress.kept_at = AT + 11, .progress.completion = 1,
+                       .progress.confidence = 2, .progress.report = HASH_BYTES,
+                       .outgoing.permits = 1, .progress.reported_last = 1,
+                       .check.contract = HASH_BYTES, .check.verdict = HASH_BYTES,
+                       .check.retried_at = AT + 12, .check.retry_of = 7,
+                       .outgoing.undelivered = WORDS_ANSWER, .check.on_failure = ON_FAILURE_RETRY,
+                       .check.wants_report = 1)},
     {"charge", "every.sampled", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
-                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
-                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
-                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
-                       .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
-                       .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
-                       .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9,
-                       .slot_host = 3)},
+     ASSIGNMENT_SAMPLE(.liveness.observed_since = AT + 9, .wait.answered = 2,
+                       .outgoing.next = WORDS_HANDOVER, .check.commit = "9fceb02d",
+                       .check.rounds = 2, .outgoing.message = HASH_BYTES,
+                       .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced",
+                       .setup.start = HASH_BYTES, .setup.limits = "memory 512 MiB (cgroup)",
+                       .progress.phase = "reading", .progress.percent = 41, .progress.at = AT + 10,
+                       .progress.kept = 22, .progress.kept_at = AT + 11, .progress.completion = 1,
+                       .progress.confidence = 2, .progress.report = HASH_BYTES,
+                       .outgoing.permits = 1, .progress.reported_last = 1,
+                       .check.contract = HASH_BYTES, .check.verdict = HASH_BYTES,
+                       .check.retried_at = AT + 12, .check.retry_of = 7,
+                       .outgoing.undelivered = WORDS_ANSWER, .check.on_failure = ON_FAILURE_RETRY,
+                       .check.wants_report = 1, .progress.sampled = 1, .check.onto = "77d02b1",
+                       .check.snapshot = "a41c09e", .check.conflict = "5ca1ab1e",
+                       .check.digest = HASH_BYTES, .check.change = HASH_BYTES, .check.judged = 1,
+                       .check.recheck = 1, .check.rechecks = 2, .check.approved = 1,
+                       .slot.state = SLOT_HELD, .slot.turn = 9, .slot.host = 3)},
     {"charge", "every.host", &OF_ASSIGNMENT,
-     ASSIGNMENT_SAMPLE(.observed_since = AT + 9, .answered = 2, .outgoing_next = WORDS_HANDOVER,
-                       .commit = "9fceb02d", .rounds = 2, .outgoing_message = HASH_BYTES,
-                       .sandbox = "bwrap+landlock", .scope = "enforced", .start = HASH_BYTES,
-                       .limits = "memory 512 MiB (cgroup)", .phase = "reading", .percent = 41,
-                       .progress_at = AT + 10, .progress_kept = 22, .progress_kept_at = AT + 11,
-                       .completion = 1, .confidence = 2, .report = HASH_BYTES, .permits = 1,
-                       .reported_last = 1, .contract = HASH_BYTES, .verdict = HASH_BYTES,
-                       .retried_at = AT + 12, .retry_of = 7, .outgoing_unheard = WORDS_ANSWER,
-                       .on_failure = ON_FAILURE_RETRY, .wants_report = 1, .sampled = 1,
-                       .onto = "77d02b1", .snapshot = "a41c09e", .conflict = "5ca1ab1e",
-                       .check_digest = HASH_BYTES, .change = HASH_BYTES, .judged = 1, .recheck = 1,
-                       .rechecks = 2, .approved = 1, .slot = SLOT_HELD, .slot_turn = 9,
-                       .slot_host = 3, .work_host = 4)},
+     ASSIGNMENT_SAMPLE(
+             .liveness.observed_since = AT + 9, .wait.answered = 2, .outgoing.next = WORDS_HANDOVER,
+             .check.commit = "9fceb02d", .check.rounds = 2, .outgoing.message = HASH_BYTES,
+             .setup.sandbox = "bwrap+landlock", .setup.scope = "enforced",
+             .setup.start = HASH_BYTES, .setup.limits = "memory 512 MiB (cgroup)",
+             .progress.phase = "reading", .progress.percent = 41, .progress.at = AT + 10,
+             .progress.kept = 22, .progress.kept_at = AT + 11, .progress.completion = 1,
+             .progress.confidence = 2, .progress.report = HASH_BYTES, .outgoing.permits = 1,
+             .progress.reported_last = 1, .check.contract = HASH_BYTES, .check.verdict = HASH_BYTES,
+             .check.retried_at = AT + 12, .check.retry_of = 7, .outgoing.undelivered = WORDS_ANSWER,
+             .check.on_failure = ON_FAILURE_RETRY, .check.wants_report = 1, .progress.sampled = 1,
+             .check.onto = "77d02b1", .check.snapshot = "a41c09e", .check.conflict = "5ca1ab1e",
+             .check.digest = HASH_BYTES, .check.change = HASH_BYTES, .check.judged = 1,
+             .check.recheck = 1, .check.rechecks = 2, .check.approved = 1, .slot.state = SLOT_HELD,
+             .slot.turn = 9, .slot.host = 3, .setup.work_host = 4)},
     {"sample", "every", &OF_SAMPLE, {.sample = SAMPLE_ROW}},
     {"sample", "minimal", &OF_SAMPLE, {.sample = {.assignment = 0}}},
     {"samples", "every", &OF_SAMPLES, {.samples = {{SAMPLE_ROWS, 2}}}},
@@ -1916,7 +1932,7 @@ static const struct golden {
     {"notice", "minimal", &OF_NOTICE, {.notice = {.times = 0}}},
 };
 
-/* The lines of hexadecimal after a label, joined; the bytes stand in a block of their own. */
+/* Joins the hexadecimal lines after a label; the bytes are in their own allocation. */
 static struct str golden_read(const char *name, const char *label) {
     const char *tests = getenv("OVERSEER_TESTS");
     char path[512], line[256], hex[4096] = "";
@@ -1956,7 +1972,7 @@ static void golden_holds(const struct golden *golden) {
     arena_free(&arena);
 }
 
-/* A number that is given twice makes the second field unreadable; a member that is given twice is stored twice. */
+/* A duplicate number makes the second field unreadable; a duplicate member is stored twice. */
 static void fields_are_once(const char *name, const struct shape *shape,
                             const struct shape *beside) {
     for (size_t i = 0; i < shape->count; i++) {
@@ -2005,7 +2021,7 @@ static void test_golden_bytes_are_written_and_read(void **state) {
         golden_holds(&GOLDEN[i]);
 }
 
-/* Counted in the bytes, so that a new field without a golden value is noticed. */
+/* Counts the fields in the bytes, so that a new field without a golden value is noticed. */
 static size_t fields_in(struct str bytes, size_t head) {
     struct reader reader = {.rest = {bytes.at + head, bytes.len - head}};
     size_t count = 0;
@@ -2024,7 +2040,7 @@ static size_t fields_declared(const struct shape *shape) {
     return count;
 }
 
-/* A report has the key and the older source, too, which came later and are common to all signals. */
+/* A report also has the key and the older source, which were added later and are common to all signals. */
 static size_t fields_expected(const struct golden *golden) {
     enum signal_kind kind = golden->thing.signal.kind;
     if (golden->coding == &OF_SIGNAL)
@@ -2032,7 +2048,7 @@ static size_t fields_expected(const struct golden *golden) {
     return fields_declared(golden->coding->shape);
 }
 
-/* The last one of its kind that has every field. */
+/* The last golden value of its kind whose label begins with "every". */
 static const struct golden *golden_every(const struct coding *coding, uint32_t kind) {
     const struct golden *last = NULL;
     for (size_t i = 0; i < count_of(GOLDEN); i++)
@@ -2108,7 +2124,7 @@ static void test_golden_covers_every_kind_and_every_field(void **state) {
 
 static void test_signals_refuse_what_is_none(void **state) {
     (void)state;
-    assert_int_equal(SIGNAL_KINDS, 0x2d); /* the first that is none */
+    assert_int_equal(SIGNAL_KINDS, 0x2d); /* the first invalid kind */
     static const char *const NO[] = {"",       "01",     "00",     "0100",     "0001",      "012d",
                                      "018001", "018000", "01ffff", "01012004", "0103240161"};
     for (size_t i = 0; i < count_of(NO); i++) {
@@ -2159,11 +2175,12 @@ static void test_signals_end_at_their_limits(void **state) {
                   "row %zu, %zu past its cap", i, more);
         struct signal output = {.kind = SIGNAL_EFFECT_ENDED,
                                 .text = {long_text, LIMIT_OUTPUT + more}};
-        assert_true(signal_decode(signal_encode(&output, &arena),
-                                  &back)); /* its end is kept, by whoever cuts it */
+        assert_true(signal_decode(
+            signal_encode(&output, &arena),
+            &back)); /* accepted: the end of the output is kept when it is cut later */
     }
     struct writer writer = {.arena = &arena};
-    write_raw(&writer, STR("\x01\x03\xFF\x01")); /* a run of the unknown number 127 */
+    write_raw(&writer, STR("\x01\x03\xFF\x01")); /* a byte run of the unknown field 127 */
     write_run(&writer, (struct str){long_text, LIMIT_SIGNAL_BODY - 7});
     assert_int_equal(writer.len, LIMIT_SIGNAL_BODY);
     assert_true(signal_decode((struct str){writer.at, writer.len}, &back));
@@ -2172,7 +2189,7 @@ static void test_signals_end_at_their_limits(void **state) {
     arena_free(&arena);
 }
 
-/* ---- bytes from anywhere ---- */
+/* ---- arbitrary bytes ---- */
 
 enum { STRANGE = 200000, STRANGE_MAX = 1200 };
 
@@ -2225,7 +2242,7 @@ static bool thing_is_kept(const struct coding *coding, const union thing *thing,
            text_is_kept(signal->trace, LIMIT_KEY, bytes) && shape_is_kept(&own, signal, bytes);
 }
 
-/* Lists with one count between them: where one was written, all are. */
+/* Lists that share one count: where one was written, all are. */
 static bool shape_shares_counts(const struct shape *shape) {
     for (size_t i = 0; shape && i < shape->count; i++)
         for (size_t k = 0; k < i; k++)
@@ -2235,7 +2252,7 @@ static bool shape_shares_counts(const struct shape *shape) {
     return false;
 }
 
-/* Whatever is accepted is whole, and its own encoding says the same. */
+/* An accepted value is valid, and its own encoding decodes to the same value. */
 static bool strange_decodes(const struct coding *coding, struct str bytes, struct arena *arena) {
     union thing thing, again;
     memset(&thing, 0, sizeof thing);
@@ -2254,7 +2271,7 @@ static bool strange_decodes(const struct coding *coding, struct str bytes, struc
 static size_t mutate(char *bytes, size_t len, struct chance *chance) {
     size_t at = len ? chance_below(chance, (uint32_t)len) : 0;
     switch (chance_below(chance, 6)) {
-    case 0: return at; /* cut */
+    case 0: return at; /* truncated */
     case 1:            /* one more byte */
         memmove(bytes + at + 1, bytes + at, len - at);
         bytes[at] = (char)chance_next(chance);
@@ -2263,7 +2280,7 @@ static size_t mutate(char *bytes, size_t len, struct chance *chance) {
         if (len > 0)
             memmove(bytes + at, bytes + at + 1, len - at - 1);
         return len - (len > 0);
-    case 3: /* a part again, at the end */
+    case 3: /* a part repeated at the end */
         if (len - at > 40)
             return len;
         memmove(bytes + len, bytes + at, len - at);
@@ -2316,7 +2333,7 @@ static void test_strange_bytes_never_do_harm(void **state) {
     arena_free(&arena);
 }
 
-/* ---- small things of signals, effects, policies and names ---- */
+/* ---- details of signals, effects, policies and names ---- */
 
 static void test_a_copied_signal_stands_by_itself(void **state) {
     (void)state;
@@ -2368,7 +2385,7 @@ static void test_an_effect_of_no_kind_decodes_to_nothing(void **state) {
     assert_int_equal(effect.n, 9);
 }
 
-/* Decisions of long ago name their policy so: the bytes that are hashed never change. */
+/* Old decisions name their policy by this hash: the hashed bytes must never change. */
 static void test_a_policy_is_named_by_its_hash(void **state) {
     (void)state;
     struct policy bare = policy_seal((struct policy){.act_within = 1800000000});
@@ -2423,7 +2440,7 @@ static void test_names_are_found_whole(void **state) {
     assert_int_equal(value, 2);
 }
 
-/* ---- status machines: written out by hand; a column for each state that may follow ---- */
+/* ---- status machines, written out by hand: a column for each possible next state ---- */
 
 struct machine_row {
     const char *name, *next;
@@ -2451,7 +2468,7 @@ static const struct machine_row HOSTS[HOST_STATES] = {
     [HOST_GONE] = {"gone", "x--"},
 };
 
-/* PLAN-08, by work; and G-16, by what its children say. */
+/* PLAN-08: transitions by work; and G-16: transitions by the status of the children. */
 static const struct machine_row NODES[NODE_STATUSES] = {
     /* to: todo queued in_progress blocked done cancelled */
     [NODE_TODO] = {"todo", "-x----"},
@@ -2541,7 +2558,7 @@ static void names_are(const struct names *names, const char *const *expected, ui
     assert_false(names_find(names, STR(""), &value));
 }
 
-/* ASSIGN-04, ASSIGN-13: these words and no other. */
+/* ASSIGN-04, ASSIGN-13: exactly these words. */
 static void test_words_of_assignments(void **state) {
     (void)state;
     static const char *const STATUSES[] = {"queued",  "dispatched", "active",   "stalled",
@@ -2553,13 +2570,13 @@ static void test_words_of_assignments(void **state) {
     assert_false(shape_decode(&ASSIGNMENT, shape_encode(&ASSIGNMENT, &wrong, &arena), &back));
     proof_passed("unit", "an assignment has one of seven statuses", "ASSIGN-04");
     names_are(&DELIVERY_NAMES, RESULTS, count_of(RESULTS));
-    wrong = (struct assignment){.n = 1, .delivery = DELIVERIES};
+    wrong = (struct assignment){.n = 1, .delivery.result = DELIVERIES};
     assert_false(shape_decode(&ASSIGNMENT, shape_encode(&ASSIGNMENT, &wrong, &arena), &back));
     proof_passed("unit", "a dispatch has one of four results, or none yet", "ASSIGN-13.a");
     arena_free(&arena);
 }
 
-/* Each value has a name, and no two have the same. */
+/* Each value has a name, and no two values share one. */
 static void test_names_are_whole_and_differ(void **state) {
     (void)state;
     static const struct {
@@ -2603,7 +2620,7 @@ static void test_names_are_whole_and_differ(void **state) {
 
 /* ---- errors ---- */
 
-/* What one is told to do, and where to look. */
+/* The sentence says what to do, or where to look. */
 static bool says_what_to_do(const char *sentence) {
     static const char *const DO[] = {
         "Correct ",   "Read it again", "See the reason", "Change ", "try again", "Repeat ",
@@ -2644,7 +2661,7 @@ static void test_errors_say_what_happened_and_what_to_do_next(void **state) {
     }
 }
 
-/* Callers compare codes and scripts exit statuses: these are never to change. */
+/* Callers compare codes, and scripts compare exit statuses: these must never change. */
 static void test_error_codes_on_the_wire_are_stable(void **state) {
     (void)state;
     static const struct {
@@ -2683,7 +2700,7 @@ static void test_error_codes_on_the_wire_are_stable(void **state) {
     }
 }
 
-/* ---- what is always true of a goal ---- */
+/* ---- invariants of a goal ---- */
 
 static struct goal goal_whole(void) {
     return (struct goal){
@@ -2747,9 +2764,9 @@ static void test_a_whole_goal_breaks_nothing(void **state) {
     (void)state;
     struct goal goal = goal_whole();
     assert_null(goal_broken(&goal));
-    goal.due_at = 900; /* in time */
+    goal.due_at = 900; /* exactly in time */
     assert_null(goal_broken(&goal));
-    goal.due_at = 0; /* early is not late */
+    goal.due_at = 0; /* too early is allowed */
     assert_null(goal_broken(&goal));
     goal.need = NEED_UNCONFIRMED;
     assert_null(goal_broken(&goal));
@@ -2788,7 +2805,7 @@ static void test_a_goal_finds_its_effects_and_its_deadline(void **state) {
     goal.open[0].state = EFFECT_UNCONFIRMED;
     assert_true(goal_due(&goal) == TIME_NEVER);
     goal.open[0] = (struct effect_slot){.n = 1, .kind = EFFECT_LOOK, .until = 850};
-    assert_true(goal_due(&goal) == 850); /* without a claim it has to end too */
+    assert_true(goal_due(&goal) == 850); /* an effect without a claim has a deadline too */
     goal.wants_at = 840;
     assert_true(goal_due(&goal) == 840);
     goal.wants_at = 860;
@@ -2917,7 +2934,7 @@ static void test_a_changed_record_breaks_the_chain(void **state) {
     CHANGED(link.goal.bytes[15] ^= 1);
 }
 
-/* The columns alone are hashed: the chain still verifies after a body has been dropped. */
+/* Only the columns are hashed: the chain still verifies after a body has been dropped. */
 static void test_a_chain_verifies_without_its_bodies(void **state) {
     (void)state;
     struct id goal = GOAL_BYTES;

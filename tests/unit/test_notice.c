@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is told of what, and is a notice the same when it comes back from the store? ESCALATE-01, ESCALATE-03. */
+/* Tests who is notified of what, and that a notice survives storing and loading. ESCALATE-01, ESCALATE-03. */
 #include "unit.h"
 
 #include "model/setting/setting.h"
@@ -18,7 +18,7 @@ static void test_levels(void **state) {
     proof_passed("unit", "notice: levels", "ESCALATE-01");
 }
 
-/* ESCALATE-03 as it is written: i and w on the desktop, c also in a tracker, e everywhere. */
+/* ESCALATE-03 literally: i and w go to the desktop, c also to a tracker, e to all channels. */
 static void test_levels_reach_channels(void **state) {
     (void)state;
     static const struct {
@@ -89,7 +89,7 @@ static void test_the_longest_fits_and_comes_back(void **state) {
     arena_free(&arena);
 }
 
-/* Stored bytes: never change them, only add. */
+/* Stored bytes: never change them, only add to them. */
 static void test_golden(void **state) {
     (void)state;
     static const char GOLDEN[] = "0108020a010d0251310f0a7374616c6c65642f543720033a01410139";
@@ -106,7 +106,7 @@ static void test_golden(void **state) {
     arena_free(&arena);
 }
 
-/* Bytes that were damaged are refused, or are some other notice: read again they are the same one. */
+/* Damaged bytes are refused, or decode to another notice that encodes and decodes to itself. */
 static void test_damaged_bytes(void **state) {
     (void)state;
     struct chance chance = {.state = 7};
@@ -145,13 +145,13 @@ static void test_numbers_are_given_once(void **state) {
                   "%s and %s", NOTICE.fields[i].name, NOTICE.fields[k].name);
 }
 
-/* ---- channels as they are configured ---- */
+/* ---- configured channels ---- */
 
 static void test_what_a_channel_needs(void **state) {
     (void)state;
     static const struct {
         struct channel channel;
-        const char *wrong; /* NULL: nothing */
+        const char *wrong; /* NULL: valid */
     } ROWS[] = {
         {{.kind = CHANNEL_DESKTOP}, NULL},
         {{.kind = CHANNEL_WEBHOOK}, "needs \"url\""},
@@ -185,7 +185,7 @@ static void test_what_a_channel_needs(void **state) {
     check(channel_broken(&nameless), "it has no name");
 }
 
-/* ESCALATE-10: the older settings are channels, unless one of that name is declared. */
+/* ESCALATE-10: the older settings define channels, unless a channel of that name is declared. */
 static void test_older_settings_are_channels(void **state) {
     (void)state;
     struct settings *settings = calloc(1, sizeof *settings);

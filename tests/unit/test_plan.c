@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do plans keep to their rules: which moves, what follows from them, who may, and what is refused? */
+/* Tests the rules of plans: which transitions exist, what follows from them, who may make them, and what is refused. */
 #include "play.h"
 
 #include "core/rules.h"
@@ -21,8 +21,8 @@ static int game_end(void **state) {
 
 /* ---- PLAN-08, PLAN-09, PLAN-14: all 36 pairs ---- */
 
-/* What becomes of a wish: o done, n nothing to do, c conflict, i invalid, u not allowed. A column for each status
- * that is wanted: todo queued in_progress blocked done cancelled. */
+/* The result of a request: o done, n nothing to do, c conflict, i invalid, u not allowed. A column for each requested
+ * status: todo queued in_progress blocked done cancelled. */
 struct transition {
     const char *name;
     enum who by;
@@ -94,14 +94,14 @@ static const struct transition TRANSITIONS[] = {
      {"uuuuuu", "uuuuuu", "uuuuuu", "uuuuuu", "uuuuuu", "uuuuuu"}},
 };
 
-/* Blocked, by the same table: cancelled and queued are allowed, done by a person's word. */
+/* A blocked node, by the same table: it may become cancelled or queued, and done by a person's override. */
 static const char *blocked_row(const struct transition *wanted) {
     if (wanted->by == WHO_HUMAN)
         return wanted->reason ? "cocnoo" : "cocnio";
     return "cocnco";
 }
 
-/* A leaf in this status: N, which waits for M where it is to be todo. */
+/* Makes a leaf N in this status; for todo, N depends on M. */
 static void leaf_in(struct play *p, enum node_status status) {
     play_begin(p);
     assert_int_equal(play_create(p), ERROR_NONE);
@@ -117,7 +117,7 @@ static const enum error ERROR_OF['u' + 1] = {
     ['i'] = ERROR_INVALID, ['u'] = ERROR_UNAUTHORIZED,
 };
 
-/* A leaf that is ready is queued, one that is not is todo: whoever wishes otherwise moves it, and it settles. */
+/* A ready leaf is queued and an unready one is todo: a request for the other status moves it, and it settles back. */
 static enum node_status settled(enum node_status from, enum node_status to) {
     if (to == NODE_TODO || to == NODE_QUEUED)
         return from == NODE_TODO ? NODE_TODO : NODE_QUEUED;
@@ -204,7 +204,7 @@ static void test_the_last_subtask_finishes_everything_in_one_step(void **state) 
                  "PLAN-10 PLAN-11 PLAN-16");
 }
 
-/* G-16: what the children make of a node; c is cancelled. */
+/* G-16: the status of a node as its children determine it; c is cancelled. */
 static void test_children_make_their_parent(void **state) {
     (void)state;
     static const struct {
@@ -251,7 +251,7 @@ static void test_cancelled_children_do_not_count(void **state) {
     assert_int_equal(p->goal.percent, 100);
 }
 
-/* What is open below goes with it; what is done stays. */
+/* Open nodes below are cancelled too; done nodes stay done. */
 static void test_cancelling_goes_down_and_up(void **state) {
     (void)state;
     struct play *p = &game;
@@ -270,7 +270,7 @@ static void test_cancelling_goes_down_and_up(void **state) {
     assert_int_equal(p->goal.status, GOAL_COMPLETED);
 }
 
-/* An override that cancels does the same, so nothing is left to work on below. */
+/* An override that cancels does the same, so nothing below is left to work on. */
 static void test_an_override_cancels_downwards_too(void **state) {
     (void)state;
     struct play *p = &game;
@@ -280,11 +280,12 @@ static void test_an_override_cancels_downwards_too(void **state) {
     states_are(p, "S1=cancelled S2=cancelled T1=cancelled P1=cancelled");
     assert_int_equal(p->goal.working, 0);
     assert_int_equal(node_of(p, "P1")->pinned, 0);
-    assert_int_equal(recorded_of(p, RECORD_WORK_CANCELLED).override, 0); /* S1: it follows */
+    assert_int_equal(recorded_of(p, RECORD_WORK_CANCELLED).override,
+                     0); /* S1: cancelled as a consequence */
     assert_int_equal(evidence_of(&p->did.records[3]).override, 1);
 }
 
-/* A done child that is cancelled by override, or left out, may leave only cancelled ones behind. */
+/* If a done child is cancelled by an override or removed, only cancelled children may remain. */
 static void test_a_done_parent_can_become_cancelled(void **state) {
     (void)state;
     struct play *p = &game;
@@ -311,14 +312,14 @@ static void test_adding_work_opens_what_was_done(void **state) {
     assert_true(node_of(p, "P1")->ended_at == 0);
     assert_int_equal(p->goal.percent, 33);
     assert_int_equal(play_add(p, "T9/P1", NULL),
-                     ERROR_NONE); /* below a task there is nothing yet: it is a leaf */
+                     ERROR_NONE); /* the task has no subtasks yet: it is a leaf */
     states_are(p, "T9=queued");
     assert_int_equal(play_work(p, "T9", NODE_IN_PROGRESS), ERROR_NONE);
-    assert_int_equal(play_add(p, "S9/T9", NULL), ERROR_NONE); /* now it follows */
+    assert_int_equal(play_add(p, "S9/T9", NULL), ERROR_NONE); /* now its status follows its child */
     states_are(p, "T9=queued S9=queued");
 }
 
-/* PLAN-14: it stays as it was set, until somebody lets it follow again. */
+/* PLAN-14: it keeps the status that was set, until a caller lets it follow its children again. */
 static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
     (void)state;
     struct play *p = &game;
@@ -340,7 +341,7 @@ static void test_a_pinned_node_stays_until_it_is_let_go(void **state) {
                 str_equal(evidence.actor, STR("agnes")));
     assert_int_equal(evidence.override, 1);
     assert_int_equal(evidence.by, WHO_HUMAN);
-    states_are(p, "T1=done S1=todo S2=todo P1=done P2=queued"); /* nothing below waits to be done */
+    states_are(p, "T1=done S1=todo S2=todo P1=done P2=queued"); /* nothing below is left to do */
     assert_int_equal(node_of(p, "T1")->pinned, 1);
     assert_int_equal(p->goal.percent, 66);
     assert_int_equal(play_work(p, "S1", NODE_CANCELLED), ERROR_INVALID);
@@ -386,7 +387,7 @@ static void test_a_diamond_opens_after_both_arms(void **state) {
     states_are(p, "D=queued");
     assert_true(node_of(p, "D")->queued_at == p->now);
     assert_int_equal(play_override(p, "A", NODE_IN_PROGRESS),
-                     ERROR_NONE); /* what comes after it is not undone */
+                     ERROR_NONE); /* later nodes are not undone */
     states_are(p, "A=in_progress B=done C=done D=queued");
     assert_int_equal(play_override(p, "C", NODE_IN_PROGRESS), ERROR_NONE);
     states_are(p, "D=todo");
@@ -419,7 +420,7 @@ static void test_waiting_for_what_is_cancelled_is_asked_once(void **state) {
                      ERROR_NONE);
     assert_int_equal(p->goal.review, 0);
     play_finish(p, "C");
-    assert_int_equal(p->goal.review, 0); /* a person has answered */
+    assert_int_equal(p->goal.review, 0); /* a person has already answered */
     assert_int_equal(play_work(p, "B", NODE_CANCELLED), ERROR_INVALID);
     play_finish(p, "D");
     assert_int_equal(p->goal.status, GOAL_ACTIVE);
@@ -440,7 +441,7 @@ static void test_a_plan_of_which_nothing_is_left_asks(void **state) {
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
 }
 
-/* ---- PLAN-06, STORE-15: stamps and reasons ---- */
+/* ---- PLAN-06, STORE-15: timestamps and reasons ---- */
 
 static void test_stamps_are_set_once(void **state) {
     (void)state;
@@ -510,7 +511,7 @@ static struct str long_word(struct arena *arena, size_t len) {
     return (struct str){memset(arena_new(arena, char, len), 'x', len), len};
 }
 
-/* `line` with one thing changed in the row that is named. */
+/* `line` with one change in the given row. */
 static const struct fixture {
     const char *line, *why;
     uint32_t row;
@@ -595,12 +596,12 @@ static void test_each_broken_invariant_has_its_sentence(void **state) {
         assert_int_equal(p->plan.count, 0);
     }
     assert_int_equal(play_plan(p, "P1 P2 P3 P4 P5 P6"),
-                     ERROR_NONE); /* a person is bound by the wider ones */
+                     ERROR_NONE); /* a person has the wider limits */
     arena_free(&arena);
     proof_passed("unit", "each broken invariant of a plan has its sentence", "PLAN-03 PLAN-24");
 }
 
-/* The wider limits, at their end and past it; and those of a life. */
+/* The wider limits, reached and exceeded; and the limits over the life of a goal. */
 static void test_growth_has_limits(void **state) {
     (void)state;
     struct play *p = &game;
@@ -641,7 +642,7 @@ static void test_ids_are_not_used_twice_and_keep_their_tier(void **state) {
     assert_int_equal(p->goal.plan_version, 2);
 }
 
-/* ---- PLAN-17, PLAN-18, PLAN-25, PLAN-26, PLAN-32: again and again ---- */
+/* ---- PLAN-17, PLAN-18, PLAN-25, PLAN-26, PLAN-32: replanning ---- */
 
 static void test_a_replan_keeps_what_it_names(void **state) {
     (void)state;
@@ -672,7 +673,7 @@ static void test_a_replan_keeps_what_it_names(void **state) {
     assert_true(node_of(p, "B")->started_at == b.started_at &&
                 node_of(p, "B")->updated_at == p->now);
     assert_int_equal(play_plan(p, "P1 A/P1 B/P1:A D/P1 E/P1:D"),
-                     ERROR_NONE); /* the same again changes nothing of it */
+                     ERROR_NONE); /* the same plan again changes nothing in it */
     text_is("difference", arena_cstr(&p->arena, recorded_of(p, RECORD_PLAN_UPDATED).text),
             "added: ; removed: ; changed: ");
     assert_int_equal(p->did.part_count, 0);
@@ -683,7 +684,7 @@ static void test_a_replan_keeps_what_it_names(void **state) {
     proof_passed("unit", "a replan keeps ids and states, and says what changed", "PLAN-17 PLAN-32");
 }
 
-/* A difference that does not fit into its record is kept apart, whole. */
+/* A difference that does not fit into its record is stored separately, in full. */
 static void test_a_long_difference_is_kept_apart(void **state) {
     (void)state;
     struct play *p = &game;
@@ -701,7 +702,7 @@ static void test_a_long_difference_is_kept_apart(void **state) {
     arena_free(&arena);
 }
 
-/* What is left out is out of the tree before anybody looks for circles. */
+/* Nodes that are left out are removed from the tree before it is checked for cycles. */
 static void test_what_is_left_out_makes_no_circle(void **state) {
     (void)state;
     struct play *p = &game;
@@ -710,7 +711,7 @@ static void test_what_is_left_out_makes_no_circle(void **state) {
     states_are(p, "T2=cancelled P2=todo");
 }
 
-/* G-16: a parent whose children left is a leaf from then on. */
+/* G-16: a parent whose children were removed is a leaf from then on. */
 static void test_a_node_without_its_children_waits_like_any_other(void **state) {
     (void)state;
     struct play *p = &game;
@@ -741,7 +742,7 @@ static void test_places_are_counted_among_siblings(void **state) {
     assert_int_equal(node_of(p, "T2.1")->place, 1);
     assert_int_equal(play_plan(p, "P1 T1/P1 T2/P1 T9/P1 P2 T3/P2 T2.1/P2"), ERROR_NONE);
     text_is("difference", arena_cstr(&p->arena, recorded_of(p, RECORD_PLAN_UPDATED).text),
-            "added: ; removed: ; changed: T2.1"); /* by its name */
+            "added: ; removed: ; changed: T2.1"); /* its name changed */
 }
 
 static void test_ids_are_made_where_none_is_given(void **state) {
@@ -830,10 +831,11 @@ static void test_only_some_may_change_plans(void **state) {
         .kind = SIGNAL_WORK_MOVE, .actor = STR("ci"), .node = STR("P1"), .to = NODE_IN_PROGRESS};
     assert_int_equal(play(p, agent), ERROR_NONE);
     agent.to = NODE_DONE;
-    assert_int_equal(play(p, agent), ERROR_INVALID); /* PLAN-15: not on its word */
+    assert_int_equal(play(p, agent), ERROR_INVALID); /* PLAN-15: its word alone is not enough */
     agent.override = 1;
     agent.reason = STR("trust me");
-    assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED); /* PLAN-14: a person or the overseer */
+    assert_int_equal(play(p, agent),
+                     ERROR_UNAUTHORIZED); /* PLAN-14: only a person or the overseer may */
     agent.actor = STR("somebody");
     agent.override = 0;
     assert_int_equal(play(p, agent), ERROR_UNAUTHORIZED);
@@ -880,9 +882,9 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     assert_non_null(text_named(&p->did, &evidence.more));
     assert_int_equal(p->goal.plan_version, 0);
     assert_int_equal(goal_display_state(&p->goal), DISPLAY_NEEDS_YOU);
-    assert_int_equal(play(p, yes), ERROR_CONFLICT); /* not the one that waits */
+    assert_int_equal(play(p, yes), ERROR_CONFLICT); /* not the proposal that waits */
     refused(p, ERROR_CONFLICT, "this is not the plan that waits for approval");
-    assert_int_equal(play(p, refined), ERROR_NONE); /* a newer one takes its place */
+    assert_int_equal(play(p, refined), ERROR_NONE); /* a newer proposal replaces it */
     struct signal by_overseer = yes;
     by_overseer.by = WHO_OVERSEER;
     assert_int_equal(play(p, by_overseer), ERROR_UNAUTHORIZED);
@@ -892,8 +894,8 @@ static void test_a_proposal_waits_for_a_person(void **state) {
     assert_int_equal(recorded_of(p, RECORD_PLAN_CREATED).why, REASON_INITIAL_CREATE);
     states_are(p, "P1=queued P2=todo");
     assert_false(goal_needs_person(&p->goal));
-    assert_int_equal(play(p, yes), ERROR_CONFLICT);      /* nothing waits any more */
-    assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE); /* what a person plans does not wait */
+    assert_int_equal(play(p, yes), ERROR_CONFLICT);      /* no proposal waits any more */
+    assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE); /* a person's plan needs no approval */
     arena_free(&arena);
 }
 
@@ -915,7 +917,8 @@ static void test_a_proposal_is_rejected_or_grows_stale(void **state) {
     assert_int_equal(play(p, reject), ERROR_NONE);
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPLY, "P1 P2 P4", 1, &arena)), ERROR_NONE);
-    assert_int_equal(play_add(p, "P5", NULL), ERROR_NONE); /* the plan goes on without it */
+    assert_int_equal(play_add(p, "P5", NULL),
+                     ERROR_NONE); /* the plan advances without the proposal */
     assert_int_equal(play(p, plan_signal(SIGNAL_PLAN_APPROVE, "P1 P2 P4", 0, &arena)),
                      ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "the plan is at version 2, not 1");
@@ -938,15 +941,15 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).why, REASON_REVIEW);
     assert_int_equal(recorded_of(p, RECORD_PLAN_REVIEW_NEEDED).by, WHO_AGENT);
     review.why = REASON_GUARD_VIOLATION;
-    assert_int_equal(play(p, review), ERROR_NONE); /* asked once */
+    assert_int_equal(play(p, review), ERROR_NONE); /* the person is asked only once */
     assert_int_equal(p->did.verdict, VERDICT_NOTHING);
     play_finish(p, "P1");
-    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* somebody waits for an answer */
+    assert_int_equal(p->goal.status, GOAL_ACTIVE); /* a review is still unanswered */
     struct signal stands = {.kind = SIGNAL_PLAN_REJECT, .by = WHO_HUMAN};
     assert_int_equal(play(p, stands), ERROR_NONE);
     expect_records(p, "plan.rejected:plan.rejected goal.completed:plan.completed");
     assert_int_equal(play(p, review), ERROR_NONE);
-    assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* it is over */
+    assert_int_equal(p->did.verdict, VERDICT_NOTHING); /* the goal is over */
     play_begin(p);
     assert_int_equal(play_create(p), ERROR_NONE);
     assert_int_equal(play(p, review), ERROR_NONE);
@@ -957,7 +960,7 @@ static void test_anybody_may_ask_for_a_review(void **state) {
     proof_passed("unit", "one scenario for each type of plan record", "PLAN-22");
 }
 
-/* ---- PLAN-19: what cannot be written ---- */
+/* ---- PLAN-19: records that cannot be written ---- */
 
 struct local_answer {
     enum record_type type;
@@ -1009,7 +1012,7 @@ static void test_no_plan_record_lacks_its_meta(void **state) {
                  "PLAN-19");
 }
 
-/* Texts of a caller never make a record too large or unreadable, however they came here. */
+/* A caller's texts never make a record too large or unreadable, however they got here. */
 static void test_long_words_do_not_break_a_record(void **state) {
     (void)state;
     struct play *p = &game;
@@ -1076,11 +1079,10 @@ static void test_only_an_open_goal_is_planned(void **state) {
     struct play *p = &game;
     assert_int_equal(play_plan(p, "P1 P2"), ERROR_NONE);
     assert_int_equal(play_goal(p, GOAL_PAUSED, WHO_HUMAN, NULL), ERROR_NONE);
-    assert_int_equal(play_plan(p, "P1 P2 P3"),
-                     ERROR_NONE); /* planning goes on while it is paused */
+    assert_int_equal(play_plan(p, "P1 P2 P3"), ERROR_NONE); /* a paused goal can still be planned */
     play_finish(p, "P1");
     assert_int_equal(play_goal(p, GOAL_CANCELLED, WHO_HUMAN, NULL), ERROR_NONE);
-    states_are(p, "P1=done P2=queued P3=queued"); /* the plan stays as it stood */
+    states_are(p, "P1=done P2=queued P3=queued"); /* the plan is unchanged */
     assert_int_equal(play_plan(p, "P1"), ERROR_CONFLICT);
     refused(p, ERROR_CONFLICT, "the goal is cancelled; only an open goal's plan changes");
     assert_int_equal(play_add(p, "P9", NULL), ERROR_CONFLICT);
@@ -1088,7 +1090,7 @@ static void test_only_an_open_goal_is_planned(void **state) {
     refused(p, ERROR_CONFLICT, "the goal is cancelled; its work does not move any more");
 }
 
-/* C-14, PLAN-02, PLAN-05, PLAN-30: the words of a node are kept, by hash. */
+/* C-14, PLAN-02, PLAN-05, PLAN-30: the texts of a node are stored by hash. */
 static void test_the_words_of_a_node_are_kept(void **state) {
     (void)state;
     struct play *p = &game;
@@ -1136,7 +1138,7 @@ static void test_the_words_of_a_node_are_kept(void **state) {
     arena_free(&arena);
 }
 
-/* ---- chance: 200,000 operations, legal and not ---- */
+/* ---- random: 200,000 operations, legal and not ---- */
 
 enum { OPERATIONS = 200000, MOST_LIVE = 60, LAST_NODE = 900 };
 
@@ -1162,7 +1164,7 @@ static struct plan_row *row_at(struct plan_row *rows, uint32_t count, struct str
     return NULL;
 }
 
-/* Mostly what is there, some of it left out, some of it hung elsewhere. */
+/* Mostly the existing nodes, some left out, some moved to another parent. */
 static uint32_t rows_kept(struct walker *w, const struct play *p, struct plan_row *rows) {
     static const struct str CRITERION = {"it works", 8};
     uint32_t count = 0, left_out = chance_in(&w->chance, 3) ? 6 : 40;
@@ -1209,7 +1211,7 @@ static uint32_t rows_grow(struct walker *w, const struct play *p, struct plan_ro
     return count;
 }
 
-/* What is left out is not waited for; sometimes something new is, mostly by what comes later. */
+/* Dependencies on removed nodes are dropped; sometimes a new one is added, mostly on an earlier node. */
 static void rows_link(struct walker *w, struct plan_row *rows, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         struct str *on = (struct str *)(uintptr_t)rows[i].depends_on.at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does every decision see what the operator has set? CONFIG-01, POLICY-01, POLICY-02; amounts, scopes and hours. */
+/* Tests that every decision uses the operator's settings. CONFIG-01, POLICY-01, POLICY-02; amounts, scopes and hours. */
 #include "unit.h"
 
 #include "config/config.h"
@@ -16,7 +16,7 @@ static struct settings *load(const char *text) {
     return settings;
 }
 
-/* Its texts stay until the next one. */
+/* Its texts are valid until the next call. */
 static struct policy policy_from(const char *text) {
     static struct settings *settings;
     if (settings)
@@ -26,7 +26,7 @@ static struct policy policy_from(const char *text) {
     return settings ? settings_to_policy(settings, &arena) : (struct policy){0};
 }
 
-/* Where nothing is set, both say the same. A command's time is the operator's own affair. */
+/* Without any setting, the settings and policy_default() agree. The time limit of a command is left to the operator. */
 static void test_defaults_are_the_same(void **state) {
     (void)state;
     struct policy policy = policy_from("[escalation]\ndesktop = false\n"), plain = policy_default();
@@ -126,7 +126,7 @@ static void test_the_rest_is_known(void **state) {
           "%s", chat->id);
 }
 
-/* What is kept is its own: the settings that it came from may go. */
+/* A kept policy is independent: the settings that it came from may be freed. */
 static void test_a_kept_policy_stands_alone(void **state) {
     (void)state;
     struct policy policy =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a slow job in the pool keep those for others waiting, and does a stop end everything? */
+/* Tests that a slow job in the pool does not keep jobs with other keys waiting, and that a stop ends everything. */
 #include "unit.h"
 
 #include "sys/pool.h"
@@ -10,8 +10,8 @@
 struct job {
     struct pool_job job;
     struct pool *pool;
-    atomic_int state; /* 1: runs, 2: over */
-    atomic_bool *go;  /* it ends when this is true, or the pool stops */
+    atomic_int state; /* 1: running, 2: over */
+    atomic_bool *go;  /* the job ends when this is true, or when the pool stops */
 };
 
 static void job_run(struct pool_job *pooled) {
@@ -34,7 +34,7 @@ static bool becomes(const struct job *job, int state) {
     return atomic_load(&job->state) == state;
 }
 
-/* H6: of four threads one key takes two, however many of its jobs wait. */
+/* H6: one key takes at most two of four threads, however many of its jobs wait. */
 static void one_key_does_not_take_every_thread(void **state) {
     (void)state;
     atomic_bool never = false, now = true;
@@ -57,13 +57,13 @@ static void one_key_does_not_take_every_thread(void **state) {
         assert_int_equal(views[i].running, i < 2);
         assert_true(views[i].since > 0);
     }
-    atomic_store(&never, true); /* those that waited for their key follow */
+    atomic_store(&never, true); /* the jobs that waited for their key run next */
     for (size_t i = 0; i < count_of(hangs); i++)
         assert_true(becomes(&hangs[i], 2));
     pool_free(pool);
 }
 
-/* Each job is run once, also one that only waits: its owner learns that it is over. */
+/* Each job is run once, even one that only waits: its owner learns that it is over. */
 static void a_stop_runs_what_waits(void **state) {
     (void)state;
     atomic_bool never = false;
@@ -74,7 +74,7 @@ static void a_stop_runs_what_waits(void **state) {
     for (size_t i = 1; i < count_of(jobs); i++)
         job_put(pool, &jobs[i], "a", &never);
     more = (struct job){.job.run = job_run, .pool = pool, .go = &never};
-    assert_false(pool_put(pool, &more.job)); /* four wait */
+    assert_false(pool_put(pool, &more.job)); /* four are already waiting */
     pool_stop(pool);
     for (size_t i = 0; i < count_of(jobs); i++)
         assert_int_equal(atomic_load(&jobs[i].state), 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does what people have to know reach them, in time and not too often, and does their answer do what it says? */
+/* Tests that notices reach people in time and not too often, and that their answer has the stated effect. */
 #include "model/verification.h"
 #include "play.h"
 
@@ -7,7 +7,7 @@
 
 enum { OUTPUT_MOST = 4096 };
 
-/* One message that was decided, as the channel would get it. */
+/* One decided message, as the channel would get it. */
 struct message {
     uint32_t n;
     int64_t at;
@@ -27,14 +27,14 @@ static struct room {
     struct policy policy;
     struct policy_channel channels[LIMIT_CHANNELS];
     struct decision did;
-    int64_t now, due; /* when it wants to be asked */
+    int64_t now, due; /* due: when the goal wants its next step */
     uint64_t sources;
     uint32_t written[RECORD_TYPES];
     struct message sent[OUTPUT_MOST];
     uint32_t sent_count;
 } room;
 
-/* ---- the room ---- */
+/* ---- the fixture ---- */
 
 static void messages_read(struct room *r) {
     for (uint32_t i = 0; i < r->did.effect_count; i++) {
@@ -56,7 +56,7 @@ static void messages_read(struct room *r) {
     }
 }
 
-/* What was decided is stored and loaded again, as after a restart. */
+/* Stores and reloads the decision, as after a restart. */
 static void live_store(struct room *r) {
     struct arena *arena = &r->kept[r->turn ^= 1];
     arena_reset(arena);
@@ -69,7 +69,7 @@ static void live_store(struct room *r) {
         for (uint32_t i = 0; i < rows->count; i++) {
             char *row = (char *)rows->at + shape->size * i;
             struct str bytes = shape_encode(shape, row, arena);
-            uint32_t n = *(uint32_t *)(void *)row; /* a column of its own */
+            uint32_t n = *(uint32_t *)(void *)row; /* n is a separate column */
             memset(row, 0, shape->size);
             *(uint32_t *)(void *)row = n;
             check(shape_decode(shape, bytes, row), "%s", shape->name);
@@ -205,7 +205,7 @@ static void all_heard(struct room *r, const char *reference) {
             assert_int_equal(heard(r, &r->sent[i], HEARD_YES, reference, 0), ERROR_NONE);
 }
 
-/* Let time pass, with every due time on the way; each message is dealt with by `deal`. */
+/* Lets time pass, with a step at every due time; `deal` handles each message. */
 typedef void dealing(struct room *r, struct message *m);
 
 static void pass(struct room *r, int64_t span, dealing *deal) {
@@ -302,7 +302,7 @@ static void test_what_is_escalated_by_itself(void **state) {
         room.policy.notify_below = ROWS[i].below;
         assert_int_equal(ask(&room, ROWS[i].kind, ROWS[i].level, "c"), ERROR_NONE);
         check(room.sent_count == ROWS[i].sent, "row %zu: %u", i, room.sent_count);
-        assert_int_equal(room.goal.questions, 1); /* and it waits in the inbox in any case */
+        assert_int_equal(room.goal.questions, 1); /* in any case it waits in the inbox */
     }
     proof_passed("unit", __func__, "ESCALATE-04 ESCALATE-05");
 }
@@ -350,15 +350,14 @@ static void test_a_service_says_when(void **state) {
     assert_int_equal(room.sent_count, 1);
     pass(&room, SECONDS(2), NULL);
     assert_int_equal(room.sent_count, 2);
-    /* an unknown outcome keeps the name, and looks first */
+    /* after an unknown outcome the retry keeps the id, and checks first */
     heard(&room, &room.sent[1], HEARD_PERHAPS, "time-out", 0);
     pass(&room, MINUTES(3), NULL);
     assert_int_equal(room.sent_count, 3);
     assert_true(room.sent[2].unsure && id_equal(room.sent[2].id, room.sent[0].id));
     heard(&room, &room.sent[2], HEARD_YES, "17", 0);
     pass(&room, MINUTES(40), deal_well);
-    assert_int_equal(room.sent_count,
-                     4); /* the next round: another message, about the same issue */
+    assert_int_equal(room.sent_count, 4); /* the next round: a new message about the same issue */
     assert_false(id_equal(room.sent[3].id, room.sent[0].id));
     assert_string_equal(room.sent[3].earlier, "17");
     assert_int_equal(room.sent[3].unsure, 0);
@@ -387,7 +386,7 @@ static void test_a_goal_speaks_where_it_came_from(void **state) {
     ask(&room, QUESTION_DECIDE, "emergency", "c1");
     assert_int_equal(room.sent_count, 1);
     assert_string_equal(room.sent[0].channel, "room-a");
-    ask(&room, QUESTION_DECIDE, "warning", "c2"); /* whatever its level */
+    ask(&room, QUESTION_DECIDE, "warning", "c2"); /* whatever the level */
     assert_int_equal(room.sent_count, 2);
     assert_string_equal(room.sent[1].channel, "room-a");
     goal_from(&room, "room-c");
@@ -467,7 +466,7 @@ static void test_the_night_is_quiet_but_for_emergencies(void **state) {
     pass(&room, SECONDS(2), deal_well);
     assert_int_equal(room.sent_count, 5);
     assert_true(room.sent[3].at == night + MINUTES(8 * 60));
-    room.channels[0].quiet = 0; /* this one never sleeps */
+    room.channels[0].quiet = 0; /* this channel has no quiet hours */
     room.now = night + MINUTES(1440);
     ask(&room, QUESTION_DECIDE, "warning", "d");
     assert_int_equal(room.sent_count, 6);
@@ -489,7 +488,7 @@ static void test_an_hour_has_its_cap(void **state) {
     pass(&room, MINUTES(60) - SECONDS(1), deal_well);
     assert_int_equal(room.sent_count, 8);
     pass(&room, MINUTES(60), deal_well);
-    assert_int_equal(room.sent_count, 12); /* the other four */
+    assert_int_equal(room.sent_count, 12); /* the remaining four */
 }
 
 static void test_seen_and_snoozed_are_not_said_again(void **state) {
@@ -506,7 +505,8 @@ static void test_seen_and_snoozed_are_not_said_again(void **state) {
     assert_int_equal(move(&room, about(&room, "later"), QUESTION_SNOOZE, room.now - 1),
                      ERROR_INVALID);
     assert_int_equal(move(&room, about(&room, "alert"), QUESTION_SEEN, 0), ERROR_NONE);
-    assert_null(about(&room, "alert")); /* an alert that was seen is over, and its issue is told */
+    assert_null(
+        about(&room, "alert")); /* a seen alert is over, and its issue is marked as resolved */
     assert_int_equal(room.sent_count, before + 1);
     assert_int_equal(room.sent[before].kind, NOTICE_RESOLVED);
     assert_string_equal(room.sent[before].earlier, "17");
@@ -518,9 +518,9 @@ static void test_seen_and_snoozed_are_not_said_again(void **state) {
     assert_int_equal(room.goal.questions, 2);
 }
 
-/* ---- charges ---- */
+/* ---- assignments ---- */
 
-/* A plan P1 > T1, T2 … of which somebody works on each; S1 below T1. */
+/* A plan P1 > T1, T2 … with an agent working on each; S1 below T1. */
 static void staff_make(struct room *r, const char *line) {
     struct arena arena = {0};
     struct plan_text text = plan_read_line(line, &arena);
@@ -541,8 +541,9 @@ static uint32_t child_put(struct room *r, const char *node, uint32_t parent) {
     assignment->n = r->goal.parts_made++;
     assignment->node = plan_find(&r->live.plan, str_of(node))->n;
     assignment->status = ASSIGNMENT_ACTIVE;
-    assignment->created_at = assignment->updated_at = assignment->last_activity_at = r->now;
-    assignment->idle_after = MINUTES(600);
+    assignment->created_at = assignment->updated_at = assignment->liveness.last_activity_at =
+        r->now;
+    assignment->liveness.idle_after = MINUTES(600);
     assignment->parent = parent;
     snprintf(assignment->agent, sizeof assignment->agent, "agent-%u", assignment->n);
     r->live.assignments = (struct assignments){at, r->live.assignments.count + 1};
@@ -585,7 +586,7 @@ static void test_an_answer_lets_work_go_on(void **state) {
     assert_int_equal(agent_asks(&room, assignment, OF_PERSON, "Drop it?"), ERROR_NONE);
     struct question *question = &room.live.questions.at[0];
     assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_BLOCKED);
-    assert_int_equal(assignment_of(&room, assignment)->question, question->n + 1);
+    assert_int_equal(assignment_of(&room, assignment)->wait.question, question->n + 1);
     assert_int_equal(answer(&room, question, 3, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 0, ""), ERROR_INVALID);
     assert_int_equal(answer(&room, question, 1, "a) yes, but keep a copy"), ERROR_NONE);
@@ -593,7 +594,7 @@ static void test_an_answer_lets_work_go_on(void **state) {
     assert_true(str_equal(text_kept(&room, &sent), STR("a) yes, but keep a copy")));
     assert_int_equal(room.goal.questions, 0);
     assert_int_equal(assignment_of(&room, assignment)->status,
-                     ASSIGNMENT_BLOCKED); /* it can be taken back */
+                     ASSIGNMENT_BLOCKED); /* the answer can still be undone */
     assert_int_equal(answer(&room, &room.live.questions.at[0], 2, "no"), ERROR_CONFLICT);
     assert_int_equal(move(&room, &room.live.questions.at[0], QUESTION_UNDO, 0), ERROR_NONE);
     assert_int_equal(room.goal.questions, 1);
@@ -603,9 +604,9 @@ static void test_an_answer_lets_work_go_on(void **state) {
     assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_BLOCKED);
     pass(&room, 1, deal_well);
     assert_int_equal(assignment_of(&room, assignment)->status, ASSIGNMENT_QUEUED);
-    assert_int_equal(assignment_of(&room, assignment)->question, 0);
-    assert_true(hash_equal(&assignment_of(&room, assignment)->outgoing,
-                           &sent)); /* in the next instruction */
+    assert_int_equal(assignment_of(&room, assignment)->wait.question, 0);
+    assert_true(hash_equal(&assignment_of(&room, assignment)->outgoing.text,
+                           &sent)); /* sent with the next instruction */
     assert_int_equal(room.live.questions.count, 0);
     assert_int_equal(room.written[RECORD_QUESTION_APPLIED], 1);
     proof_passed("unit", __func__, "ESCALATE-14");
@@ -623,13 +624,13 @@ static void test_what_was_said_is_called_settled(void **state) {
     assert_string_equal(room.sent[2].channel, "pager");
     assert_int_equal(room.sent[2].kind, NOTICE_RESOLVED);
     heard(&room, &room.sent[2], HEARD_LATER, "503", 0);
-    assert_int_equal(room.live.questions.count, 1); /* until the pager knows */
+    assert_int_equal(room.live.questions.count, 1); /* until the pager has received it */
     pass(&room, MINUTES(10), deal_well);
     assert_int_equal(room.sent_count, 4);
     assert_int_equal(room.live.questions.count, 0);
 }
 
-/* ---- G-24: who, until when, and what if nobody does ---- */
+/* ---- G-24: who may answer, until when, and what happens without an answer ---- */
 
 static void test_who_may_answer(void **state) {
     (void)state;
@@ -642,7 +643,7 @@ static void test_who_may_answer(void **state) {
     assert_int_equal(tell(&room, signal), ERROR_NONE);
     uint32_t n = about(&room, "c")->n + 1;
     struct signal yes = {.kind = SIGNAL_QUESTION_ANSWER, .by = WHO_HUMAN, .question = n, .to = 1};
-    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED); /* anna */
+    assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED); /* by anna */
     yes.by = WHO_AGENT;
     assert_int_equal(tell(&room, yes), ERROR_UNAUTHORIZED);
     yes.by = WHO_OVERSEER;
@@ -683,16 +684,16 @@ static void test_nobody_answers(void **state) {
     assert_int_equal(room.live.questions.count, 4);
     struct hash keep = sha256(STR("keep")), no = sha256(STR("no"));
     pass(&room, 1, deal_well);
-    assert_true(hash_equal(&assignment_of(&room, first)->outgoing, &keep));
+    assert_true(hash_equal(&assignment_of(&room, first)->outgoing.text, &keep));
     assert_int_equal(assignment_of(&room, first)->status, ASSIGNMENT_QUEUED);
-    assert_true(hash_equal(&assignment_of(&room, second)->outgoing, &no));
+    assert_true(hash_equal(&assignment_of(&room, second)->outgoing.text, &no));
     assert_int_equal(assignment_of(&room, third)->status, ASSIGNMENT_BLOCKED);
-    assert_int_equal(room.live.questions.count, 1); /* and a person is asked, more urgently */
+    assert_int_equal(room.live.questions.count, 1); /* a person is asked, with a higher level */
     assert_int_equal(about(&room, "open")->alarm, ALARM_CRITICAL);
     assert_int_equal(about(&room, "open")->state, QUESTION_OPEN);
     assert_int_equal(count_sent(&room, "tracker"), 1);
     assert_int_equal(room.written[RECORD_QUESTION_EXPIRED], 4);
-    /* too late, before the timer rang */
+    /* after the deadline, but before the timer fired */
     ask_until(&room, QUESTION_DECIDE, "late", 1, room.now + MINUTES(1), "");
     room.now += MINUTES(2);
     assert_int_equal(answer(&room, about(&room, "late"), 2, "keep"), ERROR_CONFLICT);
@@ -714,12 +715,13 @@ static void test_a_child_asks_its_parent(void **state) {
                            .assignment = child + 1,
                            .question = question->n + 1,
                            .text = STR("the second one")};
-    assert_int_equal(tell(&room, reply), ERROR_UNAUTHORIZED); /* nobody answers themselves */
+    assert_int_equal(tell(&room, reply),
+                     ERROR_UNAUTHORIZED); /* an agent cannot answer its own question */
     reply.assignment = parent + 1;
     assert_int_equal(tell(&room, reply), ERROR_NONE);
     assert_int_equal(room.live.questions.count, 0);
     struct hash sent = sha256(STR("the second one"));
-    assert_true(hash_equal(&assignment_of(&room, child)->outgoing, &sent));
+    assert_true(hash_equal(&assignment_of(&room, child)->outgoing.text, &sent));
     proof_passed("unit", __func__, "REQUEST-01");
 }
 
@@ -738,7 +740,7 @@ static void answer_all(struct room *r) {
                          ERROR_NONE);
 }
 
-/* Every step stores and loads all rows: so the limits outlive a restart. */
+/* Every step stores and reloads all rows, so this also shows that the limits survive a restart. */
 static void test_requests_have_limits(void **state) {
     (void)state;
     staff_make(&room, "P1 T0/P1 T1/P1 T2/P1 T3/P1 T4/P1 T5/P1 T6/P1 T7/P1");
@@ -750,7 +752,7 @@ static void test_requests_have_limits(void **state) {
     for (int i = 0; i < 3; i++)
         assert_int_equal(ask_nth(&room, child[0], i), ERROR_NONE);
     assert_int_equal(ask_nth(&room, child[0], 0),
-                     ERROR_NONE); /* the same words: the same request */
+                     ERROR_NONE); /* the same text is the same request */
     assert_int_equal(room.live.questions.count, 3);
     assert_int_equal(ask_nth(&room, child[0], 3), ERROR_LIMITED); /* REQUEST-03 */
     answer_all(&room);
@@ -820,19 +822,20 @@ static void test_mail_is_kept_in_order_until_it_is_read(void **state) {
     assert_int_equal(room.live.agent_messages.count, 3);
     const struct agent_message *agent_message = &room.live.agent_messages.at[0];
     assert_true(agent_message->n < room.live.agent_messages.at[1].n);
-    assert_string_equal(agent_message->sender,
-                        "actor:agent:auto-1"); /* MAIL-06: as the door knows them */
+    assert_string_equal(
+        agent_message->sender,
+        "actor:agent:auto-1"); /* MAIL-06: the sender as the interface authenticated it */
     assert_string_equal(agent_message->recipient, name);
     assert_int_equal(agent_message->ack_required, 1);
     struct signal ack = {.kind = SIGNAL_MAIL_ACK,
                          .by = WHO_AGENT,
                          .assignment = first + 1,
                          .question = agent_message->n + 1};
-    assert_int_equal(tell(&room, ack), ERROR_UNAUTHORIZED); /* it is not theirs */
+    assert_int_equal(tell(&room, ack), ERROR_UNAUTHORIZED); /* the message is for another agent */
     ack.assignment = second + 1;
     assert_int_equal(tell(&room, ack), ERROR_NONE);
     assert_int_equal(room.live.agent_messages.count, 2);
-    assert_int_equal(tell(&room, ack), ERROR_NONE); /* once more changes nothing */
+    assert_int_equal(tell(&room, ack), ERROR_NONE); /* a repetition changes nothing */
     assert_int_equal(room.did.verdict, VERDICT_NOTHING);
     for (int i = 0; i < LIMIT_MAIL_KEPT; i++)
         assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INFO, 1, "more"), ERROR_NONE);
@@ -853,30 +856,31 @@ static uint32_t words_sent(const struct room *r, enum wording words) {
     return count;
 }
 
-/* The desk has room for what the agent is to hear. */
+/* The admission grants the permit for a message to the agent. */
 static void admission_grants(struct room *r, uint32_t n) {
     const struct assignment *assignment = assignment_of(r, n);
     struct permit permit = {
-        .goal = r->goal.id, .assignment = n, .turn = assignment->turn, .wants = PERMIT_ACT};
+        .goal = r->goal.id, .assignment = n, .turn = assignment->permit.turn, .wants = PERMIT_ACT};
     struct arena arena = {0};
     snprintf(permit.agent, sizeof permit.agent, "%s", assignment->agent);
     struct str body = shape_encode(&PERMIT, &permit, &arena);
     assert_int_equal(tell(r, (struct signal){.kind = SIGNAL_PERMIT_GRANTED,
                                              .by = WHO_OVERSEER,
-                                             .admission = assignment->admission,
+                                             .admission = assignment->permit.host,
                                              .assignment = n + 1,
                                              .body = body}),
                      ERROR_NONE);
     arena_free(&arena);
 }
 
-/* A person's words reach an agent by themselves, once, as soon as nothing else is being said; an agent's do not. */
+/* A person's instruction is sent to the agent automatically, once, as soon as no other message is being sent; an
+ * agent's is not. */
 static void test_what_a_person_tells_is_said(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
     uint32_t n = assignment_put(&room, "T1");
     char name[16];
-    assignment_of(&room, n)->run = 1; /* somebody is there who can hear it */
+    assignment_of(&room, n)->run = 1; /* a run exists that can receive it */
     room.policy.max_attempts = 12;
     snprintf(name, sizeof name, "A_%u", n);
     assert_int_equal(mail(&room, WHO_AGENT, name, AGENT_MESSAGE_INSTRUCTION, 0, "obey"),
@@ -887,16 +891,16 @@ static void test_what_a_person_tells_is_said(void **state) {
     assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0);
     assert_int_equal(mail(&room, WHO_HUMAN, name, AGENT_MESSAGE_INSTRUCTION, 0, "leave the parser"),
                      ERROR_NONE);
-    struct hash outgoing_message = assignment_of(&room, n)->outgoing_message;
+    struct hash outgoing_message = assignment_of(&room, n)->outgoing.message;
     assert_true(str_equal(text_kept(&room, &outgoing_message), STR("leave the parser\nthe body")));
-    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0); /* the desk is asked first */
+    assert_int_equal(words_sent(&room, WORDS_MESSAGE), 0); /* the admission is asked first */
     assert_int_equal(mail(&room, WHO_HUMAN, name, AGENT_MESSAGE_INSTRUCTION, 0, "and hurry"),
                      ERROR_NONE);
-    assert_true(hash_equal(&assignment_of(&room, n)->outgoing_message,
-                           &outgoing_message)); /* one after the other */
+    assert_true(hash_equal(&assignment_of(&room, n)->outgoing.message,
+                           &outgoing_message)); /* messages are sent one at a time */
     admission_grants(&room, n);
     assert_int_equal(words_sent(&room, WORDS_MESSAGE), 1);
-    uint32_t effect = assignment_of(&room, n)->effect - 1;
+    uint32_t effect = assignment_of(&room, n)->delivery.effect - 1;
     assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_CLAIM,
                                                  .by = WHO_OVERSEER,
                                                  .effect = effect,
@@ -908,15 +912,16 @@ static void test_what_a_person_tells_is_said(void **state) {
                                                  .to = DELIVERY_ACCEPTED}),
                      ERROR_NONE);
     tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
-    assert_int_equal(assignment_of(&room, n)->outgoing_next,
-                     WORDS_MESSAGE); /* and now the second */
-    assert_false(hash_equal(&assignment_of(&room, n)->outgoing_message, &outgoing_message));
+    assert_int_equal(assignment_of(&room, n)->outgoing.next,
+                     WORDS_MESSAGE); /* now the second message */
+    assert_false(hash_equal(&assignment_of(&room, n)->outgoing.message, &outgoing_message));
     admission_grants(&room, n);
     assert_int_equal(words_sent(&room, WORDS_MESSAGE), 1);
     proof_passed("unit", __func__, "MAIL-01");
 }
 
-/* VERIFY-22: what nobody can make sense of is no verdict, and what was called off meanwhile is nobody's. */
+/* VERIFY-22: an unintelligible outcome is no verdict, and an outcome that was lost or called off counts for no
+ * assignment. */
 static void test_what_checks_cannot_say(void **state) {
     static const char *const NODES[] = {"T1", "T2", "T3", "T4"};
     (void)state;
@@ -925,12 +930,12 @@ static void test_what_checks_cannot_say(void **state) {
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t n = assignment_put(&room, NODES[i]);
         assignment_of(&room, n)->run = 1;
-        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        assignment_of(&room, n)->wait.on = WAITS_FOR_CHECK;
         if (i > 1)
-            snprintf(assignment_of(&room, n)->commit, sizeof assignment_of(&room, n)->commit,
-                     "9fceb02d");
+            snprintf(assignment_of(&room, n)->check.commit,
+                     sizeof assignment_of(&room, n)->check.commit, "9fceb02d");
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
-        uint32_t effect = assignment_of(&room, n)->effect;
+        uint32_t effect = assignment_of(&room, n)->delivery.effect;
         assert_int_not_equal(effect, 0);
         assert_int_equal(
             tell(&room, (struct signal){.kind = i % 2 ? SIGNAL_EFFECT_LOST : SIGNAL_EFFECT_ENDED,
@@ -943,7 +948,7 @@ static void test_what_checks_cannot_say(void **state) {
     assert_true(room.live.questions.count > 0);
 }
 
-/* VERIFY-01: a check names the words whose artifacts it is about, where there are any, and nothing where there are none. */
+/* VERIFY-01: a check names the node's text where the node has artifacts, and nothing where it has none. */
 static void test_a_check_names_its_contract(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1 T2/P1");
@@ -953,7 +958,7 @@ static void test_a_check_names_its_contract(void **state) {
         struct str id = i ? STR("T2") : STR("T1");
         uint32_t n = assignment_put(&room, id.at);
         assignment_of(&room, n)->run = 1;
-        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        assignment_of(&room, n)->wait.on = WAITS_FOR_CHECK;
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
         struct effect check = {0};
         for (uint32_t k = 0; k < room.did.effect_count; k++)
@@ -968,7 +973,7 @@ static void test_a_check_names_its_contract(void **state) {
 
 /* ---- silence: TICK-03, TICK-07, TICK-15, TICK-27 ---- */
 
-/* The goal is due, and this was seen of a charge: it is in a turn, or nothing is known. */
+/* Makes the goal due with this observation of an assignment: it is in a turn, or nothing is known. */
 static void due_with(struct room *r, uint32_t n, enum tristate turn) {
     struct arena arena = {0};
     struct observation row = {
@@ -983,18 +988,18 @@ static void due_with(struct room *r, uint32_t n, enum tristate turn) {
 static uint32_t silent_put(struct room *r, const char *node, enum assignment_status status) {
     uint32_t n = assignment_put(r, node);
     struct assignment *assignment = assignment_of(r, n);
-    assignment->run = assignment->dispatch = 1;
+    assignment->run = assignment->delivery.dispatch = 1;
     assignment->status = status;
-    assignment->waiting = WAITS_FOR_NOTHING;
-    assignment->idle_after = 0;
-    assignment->last_dispatch_at = assignment->last_activity_at = r->now - MINUTES(16);
+    assignment->wait.on = WAITS_FOR_NOTHING;
+    assignment->liveness.idle_after = 0;
+    assignment->delivery.last_at = assignment->liveness.last_activity_at = r->now - MINUTES(16);
     r->policy.idle_after = MINUTES(15);
     r->policy.turn_most = MINUTES(600);
     r->policy.tick_every = MINUTES(2);
     return n;
 }
 
-/* TICK-27: the interval is the one that the policy has when it begins. */
+/* TICK-27: an interval is the one in the policy when the interval begins. */
 static void test_an_interval_follows_the_policy(void **state) {
     (void)state;
     staff_make(&room, "P1 T1/P1");
@@ -1008,7 +1013,7 @@ static void test_an_interval_follows_the_policy(void **state) {
     proof_passed("unit", "the next interval is that of the new policy", "TICK-27");
 }
 
-/* TICK-07: an agent that is silent for too long and of which nothing is known is read once, at most twenty messages. */
+/* TICK-07: an agent that is silent for too long and has no known state is read once, at most twenty messages. */
 static void test_a_look_is_bounded(void **state) {
     (void)state;
     struct effect look = {0};
@@ -1025,12 +1030,12 @@ static void test_a_look_is_bounded(void **state) {
     proof_passed("unit", "one look, at no more than twenty messages", "TICK-07.b");
 }
 
-/* TICK-03: what wants to be looked at by itself, and when. */
+/* TICK-03: which assignments want to be looked at by themselves, and when. */
 static void test_what_wants_to_be_looked_at(void **state) {
     (void)state;
     static const struct {
         enum assignment_status status;
-        int64_t promised, backoff, wants; /* after now; 0: never */
+        int64_t promised, backoff, wants; /* relative to now; 0: never */
     } ROWS[] = {
         {ASSIGNMENT_QUEUED, 0, 0, 0},
         {ASSIGNMENT_DISPATCHED, 0, 0, MINUTES(15)},
@@ -1046,10 +1051,10 @@ static void test_what_wants_to_be_looked_at(void **state) {
         struct assignment assignment = {
             .n = 1,
             .status = ROWS[i].status,
-            .last_activity_at = room.now,
-            .last_dispatch_at = room.now,
-            .expected_next_at = ROWS[i].promised ? room.now + ROWS[i].promised : 0,
-            .backoff_until = ROWS[i].backoff ? room.now + ROWS[i].backoff : 0};
+            .liveness.last_activity_at = room.now,
+            .delivery.last_at = room.now,
+            .liveness.expected_next_at = ROWS[i].promised ? room.now + ROWS[i].promised : 0,
+            .recovery.backoff_until = ROWS[i].backoff ? room.now + ROWS[i].backoff : 0};
         struct live live = {.assignments = {&assignment, 1}};
         struct goal goal = room.goal;
         int64_t wants = live_wants(&live, &goal, &room.policy);
@@ -1076,7 +1081,7 @@ static struct hash decision_digest(const struct decision *did) {
     return sha256_end(&sha);
 }
 
-/* TICK-15: the same goal, what was seen and the time lead to the same bytes, a thousand times. */
+/* TICK-15: the same goal, observations and time give the same bytes, a thousand times. */
 static void test_the_same_is_decided_the_same(void **state) {
     (void)state;
     struct arena arena = {0}, out = {0};
@@ -1109,7 +1114,8 @@ static void test_the_same_is_decided_the_same(void **state) {
     proof_passed("unit", "a thousand times the same decision", "TICK-15.a");
 }
 
-/* VERIFY-14: the verdict is kept check by check, with the work and with whoever did it; nonsense is kept as no check at all. */
+/* VERIFY-14: the verdict is stored check by check, with the node and with the assignment; an unreadable one is stored
+ * without checks. */
 static void test_a_verdict_is_kept(void **state) {
     (void)state;
     const struct check_made made[] = {
@@ -1124,16 +1130,17 @@ static void test_a_verdict_is_kept(void **state) {
         uint32_t n = assignment_put(&room, i ? "T2" : "T1");
         plan_find(&room.live.plan, i ? STR("T2") : STR("T1"))->contract = 1;
         assignment_of(&room, n)->run = 1;
-        assignment_of(&room, n)->waiting = WAITS_FOR_CHECK;
+        assignment_of(&room, n)->wait.on = WAITS_FOR_CHECK;
         tell(&room, (struct signal){.kind = SIGNAL_GOAL_DUE, .by = WHO_OVERSEER});
         struct str body = i ? STR("nonsense") : shape_encode(&VERIFICATION, &checks, &arena);
-        assert_int_equal(tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
-                                                     .by = WHO_OVERSEER,
-                                                     .effect = assignment_of(&room, n)->effect - 1,
-                                                     .to = CHECKED_FAILED,
-                                                     .body = body}),
-                         ERROR_NONE);
-        const struct hash *verdict = &assignment_of(&room, n)->verdict;
+        assert_int_equal(
+            tell(&room, (struct signal){.kind = SIGNAL_EFFECT_ENDED,
+                                        .by = WHO_OVERSEER,
+                                        .effect = assignment_of(&room, n)->delivery.effect - 1,
+                                        .to = CHECKED_FAILED,
+                                        .body = body}),
+            ERROR_NONE);
+        const struct hash *verdict = &assignment_of(&room, n)->check.verdict;
         assert_true(shape_decode_in(&VERIFICATION, text_kept(&room, verdict), &arena, &kept));
         assert_int_equal(kept.status, VERIFIED_FAILED);
         assert_int_equal(kept.checks.count, i ? 0 : count_of(made));
@@ -1144,7 +1151,7 @@ static void test_a_verdict_is_kept(void **state) {
     proof_passed("unit", __func__, "VERIFY-14");
 }
 
-/* ---- anything, in any order ---- */
+/* ---- random operations in random order ---- */
 
 static struct chance dice;
 
@@ -1191,7 +1198,7 @@ static void something(struct room *r) {
     }
 }
 
-/* Never more than the cap in any hour that was counted, and nothing about what is over but its end. */
+/* There are never more messages than the cap in any counted hour, so at most twice the cap in any 60 minutes. */
 static void messages_are_few(const struct room *r) {
     for (uint32_t i = 0; i < r->sent_count; i++) {
         uint32_t within = 0;
@@ -1212,7 +1219,7 @@ static void test_anything_in_any_order(void **state) {
         for (int i = 0; i < 150 && room.sent_count < OUTPUT_MOST - 256; i++)
             something(&room);
         messages_are_few(&room);
-        pass(&room, MINUTES(30 * 1440), deal_well); /* and in the end it is quiet */
+        pass(&room, MINUTES(30 * 1440), deal_well); /* in the end nothing more is sent */
         uint32_t sent = room.sent_count;
         pass(&room, MINUTES(60 * 1440), deal_well);
         check(room.sent_count == sent, "seed %llu: said for ever", (unsigned long long)seed);

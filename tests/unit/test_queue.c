@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who finds room in the ledger's queue when it is full? */
+/* Tests which inputs the ledger's queue still accepts when it is full. */
 #include "unit.h"
 
 #include "engine/queue.h"
@@ -18,7 +18,8 @@ static bool put(void *waiter, bool must_fit) {
     return taken;
 }
 
-/* Whoever can ask again is told that it is busy. What an agent said cannot be said again, and an outcome neither. */
+/* A caller that can ask again gets "busy". A report of an agent cannot be repeated, nor can an outcome: those are
+ * accepted. */
 static void who_cannot_come_back_is_taken(void **state) {
     (void)state;
     bool stopping;
@@ -35,7 +36,7 @@ static void who_cannot_come_back_is_taken(void **state) {
     queue_end(&queue);
 }
 
-/* Nobody answers any more: whoever waits keeps what it has, and knows it. */
+/* After the stop no answers come: an input with a waiter is refused, so its caller keeps it and knows that. */
 static void after_the_end(void **state) {
     (void)state;
     int waiter;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a replay find what is the same, what differs, and what is missing? Goals are played signal by signal; their records
- * and texts are all that the replay gets. tests/replayed.c does the same with agents, by the thousand. */
+/* Tests that a replay finds what is the same, what differs, and what is missing. Goals are run signal by signal; the
+ * replay gets only their records and texts. tests/replayed.c does the same with agents, by the thousand. */
 #include "play.h"
 
 #include "core/replay.h"
 
 enum { MOST_RECORDS = 4096, MOST_TEXTS = 256 };
 
-/* Everything that is kept of one goal. */
+/* Everything that is stored of one goal. */
 struct log {
     struct arena arena;
     struct record records[MOST_RECORDS];
@@ -76,7 +76,7 @@ static struct replay *replay_new(void) {
     return &replay;
 }
 
-/* How far it comes, and what it says. */
+/* Replays all records and returns the verdict. */
 static enum replayed replay_all(struct replay *replay) {
     for (uint32_t i = 0; i < kept.count; i++)
         if (!replay_take(replay, &kept.records[i]))
@@ -90,20 +90,20 @@ static enum replayed replay_all(struct replay *replay) {
         log_take(); \
     } while (0)
 
-/* A life with a plan, texts that are kept apart, refusals, and hosts that come and go. */
+/* A life with a plan, separately stored texts, refusals, and changing owners. */
 static void life(void) {
     log_begin();
     policy_in_force(policy_of(1000));
     DO(play_create(&p));
     DO(play_plan(&p, "P1 T1/P1 S1/T1 S2/T1:S1 T2/P1:T1 P2:P1 T3/P2 T4/P2 T5/P2 T6/P2 T7/P2 T8/P2 "
                      "T9/P2 T10/P2 T11/P2 T12/P2 T13/P2 T14/P2 T15/P2 T16/P2 T17/P2 T18/P2"));
-    play_work(&p, "T3", NODE_DONE); /* refused: leaves nothing */
+    play_work(&p, "T3", NODE_DONE); /* refused: leaves no record */
     DO(play_work(&p, "S1", NODE_IN_PROGRESS));
     p.goal.owner = 9; /* taken over */
     p.goal.fence++;
     DO(play_work(&p, "S1", NODE_DONE));
     DO(play_override(&p, "T2", NODE_DONE));
-    p.era++; /* the store was put back */
+    p.era++; /* the store was restored */
     DO(play_add(&p, "S9/T1", NULL));
     policy_in_force(policy_of(2000));
     DO(play_goal(&p, GOAL_PAUSED, WHO_HUMAN, "later"));
@@ -122,7 +122,7 @@ static void test_what_was_decided_comes_out_the_same(void **state) {
     proof_passed("replay", "what was decided comes out the same", "TICK-28");
 }
 
-/* Any record that is not as it was is found, at its place. */
+/* Any changed record is found, at its place. */
 static void test_each_record_that_was_changed_is_found(void **state) {
     (void)state;
     life();
@@ -139,7 +139,7 @@ static void differs_note(void *with, const struct replay_difference *difference)
     *(uint64_t *)with = difference->record->seq;
 }
 
-/* A signal that says something else leads elsewhere, and that is told. */
+/* A changed signal leads to another decision, and the replay reports that. */
 static void test_another_happening_gives_another_decision(void **state) {
     (void)state;
     life();
@@ -179,7 +179,7 @@ static void test_what_is_missing_is_said(void **state) {
     assert_int_equal(replay_all(replay_new()), REPLAYED_SAME);
 }
 
-/* Once it is handed over, it goes on where it stood. */
+/* Once the policy is provided, the replay continues where it stopped. */
 static void test_a_policy_can_be_handed_over_later(void **state) {
     (void)state;
     life();
@@ -198,7 +198,7 @@ static void test_a_policy_can_be_handed_over_later(void **state) {
     assert_int_equal(replay_conclude(replay), REPLAYED_SAME);
 }
 
-/* A goal that was set aside, and a refusal that was put down. */
+/* A quarantined goal, and a recorded refusal. */
 static void test_what_is_no_step_is_replayed_too(void **state) {
     (void)state;
     life();
@@ -222,7 +222,7 @@ static void test_what_is_no_step_is_replayed_too(void **state) {
           name_of(&REPLAYED_NAMES, replay->verdict), (unsigned long long)replay->records);
 }
 
-/* ---- what if ---- */
+/* ---- replay under another policy ---- */
 
 struct found {
     uint32_t count;
@@ -248,7 +248,7 @@ static struct found what_if(const struct policy *other) {
     return found;
 }
 
-/* A plan of the overseer waits for a person under one policy, and does not under the other. */
+/* A plan of the overseer needs a person's approval under one policy, and does not under the other. */
 static void test_another_policy_differs_where_it_decides(void **state) {
     (void)state;
     log_begin();
@@ -268,7 +268,7 @@ static void test_another_policy_differs_where_it_decides(void **state) {
           "%u differences, record %llu", found.count, (unsigned long long)found.seq);
 }
 
-/* The last decision alone, once more: and the replay goes on as if nobody had asked. */
+/* Repeats only the last decision under another policy; the replay then continues unaffected. */
 static void test_the_last_decision_can_be_asked_about(void **state) {
     (void)state;
     log_begin();

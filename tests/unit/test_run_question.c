@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a tool allowed, denied, or put before a person, and is nothing lost of what waits for one? */
+/* Tests whether a tool is allowed, denied, or put to a person, and that no waiting question is lost. */
 #include "lib/proof.h"
 #include "runs/run.h"
 
@@ -20,7 +20,7 @@ static void test_policy(void **state) {
         int answer;
     } ROWS[] = {
         {"Write", true, DRIVE_ALLOW},
-        {"Write", false, PERSON},     /* a title: a command may be called so */
+        {"Write", false, PERSON},     /* only a title: a command may have that name */
         {"Bash", true, DRIVE_REJECT}, /* SCOPE-02: both lists name it */
         {"Edit", true, PERSON},
         {"Writer", true, PERSON},
@@ -53,7 +53,7 @@ static void test_in_order(void **state) {
         assert_true(asks_add(&asks, &event));
     }
     struct drive_event more = {.ask = STR("one more"), .text = STR("Write")};
-    assert_false(asks_add(&asks, &more)); /* then it is refused */
+    assert_false(asks_add(&asks, &more)); /* more than that are refused */
     for (uint32_t i = 0; i < DRIVE_ASKS; i++) {
         snprintf(id, sizeof id, "q%u", i);
         assert_string_equal(asks_first(&asks)->id, id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is every known secret taken out, and nothing else? The examples stand in tests/golden/secrets.txt and
- * innocent.txt; both say at their top how they are written. */
+/* Tests that every known secret is redacted, and nothing else. The examples are in tests/golden/secrets.txt and
+ * innocent.txt; both describe their format at the top. */
 #include "unit.h"
 
 #include "model/secret/key_block.h"
@@ -11,12 +11,12 @@
 
 enum { EXAMPLES_MAX = 512, NEEDLE = 6, MEGABYTE = 1 << 20 };
 
-#define BREAKER "\xC2\xA6"     /* ¦ stands in the middle of each secret */
+#define BREAKER "\xC2\xA6"     /* ¦ marks the middle of each secret */
 #define NEWLINE "\xE2\x90\xA4" /* ␤ */
 
 struct example {
     char name[LIMIT_SECRET_NAME + 1];
-    struct str text;   /* as somebody would send it */
+    struct str text;   /* as a sender would write it */
     struct str needle; /* the middle of the secret, which must be gone */
 };
 
@@ -38,7 +38,7 @@ static FILE *file_open(const char *name) {
     return file;
 }
 
-/* Newlines for ␤; the breaker is left out and its place returned. */
+/* Replaces ␤ with a newline, removes the breaker, and returns the breaker's place. */
 static size_t example_decode(const char *from, char *to) {
     size_t middle = 0, len = 0;
     while (*from) {
@@ -103,7 +103,7 @@ static int world_close(void **state) {
     return 0;
 }
 
-/* ---- what always holds ---- */
+/* ---- invariants ---- */
 
 static bool has(struct str text, struct str part) {
     return memmem(text.at, text.len, part.at, part.len) != NULL;
@@ -116,7 +116,7 @@ static uint32_t marks_count(struct str text) {
     return count;
 }
 
-/* The text in a block of its own, so that the sanitizer sees each step past its end. The result stands
+/* Redacts a copy of the text in its own allocation, so that the sanitizer sees any access past its end. The result is
  * in the scratch arena. */
 static struct str redact_with(const struct secret_rules *rules, struct str text) {
     char *block = malloc(text.len + (text.len == 0));
@@ -141,7 +141,7 @@ static struct str redact(struct str text) {
     return redact_with(world.rules, text);
 }
 
-/* ---- the rows ---- */
+/* ---- the table of secret shapes ---- */
 
 static bool name_is_first(uint32_t row) {
     for (uint32_t i = 0; i < row; i++)
@@ -240,7 +240,7 @@ static void test_innocent_text_is_not_copied(void **state) {
     assert_int_equal(secret_redact(world.rules, (struct str){NULL, 0}, &none).len, 0);
 }
 
-/* What is around a secret stays. */
+/* The text around a secret is unchanged. */
 static void test_the_rest_of_the_text_stays(void **state) {
     (void)state;
     static const struct {
@@ -271,7 +271,7 @@ static void test_the_rest_of_the_text_stays(void **state) {
     arena_reset(&world.scratch);
 }
 
-/* ---- examples anywhere ---- */
+/* ---- examples at any position ---- */
 
 static struct str join(struct str a, struct str b, struct str c) {
     char *out = arena_new(&world.scratch, char, a.len + b.len + c.len + 1);
@@ -352,7 +352,7 @@ static struct str random_text(struct chance *chance, size_t most) {
     for (size_t i = 0; i < len; i++)
         out[i] = AGENT_MESSAGES[chance_below(chance, sizeof AGENT_MESSAGES - 1)];
     out[0] = out[len] = ' ';
-    if (len > 2) /* digits beside those of a number make another number */
+    if (len > 2) /* digits next to a number would make it another number */
         out[1] = out[len - 1] = ',';
     return (struct str){out, len + 1};
 }
@@ -381,7 +381,7 @@ static void test_secrets_beside_each_other_are_all_found(void **state) {
     }
 }
 
-/* ---- no harm ---- */
+/* ---- robustness ---- */
 
 static void test_every_cut_of_an_example_does_no_harm(void **state) {
     (void)state;
@@ -395,7 +395,7 @@ static void test_every_cut_of_an_example_does_no_harm(void **state) {
     }
 }
 
-/* Pieces of examples, of marks and of anything, stuck together. */
+/* Concatenates pieces of examples, of redaction marks and of random bytes. */
 static struct str random_bytes(struct chance *chance) {
     struct str out = {"", 0};
     for (uint32_t pieces = 1 + chance_below(chance, 8); pieces; pieces--) {
@@ -444,7 +444,7 @@ static double seconds_of(struct str text) {
     return seconds_now() - from;
 }
 
-/* A search that begins again at each place would need hours for some of these. */
+/* A search that restarts at each position would need hours for some of these. */
 static void test_time_grows_with_the_text_and_not_faster(void **state) {
     (void)state;
     static const char *const PARTS[] = {
@@ -507,7 +507,7 @@ static void test_time_grows_with_the_text_and_not_faster(void **state) {
     for (size_t i = 0; i < count_of(PARTS); i++) {
         struct str text = repeated(PARTS[i], i < 5 ? MEGABYTE : MEGABYTE / 4);
         double took = seconds_of(text);
-        for (int again = 0; took >= 1 && again < 3; again++) /* somebody else may have been busy */
+        for (int again = 0; took >= 1 && again < 3; again++) /* the machine may have been busy */
             took = seconds_of(text);
         check(took < 1, "%s: %.2f s", PARTS[i], took);
         arena_reset(&world.scratch);
@@ -632,7 +632,7 @@ static void test_custom_patterns_end_at_their_limit(void **state) {
     (void)state;
     struct many many = {.count = LIMIT_SECRET_CUSTOM};
     for (uint32_t i = 0; i <= LIMIT_SECRET_CUSTOM;
-         i++) /* each with as many long runs as it may have */
+         i++) /* each with as many long repetitions as allowed */
         many.pattern[i] =
             arena_format(&world.arena, "corp%u-[a]{1,65}[b]{1,65}[c]{1,65}[d]{1,65}", i);
     struct crash_guard_report report;

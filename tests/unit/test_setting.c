@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are settings read as they were written, and refused with words that help? CONFIG-01 to CONFIG-17. */
+/* Tests that settings are read as they were written, and refused with helpful messages. CONFIG-01 to CONFIG-17. */
 #include "unit.h"
 
 #include "config/config.h"
@@ -135,7 +135,7 @@ static void test_defaults(void **state) {
     proof_passed("unit", "setting defaults", "CONFIG-02 CONFIG-04");
 }
 
-/* Every row has a name of its own, a text, and is found by its own name. */
+/* Every row has a unique name and a text, and is found by its name. */
 static void test_rows(void **state) {
     (void)state;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -148,7 +148,7 @@ static void test_rows(void **state) {
     }
 }
 
-/* What is shown can be written into a file, and is the same. */
+/* A shown setting can be written into a file, and reads back the same. */
 static void test_shown_is_written(void **state) {
     (void)state;
     struct settings *settings = load("[verify]\ncommand = \"say \\\"a\\\\b\\\"\\n\"\n"
@@ -169,10 +169,10 @@ static void test_shown_is_written(void **state) {
     arena_free(&arena);
 }
 
-/* ---- parts that are not built ---- */
+/* ---- settings of parts that are not built ---- */
 
-/* What nothing would read is refused wherever it is set, by its name, with its place and what to do. A text that an earlier version
- * recorded is still read. */
+/* A setting that nothing would read is refused wherever it is set, with its name, its place and what to do. A text that
+ * an earlier version recorded is still read. */
 static void test_absent(void **state) {
     (void)state;
     static const struct config_flag FLAGS[] = {{"stuck.same_error_count", "2", "--set", 0, false}};
@@ -353,7 +353,8 @@ static void test_agents(void **state) {
     config_free(settings);
 }
 
-/* Those of escalation.* first; a path may begin at home; secrets are not shown, and are no part of the policy. */
+/* Channels of escalation.* come first; a path may begin with the home folder; secrets are not shown, and are not part
+ * of the policy. */
 static void test_channels(void **state) {
     (void)state;
     static const char TEXT[] =
@@ -393,7 +394,7 @@ static void test_channels(void **state) {
     config_free(settings);
 }
 
-/* Each broken file says in its first lines what has to be said about it, all of it and in this order. */
+/* The first lines of each broken file list the expected messages, completely and in this order. */
 static void broken_holds(const char *name) {
     static char path[1024], line[512];
     struct settings *settings = load_file("fixtures/config/broken", name);
@@ -443,7 +444,7 @@ static void test_many_problems(void **state) {
     assert_int_equal(report.count, 40);
     char *large = malloc(LIMIT_SETTING + 64);
     assert_non_null(large);
-    for (int more = 0; more < 2; more++) { /* at the limit, and past it */
+    for (int more = 0; more < 2; more++) { /* at the limit, and beyond it */
         snprintf(large, LIMIT_SETTING + 64, "[verify]\ncommand = \"%0*d\"\n", LIMIT_SETTING + more,
                  0);
         struct settings *settings = config_load_text(str_of(large), "x", &ALONE, &report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the newest whole state read, wherever a write was cut off, and is no more written than is used? */
+/* Tests that the newest complete state is read wherever a write was cut off, and that no more is written than is used. */
 #include "unit.h"
 
 #include "sys/slots.h"
@@ -48,7 +48,7 @@ static void the_newest_is_read(void **state) {
     arena_free(&arena);
 }
 
-/* The first `bytes` of the new slot are in the file, the rest is as it was. */
+/* The first `bytes` of the new slot are in the file, the rest is unchanged. */
 static void cut_off(off_t at, const char *before, const char *after, size_t bytes, size_t length) {
     int fd = open(path, O_WRONLY);
     assert_int_equal(pwrite(fd, before + at, length - (size_t)at, at),
@@ -87,7 +87,7 @@ static void a_write_that_is_cut_off_leaves_the_one_before(void **state) {
     arena_free(&arena);
 }
 
-/* Both slots damaged, or another format: it is told apart from no file at all. */
+/* Two damaged slots, or another format, are distinguished from a missing file. */
 static void what_is_not_ours_is_told(void **state) {
     (void)state;
     static char all[8192];
@@ -114,7 +114,7 @@ static void what_is_not_ours_is_told(void **state) {
     arena_free(&arena);
 }
 
-/* Many writes of little are in one page of each slot, and a large one does not stay. */
+/* Many small writes stay within one page of each slot, and a large one does not keep the file large. */
 static void only_what_is_used_is_written(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -126,7 +126,7 @@ static void only_what_is_used_is_written(void **state) {
         assert_true(slots_write(&slots, folder, "state", text_of(0, 900, &arena)));
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_size, 8192);
-    unlink(path); /* it is made anew when it is lost */
+    unlink(path); /* a lost file is created again */
     assert_false(slots_write(&slots, folder, "state", STR("one")));
     assert_true(slots_write(&slots, folder, "state", STR("one")));
     arena_free(&arena);

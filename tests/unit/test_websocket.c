@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a WebSocket read as RFC 6455 says, however its bytes are cut, and is what is none of it refused? */
+/* Tests that a WebSocket is read as RFC 6455 says, however its bytes are split, and that anything else is refused. */
 #include "unit/unit.h"
 
 #include "cli/websocket.h"
 
-/* ---- where ---- */
+/* ---- addresses ---- */
 
 static void test_place(void **state) {
     (void)state;
@@ -81,7 +81,7 @@ static void test_handshake(void **state) {
         check(!ws_answer_wrong(str_of(ROWS[i].head), RFC_KEY) == ROWS[i].good, "row %zu", i);
 }
 
-/* ---- frames out ---- */
+/* ---- outgoing frames ---- */
 
 static void test_frame(void **state) {
     (void)state;
@@ -101,7 +101,7 @@ static void test_frame(void **state) {
     }
 }
 
-/* ---- messages in ---- */
+/* ---- incoming messages ---- */
 
 struct heard {
     char text[2048];
@@ -118,7 +118,7 @@ static void heard_add(struct heard *heard, enum ws_got got, struct str text, uin
     assert_true(heard->len < sizeof heard->text);
 }
 
-/* `piece` bytes at a time. What was wrong is the end. */
+/* Feeds `piece` bytes at a time. An error ends it. */
 static struct heard hear(struct str bytes, size_t piece) {
     struct ws_reader reader = {.most = 20};
     struct heard heard = {.len = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What are agents told, and what is believed of what they answer? */
+/* Tests the texts that are sent to agents, and how their replies are read. */
 #include "unit.h"
 
 #include "core/words.h"
@@ -17,7 +17,7 @@ static int arena_begin(void **state) {
     return 0;
 }
 
-/* ---- what is told ---- */
+/* ---- outgoing texts ---- */
 
 static const struct id GOAL = {{0x01, 0x8b, 0xcf, 0xe5, 0x68, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
 
@@ -54,7 +54,7 @@ static struct words_about about_all(void) {
                                     STR("Use the staging relay.\nIts password is in the vault.")};
 }
 
-/* OVERSEER_GOLDEN=write: as they are now. */
+/* OVERSEER_GOLDEN=write: writes the current texts. */
 static void golden_write(const char *path, struct str text) {
     const char *mode = getenv("OVERSEER_GOLDEN");
     FILE *file = mode && strcmp(mode, "write") == 0 ? fopen(path, "w") : NULL;
@@ -85,7 +85,7 @@ static void test_each_kind_of_words_is_as_in_its_file(void **state) {
         struct str text = words_write(words, &about, &arena);
         struct str golden = golden_read(name_of(&WORDS_NAMES, words), text);
         if (!str_equal(text, golden))
-            printf("%.*s", STR_ARG(text)); /* cmocka would cut it */
+            printf("%.*s", STR_ARG(text)); /* cmocka would truncate it */
         check(str_equal(text, golden), "%s is not as in its file", name_of(&WORDS_NAMES, words));
         struct str again = words_write(words, &about, &arena);
         check(str_equal(text, again), "not twice the same");
@@ -134,7 +134,7 @@ static void test_a_retry_is_the_task_behind_a_preface(void **state) {
     proof_passed("words", "a retry is the task behind a preface", "CRYSTAL-06");
 }
 
-/* Every line that others wrote begins with "> ", whatever is in it. */
+/* Every line of foreign text begins with "> ", whatever it contains. */
 static void lines_are_fenced(struct str text, const char *mark) {
     const char *end = text.at + text.len;
     for (const char *at = text.at; at < end;) {
@@ -180,7 +180,7 @@ static void test_nobody_s_text_can_pose_as_ours(void **state) {
     }
 }
 
-/* A name that is no well-formed text makes the form no less readable. */
+/* A name that is not well-formed text leaves the form readable. */
 static void test_a_name_of_any_bytes_leaves_the_form_readable(void **state) {
     (void)state;
     static const struct str NAMES[] = {
@@ -204,7 +204,7 @@ static void test_a_name_of_any_bytes_leaves_the_form_readable(void **state) {
     }
 }
 
-/* Bounded, and the form is always whole: however long the texts of others are. */
+/* The text is bounded and its form is always complete, however long the foreign texts are. */
 static void test_words_are_bounded_and_their_form_survives(void **state) {
     (void)state;
     struct chance chance = {7};
@@ -252,7 +252,7 @@ static void test_words_are_bounded_and_their_form_survives(void **state) {
     proof_passed("words", "an instruction is bounded", "ASSIGN-08.b");
 }
 
-/* The example is valid JSON with the names that are agreed on; and sent back, it says nothing. */
+/* The example is valid JSON with the agreed names; sent back unchanged, it contains no update. */
 static void test_our_own_example_says_nothing(void **state) {
     (void)state;
     struct words_about about = about_all();
@@ -272,7 +272,7 @@ static void test_our_own_example_says_nothing(void **state) {
     assert_int_equal(update_read(echo, &arena, &outgoing, why, sizeof why), UPDATE_ABSENT);
 }
 
-/* ---- what is believed ---- */
+/* ---- reading replies ---- */
 
 #define BLOCK(text) "```json\n" text "\n```\n"
 #define SAYS(text) BLOCK("{\"overseerUpdate\": {" text "}}")
@@ -319,11 +319,11 @@ static const struct reply_case REPLIES[] = {
     /* UPDATE-07: prose */
     {"All done, DONE, everything passes.", UPDATE_ABSENT, NULL, NULL},
     {"", UPDATE_ABSENT, NULL, NULL},
-    /* reference faults 2, 3: quoted and nested */
+    /* quoted and nested blocks do not count */
     {"> ```json\n> {\"overseerUpdate\": {\"status\": \"done\"}}\n> ```\nYou asked this.",
      UPDATE_ABSENT, NULL, NULL},
     {"````markdown\n" SAYS("\"status\": \"done\"") "````\n", UPDATE_ABSENT, NULL, NULL},
-    /* the example, filled in by half */
+    /* the example, half filled in */
     {SAYS(
          "\"status\": \"<in_progress, blocked or done>\", \"summary\": \"half\", \"blockers\": [\"<what is in the way>\"]"),
      UPDATE_THERE, NULL, "half"},
@@ -354,13 +354,13 @@ static void test_each_reply_says_what_the_table_says(void **state) {
 }
 
 /* UPDATE-02 */
-/* ---- a report of the end, in words: REPORT-05 ---- */
+/* ---- a completion report as plain text: REPORT-05 ---- */
 
 #define REPORT(text) "--- completion report ---\n" text "--- end of report ---\n"
 
 static const struct {
     const char *reply;
-    uint32_t completion, confidence; /* + 1; 0: there is no report */
+    uint32_t completion, confidence; /* value + 1; 0: there is no report */
     const char *summary;
 } REPORTS[] = {
     {REPORT("status: complete\nconfidence: high\nsummary: it works\n"), 1, 1, "it works"},
@@ -414,12 +414,12 @@ static void test_a_report_of_the_end_is_whole(void **state) {
     assert_true(str_equal(artifacts[0].path, STR("docs/token.md")) &&
                 str_equal(artifacts[0].description, STR("how they expire")) &&
                 str_equal(artifacts[1].path, STR("token.c")) && artifacts[1].description.len == 0);
-    assert_int_equal(update.files.count, 2); /* evidence to look at */
+    assert_int_equal(update.files.count, 2); /* evidence for a later check */
     assert_int_equal(update.warnings.count, 1);
     assert_int_equal(update.blockers.count, 0);
 }
 
-/* The block says where it stands, and the report beside it how it ended. */
+/* The block gives the current status, and the report beside it gives the result. */
 static void test_a_report_stands_beside_a_block(void **state) {
     (void)state;
     struct signal signal;
@@ -433,7 +433,7 @@ static void test_a_report_stands_beside_a_block(void **state) {
                 update.completion == COMPLETION_COMPLETE + 1);
 }
 
-/* REPORT-02, PROGRESS-07: only whoever is to report is asked to, and our own example is no report. */
+/* REPORT-02, PROGRESS-07: only an agent that has to report is asked to, and our own example is not a report. */
 static void test_reports_are_asked_for_where_they_are_wanted(void **state) {
     (void)state;
     for (uint32_t asked = 0; asked < 4; asked++) {
@@ -471,7 +471,7 @@ static void test_a_full_update_is_read_whole(void **state) {
     proof_passed("words", "a full update is read whole", "UPDATE-02");
 }
 
-/* UPDATE-05: a megabyte is no summary. */
+/* UPDATE-05: a megabyte is not a summary. */
 static void test_what_is_too_long_is_refused(void **state) {
     (void)state;
     static const size_t LENGTHS[] = {LIMIT_PROSE + 1, LIMIT_UPDATE, 1 << 20};
@@ -486,7 +486,7 @@ static void test_what_is_too_long_is_refused(void **state) {
     proof_passed("words", "what is too long is refused", "UPDATE-05");
 }
 
-/* Only an agent's own reply is one, and only about its own goal. */
+/* Only an agent's own reply becomes a signal, and only about its own goal. */
 static void test_a_reply_becomes_a_signal(void **state) {
     (void)state;
     struct signal signal = {0};
@@ -548,8 +548,8 @@ static void test_the_tool_and_the_block_say_the_same(void **state) {
     proof_passed("words", "the tool and the block say the same", "UPDATE-11");
 }
 
-/* What the ledger has and what the spool keeps are one happening: built twice, a signal is the same bytes. 40 percent once
- * became 41, and 100 was refused. */
+/* The ledger's signal and the spooled one are the same event: built twice, a signal has the same bytes. This prevents
+ * the earlier bug in which 40 percent became 41 and 100 was refused. */
 static void test_a_signal_is_the_same_however_often_it_is_built(void **state) {
     (void)state;
     static const struct {
@@ -583,7 +583,7 @@ static void test_a_signal_is_the_same_however_often_it_is_built(void **state) {
     proof_passed("words", "a signal is the same however often it is built", "PROGRESS-02");
 }
 
-/* ---- from the texts that are kept ---- */
+/* ---- instructions from stored texts ---- */
 
 static void test_an_instruction_is_made_of_what_is_kept(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do the unit tests share? Chance by seed, hexadecimal, and calls that may break a promise. */
+/* Helpers shared by the unit tests: randomness by seed, hexadecimal, and calls that may break an invariant. */
 #pragma once
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "lib/proof.h"
 #include "sys/crash_guard.h"
 
-/* An assertion that says in which case it failed. */
+/* An assertion that prints the case in which it failed. */
 #define check(promise, ...) \
     do { \
         if (!(promise)) { \
@@ -25,7 +25,7 @@
         } \
     } while (0)
 
-/* ---- chance: xorshift64*, the same on every machine ---- */
+/* ---- randomness: xorshift64*, the same on every machine ---- */
 
 struct chance {
     uint64_t state; /* not 0 */
@@ -59,7 +59,7 @@ static inline int hex_digit(char c) {
     return at ? (int)(at - "0123456789abcdef") : -1;
 }
 
-/* The bytes in a block of their own, so that the sanitizer sees each step past their end. */
+/* The bytes in their own allocation, so that the sanitizer sees any access past their end. */
 static inline struct str hex_bytes(const char *hex) {
     size_t len = strlen(hex) / 2;
     char *bytes = malloc(len + (len == 0));
@@ -73,7 +73,7 @@ static inline void bytes_free(struct str bytes) {
     free((void *)(uintptr_t)bytes.at);
 }
 
-/* The bytes in hexadecimal, in one of a few buffers that take turns. */
+/* The bytes in hexadecimal, in one of a few buffers used in turn. */
 static inline const char *hex_of(struct str bytes) {
     static char buffers[4][8192];
     static unsigned turn;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon with tasks at work, and what has to become of them when another one takes over: before.py and golden.py use it."""
+"""A daemon with active tasks, and checks of these tasks after another daemon takes over. before.py and golden.py use this module."""
 import json
 import os
 import signal
@@ -14,7 +14,7 @@ from care import house_make  # noqa: E402
 from pulls import Fixture, git  # noqa: E402
 from world import OVERSEER, OVERSEERD, Broken, Daemon, store_make  # noqa: E402
 
-# Speaks ACP. The files beside it say when it goes on (go.GOAL) and whether it asks for permission first (ask.GOAL).
+# An agent that speaks ACP. It waits until the file go.GOAL exists beside it; if ask.GOAL exists, it then asks for permission first.
 AGENT = r'''import json, os, re, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 def say(**what): print(json.dumps({"jsonrpc": "2.0", **what}), flush=True)
@@ -53,10 +53,10 @@ for line in sys.stdin:
         say(id=asked["id"], error={"code": -32601, "message": "no"})
 '''
 
-# Waits as long as there is a file slow.GOAL for a goal that it finds.
+# For each goal that the check finds, it waits as long as the file slow.GOAL exists.
 CHECK = 'for g in goal_*; do while [ -e "{0}/slow.$g" ]; do sleep 0.1; done; test -f $g/made || exit 1; done'
 
-EARLY = ("landed", "ready", "checks", "asks", "works")  # what each task was at when the earlier daemon was killed
+EARLY = ("landed", "ready", "checks", "asks", "works")  # the step of each task when the test kills the earlier daemon
 
 
 def expect(holds, text):
@@ -65,7 +65,7 @@ def expect(holds, text):
 
 
 class Site(Fixture):
-    """A repository, settings and a daemon, which is first the earlier one and then this tree's."""
+    """A repository, settings and a daemon: first the earlier tree's daemon, then this tree's."""
     engine = earlier = store = None
 
     def daemon_make(self, environment):
@@ -79,7 +79,7 @@ class Site(Fixture):
         return [item for item in self.do("inbox.list")["items"] if item["goalId"] == goal and item["state"] == "open"]
 
     def approve(self, goal):
-        """A yes to what is shown, if a person is asked for one."""
+        """Approves the shown result if a question asks for an approval."""
         for item in self.questions(goal):
             if item["kind"] == "approve" and item["cause"].startswith("done."):
                 named = {"commit": item["commit"]} if "commit" in item else {}
@@ -87,7 +87,7 @@ class Site(Fixture):
                     self.agreed[goal] = item
 
     def permit(self, goal):
-        """A yes to what its agent asks for; how many were given."""
+        """Grants the permissions that the agent of the goal asks for. Returns the number of granted permissions."""
         asked = [item for item in self.questions(goal) if "drop the table" in json.dumps(item)]
         for item in asked:
             self.do("question.answer", goal=goal, question=item["questionId"], answer="a")
@@ -112,13 +112,13 @@ def site_make(engine, programs, base=Site):
     config.write_text(config.read_text().replace('command = "false"', "command = " + json.dumps(CHECK.format(site.program.parent))))
     site.do("config.reload")
     site.program.write_text(AGENT)
-    site.agreed = {}  # goal: the question whose answer was yes
+    site.agreed = {}  # {goal: the question that was approved}
     git(site.repo, "checkout", "-q", "--detach")
     return site
 
 
 class Holds(threading.Thread):
-    """Looks all the time which runs are held, and keeps for each goal all of them and how many there were at once."""
+    """Looks for running holds all the time. Keeps for each goal all its runs and the largest number of runs at the same time."""
 
     def __init__(self, folder):
         super().__init__(daemon=True)
@@ -153,10 +153,10 @@ class Holds(threading.Thread):
         self.join()
 
 
-# ---- the earlier tree at work ----
+# ---- the earlier tree ----
 
 def begin_all(site):
-    """One task after the other is brought to its place. {what it is at: goal}"""
+    """Brings one task after the other to its step of EARLY. Returns {step: goal}."""
     goals = {}
     for at in EARLY:
         goal = goals[at] = site.goal()
@@ -172,32 +172,32 @@ def begin_all(site):
     site.wait("one waits for its landing", lambda: any(item["kind"] == "approve" for item in site.questions(goals["ready"])))
     site.wait("one waits for its check", lambda: any(one["to"] == "check" for one in site.records(goals["checks"], "assignment.waits")))
     site.wait("one has a question", lambda: "drop the table" in json.dumps(site.questions(goals["asks"])))
-    time.sleep(1)  # the check has begun, and a tick has passed
+    time.sleep(1)  # until the check has begun and one tick has passed
     return goals
 
 
 def maintain(program, store, *words):
-    """The output of a maintenance verb."""
+    """Runs a maintenance verb. Returns its output."""
     done = subprocess.run([str(program), "--maintain", *map(str, words), "--store", store.uri], capture_output=True, text=True,
                           timeout=120, check=False)
     expect(done.returncode == 0, f"{Path(program).parent.name} --maintain {words[0]} ends with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout + done.stderr
 
 
-# ---- what an earlier tree wrote down ----
+# ---- exports and backups of an earlier tree ----
 
 def lost(first, second, path=""):
-    """Where does the second document not have what the first has? Members that it has besides are of this tree."""
+    """Lists the places where the second document lacks a value of the first. Additional members in the second document come from this tree."""
     if isinstance(first, dict) and isinstance(second, dict):
         return [line for key in first for line in lost(first[key], second.get(key), f"{path}.{key}")]
     if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         return [line for n, (one, other) in enumerate(zip(first, second)) for line in lost(one, other, f"{path}[{n}]")]
-    newer = path == ".overseer.store.version" and second > first  # tables of this tree
+    newer = path == ".overseer.store.version" and second > first  # this tree has newer tables
     return [] if first == second or newer else [f"{path}: {json.dumps(first)[:80]}, now {json.dumps(second)[:80]}"]
 
 
 def document_is_taken(folder, document, engine):
-    """An export of an earlier tree: imported, verified, and lossless when it is exported again."""
+    """This tree imports and verifies an export of an earlier tree, and exports it again without loss."""
     fresh, again = folder / f"import-{engine}", folder / "again.json"
     fresh.mkdir()
     store = store_make(engine, fresh, "import")
@@ -210,7 +210,7 @@ def document_is_taken(folder, document, engine):
 
 
 def export_is_taken(site, programs, engine):
-    """An export and a backup that the earlier tree makes."""
+    """This tree accepts an export and a backup that the earlier tree makes."""
     document, backup = site.folder / "before.json", site.folder / "before.backup"
     maintain(programs / "overseerd", site.store, "export", document)
     maintain(programs / "overseerd", site.store, "backup", backup)
@@ -221,19 +221,19 @@ def export_is_taken(site, programs, engine):
 # ---- this tree ----
 
 def waiting(site, goals):
-    """What the tasks that have not landed wait for."""
+    """The reasons why the tasks that have not landed still wait."""
     return "; ".join(f"{at}: {site.do('why.show', of=goal)['sentence']}" for at, goal in goals.items() if not site.landed(goal))
 
 
 def what_was_asked_is_answered(site, goals):
-    """A person looks at what waits, and answers what an agent asked before."""
+    """The operator can view the diff of the task that is ready, and answer the question that an agent asked before the takeover."""
     shown = site.do("work.diff", goal=goals["ready"])
     expect("+made" in shown["diff"], f"what waits to land cannot be looked at: {shown}")
     expect(site.permit(goals["asks"]) == 1, f"its question cannot be answered: {site.questions(goals['asks'])}")
 
 
 def all_land(site, goals):
-    """A person agrees to what they are shown; each task lands."""
+    """Every task lands after the operator approves the shown results."""
     site.here("slow", goals["checks"]).unlink()
     site.here("go", goals["works"]).touch()
 
@@ -250,7 +250,7 @@ def all_land(site, goals):
 
 
 def nothing_is_doubled(site, goals, holds, again=()):
-    """again: tasks whose run was known to be dead; those are begun once more."""
+    """Every task landed once, from one run. again: tasks whose run was dead; the daemon starts these a second time."""
     commits = git(site.repo, "rev-list", "main").split()
     expect(len(commits) == 1 + len(goals), f"main has {len(commits)} commits, for {len(goals)} tasks and the first one")
     for at, goal in goals.items():
@@ -271,7 +271,7 @@ def nothing_is_doubled(site, goals, holds, again=()):
 
 
 def all_is_told(site, goals, before):
-    """Every record of before is there, in the log and in what `why` shows, for programs and for people."""
+    """Every record of the earlier daemon is still in the event log and in `why`, over RPC and in the command line."""
     for at, goal in goals.items():
         events, why = before[at]
         expect(site.events(goal)[:len(events)] == events, f"the log of {at} has changed")
@@ -282,10 +282,10 @@ def all_is_told(site, goals, before):
         expect(shown.returncode == 0 and "landed" in shown.stdout, f"overseer why: {shown.stdout}{shown.stderr}")
 
 
-# ---- the end ----
+# ---- cleanup ----
 
 def site_end(site, holds):
-    """Nothing stays behind, whatever has failed."""
+    """Stops the daemon and kills all holds, also after a failure."""
     try:
         if site.daemon.process.poll() is None:
             site.close()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does this tree take over a store and runs that an earlier tree left at work?
+"""This tree's daemon takes over a store and active runs of an earlier tree's daemon.
 
-before.py [--engine sqlite|postgres] [--commit PREFIX] [--planted NAME]: for each tree of trees.txt its daemon is built and started, with
-agents in mid-turn, with an open question, in their check and ready to land. It is killed. This tree's daemon starts on the same store and
-state folder: every task lands once, by the run that began it, questions can be answered, and `why` still has the earlier records. An export
-and a backup of the earlier tree are imported and verified. Exit status 77: the commit is not in this clone, nothing was tested.
+before.py [--engine sqlite|postgres] [--commit PREFIX] [--planted NAME]: for each tree of trees.txt the test builds and starts its daemon, with
+agents in mid-turn, with an open question, in their check and ready to land. Then the test kills that daemon. This tree's daemon starts on the
+same store and state folder. Every task lands once, from the run that began it; the operator can answer the open questions; `why` still shows
+the earlier records. This tree also imports and verifies an export and a backup of the earlier tree. Exit status 77: the commit is not in this
+clone, nothing was tested.
 
---planted: a fault is put in after the kill, and the test has to find it (exit status 0 if it does); all: one after the other.
+--planted: the test plants a fault after the kill and has to find it (exit status 0 if it does); all: each fault, one after the other.
 """
 import argparse
 import os
@@ -28,13 +29,13 @@ from world import OVERSEERD, Broken, under_postgres
 # ---- faults that the test has to find ----
 
 def plant_state(site, _):
-    """What the drivers knew is of a build that nobody knows."""
+    """Replaces the saved driver state with bytes that no build can read."""
     for path in state_of(site).glob("runs/*/drive.state"):
         path.write_bytes(b"of another build" * 20)
 
 
 def plant_record(site, goals):
-    """A record of before is gone."""
+    """Deletes one record that the earlier daemon wrote."""
     raw = bytes.fromhex(f"{sum('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.index(c) << 5 * (25 - n) for n, c in enumerate(goals['landed'][5:])):032x}")
     with sqlite3.connect(site.store.path) as store:
         kept = store.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'record'").fetchall()
@@ -46,7 +47,7 @@ def plant_record(site, goals):
 
 
 def plant_held(site, _):
-    """The holds are gone: the work has to be begun again."""
+    """Kills the holds, so that the daemon has to start the work again."""
     for pid in Holds(site.folder).pids():
         os.kill(pid, signal.SIGKILL)
 
@@ -54,7 +55,7 @@ def plant_held(site, _):
 PLANTED = {"state": plant_state, "record": plant_record, "held": plant_held}
 
 
-# ---- the whole ----
+# ---- the complete test ----
 
 def take_over(options, programs):
     site = site_make(options.engine, programs)
@@ -84,7 +85,7 @@ def take_over(options, programs):
 
 
 def found(options, programs):
-    """With a fault put in: does the test find it?"""
+    """Plants each fault and checks that the test finds it."""
     lines = []
     for name in PLANTED if options.planted == "all" else [options.planted]:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Earlier trees of this program: which there are (trees.txt), and their programs, built from git into build/before/COMMIT."""
+"""Earlier trees of this program: trees.txt lists them, and this module builds their programs from git into build/before/COMMIT."""
 import os
 import shutil
 import subprocess
@@ -15,11 +15,11 @@ SKIPPED = 77
 
 
 class NoHistory(Exception):
-    """The commit is not in this clone, or this is no clone."""
+    """The commit is not in this clone, or this folder is not a git clone."""
 
 
 def trees():
-    """[(commit, what it was)]."""
+    """[(commit, description)]."""
     lines = (Path(__file__).parent / "trees.txt").read_text().splitlines()
     return [tuple(line.split(None, 1)) for line in lines if line.strip() and not line.startswith("#")]
 
@@ -30,7 +30,7 @@ def run(words, log, **more):
 
 
 def source_take(commit, folder):
-    """The files of a commit. The owner of the checkout may be another account: git is told that it is meant."""
+    """Extracts the files of a commit. safe.directory allows a checkout that belongs to another account."""
     git = ["git", "-c", f"safe.directory={TOP}", "-C", str(TOP)]
     there = subprocess.run([*git, "cat-file", "-e", f"{commit}^{{tree}}"], capture_output=True, check=False)
     if there.returncode:
@@ -42,18 +42,18 @@ def source_take(commit, folder):
     archive.stdout.close()
     if archive.wait():
         raise NoHistory(f"git archive of {commit[:12]} fails")
-    meson = folder / "meson.build"  # without its tests it is configured in half the time
+    meson = folder / "meson.build"  # without its tests meson configures it in half the time
     meson.write_text("".join(line for line in meson.read_text().splitlines(True) if not line.startswith("subdir('tests")))
 
 
 def compiler():
-    """What compiles fastest; the programs run for seconds only. CCACHE_DEPEND: a first build preprocesses nothing twice."""
+    """The compiler that compiles fastest, because the programs run only for seconds. CCACHE_DEPEND: a first build preprocesses each file only once."""
     words = ["ccache"] if shutil.which("ccache") else []
     return {"CC": " ".join([*words, "clang" if shutil.which("clang") else "cc"]), "CXX": " ".join([*words, "c++"]), "CCACHE_DEPEND": "1"}
 
 
 def programs_build(commit):
-    """The folder of the three programs of a commit, and how many seconds it took to build them."""
+    """Builds the three programs of a commit. Returns their folder and the seconds that the build took."""
     top = TOP / "build" / "before" / commit
     source, build, log = top / "source", top / "build", top / "log"
     since = time.monotonic()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Are stores, state folders and exports that were kept with tasks at work still taken over?
+"""This tree's daemon takes over archived stores, state folders and exports with active tasks.
 
-golden.py [--only NAME]: tests/golden/at-work.*.tar.xz hold what a killed daemon left, as after a reboot: a SQLite store, its state folder with
-runs, the repository, and an export. Each is unpacked where it was made, this tree's daemon starts on it, and every task lands.
-golden.py --write NAME: makes another one with the programs of this tree. The files are input: an old one is never made again.
+golden.py [--only NAME]: tests/golden/at-work.*.tar.xz contain what a killed daemon left, as after a reboot: a SQLite store, its state folder with
+runs, the repository, and an export. The test unpacks each archive to the path where it was made and starts this tree's daemon on it. Every task
+lands.
+golden.py --write NAME: makes another archive with the programs of this tree. The archives are test input: never make an old one again.
 """
 import argparse
 import fcntl
@@ -24,21 +25,21 @@ import proof
 from world import BUILD, OVERSEERD, TOP, Broken, Daemon, store_make
 
 GOLDEN = TOP / "tests" / "golden"
-FOLDER = Path("/tmp/overseer-golden")  # its path is in what is kept
+FOLDER = Path("/tmp/overseer-golden")  # the archives contain this path
 MOST = 200 << 10
-AGAIN = ("asks", "works")  # their agents died in mid-turn
+AGAIN = ("asks", "works")  # the agents of these tasks died in mid-turn
 
 
 def folder_clear():
-    """One at a time: everybody unpacks to the same place."""
-    lock = open(f"{FOLDER}.lock", "w", encoding="utf-8")  # noqa: SIM115: held until the end
+    """Empties the folder and locks it, because all runs of this test unpack to the same path."""
+    lock = open(f"{FOLDER}.lock", "w", encoding="utf-8")  # noqa: SIM115: locked until the end
     fcntl.flock(lock, fcntl.LOCK_EX)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(mode=0o700)
     return lock
 
 
-# ---- making ----
+# ---- make an archive ----
 
 class Made(Site):
     def folder_of(self, name):
@@ -46,7 +47,7 @@ class Made(Site):
 
 
 def packed(member):
-    """No sockets, and nothing of the machine that made it."""
+    """Removes the user and group of the machine that makes the archive."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member
@@ -82,7 +83,7 @@ def make(name):
     return f"{path.name}: {path.stat().st_size >> 10} KiB"
 
 
-# ---- taking over ----
+# ---- take over ----
 
 class Unpacked(Site):
     def __init__(self):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Can a fleet be upgraded host by host, while it works, and back again as long as not all of it is new?
+"""Operators can upgrade a fleet host by host while it works, and downgrade a host as long as one host is still old.
 
-rolling.py [--seconds N] [--seed N]: three daemons of today on one PostgreSQL, clients that create goals, report and run
-commands throughout. Each daemon is replaced by one of tomorrow (overseerd-tomorrow: another column, another field, a
-higher level), one of them goes back in between. STORE-18: the level rises when the last host speaks it, not before; from
-then on today's build is refused. Then what was acknowledged is looked for, once and whole."""
+rolling.py [--seconds N] [--seed N]: three daemons of this build run on one PostgreSQL, while clients create goals, report and run commands.
+The test replaces each daemon by the next build (overseerd-tomorrow: one more column, one more field, a higher level), and downgrades one of
+them in between. STORE-18: the level rises when the last host supports it, not before; from then on the store refuses the old build.
+At the end the test checks that every acknowledged write is stored completely and exactly once."""
 import argparse
 import os
 import subprocess
@@ -21,7 +21,7 @@ from world import (BUILD, OVERSEERD, STARTED, TOP, Broken, Daemon, folder_make, 
                    wait_until)
 
 TOMORROW = BUILD / "tests" / "upgrade" / "overseerd-tomorrow"
-TABLES, LEVEL = 6, 6  # of today: of the tables, and of what hosts say to each other
+TABLES, LEVEL = 6, 6  # of this build: the version of the tables, and the level of the messages between hosts
 HOSTS = 3
 LEASE = 2
 NAMES = {**HOT, 100: "tomorrow"}
@@ -60,7 +60,7 @@ class Fleet:
             raise Broken(f"after {self.moves[-1:] or 'the start'} the store is at {self.level()}, not at {(version, level)}")
 
     def work(self):
-        """For a while; what was acknowledged must grow."""
+        """Lets the clients work for a while. The number of acknowledged writes must grow."""
         before = self.load.acked
         time.sleep(self.options.seconds)
         self.load.check()
@@ -85,7 +85,7 @@ class Fleet:
             raise Broken(f"{len(early)} goals have the new field, and a host does not know it")
 
     def refuse_today(self, host, name):
-        """Started, it stops by itself with the sentence, or stays without a ledger; it does not join."""
+        """A daemon of the old build does not join: it exits with SENTENCE in its log, or keeps running without a ledger."""
         hosts = self.store.run(f"SELECT host_id, epoch, instance FROM host WHERE speaks < {LEVEL} OR host_id > 3")
         late = daemon_of(self.folder, self.store, host, OVERSEERD, name)
         late.start()
@@ -108,9 +108,9 @@ class Fleet:
             raise Broken("today's build has written to a store of tomorrow")
 
     def field_is_kept(self):
-        """From now on each report counts in the new field too, on whichever host."""
+        """After the level has risen, every host counts each report in the new field too."""
         self.load.rest_begin()
-        time.sleep(LEASE)  # until every host has heard of the level
+        time.sleep(LEASE)  # until every host has read the new level
         before = self.hots()
         self.load.rest_end()
         self.work()
@@ -136,7 +136,7 @@ class Fleet:
             " WHERE v.face = f) FROM generate_series(0, 9) f") == [["0"]] * 10
 
     def run(self):
-        for daemon in self.daemons:  # at once: one makes the tables
+        for daemon in self.daemons:  # all at once: one of them creates the tables
             daemon.start()
         for daemon in self.daemons:
             daemon.wait_joined()
@@ -146,7 +146,7 @@ class Fleet:
         self.replace(1, TOMORROW)
         self.work()
         self.expect(TABLES + 1, LEVEL)
-        self.replace(1, OVERSEERD)  # and back
+        self.replace(1, OVERSEERD)  # the downgrade
         self.work()
         self.expect(TABLES + 1, LEVEL)
         self.replace(1, TOMORROW)
@@ -175,7 +175,7 @@ class Fleet:
 
 
 def migrate_at_once():
-    """Three daemons of tomorrow meet a store of the first version: one brings it up to date, all of them join."""
+    """Three daemons of the next build start on a store of the first version: one of them migrates it, and all of them join."""
     folder = folder_make("migrate")
     store = store_make("postgres", folder, "migrate")
     fixture = TOP / "tests" / "fixtures" / "store-1.postgres.sql"

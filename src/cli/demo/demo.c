@@ -45,7 +45,7 @@ static const char SETTINGS[] = "[supervision]\n"
 
 struct stage {
     struct typed *typed;
-    struct http_server_at at;
+    struct daemon_address at;
     char folder[FOLDER];
     pid_t daemon;
     char goal[64], after[128];

@@ -50,7 +50,7 @@ static void comes_after(struct graph *g, uint32_t vertex, uint32_t from) {
     }
 }
 
-static void http_request_beginning(struct graph *g, uint32_t i) {
+static void edges_of_begin(struct graph *g, uint32_t i) {
     const struct node *node = &g->plan->nodes[i], *parent = plan_parent(g->plan, node);
     if (parent)
         comes_after(g, 2 * i, 2 * place_of(g, parent));
@@ -61,7 +61,7 @@ static void http_request_beginning(struct graph *g, uint32_t i) {
     }
 }
 
-static void http_request_end(struct graph *g, uint32_t i) {
+static void edges_of_end(struct graph *g, uint32_t i) {
     const struct node *node = &g->plan->nodes[i];
     comes_after(g, 2 * i + 1, 2 * i);
     if (g->leaf[i]) {
@@ -83,9 +83,9 @@ static void request(struct graph *g, uint32_t vertex) {
     g->seen[vertex] = true;
     g->after[vertex] = NOWHERE;
     if (vertex & 1)
-        http_request_end(g, vertex / 2);
+        edges_of_end(g, vertex / 2);
     else
-        http_request_beginning(g, vertex / 2);
+        edges_of_begin(g, vertex / 2);
 }
 
 static bool node_is_open(const struct plan *plan, const struct node *node) {

@@ -126,13 +126,13 @@ static void *candidate_of(struct op_call *call, const struct assignments *assign
     if (!name || !assignment_parse(str_of(name), &n))
         return NULL;
     const struct assignment *assignment = assignments_find(assignments, n);
-    if (!assignment || !assignment->commit[0] || !assignment->onto[0])
+    if (!assignment || !assignment->check.commit[0] || !assignment->check.onto[0])
         return NULL;
     struct diff_candidate *candidate = arena_new(&call->arena, struct diff_candidate, 1);
-    *candidate =
-        (struct diff_candidate){.commit = arena_copy(&call->arena, str_of(assignment->commit)),
-                                .onto = arena_copy(&call->arena, str_of(assignment->onto)),
-                                .snapshot = arena_copy(&call->arena, str_of(assignment->snapshot))};
+    *candidate = (struct diff_candidate){
+        .commit = arena_copy(&call->arena, str_of(assignment->check.commit)),
+        .onto = arena_copy(&call->arena, str_of(assignment->check.onto)),
+        .snapshot = arena_copy(&call->arena, str_of(assignment->check.snapshot))};
     return candidate;
 }
 

@@ -3,7 +3,7 @@
  * goals they are, then what they ask, several goals at a time. */
 #pragma once
 
-#include "ops/explain.h"
+#include "ops/why/explain.h"
 
 enum { ASKING_HOSTS = 16, ASKING_DEFAULT = 20, ASKING_SHOWN = 100 };
 

@@ -45,35 +45,34 @@ static bool send_signal(struct op_call *call, const struct store_answer *answer,
     return true;
 }
 
-static json_t *agent_message_json(const struct agent_message *agent_message,
+static json_t *agent_message_json(const struct agent_message *message,
                                   const struct goal_shown *shown) {
     struct agent_message_text text = {0};
-    struct str body = shown_text(shown, &agent_message->text);
+    struct str body = shown_text(shown, &message->text);
     char id[16], at[TIME_TEXT + 1];
     if (body.len > 0)
         shape_decode(&AGENT_MESSAGE_TEXT, body, &text);
-    snprintf(id, sizeof id, "M_%u", agent_message->n);
-    time_format(agent_message->at, at);
+    snprintf(id, sizeof id, "M_%u", message->n);
+    time_format(message->at, at);
     return json_pack("{s:s, s:s, s:s, s:s%, s:s%, s:s, s:b, s:s}", "messageId", id, "to",
-                     agent_message->recipient, "sender", agent_message->sender, "subject",
+                     message->recipient, "sender", message->sender, "subject",
                      text.subject.at ? text.subject.at : "", text.subject.len, "body",
                      text.body.at ? text.body.at : "", text.body.len, "kind",
-                     name_of(&AGENT_MESSAGE_KIND_NAMES, agent_message->kind), "ack_required",
-                     agent_message->ack_required != 0, "at", at);
+                     name_of(&AGENT_MESSAGE_KIND_NAMES, message->kind), "ack_required",
+                     message->ack_required != 0, "at", at);
 }
 
 /* A run reads only its own messages; people and the overseer see all messages of a goal. */
 static json_t *inbox_result(struct op_call *call, const struct store_answer *answer) {
     if (!view_is_whole(call, answer))
         return NULL;
-    const struct agent_messages *agent_messages = &answer->loaded[0].live.agent_messages;
+    const struct agent_messages *messages = &answer->loaded[0].live.agent_messages;
     bool all = call->caller->role != ROLE_RUN;
     json_ran_short();
     json_t *list = json_array();
-    for (uint32_t i = 0; i < agent_messages->count; i++)
-        if (all ||
-            (agent_messages->at[i].to && agent_messages->at[i].to == call->caller->assignment))
-            json_array_append_new(list, agent_message_json(&agent_messages->at[i], &answer->shown));
+    for (uint32_t i = 0; i < messages->count; i++)
+        if (all || (messages->at[i].to && messages->at[i].to == call->caller->assignment))
+            json_array_append_new(list, agent_message_json(&messages->at[i], &answer->shown));
     return view_checked(call, json_pack("{s:o}", "messages", list));
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that show and answer a question. ESCALATE-12, ESCALATE-14, G-24 */
 #include "ops/all.h"
-#include "ops/explain.h"
 #include "ops/json.h"
 #include "ops/question/question_view.h"
+#include "ops/why/explain.h"
 
 static const struct field SHOW[] = {PARAM_QUESTION, PARAM_GOAL(0)};
 static const struct field ANSWER[] = {

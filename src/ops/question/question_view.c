@@ -138,7 +138,7 @@ static void time_put(json_t *json, const char *name, int64_t at) {
     json_object_set_new(json, name, json_string(text));
 }
 
-static void agent_message_put(json_t *json, const char *name, uint32_t option) {
+static void option_letter_put(json_t *json, const char *name, uint32_t option) {
     char letter[2] = {(char)('a' + option - 1), 0};
     if (option > 0)
         json_object_set_new(json, name, json_string(letter));
@@ -166,8 +166,8 @@ static void place_put(json_t *json, const struct goal_loaded *loaded,
         question->assignment ? assignments_find(&loaded->live.assignments, question->assignment - 1)
                              : NULL;
     if (assignment && str_begins(str_of(question->cause), STR("done."))) {
-        text_put(json, "commit", str_of(assignment->commit));
-        text_put(json, "onto", str_of(assignment->onto));
+        text_put(json, "commit", str_of(assignment->check.commit));
+        text_put(json, "onto", str_of(assignment->check.onto));
     }
 }
 
@@ -198,12 +198,12 @@ json_t *question_json(const struct goal_loaded *loaded, const struct goal_shown 
                   name_of(&ALARM_NAMES, question->alarm), "cause", question->cause, "acknowledged",
                   question->acknowledged != 0, "times", (int)question->times);
     words_put(json, &text);
-    agent_message_put(json, "default", question->fallback);
+    option_letter_put(json, "default", question->fallback);
     time_put(json, "askedAt", question->asked_at);
     time_put(json, "expiresAt", question->expires_at);
     time_put(json, "snoozedUntil", question->snoozed_until);
     if (question->state == QUESTION_ANSWERED) {
-        agent_message_put(json, "answer", question->answer);
+        option_letter_put(json, "answer", question->answer);
         time_put(json, "appliesAt", question->applies_at);
     }
     place_put(json, loaded, question);

@@ -39,7 +39,7 @@ static struct str blocked_reason(const struct assignment *assignment,
             question_words(&answer->shown, &questions->at[i], arena, &text))
             return text.title;
     }
-    return str_of(assignment->reason);
+    return str_of(assignment->wait.reason);
 }
 
 static json_t *session_json(const struct assignment *assignment, const struct store_answer *answer,

@@ -250,3 +250,7 @@ void postgres_adopt(struct pg_run *, const struct store_request *);
 void postgres_resolve(struct pg_run *, const struct store_request *);
 void postgres_forward(struct pg_run *, const struct store_request *);
 void postgres_commit(struct pg_run *, const struct store_request *);
+PGresult *pg_ask_text(struct pg_store *store, const char *sql);
+bool pg_tables_make(struct pg_store *store);
+uint32_t pg_type_oid(enum field_type type);
+void pg_answer_error(struct pg_run *run, enum store_outcome outcome, const char *text);

@@ -187,3 +187,4 @@ void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer);
 /* Bind a row of goal_view by the fields of GOAL_VIEW: parameters that the statement does not have are skipped; columns
  * are in the order of the fields. Texts must stay in place until the statement has run. */
 void run_view(struct sqlite_run *run, const struct goal_view *view);
+int sqlite_tables_make(struct sqlite_store *store);

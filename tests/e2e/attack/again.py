@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that dies when it is told to, and each time writes down what it was started with: arguments, prompt, tools of ours."""
+"""An agent that exits when the test creates a file, and on each start writes down its arguments, its prompt and its Overseer tools."""
 import json
 import os
 import sys
@@ -17,7 +17,7 @@ def keep(folder, name, value):
 
 
 def plan(know, nodes):
-    """Work for others, in the name of this run."""
+    """Applies a plan with work for other agents, with the token of this run."""
     return mcp_of_run(know).ask("tools/call", name="plan_apply", arguments={"nodes": nodes, "version": 1})
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent without a sandbox calls at the door for people: by itself, as a process that has left its parents, and as one with more
-parents than anybody counts. The last one calls its own hold as well."""
+"""An agent without a sandbox sends requests to the operator's socket: from its own process, from a process without its parents, and from
+one with more ancestors than the daemon's search visits. The last process also connects to the socket of its own hold."""
 import glob
 import http.client
 import json
@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 
-GENERATIONS = 300  # more than a walk over parents goes up
+GENERATIONS = 300  # more ancestors than the daemon's search visits
 
 
 def ask(path):
@@ -26,7 +26,7 @@ def ask_from_afar(path):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            time.sleep(0.5)  # its parent is gone by then
+            time.sleep(0.5)  # by then its parent has exited
             with open("afar.json.new", "w", encoding="utf-8") as file:
                 json.dump(ask(path), file)
             os.rename("afar.json.new", "afar.json")
@@ -39,7 +39,7 @@ def ask_from_afar(path):
 
 
 def ask_hold(path):
-    """A hold that answers nobody closes."""
+    """A hold that refuses a client closes the connection."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(2)
         try:
@@ -52,7 +52,7 @@ def ask_hold(path):
 
 
 def ask_from_below(know):
-    """The last of many generations, each of which waits for the next."""
+    """Sends the requests from the last of many nested child processes; each process waits for its child."""
     for _ in range(GENERATIONS):
         child = os.fork()
         if child:

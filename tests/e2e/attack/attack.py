@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What can an agent do that means harm? It knows every path, pid and token of the house; each attempt says what stopped it.
+"""A hostile agent that knows every path, pid and token of the fixture; each attempt reports what stopped it.
 
-know.json beside it has what it knows. What came of it stands in attempts.json, in its worktree.
+It reads this knowledge from know.json beside it, and writes the results to attempts.json in its worktree.
 """
 import ctypes
 import glob
@@ -26,7 +26,7 @@ def attempt(function):
 
 
 class Reached(Exception):
-    """It got through."""
+    """The attempt succeeded."""
 
 
 class Interface(http.client.HTTPConnection):
@@ -53,7 +53,7 @@ class Interface(http.client.HTTPConnection):
 
 
 def system(code):
-    """A call of libc that is to fail."""
+    """Result of a libc call that must fail."""
     if code == -1:
         return os.strerror(ctypes.get_errno())
     raise Reached(f"returned {code}")
@@ -71,7 +71,7 @@ def write_one(path):
 
 
 def open_one(path):
-    """To write, and nothing is written: if it can be done, the machine is to stay as it is."""
+    """Opens for writing without writing, so that a successful attempt does not change the machine."""
     os.close(os.open(path, os.O_WRONLY))
     raise Reached(path)
 
@@ -98,7 +98,7 @@ def own_token(know):
         return file.read()
 
 
-# ---- the doors ----
+# ---- the sockets ----
 
 @attempt
 def door_of_people(know):
@@ -107,7 +107,7 @@ def door_of_people(know):
 
 @attempt
 def door_of_people_in_background(know):
-    """Away from its parents, as a daemon would."""
+    """From a process that detaches from its parents, as a daemon does."""
     script = (f"import os,sys,socket,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\ntime.sleep(.3)\n"
               f"s=socket.socket(socket.AF_UNIX); s.connect({know['socket']!r})\n"
               "s.sendall(b'POST /rpc HTTP/1.1\\r\\nHost: o\\r\\nContent-Length: 62\\r\\n\\r\\n"
@@ -256,7 +256,7 @@ def hard_link_out_of_the_worktree(know):
 
 @attempt
 def borrowed_objects(know):
-    """The clone that its worktree borrows from."""
+    """Writes to the clone from which its worktree borrows objects."""
     with open(".git/objects/info/alternates", encoding="utf-8") as file:
         objects = file.read().strip()
     return tries(write_one, [objects + "/info/x", objects + "/../config", objects + "/../hooks/post-receive"])
@@ -264,7 +264,7 @@ def borrowed_objects(know):
 
 @attempt
 def default_branch(know):
-    """Straight into the operator's repository."""
+    """Pushes directly into the operator's repository."""
     subprocess.run("git add -A; git -c user.name=x -c user.email=x@x commit -qm evil", shell=True, check=False)
     pushed = subprocess.run(["git", "push", know["repo"], "HEAD:refs/heads/main"], capture_output=True, text=True, check=False)
     if pushed.returncode == 0:
@@ -329,7 +329,7 @@ def hold_of_its_own(know):
 @attempt
 def mounts(know):
     del know
-    LIBC.unshare(0x10000000 | 0x00020000)  # a user and a mount namespace of its own
+    LIBC.unshare(0x10000000 | 0x00020000)  # a new user namespace and a new mount namespace
     said = system(LIBC.mount(b"none", b"/", None, 0x20 | 0x1000, None))  # remount, writable
     return said + "; " + system(LIBC.mount(b"tmpfs", b"/etc", b"tmpfs", 0, None))
 
@@ -354,7 +354,7 @@ def memory(know):
 
 
 def main():
-    if "Be quiet." in sys.stdin.read():  # the other run: it is only there
+    if "Be quiet." in sys.stdin.read():  # the other run does nothing
         time.sleep(600)
     with open(os.path.join(os.path.dirname(__file__), "know.json"), encoding="utf-8") as file:
         know = json.load(file)
@@ -366,7 +366,7 @@ def main():
             came[function.__name__] = ["reached", str(what)]
         except (OSError, http.client.HTTPException) as error:
             came[function.__name__] = ["stopped", str(error)]
-    with open("check.sh", "w", encoding="utf-8") as file:  # what the operator's checks will run
+    with open("check.sh", "w", encoding="utf-8") as file:  # the operator's checks will run this file
         file.write(know["in_checks"])
     with open("attempts.json", "w", encoding="utf-8") as file:
         json.dump(came, file, indent=1)

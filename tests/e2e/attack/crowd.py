@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that opens as many connections as it can at both sockets, says one byte on each, and comes back when it is shut out."""
+"""An agent that opens as many connections as it can at both sockets, sends one byte on each, and reconnects when the daemon closes one."""
 import json
 import os
 import resource
@@ -56,7 +56,7 @@ def main():
         if tried > 2 * MOST:
             note("crowd.json", {"tried": tried})
         time.sleep(0.1)
-    time.sleep(2)  # until all of them have been accepted or shut out
+    time.sleep(2)  # until the daemon has accepted or closed all of them
     for socks in held.values():
         socks[:] = [sock for sock in socks if is_open(sock)]
     note("crowded.json", {"tried": tried, "open": [len(socks) for socks in held.values()]})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that is to have no network tries what it can find."""
+"""An agent without network access tries to connect and to listen."""
 import json
 import os
 import socket
@@ -18,7 +18,7 @@ def main():
     with open(os.path.join(os.path.dirname(__file__), "know.json"), encoding="utf-8") as file:
         port = json.load(file)["port"]
     said = {"loopback": reach("127.0.0.1", port), "outside": reach("192.0.2.1", 80)}
-    with socket.socket() as server:  # and nobody can be let in either
+    with socket.socket() as server:  # it must not be able to listen either
         try:
             server.bind(("127.0.0.1", 0))
             said["listens"] = "connected"

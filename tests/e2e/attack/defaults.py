@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that says how much of the machine it may have by default, and that it is done."""
+"""An agent that writes down its default resource limits and reports done."""
 import json
 import os
 import resource

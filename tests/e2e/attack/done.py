@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that means no harm: it waits until it may, writes what its checks run, and says that it is done."""
+"""A harmless agent: it waits for the file `go`, writes the script that its checks run, and reports done."""
 import json
 import os
 import time

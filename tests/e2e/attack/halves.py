@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that prints a private key, a .netrc and a long line in two halves: the second when the file `rest` is there."""
+"""An agent that prints a private key, a .netrc and a long line in two halves: it prints the second half when the file `restN` exists."""
 import json
 import os
 import time
 
-LINE = "some words\n"  # what was read is saved after 64 KiB: here that is the middle of a secret
+LINE = "some words\n"  # the daemon saves what it has read after 64 KiB: here that is the middle of a secret
 HERE = os.path.dirname(__file__)
 
 

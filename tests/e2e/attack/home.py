@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent turns the folder that its driver writes to into a link that leads to the operator, and ends: the next run begins with
-it."""
+"""An agent that replaces the folder to which its driver writes by a link to a folder of the operator, and exits. The next run starts with
+this link."""
 import json
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that takes what it can get of the machine: memory, processes, processor. Every attempt has an end of its own."""
+"""An agent that takes as much memory, as many processes and as much processor time as it can. Every attempt is limited."""
 import json
 import os
 import signal
@@ -23,7 +23,7 @@ except MemoryError:
 
 
 def eat(most):
-    """How many bytes another process of the run could take, and how that ended."""
+    """How many bytes a child process of the run could allocate, and how it ended."""
     done = subprocess.run([sys.executable, "-c", EAT, str(most)], capture_output=True, text=True, timeout=60)
     said = done.stdout.split()
     numbers = [int(word) for word in said if word.isdigit()]
@@ -31,7 +31,7 @@ def eat(most):
 
 
 def fork(most):
-    """How many processes it could begin at once."""
+    """How many processes the agent could start at once."""
     began = []
     try:
         for _ in range(most):
@@ -49,7 +49,7 @@ def fork(most):
 
 
 def burn(seconds):
-    """Its share of a processor, while it wants all of one."""
+    """The share of one processor that a busy loop gets."""
     wall, used = time.monotonic(), time.process_time()
     while time.monotonic() - wall < seconds:
         pass

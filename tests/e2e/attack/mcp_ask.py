@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does an agent of these tests reach the tools of its run?"""
+"""MCP client with which an agent of these tests calls the tools of its run."""
 import glob
 import http.client
 import json
@@ -33,13 +33,13 @@ class Mcp:
 
 
 def mcp_of_run(know):
-    """Its own token is the only one that it sees."""
+    """A client with the token of the own run, the only token that the agent can see."""
     with open(glob.glob(f"{know['state']}/runs/*/token")[0], encoding="ascii") as file:
         return Mcp(know["door"], file.read()).greet()
 
 
 def prompt_take():
-    """As Claude Code does: what it is asked is answered, what it is told comes back as its receipt."""
+    """Takes the prompt as Claude Code does: answers control requests, and echoes the user message as its receipt."""
     for line in sys.stdin:
         frame = json.loads(line)
         if frame["type"] == "control_request":

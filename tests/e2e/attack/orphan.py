@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that does not want to end: it hears no signal that it can miss, and so does a child that has left it."""
+"""An agent that does not end: it ignores the signals that it can ignore, and so does its detached child process."""
 import os
 import signal
 import time

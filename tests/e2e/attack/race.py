@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that says done and then moves its files while the daemon looks at them: race.py FOLDER. It speaks as Claude Code does, and FOLDER/plan
-says which trick it tries on what. What the operator has at `victim` (a folder) and `private` (a repository) it cannot read."""
+"""An agent that reports done and then moves its files while the daemon reads them: race.py FOLDER. It speaks Claude Code's protocol. Its prompt
+names the trick, and FOLDER/plan names the targets. It cannot read the operator's folder `victim` and the operator's repository `private`."""
 import ctypes
 import json
 import os
@@ -55,7 +55,7 @@ def files(count=400):
 
 
 def swap(one, other):
-    """What is done again and again, and leaves things as they were."""
+    """An action that the agent repeats: exchanges two names and exchanges them back."""
     def go():
         exchange(one, other)
         time.sleep(random.random() * 0.006)
@@ -65,7 +65,7 @@ def swap(one, other):
 
 
 def linked(path, target):
-    """Something of ours and a link, under two names that change places."""
+    """Exchanges the agent's own file or folder with a link to the target, again and again."""
     with suppress(FileExistsError):
         os.symlink(target, path + ".link")
     write(".git/info/exclude", "*.link\n")
@@ -207,7 +207,7 @@ def trick_objects():
 
 
 def trick_settings():
-    """Whatever its own settings name is run in the sandbox, if anywhere."""
+    """Programs that its git settings name may run only in the sandbox."""
     files(5)
     program = os.path.abspath("d/steal.sh")
     write(program, f"#!/bin/sh\ncat {VICTIM}/* {PRIVATE}/HEAD\ntouch {PLAN['mark']}\n")
@@ -231,7 +231,7 @@ def trick_submodule():
 
 
 def trick_writer():
-    """No harm: files that are written one after another, round by round."""
+    """A harmless trick: writes all files one after another, round by round."""
     rounds = [0]
     names = [f"s/{i:04d}" for i in range(200)]
     for path in names:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that was denied a tool asks for it over MCP: is it in the list, and can it be called? Again whenever it is told to."""
+"""An agent without permission for a tool lists the tools over MCP and calls it; once at its start, and again when the file `again` exists."""
 import json
 import os
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that prints every secret that it knows, to its output and to its errors, and says that it is done."""
+"""An agent that prints every secret that it knows to stdout and to stderr, and reports done."""
 import json
 import os
 import sys
@@ -11,7 +11,7 @@ def main():
         for text in json.load(file):
             print(f"I found {text} there", flush=True)
             print(f"warning: {text}", file=sys.stderr, flush=True)
-            print("text " * 203 + text, flush=True)  # on both sides of the place where a long line is cut
+            print("text " * 203 + text, flush=True)  # on both sides of the position where the daemon cuts a long line
     with open("check.sh", "w", encoding="utf-8") as file:
         file.write("exit 0\n")
     update = {"workNodeId": "T1", "status": "done", "summary": "did it all", "evidence": {"filesTouched": ["check.sh"]}}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An agent writes to every file that it shares with the operator: by its own HOME, and by the operator's."""
+"""An agent that writes to every file that it shares with the operator, through its own HOME and through the operator's."""
 import json
 import os
 

@@ -3,7 +3,7 @@
  * have come from, doubled and ten times as large: if the outcome differs, the decision depended on that setting. */
 #pragma once
 
-#include "ops/replaying.h"
+#include "ops/why/replaying.h"
 
 /* Adds "wouldDiffer": [{setting, was, value, instead}] if there are any. */
 void differ_put(json_t *json, struct replaying *replaying);

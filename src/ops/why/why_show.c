@@ -6,9 +6,9 @@
  *        └─▶ a node, A_n, Q_n ──▶ find ─────────┘ */
 #include "ops/all.h"
 #include "ops/assignment.h"
-#include "ops/differ.h"
-#include "ops/explain.h"
 #include "ops/json.h"
+#include "ops/why/differ.h"
+#include "ops/why/explain.h"
 
 #include <stdio.h>
 
@@ -343,7 +343,7 @@ static struct str part_waits(const struct assignment *assignment, const struct q
         [WAITS_FOR_HOST] = "its lost host: the agent there may still work",
     };
     if (assignment)
-        return str_of(WAITS[assignment->waiting]);
+        return str_of(WAITS[assignment->wait.on]);
     if (question)
         return question->of == OF_PERSON ? STR("you") : STR("the agent that is asked");
     return STR("nothing: it is over");
@@ -353,8 +353,8 @@ static struct str part_waits(const struct assignment *assignment, const struct q
 static int64_t assignment_timer(const struct assignment *assignment) {
     if (!assignment)
         return 0;
-    int64_t times[] = {assignment->waits_until, assignment->backoff_until,
-                       assignment->expected_next_at};
+    int64_t times[] = {assignment->wait.until, assignment->recovery.backoff_until,
+                       assignment->liveness.expected_next_at};
     for (size_t i = 0; i < count_of(times); i++)
         if (times[i] > assignment->updated_at)
             return times[i];

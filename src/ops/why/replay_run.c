@@ -4,8 +4,8 @@
 #include "model/setting/setting.h"
 #include "ops/all.h"
 #include "ops/json.h"
-#include "ops/replaying.h"
 #include "ops/view.h"
+#include "ops/why/replaying.h"
 
 enum { DIFFERENCES = 100 }; /* listed; the rest is only counted */
 

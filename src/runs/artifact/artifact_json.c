@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Examines a text as JSON. RFC 8259, scanned once without storing it: an agent's file may be large, and as a tree it
  * would be a hundred times that. */
-#include "runs/artifact.h"
+#include "runs/artifact/artifact.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a goal's log page by page and replays it. */
-#include "ops/replaying.h"
+#include "ops/why/replaying.h"
 
-#include "ops/explain.h"
+#include "ops/why/explain.h"
 
 #include <stdio.h>
 

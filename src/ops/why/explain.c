@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes records to people in one line each, and what of a goal waits for a person. */
-#include "ops/explain.h"
+#include "ops/why/explain.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the settings that a decision depended on. */
-#include "ops/differ.h"
+#include "ops/why/differ.h"
 
 #include "model/setting/setting.h"
-#include "ops/explain.h"
+#include "ops/why/explain.h"
 
 #include <stdio.h>
 
