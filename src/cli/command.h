@@ -76,7 +76,7 @@ int tell_run(struct typed *typed);
 int decide_run(struct typed *typed);
 int answer_run(struct typed *typed);
 int release_run(struct typed *typed);
-int alike_run(struct typed *typed); /* alike.c: with --same */
+int alike_run(struct typed *typed); /* same_questions.c: with --same */
 int retry_run(struct typed *typed);
 int init_run(struct typed *typed);         /* init.c */
 int up_run(struct typed *typed);           /* up.c */

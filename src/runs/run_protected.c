@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the judged files that a candidate changes. Tests, CI and check scripts decide whether work is right, so an
  * agent that edits them edits its own judge: M4, UX "Judged files". */
-#include "config/judged.h"
+#include "config/protected_path.h"
 #include "runs/run.h"
 
 static struct str base_name(struct str path) {

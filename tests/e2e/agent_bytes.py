@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import proof
-from care import holds_of, house_make, main
+from care import holds_of, fixture_make, main
 from world import BUILD, OVERSEERD, OVERSEERD_SEAMS, seam_arm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hold"))
@@ -93,7 +93,7 @@ class Bytes:
 
     def __init__(self, driver, name, before="pass", what="-rf", seams=True):
         program, agent = DRIVERS[driver]
-        self.fixture = house_make(f"bytes-{driver}-{name}", agent={**agent, "asks": True}, people={"undo_for": "0s"})
+        self.fixture = fixture_make(f"bytes-{driver}-{name}", agent={**agent, "asks": True}, people={"undo_for": "0s"})
         self.fixture.program.write_text(program.replace("BEFORE", before).replace("WHAT", what))
         self.seam = self.fixture.folder / "seam"
         if seams:

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 import proof
-from care import house_make, main, state_of, tree_of
+from care import fixture_make, main, state_of, tree_of
 from pulls import git
 from world import MANY_COMMANDS, OVERSEER, Broken, Client, Daemon, folder_make, wait_until
 
@@ -56,7 +56,7 @@ def timed(fixture, method, **params):
 @check
 def a_diff_keeps_nobody_waiting():
     """While the diff of a worktree waits for a lock, the daemon answers everything else at once; the diff ends with a reason."""
-    fixture = house_make("diff")
+    fixture = fixture_make("diff")
     try:
         goal = fixture.goal()
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
@@ -210,7 +210,7 @@ def a_remote_that_does_not_answer_blocks_nothing():
     for way in ways:
         (folder / way).mkdir()
         remotes[way] = Remote(way, folder / way)
-        fixtures[way] = house_make(f"remote-{way}", landing={"how": "branch", "remote": remotes[way].url})
+        fixtures[way] = fixture_make(f"remote-{way}", landing={"how": "branch", "remote": remotes[way].url})
     try:
         count = 20 if FULL else 3
         threads = [threading.Thread(target=lambda way=way: times.update({way: landed_after(fixtures[way], count)})) for way in ways]
@@ -253,7 +253,7 @@ def a_remote_that_does_not_answer_blocks_nothing():
 def a_source_that_hangs_is_named():
     """A source that hangs keeps every run from beginning, and status says so; the daemon answers everything else, and stops when asked."""
     remote = Remote("hangs", None)
-    fixture = house_make("source", repo={"path": remote.url})
+    fixture = fixture_make("source", repo={"path": remote.url})
     try:
         goal = fixture.goal()
         [waits] = fixture.wait("status says what it waits for", lambda: fixture.do("status.show")["waits"])
@@ -316,10 +316,10 @@ def small_disk(megabytes):
     return folder
 
 
-def disk_house(name, disk, slow, **repo):
+def disk_fixture(name, disk, slow, **repo):
     os.environ["OVERSEER_FOLDERS"] = str(disk)
     try:
-        fixture = house_make(name, repo={"disk_least": 40, **repo}, sandbox={"mode": "off"}, supervision={"idle_after": "10m"}, people={"undo_for": "1s"})
+        fixture = fixture_make(name, repo={"disk_least": 40, **repo}, sandbox={"mode": "off"}, supervision={"idle_after": "10m"}, people={"undo_for": "1s"})
     finally:
         del os.environ["OVERSEER_FOLDERS"]
     fixture.program.write_text(GREEDY.replace("SLOW", str(slow)))
@@ -340,7 +340,7 @@ def acknowledged(fixture, name):
 def the_disk_fills(slow, remove=None):
     """`remove` names the defence that is switched off; this function must then fail."""
     disk = small_disk(200)
-    fixture = disk_house(f"disk-{slow}", disk, slow, **({"disk_least": 0} if remove == "brake" else {}))
+    fixture = disk_fixture(f"disk-{slow}", disk, slow, **({"disk_least": 0} if remove == "brake" else {}))
     kept = []
     try:
         other, greedy = task(fixture, "only work"), task(fixture, "be greedy")

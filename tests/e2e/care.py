@@ -31,7 +31,7 @@ class NoForge:
     url = "http://127.0.0.1:9"
 
 
-def house_make(name, environment=None, kind=Fixture, **rows):
+def fixture_make(name, environment=None, kind=Fixture, **rows):
     os.environ.update(environment or {})
     try:
         return kind(name, "gitea", NoForge, rows={**rows, "landing": {"how": "branch", "forge": "", "remote": "", **rows.get("landing", {})}})
@@ -48,7 +48,7 @@ def tree_of(fixture, goal):
 @check
 def the_hook_and_the_ports():
     """The daemon runs set-up and then the hook, with path, worker and ports; the agent gets the same ports; the hook sees no key of the operator."""
-    fixture = house_make("hook", {"OPERATOR_KEY": SECRET}, repo={
+    fixture = fixture_make("hook", {"OPERATOR_KEY": SECRET}, repo={
         "setup": "echo setup $OVERSEER_PORT $OVERSEER_PORTS >order",
         "on_worktree_ready": 'echo hook $OVERSEER_PORT >>order; echo "$OVERSEER_WORKTREE $OVERSEER_WORKER $OVERSEER_SESSION" >facts; env >environment',
         "ports": 10, "port_first": 23000}, verify={"command": "cat order facts environment; test -f made"})
@@ -71,7 +71,7 @@ def the_hook_and_the_ports():
 def a_hook_that_fails_is_told():
     """No agent begins where set-up or hook failed; after the cause is mended, the next try runs all of it again."""
     for setting in ("setup", "on_worktree_ready"):
-        fixture = house_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
+        fixture = fixture_make(f"fails-{setting}", repo={setting: "echo again >>/dev/null; test -f ../../../../../mended || { echo not yet; exit 3; }"
                                                      if setting == "setup" else "echo not yet; exit 3"},
                            **({"sandbox": {"mode": "off"}} if setting == "setup" else {}))  # the file that mends it is outside of the worktree
         try:
@@ -101,7 +101,7 @@ def log_of(fixture):
 def a_stop_ends_the_set_up():
     """A goal is cancelled while its worktree is prepared: the stop ends when no process of the set-up runs any more."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
-        fixture = house_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
+        fixture = fixture_make(f"stop-{setting}", repo={setting: SLOW.format(place)})
         try:
             goal = fixture.goal()
             fixture.wait("it runs", lambda: log_of(fixture))
@@ -118,7 +118,7 @@ def a_set_up_is_not_run_beside_another():
     """The daemon is killed while a worktree is prepared: the next daemon waits for what still runs, and then runs it again; the agent begins after
     that. A cancelled goal does not wait."""
     for setting, place in (("setup", "log"), ("on_worktree_ready", "log")):
-        fixture = house_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
+        fixture = fixture_make(f"beside-{setting}", repo={setting: SLOW.format(place).replace(" & ", "; ")},
                            sandbox={"mode": "off"})  # bubblewrap ends with the daemon
         fixture.program.write_text("open('log' if __import__('os').path.exists('log') else 'log', 'a').write('agent\\n')\n"
                                  + fixture.program.read_text())
@@ -147,7 +147,7 @@ def a_set_up_is_not_run_beside_another():
 @check
 def a_set_up_that_was_left_behind_has_its_time():
     """The daemon waits for a set-up that a killed daemon left running as long as the set-up may take, and no longer."""
-    fixture = house_make("left-behind", verify={"within": "2s"},
+    fixture = fixture_make("left-behind", verify={"within": "2s"},
                        sandbox={"mode": "off"},  # bubblewrap ends with the daemon
                        repo={"setup": "test -f log && exec echo again >>log; echo begin >>log; sleep 100; echo end >>log"})
     try:
@@ -184,7 +184,7 @@ def set_up_and_hook_are_held():
             environment["PATH"] = only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")
         old = os.environ["PATH"]
         try:
-            fixture = house_make(f"held-{mode}", environment, sandbox={"checks": mode != "unheld"},
+            fixture = fixture_make(f"held-{mode}", environment, sandbox={"checks": mode != "unheld"},
                                repo={"setup": STEAL.format("setup"), "on_worktree_ready": STEAL.format("hook")},
                                verify={"command": "echo x >${TMPDIR:-/tmp}/probe-$$ && rm ${TMPDIR:-/tmp}/probe-$$ && test -f made"})
         finally:
@@ -211,7 +211,7 @@ def checks_have_the_agents_network():
         server.settimeout(0.2)
         call = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 3)'"
         for network, wanted in ({}, False), ({"network": "all"}, True):
-            fixture = house_make(f"network-{wanted}", agent={"network": "none"}, verify={"command": f"{call}; test -f made", **network})
+            fixture = fixture_make(f"network-{wanted}", agent={"network": "none"}, verify={"command": f"{call}; test -f made", **network})
             try:
                 goal = fixture.goal()
                 fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
@@ -231,7 +231,7 @@ def a_check_that_cannot_be_held_is_none():
     from pathlib import Path
     old = os.environ["PATH"]
     try:
-        fixture = house_make("unverified", {"PATH": only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")},
+        fixture = fixture_make("unverified", {"PATH": only_landlock(Path(os.environ.get("TMPDIR", "/tmp")) / f"care-no-bwrap-{os.getpid()}")},
                            verify={"network": "none"})
     finally:
         os.environ["PATH"] = old
@@ -247,7 +247,7 @@ def a_check_that_cannot_be_held_is_none():
 def a_path_is_no_part_of_a_command():
     """L1: the name of the state folder is never run as a part of a command."""
     name = "it's; touch PWNED; $(touch PWNED2) \""
-    fixture = house_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
+    fixture = fixture_make(name, repo={"setup": "echo s >order", "on_worktree_ready": "echo h >>order"}, verify={"command": "test -f made && test -f order"})
     try:
         goal = fixture.goal()
         fixture.wait("it has landed", lambda: fixture.records(goal, "work.landed"))
@@ -261,7 +261,7 @@ def a_path_is_no_part_of_a_command():
 def checks_see_no_secret():
     """With and without a sandbox, checks see PATH, HOME, LANG, TERM and the name of the effect, and nothing else of the daemon's environment."""
     for mode in ("prefer", "off"):
-        fixture = house_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
+        fixture = fixture_make(f"env-{mode}", {"OPERATOR_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET},
                            verify={"command": "env | cut -d= -f1 | sort | tr '\\n' ' '; env | grep -c sk-; test -f made"}, sandbox={"mode": mode})
         try:
             goal = fixture.goal()
@@ -296,7 +296,7 @@ for line in sys.stdin:
 @check
 def half_a_line_is_the_end():
     """An agent that is killed in the middle of a line sends nothing more: the daemon ends its run and does not wait for the rest of the line."""
-    fixture = house_make("half", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("half", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF)
     try:
         goal = fixture.goal()
@@ -319,7 +319,7 @@ def what_an_agent_leaves_running_does_not_keep_it():
     and no process is left."""
     for status in (0, 7):
         # idle_after passes between the end of the agent's process and the last of its output
-        fixture = house_make(f"leaves-{status}", sandbox={"mode": "off"}, supervision={"idle_after": "2s"} if status else {})
+        fixture = fixture_make(f"leaves-{status}", sandbox={"mode": "off"}, supervision={"idle_after": "2s"} if status else {})
         fixture.program.write_text(LEAVES.format(status) + fixture.program.read_text())
         try:
             goal = fixture.goal()
@@ -344,7 +344,7 @@ def holds_of(fixture):
 @check
 def who_cannot_be_driven_goes():
     """The daemon stops a program that starts and does not speak the protocol before it tries again: no process stays behind."""
-    fixture = house_make("refuses", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("refuses", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("session/set_mode", "session/set_nothing"))
     try:
         goal = fixture.goal()
@@ -358,7 +358,7 @@ def who_cannot_be_driven_goes():
 @check
 def who_asks_for_too_much_is_no_danger():
     """A request whose id has two megabytes cannot be answered: the daemon breaks off the run, and survives."""
-    fixture = house_make("much", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("much", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace('print(\'{"jsonrpc":\', end="", flush=True)', 'say(method="x", id="x" * (2 << 20))')
                              .replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
@@ -375,7 +375,7 @@ def who_asks_for_too_much_is_no_danger():
 def as_many_args_as_a_setting_may_have():
     """An agent has 64 args and 64 keys: all of them reach the agent, and it does its work."""
     keys = {f"CARE_KEY_{n}": f"value {n}" for n in range(64)}
-    fixture = house_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
+    fixture = fixture_make("args", keys, agent={"keys": list(keys)}, verify={"command": "cat args keys; test -f made"})
     config = fixture.folder / "overseer.toml"
     given = [str(fixture.program), *(f"word {n}" for n in range(63))]
     config.write_text(config.read_text().replace(f'args = ["{fixture.program}"]', "args = " + json.dumps(given)))
@@ -397,7 +397,7 @@ def as_many_args_as_a_setting_may_have():
 @check
 def what_runs_is_gone_on_with():
     """The settings of an agent are changed or removed while it works, and the daemon is killed: the run continues, and no second run begins."""
-    fixture = house_make("settings", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("settings", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
         goal, config = fixture.goal(), fixture.folder / "overseer.toml"
@@ -419,7 +419,7 @@ def what_runs_is_gone_on_with():
 @check
 def what_another_build_left_is_begun_anew():
     """The daemon cannot read the driver's saved state any more: it stops the run, nothing of the run stays, and the work continues in a new run."""
-    fixture = house_make("another", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("another", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
     try:
@@ -452,7 +452,7 @@ NUMBERS = HALF[:HALF.index("        print('{")] + """        for text in ("99999
 @check
 def words_of_numbers_are_no_offset():
     """After a restart the daemon reads the log of an agent that prints numbers from its middle: it still shows what the agent says afterwards."""
-    fixture = house_make("numbers", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("numbers", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(NUMBERS)
     try:
         goal = fixture.goal()
@@ -472,7 +472,7 @@ def said_by(fixture):
 @check
 def many_begin_at_once():
     """Eight tasks of a new repository begin at the same moment: each gets a worktree at the first try."""
-    fixture = house_make("many")
+    fixture = fixture_make("many")
     try:
         goals = [fixture.goal() for _ in range(8)]
         fixture.wait("all of them were tried", lambda: all(fixture.records(goal, "dispatch.accepted") or fixture.records(goal, "assignment.stalled") for goal in goals), 90)
@@ -485,7 +485,7 @@ def many_begin_at_once():
 @check
 def called_off_while_it_starts():
     """A goal is cancelled while the hold of its run is being started: nothing of the run stays."""
-    fixture = house_make("early", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("early", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)"))
     try:
         for wait in (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
@@ -513,7 +513,7 @@ def left_of(fixture, goal):
 @check
 def what_is_over_goes_away():
     """After repo.keep, worktree, home and logs are removed, and work that was in no commit is under the salvage ref."""
-    fixture = house_make("keep", repo={"keep": "2s"})
+    fixture = fixture_make("keep", repo={"keep": "2s"})
     try:
         (state_of(fixture) / "homes/.gone-before/inner").mkdir(parents=True)  # the process that removed it was killed
         goal = fixture.goal()
@@ -532,7 +532,7 @@ def what_is_over_goes_away():
 @check
 def what_cannot_be_salvaged_is_kept():
     """A repository inside the worktree fits into no commit: the daemon moves the whole folder to kept/."""
-    fixture = house_make("whole", repo={"keep": "2s"})
+    fixture = fixture_make("whole", repo={"keep": "2s"})
     try:
         fixture.program.write_text(fixture.program.read_text().replace("open(", "import subprocess\nsubprocess.run(['git', 'init', '-q', 'inner'])\n"
                                  "open('inner/only-here', 'w').write('x')\nopen(", 1))
@@ -547,7 +547,7 @@ def what_cannot_be_salvaged_is_kept():
 @check
 def every_stash_is_kept():
     """A ref holds only the newest stash: with two stashes the daemon keeps the whole folder."""
-    fixture = house_make("stashes", repo={"keep": "2s"})
+    fixture = fixture_make("stashes", repo={"keep": "2s"})
     try:
         fixture.program.write_text(fixture.program.read_text().replace("open(", """import subprocess
 for text in ("first", "second"):
@@ -566,7 +566,7 @@ open(""", 1))
 @check
 def a_hold_that_is_lost_costs_nothing():
     """Holds are killed one after the other: the daemon notices each loss, starts the agent again, and leaves no connection open."""
-    fixture = house_make("lost", agent={"driver": "acp", "kind": "goose"})
+    fixture = fixture_make("lost", agent={"driver": "acp", "kind": "goose"})
     fixture.program.write_text(HALF.replace("os.kill(os.getpid(), 9)", "import time; time.sleep(600)").replace('"agentCapabilities": {}', '"agentCapabilities": {"loadSession": True}')
                              .replace('== "session/set_mode"', 'in ("session/set_mode", "session/load")'))
 
@@ -591,7 +591,7 @@ def a_hold_that_is_lost_costs_nothing():
 def a_disk_that_is_short():
     """When the disk is short, nothing begins, and the record says why; the daemon removes what is over at once, whatever repo.keep says, and keeps
     what is not over."""
-    fixture = house_make("short", repo={"keep": "30d"})
+    fixture = fixture_make("short", repo={"keep": "30d"})
     try:
         done = fixture.goal()
         fixture.wait("it has landed", lambda: fixture.records(done, "work.landed"))
@@ -614,8 +614,8 @@ def a_disk_that_is_short():
 @check
 def what_goes_on_stays():
     """The daemon keeps everything of an assignment that is not over, however old it is; with repo.keep = 0s it keeps everything."""
-    fixture = house_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
-    forever = house_make("forever", repo={"keep": "0s"})
+    fixture = fixture_make("stays", repo={"keep": "1s"}, verify={"command": "exit 1"})
+    forever = fixture_make("forever", repo={"keep": "0s"})
     try:
         goal, other = fixture.goal(), forever.goal()
         fixture.wait("it does not pass", lambda: fixture.records(goal, "work.checked"))
@@ -670,7 +670,7 @@ def verdicts(fixture, goal):
 def what_has_to_be_there_is_looked_for():
     """Without a command of the operator, an agent says done without the file: the daemon reports what is missing, and the work lands
     when all is right."""
-    fixture = house_make("artifacts", verify={"command": "", "rounds": 9})
+    fixture = fixture_make("artifacts", verify={"command": "", "rounds": 9})
     try:
         goal = goal_with(fixture, [REPORT, {"path": "made"}], [
             ("there is no such file", PUT.format("[]")),
@@ -706,7 +706,7 @@ def what_has_to_be_there_is_looked_for():
 @check
 def artifacts_and_then_the_command():
     """Artifacts and command both have to pass; the command does not run before the artifacts exist; a link out of the checkout is not a file."""
-    fixture = house_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
+    fixture = fixture_make("both", verify={"command": "echo the command; test -f extra", "rounds": 9})
     try:
         goal = goal_with(fixture, [{"path": "out/report.json"}], [
             ("there is no such file", "os.symlink('/etc/passwd', 'out/report.json')"),
@@ -724,7 +724,7 @@ def artifacts_and_then_the_command():
 @check
 def a_contract_that_cannot_be_is_refused():
     """The daemon refuses commands, unknown names, places outside of the worktree and too many entries, says what to do, and stores none of it."""
-    fixture = house_make("contracts")
+    fixture = fixture_make("contracts")
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
         for artifact, words in (({"path": "a", "validationCommand": "true"}, '"validationCommand" is not a field of "artifacts"'),
@@ -773,7 +773,7 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 def a_conflict_is_brought_together():
     """The same lines change on the default branch before the work lands: the daemon sends the commit to the agent, the agent
     merges it, and the history stays linear."""
-    fixture = house_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
+    fixture = fixture_make("conflict", verify={"command": "grep -q ours README"}, landing={"how": "rebase"})
     fixture.program.write_text(MERGER)
     many = [os.fsencode(fixture.repo) + b"/many/" + name for name in (b"caf\xe9", *(b"one of a great many files %d" % n for n in range(60)))]
 
@@ -810,7 +810,7 @@ def a_conflict_is_brought_together():
 @check
 def last_words_are_told():
     """A program that dies says why on stderr: the record has that text without its secrets, and why shows it."""
-    fixture = house_make("dies")
+    fixture = fixture_make("dies")
     fixture.program.write_text("import sys\nsys.stdin.read()\nsys.exit('a library is missing, and the key was sk-ant-" + "a1B2" * 24 + "')\n")
     try:
         goal = fixture.goal()
@@ -837,7 +837,7 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 def a_command_hears_its_task_each_time():
     """A program that reads one prompt and ends does not know the task any more when its work does not pass: the daemon sends the task and the
     failure."""
-    fixture = house_make("forgetful", verify={"command": "test -f second"})
+    fixture = fixture_make("forgetful", verify={"command": "test -f second"})
     fixture.program.write_text(FORGETFUL)
     try:
         goal = fixture.goal()
@@ -854,7 +854,7 @@ def is_checking(fixture, goal):
 @check
 def a_check_that_was_broken_off_is_made_again():
     """The daemon dies in the middle of the checks: afterwards it knows that it was checking, repeats the checks, and the work lands once."""
-    fixture = house_make("again", verify={"command": "sleep 3; test -f made"})
+    fixture = fixture_make("again", verify={"command": "sleep 3; test -f made"})
     try:
         goal = fixture.goal()
         fixture.wait("it is being checked", lambda: is_checking(fixture, goal))
@@ -875,7 +875,7 @@ def a_check_that_was_broken_off_is_made_again():
 def a_check_that_takes_too_long_has_failed():
     """The daemon ends a check that takes longer than verify.within, and the check has failed: none of its processes continues, and the work is not
     done."""
-    fixture = house_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
+    fixture = fixture_make("long", verify={"command": "echo begun; sleep 600; test -f made", "within": "2s", "rounds": 1})
     try:
         goal = fixture.goal()
         fixture.wait("it was checked", lambda: fixture.records(goal, "work.checked"), 30)
@@ -903,7 +903,7 @@ print("On it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "wo
 @check
 def what_a_person_says_is_heard_by_the_next():
     """A program that ends after its prompt cannot receive a message while it runs: the next run gets the message together with the task."""
-    fixture = house_make("listens")
+    fixture = fixture_make("listens")
     fixture.program.write_text(LISTENS)
     try:
         goal = fixture.goal()
@@ -933,7 +933,7 @@ def stored_in(fixture):
 
 
 def transcript_is_not_stored(kind):
-    fixture = house_make("talks", kind=kind)
+    fixture = fixture_make("talks", kind=kind)
     try:
         goals = []
         for chapters in (0, 3000):
@@ -960,7 +960,7 @@ def no_transcript_is_stored():
 @check
 def a_tool_that_is_hidden_is_named():
     """A check needs a tool that the sandbox hides: the daemon reports that to agent and person, and not only the failure."""
-    fixture = house_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
+    fixture = fixture_make("hidden", verify={"command": "no-such-tool --all", "rounds": 1})
     try:
         goal = fixture.goal()
         fixture.wait("a person is asked", lambda: fixture.do("inbox.list")["items"], 60)
@@ -984,7 +984,7 @@ print("Made it.\\n```json\\n" + json.dumps({"overseerUpdate": {"goalId": goal, "
 def said_twice_is_checked_once():
     """The agent's block, its report in words and the end of its process all say that the work is done: the daemon checks once, lands once and records
     done once."""
-    fixture = house_make("twice")
+    fixture = fixture_make("twice")
     fixture.program.write_text(TWICE)
     try:
         goal = fixture.goal()

@@ -11,7 +11,7 @@ import sys
 import time
 
 import proof
-from care import PUT, REPORT, RIGHT, SLOPPY, house_make, main, words_of
+from care import PUT, REPORT, RIGHT, SLOPPY, fixture_make, main, words_of
 from world import BUILD
 
 CHECKS = []
@@ -52,7 +52,7 @@ def typed(fixture, *words):
 @check
 def what_is_wanted_is_kept():
     """Each part of a contract has a default, the daemon refuses invalid values, and a run keeps the contract with which it began."""
-    fixture = house_make("kept", verify={"command": ""})
+    fixture = fixture_make("kept", verify={"command": ""})
     try:
         goal = fixture.do("goal.create", title="a report")["goalId"]
         for wrong, words in (({"onFailure": "explode"}, "onFailure"), ({"requireCompletionReport": "yes"}, "requireCompletionReport"),
@@ -81,7 +81,7 @@ def what_is_wanted_is_kept():
 @check
 def what_failed_says_which():
     """One of two files is missing and onFailure is fail: the work has failed, and every view of it names the check that failed."""
-    fixture = house_make("failed", verify={"command": ""})
+    fixture = fixture_make("failed", verify={"command": ""})
     try:
         goal = goal_with(fixture, [], artifacts=[{"path": "made"}, REPORT], onFailure="fail")
         fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
@@ -113,7 +113,7 @@ def what_failed_says_which():
 @check
 def a_person_hears_of_it():
     """The same with onFailure = escalate: the daemon asks a person, and the answer to try again gives the work to an agent once more."""
-    fixture = house_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
+    fixture = fixture_make("asked", verify={"command": ""}, people={"undo_for": "0s"})
     try:
         goal = goal_with(fixture, [], artifacts=[REPORT], onFailure="escalate")
         fixture.wait("somebody is asked", lambda: fixture.do("inbox.list")["items"])
@@ -134,7 +134,7 @@ WAIT = "import time; print('on it', flush=True)\nwhile not os.path.exists(os.pat
 @check
 def once_more_and_no_more():
     """With retry_once the daemon begins the work anew once, as before and with the reason; it is still once if the daemon is killed meanwhile."""
-    fixture = house_make("once", verify={"command": ""})
+    fixture = fixture_make("once", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("This was tried before", WAIT + PUT.format("[]"))], artifacts=[REPORT],
                          onFailure="retry_once")
@@ -162,7 +162,7 @@ def once_more_and_no_more():
 @check
 def what_was_asked_of_it_stands():
     """The plan changes to fail while a run works that began with mend: that run mends. The next run would fail."""
-    fixture = house_make("stands", verify={"command": ""})
+    fixture = fixture_make("stands", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("It is not done yet", PUT.format(RIGHT)), ("", WAIT)], artifacts=[REPORT])
         fixture.wait("it works", lambda: (assignment_of(fixture, goal) or {}).get("runId"))
@@ -182,7 +182,7 @@ BIG = "open('out/report.json', 'w').write('[' + '{\"id\": 1, \"name\": \"a\"}, '
 @check
 def too_slow_has_failed():
     """A check that is not finished in time has failed, with the usual consequence."""
-    fixture = house_make("slow", verify={"command": ""})
+    fixture = fixture_make("slow", verify={"command": ""})
     try:
         goal = goal_with(fixture, [("", BIG)], artifacts=[REPORT], onFailure="fail", verificationTimeoutMs=1)
         fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")
@@ -198,7 +198,7 @@ def too_slow_has_failed():
 @check
 def a_report_that_is_required_is_wanted():
     """The daemon tells an agent that it has to report its completion; it keeps text that looks like a report, and does not accept it as one."""
-    fixture = house_make("report", verify={"command": "", "rounds": 1})
+    fixture = fixture_make("report", verify={"command": "", "rounds": 1})
     try:
         goal = goal_with(fixture, [], requireCompletionReport=True, onFailure="fail")
         fixture.wait("it has failed", lambda: task_of(fixture, goal)["status"] == "blocked")

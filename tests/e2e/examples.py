@@ -126,8 +126,8 @@ def manual_examples():
 
 
 def readme_script():
-    """All indented blocks that type our programs, in order in one shell, as a reader would type them."""
-    text = (TOP / "README.md").read_text(encoding="utf-8")
+    """All indented blocks of README and the tour that type our programs, in order in one shell, as a reader would type them."""
+    text = "".join((TOP / page).read_text(encoding="utf-8") for page in ("README.md", "docs/tour.md"))
     blocks = ["\n".join(line[4:] for line in block.splitlines()).strip()
               for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)]
     return "\n".join(block for block in blocks

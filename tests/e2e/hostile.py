@@ -87,7 +87,7 @@ class World:
 
 # ---- who ----
 
-def tokens_open_the_door(world):
+def tokens_authenticate(world):
     goal = world.ask("goal.create", title="one")["goalId"]
     other = world.ask("goal.create", title="another")["goalId"]
     check(Net(world.port).error("goal.list") == "E_UNAUTHENTICATED", "without a token")
@@ -266,7 +266,7 @@ def table(folder):
 def who(folder):
     world = World(folder, "--set", "server.hosts=overseer.test", "--set", "server.origins=https://board.example")
     try:
-        rows = [manual_is_true(world), browsers_are_kept_out(world), envelopes(world), tokens_open_the_door(world), streams_end(world),
+        rows = [manual_is_true(world), browsers_are_kept_out(world), envelopes(world), tokens_authenticate(world), streams_end(world),
                 tokens_die(world)]
         world.end()
     finally:

@@ -617,7 +617,7 @@ class Walk:
         self.calls += 1
         return interface.call(operation, params, role)
 
-    def each_door(self, operation, params, role, interfaces=None):
+    def each_interface(self, operation, params, role, interfaces=None):
         return {interface.name: self.ask(interface, operation, params, role) for interface in interfaces or self.fixture.interfaces}
 
     def agree(self, operation, what, answers, wanted=None):
@@ -651,7 +651,7 @@ class Walk:
     def same_reading(self, operation):
         """Checks that all interfaces return equal results if nothing is written between the calls."""
         params = EXAMPLES[operation["name"]](self.fixture, self.fixture.own)
-        answers = self.each_door(operation, params, "human")
+        answers = self.each_interface(operation, params, "human")
         first, *rest = [alike(result, True) for _, result in answers.values()]
         for other in rest:
             if other != first:
@@ -664,7 +664,7 @@ class Walk:
         before = self.fixture.rested(goal)
         for what, params, typed in bad_params(operation, good):
             interfaces = self.fixture.interfaces if typed else self.fixture.interfaces[:2]
-            self.agree(operation, what, self.each_door(operation, params, "human", interfaces), "E_INVALID")
+            self.agree(operation, what, self.each_interface(operation, params, "human", interfaces), "E_INVALID")
         if self.fixture.version(goal) != before:
             raise Differs(f"{operation['name']}: what was refused has changed the goal")
 
@@ -675,10 +675,10 @@ class Walk:
             params.setdefault(name, PLAN if name == "nodes" else row.get("enum", ["x"])[-1])
         for role in ROLES[1:]:
             if role not in operation["roles"]:
-                self.agree(operation, f"as {role}", self.each_door(operation, params, role), "E_UNAUTHORIZED")
+                self.agree(operation, f"as {role}", self.each_interface(operation, params, role), "E_UNAUTHORIZED")
         if "run" in operation["roles"] and "goal" in params:
             self.agree(operation, "a run, and another's goal",
-                       self.each_door(operation, {**params, "goal": self.fixture.foreign}, "run"), "E_UNAUTHORIZED")
+                       self.each_interface(operation, {**params, "goal": self.fixture.foreign}, "run"), "E_UNAUTHORIZED")
 
     def listed(self, operation):
         """The tool list of an agent has the operations for agents; the list of any other role has what that role may call."""
@@ -821,7 +821,7 @@ def methods_have_the_names_that_were_asked_for(fixture):
         assert types.count(kind) == 1, (kind, types)
 
 
-def one_key_is_one_write_at_any_door(fixture):
+def one_key_is_one_write_at_any_interface(fixture):
     goals, seqs = set(), []
     for interface in fixture.interfaces + fixture.interfaces:
         goals.add(interface.call(fixture.table["goal.create"], {"title": "once", "key": "doors-1"})[1]["goalId"])
@@ -888,7 +888,7 @@ def the_beginning_of_an_id_is_enough(fixture):
         assert interface.call(show, {"goal": goal[:-3]}, "run")[0] == "E_UNAUTHORIZED", interface.name
 
 
-def the_daemon_stops_through_each_door(fixture):
+def the_daemon_stops_through_each_interface(fixture):
     for interface in fixture.interfaces:
         code, result = interface.call(fixture.table[LAST], {})
         assert code is None, (interface.name, code)
@@ -901,7 +901,7 @@ def the_daemon_stops_through_each_door(fixture):
         fixture.mcp.sessions.clear()
 
 
-def no_door_opens_the_store(fixture):
+def no_interface_opens_the_store(fixture):
     """API-12: the command line, /mcp and /rpc are linked to no function of a database."""
     objects = [*BUILD.glob("overseer.p/src_cli_*.o"), *BUILD.glob("overseerd.p/src_daemon_mcp*.o"), *BUILD.glob("overseerd.p/src_daemon_rpc*.o")]
     assert len(objects) > 10, objects
@@ -911,12 +911,12 @@ def no_door_opens_the_store(fixture):
         assert not reached, (one.name, reached)
 
 
-CHECKS = [(no_door_opens_the_store, ""), (roles_are_as_agreed, "POLICY-04 POLICY-05"), (a_run_reaches_only_its_own, "POLICY-03"), (a_run_does_not_plan, "POLICY-04 POLICY-05 PLAN-28 PLAN-23"),
+CHECKS = [(no_interface_opens_the_store, ""), (roles_are_as_agreed, "POLICY-04 POLICY-05"), (a_run_reaches_only_its_own, "POLICY-03"), (a_run_does_not_plan, "POLICY-04 POLICY-05 PLAN-28 PLAN-23"),
           (the_four_codes_of_plans, "API-03 API-05 PLAN-23 PLAN-24 PLAN-25 PLAN-26"),
           (methods_have_the_names_that_were_asked_for, "API-01 API-02 API-03 API-04"),
-          (one_key_is_one_write_at_any_door, ""), (a_key_is_one_request_of_one_caller, ""), (a_key_at_once_is_one_request, ""),
+          (one_key_is_one_write_at_any_interface, ""), (a_key_is_one_request_of_one_caller, ""), (a_key_at_once_is_one_request, ""),
           (the_beginning_of_an_id_is_enough, ""),
-          (the_daemon_stops_through_each_door, "")]
+          (the_daemon_stops_through_each_interface, "")]
 WALKED = "API-02 API-03 API-05 POLICY-04 POLICY-05"
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 import proof
-from care import git, house_make, main, tree_of
+from care import git, fixture_make, main, tree_of
 from world import BUILD
 
 CHECKS = []
@@ -40,7 +40,7 @@ def check(function):
 def place_make(name, act, check_text="exit 0", go=True, files=None, **rows):
     """Makes a fixture whose repository has check.sh, and whose agent runs `act`."""
     rows = {"landing": {"how": "rebase"}, "verify": {"command": "sh ./check.sh"}, **rows}
-    fixture = house_make(f"landing-{name}", **rows)
+    fixture = fixture_make(f"landing-{name}", **rows)
     fixture.program.write_text(AGENT)
     (fixture.program.parent / "act").write_text(act)
     for path, text in {"check.sh": check_text + "\n", **(files or {})}.items():

@@ -12,7 +12,7 @@ import sys
 import time
 
 import proof
-from care import git, house_make, main, state_of, tree_of
+from care import git, fixture_make, main, state_of, tree_of
 from world import BUILD
 
 CHECKS = []
@@ -65,8 +65,8 @@ def check(function):
     return function
 
 
-def house_of(name, slow=0, **rows):
-    fixture = house_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
+def fixture_of(name, slow=0, **rows):
+    fixture = fixture_make(name, agent={"driver": "acp", "kind": "goose", **rows.pop("agent", {})}, **rows)
     fixture.program.write_text(AGENT.replace("SLOW = 0", f"SLOW = {slow}"))
     return fixture
 
@@ -86,7 +86,7 @@ def holds(fixture):
 def what_a_dead_hold_kept_is_read():
     """If daemon and hold die, as in a reboot, after the agent has reported done, the restarted daemon reads that report and does not start the work
     again."""
-    fixture = house_of("unread")
+    fixture = fixture_of("unread")
     try:
         goal = fixture.goal()
         fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
@@ -111,7 +111,7 @@ def what_a_dead_hold_kept_is_read():
 @check
 def who_left_the_settings_is_stopped():
     """If the daemon dies before the agent's first message and the agent's row is removed from the settings, the restarted daemon stops the agent."""
-    fixture = house_of("gone", slow=600)
+    fixture = fixture_of("gone", slow=600)
     try:
         goal = fixture.goal()
         fixture.wait("its hold stands", lambda: holds(fixture))
@@ -133,7 +133,7 @@ def who_left_the_settings_is_stopped():
 @check
 def a_yes_comes_before_other_words():
     """If an agent asks for permission while a message for it waits, the daemon sends the answer at once, and the message afterwards."""
-    fixture = house_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
+    fixture = fixture_of("yes", agent={"asks": True}, defaults={"skip_permissions": False}, people={"undo_for": "0s"})
     try:
         goal = fixture.goal()
         fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))
@@ -168,7 +168,7 @@ def rows_with(fixture, words):
 @check
 def progress_goes_with_its_run():
     """An agent's progress text is only in the log after its run has ended, and nowhere after the goal was forgotten."""
-    fixture = house_of("progress")
+    fixture = fixture_of("progress")
     try:
         goal = fixture.goal()
         fixture.wait("it works", lambda: fixture.records(goal, "dispatch.accepted"))

@@ -294,7 +294,7 @@ def a_bridge_says_that_nobody_is_there(place):
 
 # ---- peers ----
 
-class Doorman(http.server.BaseHTTPRequestHandler):
+class FakeServer(http.server.BaseHTTPRequestHandler):
     """Forwards requests with a token, because the conformance suite cannot send one. Replaces its own port in Host and Origin with the
     daemon's port; any other name stays as it is."""
     protocol_version = "HTTP/1.1"
@@ -360,8 +360,8 @@ def the_inspector_lists_and_calls(place):
 
 
 def the_conformance_suite_agrees(place):
-    Doorman.place = place
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Doorman)
+    FakeServer.place = place
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FakeServer)
     server.handle_error = lambda *_: None  # a client that closes its connection is no error
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/mcp"

@@ -282,7 +282,7 @@ most = "3 starts"
 """
 
 
-def desk_of(world):
+def admission_of(world):
     shown = world.do("desk.show")
     return shown["runningCount"], shown["waitingCount"]
 
@@ -297,14 +297,14 @@ def bounds_hold(world):
     nodes += [{"id": f"T{n}", "parentId": "P1", "tier": "task", "name": f"task {n}", "acceptanceCriteria": ["it works"]}
               for n in range(4)]
     world.do("plan.apply", goal=goal, nodes=nodes)
-    wait_until("two of them work", lambda: desk_of(world) == (2, 2), 10)
+    wait_until("two of them work", lambda: admission_of(world) == (2, 2), 10)
     budgets = {row["scope"]: row for row in world.do("budget.show")["budgets"]}
     assert budgets["team/web"]["reserved"] == 3000000 and budgets["team/web"]["spent"] == 0, budgets
     assert budgets["fleet"]["spent"] == 2 and budgets["fleet"]["left"] == 1, budgets
     world.restart(world.daemons[0])
-    wait_until("the desk is there again", lambda: desk_of(world) == (2, 2), 10)
+    wait_until("the desk is there again", lambda: admission_of(world) == (2, 2), 10)
     world.do("goal.cancel", goal=goal, reason="nobody wants it")
-    wait_until("everything was given back", lambda: desk_of(world) == (0, 0), 10)
+    wait_until("everything was given back", lambda: admission_of(world) == (0, 0), 10)
     budgets = {row["scope"]: row for row in world.do("budget.show")["budgets"]}
     assert budgets["team/web"]["reserved"] == 0 and budgets["fleet"]["spent"] == 2, budgets
     world.write('[supervision]\ntick_every = "5m"\n')

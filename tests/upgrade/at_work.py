@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
-from care import house_make  # noqa: E402
+from care import fixture_make  # noqa: E402
 from pulls import Fixture, git  # noqa: E402
 from world import OVERSEER, OVERSEERD, Broken, Daemon, store_make  # noqa: E402
 
@@ -105,7 +105,7 @@ class Site(Fixture):
 
 def site_make(engine, programs, base=Site):
     kind = type("Site", (base,), {"engine": engine, "earlier": programs / "overseerd"})
-    site = house_make("before", kind=kind, agent={"driver": "acp", "kind": "goose", "asks": True},
+    site = fixture_make("before", kind=kind, agent={"driver": "acp", "kind": "goose", "asks": True},
                       defaults={"skip_permissions": False}, people={"undo_for": "0s"}, supervision={"verify_by_person": True},
                       verify={"command": "false"}, landing={"how": "rebase"})
     config = site.folder / "overseer.toml"

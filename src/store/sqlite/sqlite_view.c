@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binds the row of goal_view that a goal has. */
+/* Binds the row of goal_view that a goal has, and finds its place in the indexes. */
 #include "store/sqlite/sqlite_state.h"
 
 /* ---- a row of goal_view ---- */
@@ -25,4 +25,11 @@ void run_view(struct sqlite_run *run, const struct goal_view *view) {
         if (run->place >= 0)
             run_field(run, field, (const char *)view + field->offset);
     }
+}
+
+/* Goals of one age share a range of row ids, a drawer, so that an index reads them together. */
+int64_t sqlite_drawer(int64_t created_at) {
+    static const int64_t LAST = ((int64_t)1 << (63 - DRAWER_BITS)) - 1;
+    int64_t drawer = created_at < 0 ? 0 : created_at / 1000;
+    return (drawer < LAST ? drawer : LAST) << DRAWER_BITS;
 }

@@ -101,12 +101,12 @@ def own_token(know):
 # ---- the sockets ----
 
 @attempt
-def door_of_people(know):
+def socket_of_people(know):
     return Interface(know["socket"]).call("goal.list")
 
 
 @attempt
-def door_of_people_in_background(know):
+def socket_of_people_in_background(know):
     """From a process that detaches from its parents, as a daemon does."""
     script = (f"import os,sys,socket,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\ntime.sleep(.3)\n"
               f"s=socket.socket(socket.AF_UNIX); s.connect({know['socket']!r})\n"
@@ -121,22 +121,22 @@ def door_of_people_in_background(know):
 
 
 @attempt
-def own_door_without_token(know):
+def own_socket_without_token(know):
     return Interface(know["door"]).call("goal.list")
 
 
 @attempt
-def own_door_with_made_up_token(know):
+def own_socket_with_made_up_token(know):
     return Interface(know["door"], "ovs_" + "A" * 43).call("goal.show", goal=know["goal"])
 
 
 @attempt
-def own_door_with_token_of_another_run(know):
+def own_socket_with_token_of_another_run(know):
     return Interface(know["door"], know["other_token"]).call("agent.status", goal=know["other_goal"])
 
 
 @attempt
-def own_door_with_token_of_a_person(know):
+def own_socket_with_token_of_a_person(know):
     return Interface(know["door"], know["person_token"]).call("goal.list")
 
 

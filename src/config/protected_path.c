@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matches the path of a file against an entry of verify.protect or verify.rules. */
-#include "config/judged.h"
+#include "config/protected_path.h"
 
 #include <fnmatch.h>
 #include <string.h>

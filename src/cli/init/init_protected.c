@@ -2,10 +2,10 @@
 /* Finds the files of a repository that decide whether work is right. The defaults of verify.protect and verify.rules
  * cover the usual ones; those that this repository has besides are added. An agent that can edit such a file unnoticed
  * edits its own judge. */
-#include "cli/init/init_judged.h"
+#include "cli/init/init_protected.h"
 
 #include "cli/child.h"
-#include "config/judged.h"
+#include "config/protected_path.h"
 
 #include <fcntl.h>
 #include <spawn.h>
