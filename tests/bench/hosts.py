@@ -84,7 +84,8 @@ def seqs(fleet):
     return int(fleet.store.run("SELECT sum(seq) FROM goal")[0][0])
 
 
-def local_and_forwarded(fleet, hosts, count, options):
+def forwarded_once(fleet, hosts, count):
+    """(reports a second to the goals' own host, reports a second forwarded to it), one after the other. Every acknowledged report has to be on record."""
     local = count / fleet.send([(0, fleet.ids[0], CONNECTIONS, count)])[0]
     others = [(at, fleet.ids[0], max(1, CONNECTIONS // (hosts - 1)), count // (hosts - 1)) for at in range(1, hosts)]
     before, since = seqs(fleet), time.monotonic()
@@ -95,6 +96,13 @@ def local_and_forwarded(fleet, hosts, count, options):
     applied = seqs(fleet) - before
     if applied != acknowledged:
         raise Broken(f"{acknowledged} reports were acknowledged, {applied} are on record")
+    return local, rate
+
+
+def local_and_forwarded(fleet, hosts, count, options):
+    """The figure is the median of three rounds: on a busy machine the ratio of one round varies by half."""
+    rounds = sorted((forwarded_once(fleet, hosts, count) for _ in range(3)), key=lambda one: one[1] / one[0])
+    local, rate = rounds[1]
     figure(f"forwarded-{hosts}-hosts", round(rate), "reports/s", rate / local, "local ingest")
     if options.check:
         limit(rate / local >= options.least, f"forwarded reports with {hosts} hosts: {rate / local:.2f} of local ingest, wanted {options.least}")
