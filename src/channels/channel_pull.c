@@ -136,11 +136,10 @@ static bool is_answered(struct channel_send *send, const json_t *pull) {
     if (!forge_keep(send, pull, pulls_of(send)->number))
         return false;
     if (state == PULL_CLOSED)
-        channel_send_end(
-            send, SEND_REFUSED,
-            "the pull request %s was closed by somebody without being merged: open it there "
-            "again, or reject the work here",
-            words_cstr(&send->url));
+        channel_send_end(send, SEND_REFUSED,
+                         "the pull request %s was closed without being merged: open it there "
+                         "again, or reject the work here",
+                         words_cstr(&send->url));
     else
         end_with(send, SEND_DONE);
     return true;

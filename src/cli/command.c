@@ -38,9 +38,9 @@ static const struct noun NOUNS[] = {
     {"goal", GROUP_WORK, "what is wanted, and where it stands"},
     {"plan", GROUP_MORE, "phases, tasks and subtasks of a goal"},
     {"work", GROUP_MORE, "single tasks of a plan"},
-    {"handoff", GROUP_MORE, "what was written down for whoever goes on"},
+    {"handoff", GROUP_MORE, "what was written down for the next agent or person"},
     {"question", GROUP_MORE, "what people are asked, in full"},
-    {"request", GROUP_MORE, "what agents ask of whoever gave them their work"},
+    {"request", GROUP_MORE, "what agents ask the agent that gave them their work"},
     {"mail", GROUP_MORE, "messages between those who work on one goal"},
     {"budget", GROUP_MORE, "what may be spent, and what was"},
     {"config", GROUP_MORE, "settings: which hold, whether a file is right"},
@@ -85,7 +85,7 @@ static const struct field UP[] = {
 };
 static const struct field BEGIN[] = {
     TEXT("task", "what is to be done"),
-    TEXT("agent", "who should do it; whoever is free, if not said"),
+    TEXT("agent", "which agent does it; without it, one that is free"),
     {"allow", FIELD_TEXTS, 0, 0, LIMIT_NAME, 0, NULL,
      "the only tools for it, of those that the agent has, in the agent's own names", LIMIT_LINES,
      NULL},
@@ -258,8 +258,7 @@ static const struct command LOCAL[] = {
      .run = attach_run},
     {.words = "tell",
      .group = GROUP_WORK,
-     .summary =
-         "Say something to whoever works on a task; a question of theirs is answered with it.",
+     .summary = "Send a message to the agent of a task; it also answers the agent's open question.",
      .help = "Example: overseer tell T7 \"use the new parser\"",
      FLAGS(TELL),
      .positional = 2,

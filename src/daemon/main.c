@@ -363,7 +363,7 @@ static struct http_server *runs_server_open(struct daemon_context *context, char
     struct http_server *server =
         made ? http_server_open(context, HTTP_SERVER_RUNS, &runs, error, sizeof error) : NULL;
     if (!server) {
-        log_error("there is no door for runs of agents, so none is started. %s",
+        log_error("there is no socket for runs of agents, so none is started. %s",
                   made ? error : strerror(errno));
         *path = 0;
     }
@@ -488,7 +488,7 @@ static void daemon_run(struct daemon *daemon) {
                                            .pulse = &daemon->executor.pulse};
     if (!heartbeat_start(&daemon->heartbeat))
         log_warning(
-            "there is no thread for the heartbeat: whoever guards this daemon will call it dead");
+            "there is no thread for the heartbeat: a watchdog will take this daemon for dead");
     notify_ready(safe_is_on(&daemon->ledger_thread.safe) ? "in safe mode: nothing is written"
                                                          : "supervising");
     uv_run(&daemon->loop, UV_RUN_DEFAULT);

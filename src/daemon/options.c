@@ -24,7 +24,7 @@ static const struct flag_row FLAGS[] = {
     {"socket", "PATH", "server.socket", NULL, UNIT_WRITTEN, false,
      "where the command line finds the daemon"},
     {"listen", "ADDRESS:PORT", "server.listen", NULL, UNIT_WRITTEN, false,
-     "open the TCP door, for whoever has a token"},
+     "listen on TCP, for clients with a token"},
     {"state", "FOLDER", "storage.dir", NULL, UNIT_WRITTEN, false,
      "what belongs to this host alone: registration, heartbeat, spool, tokens"},
     {"log-file", "PATH", "log.file", NULL, UNIT_WRITTEN, false, "instead of standard error"},

@@ -78,10 +78,12 @@ static enum error peer_read(struct http_request *request, char *why, size_t size
         snprintf(request->caller.actor, sizeof request->caller.actor, "human:%u", uid);
         return ERROR_NONE;
     case PEER_HELD:
-        log_warning("a run of an agent tried the door for people");
+        log_warning("a run of an agent tried the socket for people");
         return refuse(ERROR_UNAUTHORIZED, why, size,
-                      "This door is for people. A run has its own, with its token.");
-    default: return refuse(ERROR_UNAUTHENTICATED, why, size, "Nobody is at the other end.");
+                      "This socket is for people. A run has its own socket, with its token.");
+    default:
+        return refuse(ERROR_UNAUTHENTICATED, why, size,
+                      "The process at the other end of the socket cannot be identified.");
     }
 }
 
@@ -116,14 +118,14 @@ static bool token_is_own(const struct http_request *request) {
 static void refusal_log(struct http_request *request, const char *why) {
     static const struct hash LINES = {{0xff}};
     if (throttle_allows(http_server_throttle(request->server), &LINES, clock_boot()))
-        log_warning("refused at the door for runs: %s", why);
+        log_warning("refused at the socket for runs: %s", why);
 }
 
 /* The server for runs accepts only run tokens, whatever other token an agent may have found. */
 static enum error run_find(struct http_request *request, char *why, size_t size) {
     enum error error = caller_find(request, why, size);
     if (!error && request->caller.role != ROLE_RUN)
-        error = refuse(ERROR_UNAUTHORIZED, why, size, "This door is for runs of agents alone.");
+        error = refuse(ERROR_UNAUTHORIZED, why, size, "This socket is for runs of agents only.");
     if (!error && !token_is_own(request))
         error = refuse(ERROR_UNAUTHORIZED, why, size, "This token is of another run.");
     if (!error &&

@@ -96,7 +96,7 @@ enum MHD_Result events_begin(struct http_request *request) {
     if (wanted->by_goal && goal && *goal && !goal_id_parse(str_of(goal), &wanted->goal))
         return goal_ask(request, goal);
     if (is_run && !id_equal(wanted->goal, request->caller.goal))
-        return http_reply_error(request, ERROR_UNAUTHORIZED, "A run hears of no goal but its own.");
+        return http_reply_error(request, ERROR_UNAUTHORIZED, "A run may follow only its own goal.");
     return stream_begin(request);
 }
 

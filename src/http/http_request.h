@@ -88,7 +88,12 @@ void http_request_wake(struct http_request *request);
 /* For streams, before they send more: is the token of the request still valid? */
 bool http_request_may_stay(const struct http_request *request);
 
-/* ---- for http_server.c ---- */
+/* Replies without memory; with a status that the error does not imply. */
+enum MHD_Result http_reply_plainly(struct http_request *request, enum error error);
+enum MHD_Result http_reply_status(struct http_request *request, int status, enum error error,
+                                  const char *why, const char *header);
+
+/* ---- http_dispatch.c ---- */
 
 /* libmicrohttpd calls this for the head, for each piece of the body, at its end, and after each resume. `with` is the
  * HTTP server. */
@@ -97,6 +102,3 @@ enum MHD_Result http_request_handle(void *with, struct MHD_Connection *connectio
                                     size_t *size, void **state);
 void http_request_completed(void *with, struct MHD_Connection *connection, void **state,
                             enum MHD_RequestTerminationCode why);
-enum MHD_Result http_reply_plainly(struct http_request *request, enum error error);
-enum MHD_Result http_reply_status(struct http_request *request, int status, enum error error,
-                                  const char *why, const char *header);

@@ -58,12 +58,12 @@ static void gather_claims(struct ledger *ledger) {
     ledger_repeat(ledger);
     if (ledger_is_held(ledger))
         return;
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        uint32_t acting = ledger->acting[lane];
-        for (uint32_t room = EFFECT_CLASS_MOST[lane] > acting ? EFFECT_CLASS_MOST[lane] - acting
-                                                              : 0;
-             room > 0 && ledger->claims[lane].first && !batch_is_full(&ledger->batch); room--) {
-            struct input *claim = input_pop(&ledger->claims[lane]);
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++) {
+        uint32_t acting = ledger->acting[class];
+        for (uint32_t room = EFFECT_CLASS_MOST[class] > acting ? EFFECT_CLASS_MOST[class] - acting
+                                                               : 0;
+             room > 0 && ledger->claims[class].first && !batch_is_full(&ledger->batch); room--) {
+            struct input *claim = input_pop(&ledger->claims[class]);
             claim->signal.at = ledger->now.wall;
             claim->stamped = false;
             batch_add(&ledger->batch, claim);

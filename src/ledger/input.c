@@ -53,7 +53,7 @@ struct act *act_make(struct id goal, uint32_t n, uint32_t kind, struct str body)
     *act = (struct act){.effect = {.kind = (enum effect_kind)kind, .goal = goal, .n = n}};
     if (!effect_decode((enum effect_kind)kind, (struct str){room, body.len}, &act->effect))
         act->effect.kind = EFFECT_NONE;
-    act->lane = EFFECTS[kind < EFFECT_KINDS ? kind : EFFECT_NONE].lane;
+    act->class = EFFECTS[kind < EFFECT_KINDS ? kind : EFFECT_NONE].class;
     return act;
 }
 

@@ -10,7 +10,7 @@
 struct act {
     struct act *next;
     struct effect effect; /* goal, n and the body's fields */
-    enum effect_class lane;
+    enum effect_class class;
     uint64_t fence; /* of the goal, when it was claimed */
     uint64_t batch; /* the batch that claimed it */
     uint64_t reign; /* of the ledger, when it was claimed: see ledger_may_act() */

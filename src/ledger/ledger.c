@@ -39,9 +39,9 @@ void ledger_free(struct ledger *ledger) {
     arena_free(&ledger->batch.arena);
     arena_free(&ledger->scratch);
     input_free_all(&ledger->waiting);
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        input_free_all(&ledger->claims[lane]);
-        ledger_repeats_free(&ledger->repeats[lane]);
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++) {
+        input_free_all(&ledger->claims[class]);
+        ledger_repeats_free(&ledger->repeats[class]);
     }
     input_free_all(&ledger->answered);
     input_free_all(&ledger->orders);
@@ -97,8 +97,8 @@ struct act *ledger_take_act(struct ledger *ledger) {
 
 static uint32_t ledger_acting(const struct ledger *ledger) {
     uint32_t count = 0;
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
-        count += ledger->acting[lane];
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++)
+        count += ledger->acting[class];
     return count;
 }
 
@@ -399,10 +399,10 @@ bool ledger_has_looked(const struct ledger *ledger) {
 }
 
 static bool something_can_begin(const struct ledger *ledger) {
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
-        if (ledger->claims[lane].count + ledger->repeats[lane].count > 0 &&
-            ledger->acting[lane] < EFFECT_CLASS_MOST[lane] &&
-            (lane == EFFECT_CLASS_INSIDE || !ledger_is_held(ledger)))
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++)
+        if (ledger->claims[class].count + ledger->repeats[class].count > 0 &&
+            ledger->acting[class] < EFFECT_CLASS_MOST[class] &&
+            (class == EFFECT_CLASS_INSIDE || !ledger_is_held(ledger)))
             return true;
     return false;
 }

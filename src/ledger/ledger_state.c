@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ledger keeps in memory and does after a commit: cached goals, effects, acts, replies. */
+/* State that the files of the ledger share: open effects and acts, replies, the end of a batch, being deposed. */
 #include "ledger/ledger_state.h"
 
 #include "base/planted.h"
@@ -16,82 +16,6 @@ void ledger_repeats_free(struct act_list *list) {
         free(act);
     }
     *list = (struct act_list){0};
-}
-
-/* ---- goals in memory ---- */
-
-static void warm_unlink(struct ledger *ledger, struct warm *warm) {
-    *(warm->older ? &warm->older->newer : &ledger->oldest) = warm->newer;
-    *(warm->newer ? &warm->newer->older : &ledger->newest) = warm->older;
-}
-
-static void warm_link(struct ledger *ledger, struct warm *warm) {
-    warm->newer = NULL;
-    warm->older = ledger->newest;
-    *(ledger->newest ? &ledger->newest->newer : &ledger->oldest) = warm;
-    ledger->newest = warm;
-}
-
-static struct warm *warm_touch(struct ledger *ledger, struct id id) {
-    struct warm *warm = map_get(&ledger->warm, id);
-    if (!warm)
-        return NULL;
-    warm_unlink(ledger, warm);
-    warm_link(ledger, warm);
-    return warm;
-}
-
-const struct warm *warm_get(struct ledger *ledger, struct id id) {
-    return warm_touch(ledger, id);
-}
-
-void warm_drop(struct ledger *ledger, struct id id) {
-    struct warm *warm = map_remove(&ledger->warm, id);
-    if (!warm)
-        return;
-    warm_unlink(ledger, warm);
-    ledger->warm_bytes -= live_size(&warm->live);
-    free(warm);
-}
-
-static void warm_fill(struct warm *warm, const struct goal *goal, const struct live *live) {
-    warm->goal = *goal;
-    live_pack(&warm->live, live, warm + 1);
-}
-
-static struct warm *warm_make(const struct goal *goal, const struct live *live) {
-    struct warm *warm = malloc(sizeof *warm + live_size(live));
-    if (warm)
-        warm_fill(warm, goal, live);
-    return warm;
-}
-
-/* If there is no memory, the goal is simply not cached: it is loaded again when it is needed. */
-void warm_put(struct ledger *ledger, const struct goal *goal, const struct live *live) {
-    struct warm *kept = warm_touch(ledger, goal->id);
-    size_t size = live_size(live);
-    if (kept && live_size(&kept->live) == size) {
-        warm_fill(kept, goal, live);
-        return;
-    }
-    struct warm *warm = warm_make(goal, live);
-    warm_drop(ledger, goal->id);
-    if (!warm)
-        return;
-    while (ledger->oldest &&
-           (ledger->warm.count >= LIMIT_WARM_GOALS || ledger->warm_bytes + size > LIMIT_WARM_BYTES))
-        warm_drop(ledger, ledger->oldest->goal.id);
-    if (!map_put(&ledger->warm, goal->id, warm)) {
-        free(warm);
-        return;
-    }
-    ledger->warm_bytes += size;
-    warm_link(ledger, warm);
-}
-
-void warm_clear(struct ledger *ledger) {
-    while (ledger->oldest)
-        warm_drop(ledger, ledger->oldest->goal.id);
 }
 
 bool ledger_offer_internal(struct ledger *ledger, struct signal signal) {
@@ -136,8 +60,8 @@ void ledger_answer(struct ledger *ledger, struct input *input, enum error error,
 
 uint32_t ledger_claims(const struct ledger *ledger) {
     uint32_t count = 0;
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
-        count += ledger->claims[lane].count + ledger->repeats[lane].count;
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++)
+        count += ledger->claims[class].count + ledger->repeats[class].count;
     return count;
 }
 
@@ -152,12 +76,12 @@ static bool claim_queue(struct ledger *ledger, struct act *act) {
     if (!input)
         return false;
     input->act = act;
-    input_push(&ledger->claims[act->lane], input);
+    input_push(&ledger->claims[act->class], input);
     return true;
 }
 
 static bool repeat_queue(struct ledger *ledger, struct act *act) {
-    struct act_list *list = &ledger->repeats[act->lane];
+    struct act_list *list = &ledger->repeats[act->class];
     act->next = NULL;
     *(list->last ? &list->last->next : &list->first) = act;
     list->last = act;
@@ -234,12 +158,12 @@ static void note_apply(struct ledger *ledger, const struct input *input) {
 }
 
 void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence) {
-    uintptr_t flying = KNOWN_FLYING + act->lane;
+    uintptr_t flying = KNOWN_FLYING + act->class;
     act->fence = fence;
     act->reign = atomic_load(&ledger->reign);
     act->next = NULL;
     if (map_put(&ledger->known, effect_id(act->effect.goal, act->effect.n), (void *)flying))
-        ledger->acting[act->lane]++;
+        ledger->acting[act->class]++;
     if (act->effect.kind == EFFECT_TELL) {
         struct id goal = act->effect.goal;
         uint32_t n = act->effect.n;
@@ -256,10 +180,10 @@ void ledger_act(struct ledger *ledger, struct act *act, uint64_t fence) {
 
 /* Messages between aggregates continue while the fleet is stopped; effects that reach the outside do not. */
 void ledger_repeat(struct ledger *ledger) {
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        struct act_list *list = &ledger->repeats[lane];
-        while (list->first && ledger->acting[lane] < EFFECT_CLASS_MOST[lane] &&
-               (lane == EFFECT_CLASS_INSIDE || !ledger_is_held(ledger))) {
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++) {
+        struct act_list *list = &ledger->repeats[class];
+        while (list->first && ledger->acting[class] < EFFECT_CLASS_MOST[class] &&
+               (class == EFFECT_CLASS_INSIDE || !ledger_is_held(ledger))) {
             struct act *act = list->first;
             list->first = act->next;
             if (!list->first)
@@ -311,8 +235,8 @@ void ledger_confirm(struct ledger *ledger) {
                                                                 .timeline = ledger->timeline});
 }
 
-static void repeats_forget(struct ledger *ledger, uint32_t lane) {
-    struct act_list *list = &ledger->repeats[lane];
+static void repeats_forget(struct ledger *ledger, uint32_t class) {
+    struct act_list *list = &ledger->repeats[class];
     for (struct act *act = list->first; act; act = act->next)
         ledger_forget_effect(ledger, act->effect.goal, act->effect.n);
     ledger_repeats_free(list);
@@ -334,12 +258,12 @@ void ledger_deposed(struct ledger *ledger) {
         batch_abandon(ledger, ERROR_NONE);
     warm_clear(ledger);
     due_free(&ledger->due);
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++) {
-        for (struct input *claim; (claim = input_pop(&ledger->claims[lane]));) {
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++) {
+        for (struct input *claim; (claim = input_pop(&ledger->claims[class]));) {
             ledger_forget_effect(ledger, claim->signal.goal, claim->signal.effect);
             input_free(claim);
         }
-        repeats_forget(ledger, lane);
+        repeats_forget(ledger, class);
     }
 }
 

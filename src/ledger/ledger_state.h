@@ -221,8 +221,9 @@ void lease_fence(struct ledger *ledger);
 void lease_absorb_fence(struct ledger *ledger, const struct store_answer *answer);
 void lease_adopt_failed(struct ledger *ledger, const struct store_answer *answer);
 void lease_meet_owned(struct ledger *ledger, const struct store_answer *answer);
+
 void ledger_repeats_free(struct act_list *list);
-bool ledger_acts_are_off(const struct ledger *ledger);
+bool ledger_acts_are_off(const struct ledger *ledger); /* no effect may be carried out now */
 void batch_end(struct ledger *ledger);
-void batch_input_again(struct ledger *ledger, struct input *input);
-void deposition_report(struct ledger *ledger, const char *how);
+void batch_input_again(struct ledger *ledger, struct input *input); /* it goes into a later batch */
+void deposition_report(struct ledger *ledger, const char *how);     /* once for each deposition */

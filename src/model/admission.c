@@ -57,7 +57,7 @@ static const struct field BUDGET_FIELDS[] = {
     F("spent", FIELD_UINT, 5, budget, spent, 0, NULL, "in that window"),
     F("reserved", FIELD_UINT, 6, budget, reserved, 0, NULL, "and promised"),
     F("window", FIELD_INT, 8, budget, window, 0, NULL, "how long one lasts"),
-    F("told", FIELD_FLAG, 7, budget, warned, 0, NULL, "somebody knows that it is used up"),
+    F("told", FIELD_FLAG, 7, budget, warned, 0, NULL, "a person was told that it is used up"),
 };
 const struct shape BUDGET = SHAPE_OF(budget, "budget", 1, BUDGET_FIELDS);
 

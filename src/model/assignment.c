@@ -119,7 +119,7 @@ static const struct field ASSIGNMENT_FIELDS[] = {
     F("blockedReason", FIELD_NAME, 40, assignment, wait.reason, LIMIT_BLOCKED, NULL,
       "why it is blocked"),
     F("lookedAt", FIELD_TIME, 60, assignment, liveness.looked_at, 0, NULL,
-      "when somebody last went to see"),
+      "when the agent was last looked at"),
     F("listenedSince", FIELD_TIME, 76, assignment, liveness.observed_since, 0, NULL,
       "listened without a gap since"),
     F("answered", FIELD_U32, 80, assignment, wait.answered, 0, NULL,

@@ -91,7 +91,7 @@ enum effect_class {
 struct effect_row {
     const char *name;
     enum promise promise;
-    enum effect_class lane;
+    enum effect_class class;
     struct shape shape; /* of the body */
 };
 

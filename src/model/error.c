@@ -65,7 +65,7 @@ const struct error_row ERRORS[ERROR_COUNT] = {
          8, 503, CLASS_HARD},
     [ERROR_UNAUTHENTICATED] =
         {"E_UNAUTHENTICATED",
-         "This door opens with a token. Make one with `overseer token create` and send it as "
+         "Authentication required. Make a token with `overseer token create` and send it as "
          "\"Authorization: Bearer …\".",
          9, 401, CLASS_EXPECTED},
     [ERROR_TOO_LARGE] = {"E_TOO_LARGE", "The request is too large. Send less at once.", 2, 413,

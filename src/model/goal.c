@@ -190,8 +190,8 @@ int64_t goal_due(const struct goal *goal) {
 uint32_t goal_works(const struct goal *goal) {
     uint32_t works = 0;
     for (uint32_t i = 0; i < goal->open_count; i++) {
-        enum effect_class lane = EFFECTS[goal->open[i].kind].lane;
-        works += lane != EFFECT_CLASS_PEOPLE && lane != EFFECT_CLASS_INSIDE;
+        enum effect_class class = EFFECTS[goal->open[i].kind].class;
+        works += class != EFFECT_CLASS_PEOPLE && class != EFFECT_CLASS_INSIDE;
     }
     return works;
 }

@@ -388,7 +388,7 @@ static const struct op_member SHOWN[] = {
     T("agentId", "who"),
     T("sessionKey", "where"),
     {"deliveryContext", MEMBER_ANY, false,
-     "channel, to, thread and account of whoever a question about it is for; null: nobody but the operator"},
+     "channel, to, thread and account of the recipient of questions about it; null: the operator alone"},
     {"status", MEMBER_TEXT, true,
      "queued, dispatched, active, stalled, blocked, done or cancelled"},
     T("runStatus", "running, blocked by a request of its own, queued or ended"),

@@ -74,7 +74,7 @@ static bool add_signal(struct op_call *call, const struct store_answer *answer,
 
 const struct op OP_HANDOFF_ADD = {
     .name = "handoff.add",
-    .summary = "Write down where things stand: whoever goes on with the work is told.",
+    .summary = "Write down where the work stands: the next agent or person gets it.",
     .help =
         "The newest one of a node goes into the next instruction about it.\n"
         "Example: overseer handoff add 01JC7Q4T9Z \"tokens work, mail does not\" --node S1.1.1 --next-actions "

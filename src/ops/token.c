@@ -31,7 +31,7 @@ static const struct field CREATE[] = {
 
 const struct op OP_TOKEN_CREATE = {
     .name = "token.create",
-    .summary = "Make a token that opens the TCP door, or binds an agent to its run.",
+    .summary = "Make a token for requests over TCP, or one that binds an agent to its run.",
     .help = "It is shown once and kept only as a hash. Tokens belong to the host that made them.\n"
             "Example: overseer token create --role reader --note dashboard --expires 90d",
     .kind = OP_LOCAL,

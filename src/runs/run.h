@@ -241,29 +241,34 @@ struct run {
     struct str quirk_saved; /* in the arena: which program it was when its state was saved */
 };
 
-/* ---- run_table.c ---- */
+/* ---- run.c ---- */
 struct run *run_make(struct run_table *runs, const struct effect *effect, struct id id);
 void run_free(struct run *run);
-void run_due(struct run *run);
 void sibling_program(const char *name, char *path, size_t size);
-void run_tick(struct run *run, int64_t now);
 void run_report(struct run *run, struct act **act, struct signal outcome); /* once; frees the act */
 const char *run_scope(const struct run *run);
 void run_sending_ended(struct run *run, enum delivery delivery, struct str why);
 
+/* ---- run_due.c ---- */
+void run_due(struct run *run);
+void runs_timer_set(struct run_table *runs);
+
+/* ---- run_agent.c ---- */
+const struct agent_setting *run_agent(const struct settings *settings, struct str id);
+const struct driver *run_driver(const struct agent_setting *agent);
+struct str run_agent_kind(const struct agent_setting *agent);
+
+/* ---- run_spec.c ---- */
+bool run_prepare(struct run *run, struct str *ret_why); /* its spec, from the current settings */
+void run_token_lend(struct run *run);
+
 /* ---- run_start.c ---- */
 void run_spawn(struct run_table *runs, struct act *act);
 void run_send(struct run *run, struct act *act);
-#define RUN_WAITS_FOR_YES "it waits for a yes or no to something else"
-bool run_waits_for_yes(const struct run *run); /* with `text`: it cannot be delivered before that */
-bool run_prepare(struct run *run, struct str *ret_why); /* its spec, from the current settings */
-void run_token_lend(struct run *run);
 bool run_token_take(struct run *run,
                     struct str *ret_why); /* puts token_file into its environment */
 const char *const *run_environment(const struct run *run, const struct drive_launch *launch,
                                    struct arena *arena);
-const struct agent_setting *run_agent(const struct settings *settings, struct str id);
-const struct driver *run_driver(const struct agent_setting *agent);
 
 /* ---- run_lease.c ---- */
 void runs_lease_start(struct run_table *runs);
@@ -327,6 +332,7 @@ struct str run_limit_hit(const struct run *run, struct arena *arena); /* empty: 
 void run_limits_end(struct run *run); /* its hold is gone: ends whatever is left in its group */
 
 /* ---- run_drive.c ---- */
+void run_tick(struct run *run, int64_t now);
 bool run_open(struct run *run, uint64_t offset);
 /* Its driver cannot be trusted any more: its turn has failed, and `why` explains that to people. The ladder starts
  * another run. */
@@ -383,6 +389,8 @@ char *outbox_put(const struct run *run, char *to);
 bool outbox_load(struct run *run, struct str bytes);
 
 /* ---- run_question.c ---- */
+#define RUN_WAITS_FOR_YES "it waits for a yes or no to something else"
+bool run_waits_for_yes(const struct run *run); /* with `text`: it cannot be delivered before that */
 bool ask_by_policy(const struct drive_spec *spec, const struct drive_event *event,
                    enum drive_answer *ret); /* false: a person has to decide */
 bool asks_add(struct run_asks *asks, const struct drive_event *event);
@@ -398,6 +406,7 @@ void run_save_soon(struct run *run);        /* for output that decided nothing *
 bool run_load(struct run *run, uint64_t *ret_offset);
 
 /* ---- run_output.c ---- */
+void run_output_drop(const char *folder); /* deletes the raw output of a run that is over */
 void run_words_keep(struct run *run, const struct drive_out *out);
 /* Its exit status and its standard error output: bounded, without secrets and control characters. */
 struct str run_last_words(const struct run *run, struct arena *arena);
@@ -427,8 +436,7 @@ struct readying *ready_make(struct run_table *runs, const struct ready_wanted *w
 void ready_stop(struct readying *it);    /* cancels it; `done` is called once nothing of it runs */
 
 /* ---- run_clean.c ---- */
-void run_output_drop(const char *folder); /* deletes the raw output of a run that is over */
-void clean_begin(uv_timer_t *timer);      /* starts a pass; schedules the next one itself */
+void clean_begin(uv_timer_t *timer); /* starts a pass; schedules the next one itself */
 
 /* ---- run_pull_request.c ---- */
 
@@ -506,6 +514,7 @@ void work_land(struct run_table *runs, struct act *act);
 void work_salvage(struct run_table *runs, struct act *act,
                   int64_t exit); /* for the act of a stop: reports its outcome */
 
+/* ---- run_place.c ---- */
 /* What git needs to know, taken by work_place() from the current settings; texts are in the arena. work_place() returns
  * false if there is no repository. */
 struct work_place {
@@ -523,6 +532,8 @@ struct work_place {
     struct texts protect, rules; /* judged files: verify.protect, verify.rules */
     struct hash digest;          /* of how work is checked: check_digest() */
 };
+bool work_place(struct run_table *runs, struct id goal, uint32_t assignment, struct arena *arena,
+                struct work_place *ret);
 /* True: everything it needs is on this host, so the source is not contacted. */
 bool work_place_is_local(const struct work_place *place, struct arena *arena);
 /* Call through git_queue(), with the source as `where` unless it is local. */
@@ -531,6 +542,7 @@ struct git_answer work_place_make(struct work_place *place, struct arena *arena,
 void work_place_forget(struct work_place *place,
                        struct arena *arena); /* its worktree was removed */
 void work_place_ready(struct work_place *place, struct arena *arena);
+
 /* ---- run_protected.c ---- */
 struct judged_files {
     struct str *tests; /* tests that the target has and that the candidate changes or deletes */
@@ -540,8 +552,3 @@ struct judged_files {
 struct judged_files judged_files(const struct work_place *place, const struct git_file *files,
                                  uint32_t count, struct arena *arena);
 struct hash check_digest(const struct work_place *place, const struct settings *settings);
-
-bool work_place(struct run_table *runs, struct id goal, uint32_t assignment, struct arena *arena,
-                struct work_place *ret);
-struct str run_agent_kind(const struct agent_setting *agent);
-void runs_timer_set(struct run_table *runs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls a run's driver, and any other code that works on an agent's bytes, under the crash guard.
  *
- * A driver allocates from the arena of the call, and so does jansson (ports/drive_memory.c). So a call that is
+ * A driver allocates from the arena of the call, and so does jansson (drivers/drive_memory.c). So a call that is
  * abandoned in the middle leaves nothing behind but the driver's own state, which is not used again. */
 #include "base/seam.h"
 #include "drivers/drive.h"

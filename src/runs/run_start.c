@@ -348,7 +348,7 @@ void run_spawn(struct run_table *runs, struct act *act) {
     sending_set(run, act);
     session_take(run, act->effect.session);
     if (!runs->socket[0])
-        why = STR("there is no door for runs; the log says why");
+        why = STR("there is no socket for runs; the log says why");
     if (!runs->socket[0] || !run_prepare(run, &why)) {
         start_failed(it, run, why);
         return;

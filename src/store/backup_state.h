@@ -40,5 +40,7 @@ bool backup_finish(struct backup *backup, const char *path, const struct standin
 bool postgres_backup(struct backup *backup, const char *path);
 bool postgres_restore(struct backup *backup, const char *file, const struct backup_note *note,
                       struct restore *restore);
+
+/* The digest of the rows, into the note; and the note that is in a backup. */
 bool backup_digest(struct backup *backup, sqlite3 *db, struct backup_note *note);
 bool backup_note_read(struct backup *backup, sqlite3 *db, struct backup_note *ret);

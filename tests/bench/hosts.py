@@ -23,7 +23,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests/e2e")]
 from world import BUILD, Broken, Client, Daemon, folder_make, store_make, under_postgres, wait_until  # noqa: E402
 
-DOOR = BUILD / "tests/bench/bench-http"
+SENDER = BUILD / "tests/bench/bench-http"
 CONNECTIONS, GOALS, IDLE, INBOX, UNCOUNTED = 64, 400, 30, 16384, 64
 MISSED = []
 
@@ -63,7 +63,7 @@ class Fleet:
 
     def send(self, plan):
         """Runs all senders at once; plan: (daemon, ids, connections, count). Returns the seconds of the slowest and the number of refused reports."""
-        runs = [subprocess.Popen([str(DOOR), "send", str(self.daemons[at].socket), str(ids), str(connections), str(count)],
+        runs = [subprocess.Popen([str(SENDER), "send", str(self.daemons[at].socket), str(ids), str(connections), str(count)],
                                  stdout=subprocess.PIPE, text=True) for at, ids, connections, count in plan]
         told = [(run.communicate(timeout=600)[0].split(), run.returncode) for run in runs]
         if any(code for _, code in told):

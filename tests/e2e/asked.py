@@ -309,7 +309,7 @@ def the_same_cause_is_asked_once(engine):
         expect(len(server.seen) == 1 and len(fixture.items(goal)) == 1, f"said {len(server.seen)} times")
         question = fixture.items(goal)[0]["questionId"]
         fixture.do("question.ack", question=question)
-        expect(fixture.items(goal)[0]["acknowledged"], "somebody has it in hand")
+        expect(fixture.items(goal)[0]["acknowledged"], "a person takes care of it")
         fixture.do("question.snooze", question=question, until="1h")
         expect("snoozedUntil" in fixture.items(goal)[0], "put off")
         fixture.close()

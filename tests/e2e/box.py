@@ -255,8 +255,8 @@ def hostile(folder):
         check(shown["sandbox"] == "bwrap+landlock", f"assignment.list says {shown.get('sandbox')!r}")
         accepted = fixture.records(goal, "dispatch.accepted")
         check("bwrap+landlock" in json.dumps(accepted), f"the record does not say what holds it: {accepted}")
-        for words in ("is held by bwrap+landlock", "refused at the door for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
-                      "door is for runs of agents alone", "unknown, revoked or has expired"):
+        for words in ("is held by bwrap+landlock", "refused at the socket for runs: There is no token", "This token is of another run", "was refused token.create", "This run asks too often",
+                      "socket is for runs of agents only", "unknown, revoked or has expired"):
             check(words in fixture.log(), f"the log does not say: {words}")
         all_untouched(fixture)
         check(fixture.run(other) and fixture.daemon.alive(), "the other run was harmed")
@@ -278,7 +278,7 @@ def alone(folder):
         answer = json.loads(path.read_text())
         check(len(answer) == 4 and all(one["status"] in (401, 403) for one in answer), f"it came in: {answer}")
         check([one["status"] for one in answer[:2]] == [403, 403], f"it is not called a run: {answer}")
-        check("tried the door for people" in fixture.log(), "the log does not say so")
+        check("tried the socket for people" in fixture.log(), "the log does not say so")
         check(fixture.assignment(goal)["sandbox"] in ("", "none"), "it is called held")
         print("ok: a run without a sandbox is not taken for a person")
     finally:

@@ -181,7 +181,7 @@ def one_that_is_there_is_used(world):
                 outcome = world.say(channel_of(world, kind, forge.url), pull())
                 assert outcome["said"] == said and len(forge.pulls) == 1, (kind, state, outcome)
                 assert outcome["url"] == "https://x/1"
-                assert state != "closed" or "closed by somebody" in outcome["why"], outcome
+                assert state != "closed" or "closed without being merged" in outcome["why"], outcome
 
 
 @check

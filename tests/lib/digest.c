@@ -81,8 +81,8 @@ static uint64_t mix_ledger(uint64_t d, const struct ledger *l, int64_t now) {
     for (uint32_t i = 0; i < l->first_count; i++)
         d = mix_host_row(d, &l->first[i]);
     d = mix_inputs(mix_batch(mix(d, l->request.verb), &l->batch), &l->waiting);
-    for (uint32_t lane = 0; lane < EFFECT_CLASSES; lane++)
-        d = mix_inputs(d, &l->claims[lane]);
+    for (uint32_t class = 0; class < EFFECT_CLASSES; class ++)
+        d = mix_inputs(d, &l->claims[class]);
     for (const struct warm *warm = l->oldest; warm; warm = warm->newer)
         d = mix_goal(d, &warm->goal);
     d = mix(mix(d, l->due.count), l->due.count ? (uint64_t)(l->due.entries[0].at - now) : 0);

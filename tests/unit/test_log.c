@@ -56,6 +56,9 @@ static void a_file_is_bounded(void **state) {
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    int last = LINES - 1;
+    if (size_of(path) == 0) /* the last line rotated the file: another one goes into the new file */
+        log_info("line %d of thread 0", ++last);
     /* Other threads keep writing while one thread rotates the file: a file may exceed the limit, but holds only a part
      * of the more than one megabyte written. */
     assert_in_range(size_of(path), 1, 8 * MOST);
@@ -65,7 +68,7 @@ static void a_file_is_bounded(void **state) {
     int newest = -1;
     for (int i = 0; i < THREADS; i++)
         newest = next[i] > newest ? next[i] : newest;
-    assert_int_equal(newest, LINES - 1);
+    assert_int_equal(newest, last);
 }
 
 /* The output of the previous daemon counts towards the limit. */

@@ -116,9 +116,9 @@ static void errors(void) {
 static const char INTRODUCTION[] =
     ".SH NAME\noverseer\\-api \\- what programs and agents can ask of overseerd, and what they are told\n"
     ".SH DESCRIPTION\n"
-    "Three doors lead to one table of operations: the command line, JSON\\-RPC and MCP. They take the same parameters "
+    "Three interfaces use one table of operations: the command line, JSON\\-RPC and MCP. They take the same parameters "
     "and give the same results and errors.\n"
-    ".PP\nThe daemon speaks HTTP on a Unix socket, where who asks is whoever owns the process, and on TCP when "
+    ".PP\nThe daemon speaks HTTP on a Unix socket, where the caller is the owner of the process, and on TCP when "
     "\\fBserver.listen\\fR is set, where everybody sends \\fBAuthorization: Bearer\\fR and a token that "
     "\\fBoverseer token create\\fR made. A token that is sent on the Unix socket counts there, too.\n"
     ".TP\n.B POST /rpc\nOne JSON\\-RPC 2.0 request. Methods are the names below, with or without \\(lqoverseer.\\(rq before them.\n"
@@ -129,7 +129,7 @@ static const char INTRODUCTION[] =
     ".PP\nEvery answer has the header \\fBOverseer\\-Api\\fR: a number that is raised when something is taken away or changes "
     "its meaning. Members may be added to results at any time. \\fBapi.describe\\fR gives all of this page as JSON Schema.\n"
     ".PP\nA write is durable when its answer comes. Every write takes a \\fBkey\\fR: repeated with the same key it is done once, "
-    "and answered as the first time. So whoever got no answer sends the request again. A goal is named by its id, or by "
+    "and answered as the first time. So a client that got no answer sends the request again. A goal is named by its id, or by "
     "the beginning of it as long as only one goal begins like that.\n"
     ".PP\nRoles: \\fBhuman\\fR is a person; \\fBoverseer\\fR a helper of the supervisor; \\fBrun\\fR one run of an agent, which "
     "sees and names no goal but its own, and need not name it; \\fBreader\\fR sees, and changes nothing.\n";

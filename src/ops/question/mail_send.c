@@ -95,7 +95,7 @@ static bool ack_signal(struct op_call *call, const struct store_answer *answer,
 
 const struct op OP_MAIL_SEND = {
     .name = "mail.send",
-    .summary = "Write to somebody who works on the same goal. The sender is whoever you are.",
+    .summary = "Write to an agent or person that works on the same goal. You are the sender.",
     .help = "Example: overseer mail send overseer \"tokens are done\" --goal 01JC7Q4T9Z",
     .kind = OP_WRITES,
     .may = MAY_MANAGE | MAY_RUN,

@@ -48,7 +48,7 @@ static bool signal(struct op_call *call, const struct store_answer *answer, stru
 
 const struct op OP_QUESTION_ACK =
     MOVE("ack", QUESTION_SEEN, PARAMS, 1, MAY_HUMAN,
-         "Say that you have it in hand: nobody is reminded again. An alert is over then.",
+         "Say that you take care of it: no more reminders are sent. An alert is over then.",
          "overseer ack Q1");
 const struct op OP_QUESTION_SNOOZE =
     MOVE("snooze", QUESTION_SNOOZE, SNOOZE, 2, MAY_HUMAN,
@@ -56,7 +56,6 @@ const struct op OP_QUESTION_SNOOZE =
 const struct op OP_QUESTION_UNDO =
     MOVE("undo", QUESTION_UNDO, PARAMS, 1, MAY_HUMAN,
          "Take an answer back, as long as it has not taken effect.", "overseer undo Q1");
-const struct op OP_QUESTION_WITHDRAW =
-    MOVE("withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
-         "Say that it need not be answered any more; whoever waits for it goes on.",
-         "overseer question withdraw Q1");
+const struct op OP_QUESTION_WITHDRAW = MOVE(
+    "withdraw", QUESTION_WITHDRAW, PARAMS, 1, MAY_MANAGE | MAY_RUN,
+    "Withdraw a question; the work that waits for it continues.", "overseer question withdraw Q1");

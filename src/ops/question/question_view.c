@@ -21,7 +21,7 @@ const struct op_member QUESTION_MEMBERS[QUESTION_MEMBER_COUNT] = {
     {"askedAt", MEMBER_TIME, true, "since when"},
     {"expiresAt", MEMBER_TIME, false, "until when it can be answered"},
     {"snoozedUntil", MEMBER_TIME, false, "until when nobody is reminded"},
-    {"acknowledged", MEMBER_FLAG, true, "somebody has it in hand"},
+    {"acknowledged", MEMBER_FLAG, true, "a person takes care of it"},
     {"answer", MEMBER_TEXT, false, "the letter of the answer"},
     {"appliesAt", MEMBER_TIME, false, "when the answer takes effect; until then it can be undone"},
     {"node", MEMBER_TEXT, false, "the node that it is about"},

@@ -13,7 +13,7 @@ static const struct field SEND[] = {
     PARAM("text", FIELD_TEXT, text, LIMIT_PROSE, 0, "the same in full"),
     {"options", FIELD_TEXTS, 0, FIELD_OF(op_args, options), LIMIT_CHOICE, 0, NULL,
      "what can be answered", LIMIT_CHOICES, NULL},
-    PARAM_ENUM("of", ack, &ASKED_NAMES, 0, "parent (whoever gave you the work) or person"),
+    PARAM_ENUM("of", ack, &ASKED_NAMES, 0, "parent (the agent that gave you the work) or person"),
     PARAM_REASON(0),
     PARAM("assignment", FIELD_TEXT, assignment, LIMIT_TAG, 0,
           "for which, such as A_3; of a run: its own"),
@@ -68,7 +68,7 @@ static bool respond_signal(struct op_call *call, const struct store_answer *answ
 
 const struct op OP_REQUEST_SEND = {
     .name = "request.send",
-    .summary = "Ask whoever gave you this work, or a person, and wait for the answer.",
+    .summary = "Ask the agent that gave you this work, or a person, and wait for the answer.",
     .help =
         "At most five a minute, and three that wait for an answer. The answer comes as your next instruction.\n"
         "Example: overseer request send \"Which of the two APIs?\" --options v1 --options v2 --assignment A_3 --dry-run --goal "

@@ -294,7 +294,7 @@ static struct str node_waits(const struct goal_loaded *loaded, const struct goal
     case NODE_TODO:
         return depends.len > 0 ? depends : STR("what is above it, or what that depends on");
     case NODE_QUEUED: return STR("somebody who begins with it");
-    case NODE_IN_PROGRESS: return STR("whoever works on it");
+    case NODE_IN_PROGRESS: return STR("the agent that works on it");
     case NODE_BLOCKED:
         return arena_format(arena, "%s: %.*s", name_of(&BLOCKED_NAMES, node->blocked),
                             STR_ARG(str_cut_utf8(why, 160)));
@@ -307,8 +307,8 @@ static struct str goal_waits(const struct goal *goal) {
     case DISPLAY_NEEDS_YOU: return STR("you");
     case DISPLAY_WORKING:
         return goal_has_effect(goal, EFFECT_RUNNING) ? STR("the outcome of its command")
-                                                     : STR("whoever works on its plan");
-    case DISPLAY_PAUSED: return STR("somebody who resumes it");
+                                                     : STR("the agents that work on its plan");
+    case DISPLAY_PAUSED: return STR("a person to resume it");
     case DISPLAY_QUEUED:
         if (goal_has_effect(goal, EFFECT_READY))
             return STR("a host that starts its command");

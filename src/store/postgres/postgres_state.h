@@ -250,7 +250,9 @@ void postgres_adopt(struct pg_run *, const struct store_request *);
 void postgres_resolve(struct pg_run *, const struct store_request *);
 void postgres_forward(struct pg_run *, const struct store_request *);
 void postgres_commit(struct pg_run *, const struct store_request *);
-PGresult *pg_ask_text(struct pg_store *store, const char *sql);
-bool pg_tables_make(struct pg_store *store);
+
+PGresult *pg_ask_text(struct pg_store *store,
+                      const char *sql);      /* without parameters, and waits for the answer */
+bool pg_tables_make(struct pg_store *store); /* those that do not exist yet */
 uint32_t pg_type_oid(enum field_type type);
 void pg_answer_error(struct pg_run *run, enum store_outcome outcome, const char *text);

@@ -127,7 +127,8 @@ int sqlite_schema_look(
     struct sqlite_store
         *store); /* only checks whether this build may use the store; changes nothing */
 int sqlite_schema(struct sqlite_store *store);
-int sqlite_from_1(struct sqlite_store *store); /* a row of MIGRATIONS */
+int sqlite_tables_make(struct sqlite_store *store); /* those that do not exist yet */
+int sqlite_from_1(struct sqlite_store *store);      /* a row of MIGRATIONS */
 
 /* The position of a goal in goal_view (`row`): goals created in the same millisecond share a drawer, and drawers are in
  * order of creation. So a scan along `row` is nearly in list order, without a separate index. */
@@ -187,4 +188,3 @@ void sqlite_read_mark(struct sqlite_run *run, struct store_answer *answer);
 /* Bind a row of goal_view by the fields of GOAL_VIEW: parameters that the statement does not have are skipped; columns
  * are in the order of the fields. Texts must stay in place until the statement has run. */
 void run_view(struct sqlite_run *run, const struct goal_view *view);
-int sqlite_tables_make(struct sqlite_store *store);

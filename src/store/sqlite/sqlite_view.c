@@ -27,7 +27,6 @@ void run_view(struct sqlite_run *run, const struct goal_view *view) {
     }
 }
 
-/* Goals of one age share a range of row ids, a drawer, so that an index reads them together. */
 int64_t sqlite_drawer(int64_t created_at) {
     static const int64_t LAST = ((int64_t)1 << (63 - DRAWER_BITS)) - 1;
     int64_t drawer = created_at < 0 ? 0 : created_at / 1000;
